@@ -1,0 +1,72 @@
+//! The commands, and how they fail.
+
+pub(crate) mod compare;
+pub(crate) mod model;
+pub(crate) mod serve;
+
+use fixtures::error::FileError;
+use fixtures::scenario::Scenario;
+use fixtures::{ServerKind, catalog};
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What a command ends with.
+pub(crate) type Outcome = Result<ExitCode, Failure>;
+
+/// Something fails, as exit code.
+pub(crate) const FAILS: u8 = 1;
+const MISUSE: u8 = 2;
+const COULD_NOT_CHECK: u8 = 3;
+
+/// Why a command did not do its work.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The user asked for something that can't be: exit code 2.
+    Misuse(String),
+    /// It was tried and was not possible: exit code 3.
+    CouldNot(String),
+}
+
+impl Failure {
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Misuse(_) => MISUSE,
+            Self::CouldNot(_) => COULD_NOT_CHECK,
+        })
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Misuse(message) | Self::CouldNot(message) => f.write_str(message),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::Misuse(error.to_string())
+    }
+}
+
+/// A scenario by its name, or from a file.
+pub(crate) fn scenario(name_or_file: &str) -> Result<Scenario, FileError> {
+    let path = Path::new(name_or_file);
+    if path.extension().is_some_and(|extension| extension == "toml") {
+        let text = std::fs::read_to_string(path).map_err(|error| FileError::io(path, "read it", &error))?;
+        return Scenario::parse(path, &text);
+    }
+    catalog::scenario(name_or_file)
+}
+
+/// A runtime for a command that waits.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Runtime::new().map_err(|error| Failure::CouldNot(format!("failed to start a runtime: {error}")))
+}
+
+/// Parses `--server`.
+pub(crate) fn server(word: &str) -> Result<ServerKind, String> {
+    word.parse()
+}

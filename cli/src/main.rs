@@ -1,0 +1,41 @@
+//! The `standin` command: wires the parts together. One file per command in `commands/`; no logic of its own.
+
+mod commands;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// A stand-in server, a recorder and a parity harness for programs that talk to coding-agent servers.
+///
+/// Exit codes: 0 all holds, 1 something fails, 2 misuse, 3 could not check.
+#[derive(Debug, Parser)]
+#[command(name = "standin", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Stand in for a server: perform a scenario, or play a recording again.
+    Serve(commands::serve::Arguments),
+    /// Serve a scenario's model over HTTP, for a real server to ask.
+    Model(commands::model::Arguments),
+    /// Compare two recordings of one scenario.
+    Compare(commands::compare::Arguments),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Serve(arguments) => commands::serve::run(arguments),
+        Command::Model(arguments) => commands::model::run(&arguments),
+        Command::Compare(arguments) => commands::compare::run(&arguments),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("standin: {failure}");
+            failure.exit_code()
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A scenario performed by somebody, and kept: the real server, the stand-in, or a recording of either.
+//!
+//! The same person's steps, the same script of the model, the same time line: what differs is who performs.
+
+use crate::secret::random_password;
+use fixtures::ServerKind;
+use fixtures::recording::{FORMAT, FileKind, Header, Line, ModelCall, Performer, Recording};
+use fixtures::redact::Secrets;
+use fixtures::scenario::Scenario;
+use mock_server::model::http::{ModelOptions, ModelServer};
+use mock_server::model::{Answer, ChatRequest, Script};
+use mock_server::{Options, StandIn, StartError};
+use recorder::launch::LaunchError;
+use recorder::{Client, Credentials, LaunchSpec, Limits, Sandbox, Server, Tape};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What is performed.
+#[derive(Debug, Clone)]
+pub struct Piece {
+    /// The scenario's name, `area/name`.
+    pub name: String,
+    /// The scenario.
+    pub scenario: Scenario,
+    /// Which server performs it, or is stood in for.
+    pub server: ServerKind,
+}
+
+/// A program that serves as the real servers do.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What comes before its `serve`.
+    pub args: Vec<String>,
+    /// The `PATH` that it is started with.
+    pub path_env: OsString,
+    /// How long its model thinks before each answer.
+    pub model_pause: Duration,
+}
+
+/// A finished performance.
+#[derive(Debug)]
+pub struct Performance {
+    /// All that crossed the wire.
+    pub recording: Recording,
+    /// The body of `/doc`.
+    pub doc: Vec<u8>,
+    /// What must not stand in any file.
+    pub secrets: Secrets,
+}
+
+/// A performance that came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum PerformanceError {
+    /// The folders of the run.
+    #[error(transparent)]
+    Sandbox(#[from] recorder::sandbox::SandboxError),
+    /// The server.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The stand-in.
+    #[error(transparent)]
+    StandIn(#[from] StartError),
+    /// The client.
+    #[error(transparent)]
+    Client(#[from] recorder::capture::CaptureError),
+    /// The person's steps.
+    #[error(transparent)]
+    Drive(#[from] recorder::drive::DriveError),
+    /// A port or a file of our own.
+    #[error("failed to {doing}: {source}")]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+/// The scripted model's key; the servers ask for one, and nobody checks it.
+const MODEL_KEY: &str = "k";
+
+impl Piece {
+    /// By a program that is started for it, as the real servers are.
+    pub async fn by_program(&self, program: &Program, limits: &Limits) -> Result<Performance, PerformanceError> {
+        let password = random_password().map_err(|source| PerformanceError::Io { doing: "find a password", source })?;
+        let mut secrets = Secrets::default();
+        secrets.add(&password);
+        secrets.add(MODEL_KEY);
+        let sandbox = Sandbox::create(&self.scenario, &program.path_env)?;
+        let workspace = sandbox.workspace().to_string_lossy().into_owned();
+        let tape = Tape::new();
+        let script = Script::new(self.scenario.clone(), workspace.clone());
+        let options = ModelOptions { port: 0, pause: program.model_pause, on_call: write_calls_on(&tape) };
+        let model = ModelServer::start(script, options)
+            .await
+            .map_err(|source| PerformanceError::Io { doing: "start the scripted model", source })?;
+        let spec = LaunchSpec {
+            program: program.path.clone(),
+            args: program.args.clone(),
+            server: self.server,
+            model_url: model.url(),
+            password,
+            env: Vec::new(),
+            path_env: program.path_env.clone(),
+        };
+        let server = Server::launch(&spec, &sandbox, limits).await?;
+        let client = Client::new(server.url(), server.credentials().clone(), tape.clone())?;
+        let performed = recorder::perform(&self.scenario, &client, limits).await;
+        server.stop(limits).await?;
+        let doc = performed?.doc.to_vec();
+        let header = self.header(Performer::Real, workspace);
+        Ok(Performance { recording: Recording { header, lines: tape.lines(), torn: false }, doc, secrets })
+    }
+
+    /// By the stand-in's world.
+    pub async fn by_stand_in(&self, limits: &Limits) -> Result<Performance, PerformanceError> {
+        self.by(Options::scenario(self.server, self.scenario.clone()), Performer::StandIn, limits).await
+    }
+
+    /// By a recording that is played again.
+    pub async fn by_replay(&self, recording: &Recording, limits: &Limits) -> Result<Performance, PerformanceError> {
+        let mut replayed = self.by(Options::replay(recording.clone()), Performer::Replay, limits).await?;
+        // A replay asks no model; what the recorded server asked belongs to the recording.
+        let calls = recording.lines.iter().filter(|line| matches!(line, Line::Model(_)));
+        replayed.recording.lines.extend(calls.cloned());
+        Ok(replayed)
+    }
+
+    async fn by(&self, options: Options, performer: Performer, limits: &Limits) -> Result<Performance, PerformanceError> {
+        let stand_in = StandIn::start(options).await?;
+        let tape = Tape::new();
+        let user = stand_in.username().to_owned();
+        let client = Client::new(&stand_in.url(), Credentials { user, password: String::new() }, tape.clone())?;
+        let doc = recorder::perform(&self.scenario, &client, limits).await?.doc.to_vec();
+        let mut lines = tape.lines();
+        let journal = stand_in.journal().lines();
+        lines.extend(journal.into_iter().filter(|line| matches!(line, Line::Model(_))));
+        let header = self.header(performer, stand_in.workspace().to_owned());
+        Ok(Performance { recording: Recording { header, lines, torn: false }, doc, secrets: Secrets::default() })
+    }
+
+    fn header(&self, performer: Performer, workspace: String) -> Header {
+        Header {
+            format: FORMAT,
+            kind: FileKind::Recording,
+            server: self.server,
+            version: self.server.pinned_version().to_owned(),
+            performer,
+            scenario: self.name.clone(),
+            workspace,
+            by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}
+
+fn write_calls_on(tape: &Tape) -> mock_server::model::http::OnCall {
+    let tape = tape.clone();
+    let calls = AtomicU64::new(0);
+    Arc::new(move |request: &ChatRequest, answer: &Answer| {
+        let call = calls.fetch_add(1, Ordering::Relaxed) + 1;
+        tape.push(|at_us| {
+            Line::Model(ModelCall {
+                at_us,
+                call,
+                purpose: request.purpose(),
+                messages: request.reduced_messages(),
+                tools: request.tools.clone(),
+                answered: answer.answered.clone(),
+            })
+        });
+    })
+}

@@ -1,0 +1,51 @@
+//! The adapter protocol: what the harness and an adapter (the client under test) say to each other.
+//!
+//! JSON-RPC 2.0, one message a line. It is strict both ways: an unknown field is a mistake, never ignored, so that a
+//! typo in an adapter shows on the first line and not as a missing effect an hour later.
+//!
+//! * [`rpc`] — a line ⇄ a request, a response or a notification.
+//! * [`request`] — what the harness asks, and the results.
+//! * [`update`] — what an adapter says by itself: what the person would see, counters, log lines.
+//! * [`view`] — what the person sees after any number of updates. A pure fold.
+//!
+//! Absent on purpose: times (the harness stamps them) and expectations (they are never sent).
+
+pub mod request;
+pub mod rpc;
+pub mod update;
+pub mod view;
+
+pub use request::{
+    Capability, Connect, Done, Initialize, Initialized, PermissionReply, Reply, Request, TaskRef, TaskSend, TaskStarted,
+};
+pub use rpc::{BadLine, Id, Incoming, RpcError};
+pub use update::{ConnectionState, LogLevel, Notification, Outcome, TaskState, ToolState, Update};
+pub use view::{Item, ItemKind, Permission, Screen, View};
+
+/// The version of the protocol that this code speaks.
+pub const PROTOCOL: u32 = 1;
+
+/// Reads `params` (or a result) strictly; the message names the field that is wrong.
+pub(crate) fn strict<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T, String> {
+    serde_json::from_value::<T>(value.clone()).map_err(|error| {
+        let message = error.to_string();
+        match field_at_fault::<T>(value, &message) {
+            Some(field) if !message.contains(&format!("`{field}`")) => format!("field `{field}`: {message}"),
+            _ => message,
+        }
+    })
+}
+
+/// serde names a missing or unknown field, but not one of a wrong type: the field at fault is the first one without
+/// which the message would be another.
+fn field_at_fault<T: serde::de::DeserializeOwned>(value: &serde_json::Value, message: &str) -> Option<String> {
+    let fields = value.as_object()?;
+    fields.keys().find_map(|field| {
+        let mut without = fields.clone();
+        without.remove(field);
+        match serde_json::from_value::<T>(serde_json::Value::Object(without)) {
+            Err(error) if error.to_string() == message => None,
+            _ => Some(field.clone()),
+        }
+    })
+}

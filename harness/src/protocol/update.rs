@@ -1,0 +1,277 @@
+//! What an adapter says by itself: what the person would see, counters, and log lines.
+
+use super::{Permission, RpcError, View, strict};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// A message of the adapter that wants no answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Notification {
+    /// `update`: what the person sees has changed.
+    Update(Update),
+    /// `telemetry`: a counter of the adapter, with its value after the change.
+    Telemetry {
+        /// e.g. `kilo.cli.sse.reconnect_count`.
+        name: String,
+        /// The count so far.
+        value: u64,
+    },
+    /// `log`: a line for the person who reads the history.
+    Log {
+        /// How much it matters.
+        level: LogLevel,
+        /// Without secrets.
+        text: String,
+    },
+}
+
+/// How much a log line matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LogLevel {
+    /// For the author of the adapter.
+    Debug,
+    /// Worth knowing.
+    Info,
+    /// Something was odd and was survived.
+    Warn,
+    /// Something failed.
+    Error,
+}
+
+/// A change of what the person sees.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum Update {
+    /// Text is added to a text part; an empty first delta opens the part.
+    AssistantDelta {
+        /// Which task.
+        task_id: String,
+        /// The server's message.
+        message_id: String,
+        /// The server's part.
+        part_id: String,
+        /// What is added at the end.
+        delta: String,
+    },
+    /// Text is added to a reasoning part; an empty first delta opens the part.
+    ReasoningDelta {
+        /// Which task.
+        task_id: String,
+        /// The server's message.
+        message_id: String,
+        /// The server's part.
+        part_id: String,
+        /// What is added at the end.
+        delta: String,
+    },
+    /// A tool call appears or moves on.
+    ToolState {
+        /// Which task.
+        task_id: String,
+        /// The server's message.
+        message_id: String,
+        /// The server's part that stands for the call.
+        tool_id: String,
+        /// The tool's name.
+        tool: String,
+        /// How far the call is.
+        state: ToolState,
+        /// What the tool said, or why it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<String>,
+    },
+    /// The person is asked for leave.
+    PermissionRequest {
+        /// Which task.
+        task_id: String,
+        /// The server's name of the request.
+        permission_id: String,
+        /// What kind of leave, e.g. `edit`.
+        permission: String,
+        /// What it is about, e.g. paths.
+        patterns: Vec<String>,
+    },
+    /// The person need not answer any more.
+    PermissionResolved {
+        /// Which task.
+        task_id: String,
+        /// The server's name of the request.
+        permission_id: String,
+    },
+    /// The agent works, waits for its provider, or rests.
+    Status {
+        /// Which task.
+        task_id: String,
+        /// The state from now on.
+        state: TaskState,
+    },
+    /// The event stream came or went.
+    Connection {
+        /// The state from now on.
+        state: ConnectionState,
+    },
+    /// The answer to the last prompt is over; once for each prompt.
+    Terminal {
+        /// Which task.
+        task_id: String,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// Something failed, and the person is told.
+    Error {
+        /// Which task, if it concerns one only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task_id: Option<String>,
+        /// What happened and what to do.
+        message: String,
+        /// A Retry action is offered.
+        retry: bool,
+    },
+    /// Replaces the whole view of a task.
+    Timeline {
+        /// Which task.
+        task_id: String,
+        /// What the person sees from now on.
+        view: View,
+    },
+}
+
+/// How far a tool call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ToolState {
+    /// Announced.
+    Pending,
+    /// At work, or waiting for leave.
+    Running,
+    /// Ended well.
+    Done,
+    /// Ended badly.
+    Error,
+}
+
+/// What the agent of a task does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TaskState {
+    /// It works.
+    Busy,
+    /// It rests.
+    #[default]
+    Idle,
+    /// It waits before it asks its provider again.
+    Retry,
+}
+
+/// The event stream, as the person sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ConnectionState {
+    /// Events arrive.
+    Connected,
+    /// No stream.
+    #[default]
+    Disconnected,
+    /// A new stream is being opened.
+    Reconnecting,
+}
+
+/// How the answer to a prompt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Outcome {
+    /// By itself.
+    Completed,
+    /// Somebody stopped it, or the server died.
+    Aborted,
+    /// It failed.
+    Error,
+}
+
+impl Update {
+    /// The task that the update concerns, if it concerns one.
+    #[must_use]
+    pub fn task_id(&self) -> Option<&str> {
+        match self {
+            Self::AssistantDelta { task_id, .. }
+            | Self::ReasoningDelta { task_id, .. }
+            | Self::ToolState { task_id, .. }
+            | Self::PermissionRequest { task_id, .. }
+            | Self::PermissionResolved { task_id, .. }
+            | Self::Status { task_id, .. }
+            | Self::Terminal { task_id, .. }
+            | Self::Timeline { task_id, .. } => Some(task_id),
+            Self::Error { task_id, .. } => task_id.as_deref(),
+            Self::Connection { .. } => None,
+        }
+    }
+
+    /// A permission request as an update.
+    #[must_use]
+    pub fn permission_request(task_id: &str, asked: &Permission) -> Self {
+        Self::PermissionRequest {
+            task_id: task_id.to_owned(),
+            permission_id: asked.permission_id.clone(),
+            permission: asked.permission.clone(),
+            patterns: asked.patterns.clone(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UpdateParams {
+    update: Update,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TelemetryParams {
+    name: String,
+    value: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LogParams {
+    level: LogLevel,
+    text: String,
+}
+
+impl Notification {
+    /// Reads a notification.
+    ///
+    /// # Errors
+    /// The method is unknown, or its parameters are wrong; the message names the field.
+    pub fn from_call(method: &str, params: &Value) -> Result<Self, RpcError> {
+        let read = match method {
+            "update" => strict::<UpdateParams>(params).map(|read| Self::Update(read.update)),
+            "telemetry" => strict::<TelemetryParams>(params)
+                .map(|TelemetryParams { name, value }| Self::Telemetry { name, value }),
+            "log" => strict::<LogParams>(params).map(|LogParams { level, text }| Self::Log { level, text }),
+            _ => return Err(RpcError::unsupported(method)),
+        };
+        read.map_err(|message| RpcError::invalid_params(format!("{method}: {message}")))
+    }
+
+    /// The method's name on the wire.
+    #[must_use]
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::Update(_) => "update",
+            Self::Telemetry { .. } => "telemetry",
+            Self::Log { .. } => "log",
+        }
+    }
+
+    /// The parameters on the wire.
+    #[must_use]
+    pub fn params(&self) -> Value {
+        match self {
+            Self::Update(update) => json!({ "update": update }),
+            Self::Telemetry { name, value } => json!({ "name": name, "value": value }),
+            Self::Log { level, text } => json!({ "level": level, "text": text }),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Is the stand-in true? Each scenario × server: the world and the replay against the recording of the real server.
+
+use crate::performance::{Piece, PerformanceError};
+use fixtures::compare::{Difference, compare};
+use fixtures::error::FileError;
+use fixtures::floats::Floats;
+use fixtures::recording::Recording;
+use fixtures::transcript::Transcript;
+use fixtures::{ServerKind, catalog};
+use recorder::Limits;
+use std::fmt;
+
+/// Who is held against a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Candidate {
+    /// The stand-in's world.
+    World,
+    /// The recording itself, played again.
+    Replay,
+}
+
+/// One comparison.
+#[derive(Debug)]
+pub struct Comparison {
+    /// The scenario.
+    pub scenario: String,
+    /// The server.
+    pub server: ServerKind,
+    /// Who was held against its recording.
+    pub candidate: Candidate,
+    /// How it went.
+    pub outcome: Result<Vec<Difference>, String>,
+}
+
+impl Comparison {
+    /// No difference.
+    #[must_use]
+    pub fn is_equal(&self) -> bool {
+        self.outcome.as_ref().is_ok_and(Vec::is_empty)
+    }
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::World => "world",
+            Self::Replay => "replay",
+        })
+    }
+}
+
+/// All scenarios × servers × candidates, one after the other. `seen` is told each as it is done.
+pub async fn compare_all(limits: &Limits, mut seen: impl FnMut(&Comparison)) -> Vec<Comparison> {
+    let mut comparisons = Vec::new();
+    for scenario in catalog::scenario_names() {
+        for server in ServerKind::ALL {
+            for candidate in [Candidate::World, Candidate::Replay] {
+                let outcome = compare_one(&scenario, server, candidate, limits).await;
+                let comparison = Comparison { scenario: scenario.clone(), server, candidate, outcome };
+                seen(&comparison);
+                comparisons.push(comparison);
+            }
+        }
+    }
+    comparisons
+}
+
+async fn compare_one(
+    name: &str,
+    server: ServerKind,
+    candidate: Candidate,
+    limits: &Limits,
+) -> Result<Vec<Difference>, String> {
+    let words = |error: FileError| error.to_string();
+    let scenario = catalog::scenario(name).map_err(words)?;
+    let recorded = catalog::recording(&server.release(), name).map_err(words)?;
+    let floats = catalog::floats(server).map_err(words)?;
+    let piece = Piece { name: name.to_owned(), scenario, server };
+    let performed = match candidate {
+        Candidate::World => piece.by_stand_in(limits).await,
+        Candidate::Replay => piece.by_replay(&recorded, limits).await,
+    };
+    let performed = performed.map_err(|error: PerformanceError| error.to_string())?;
+    Ok(differences(&recorded, &performed.recording, &floats))
+}
+
+/// Where two recordings of one scenario differ.
+#[must_use]
+pub fn differences(first: &Recording, second: &Recording, floats: &Floats) -> Vec<Difference> {
+    compare(&Transcript::of(first), &Transcript::of(second), floats)
+}
+
+/// Limits for servers that have no background work and answer at once.
+#[must_use]
+pub fn stand_in_limits() -> Limits {
+    use std::time::Duration;
+    let short = Duration::from_millis(60);
+    Limits { boot_quiet: short, quiet: short, ..Limits::default() }
+}

@@ -1,0 +1,66 @@
+//! The stand-in's time. The only file of this crate that reads a clock or waits.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Where time comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClockKind {
+    /// The machine's clock.
+    #[default]
+    Real,
+    /// A count: each look at the clock is a millisecond. The same requests see the same times.
+    Logical,
+}
+
+/// When logical time begins: a round number in the past.
+const LOGICAL_START_MS: u64 = 1_700_000_000_000;
+
+/// A clock.
+#[derive(Debug)]
+pub struct Clock {
+    kind: ClockKind,
+    start: Instant,
+    start_ms: u64,
+    ticks: AtomicU64,
+}
+
+impl Clock {
+    /// A clock that begins now.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "this file owns the crate's time")]
+    pub fn new(kind: ClockKind) -> Self {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let start_ms = match kind {
+            ClockKind::Real => u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
+            ClockKind::Logical => LOGICAL_START_MS,
+        };
+        Self { kind, start: Instant::now(), start_ms, ticks: AtomicU64::new(0) }
+    }
+
+    /// Milliseconds since 1970.
+    pub fn now_ms(&self) -> u64 {
+        self.start_ms
+            + match self.kind {
+                ClockKind::Real => u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX),
+                ClockKind::Logical => self.ticks.fetch_add(1, Ordering::Relaxed),
+            }
+    }
+
+    /// Microseconds since the clock began.
+    pub fn elapsed_us(&self) -> u64 {
+        match self.kind {
+            ClockKind::Real => u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX),
+            ClockKind::Logical => self.ticks.load(Ordering::Relaxed) * 1000,
+        }
+    }
+
+    /// Waits. Logical time does not pass by waiting, so there it waits for ever.
+    #[expect(clippy::disallowed_methods, reason = "this file owns the crate's time")]
+    pub async fn wait(&self, duration: Duration) {
+        match self.kind {
+            ClockKind::Real => tokio::time::sleep(duration).await,
+            ClockKind::Logical => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Drives a world: performs its effects in order, and turns its outputs into bytes.
+//!
+//! Everything waits in one queue, first in, first out. So what a request leads to happens in one order, the same
+//! each time, and a session's files, model and rules can't overtake each other.
+
+use crate::model::{Answer, ChatRequest, Delta, Script};
+use crate::performer::{Act, Audience, Frame, Performer, WireReply};
+use crate::profile::Profile;
+use crate::workspace::Workspace;
+use crate::world::{
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, Output, ReplyBody, Subscription, World,
+    WorldConfig,
+};
+use bytes::Bytes;
+use fixtures::fault_plan::StreamName;
+use fixtures::recording::ModelCall;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A world with its workspace and its model.
+#[derive(Debug)]
+pub struct Engine {
+    world: World,
+    workspace: Workspace,
+    script: Script,
+    /// The server's description of itself, byte for byte.
+    doc: Option<&'static [u8]>,
+    model_calls: u64,
+}
+
+impl Engine {
+    /// A world at its beginning.
+    #[must_use]
+    pub fn new(profile: &'static Profile, config: WorldConfig, workspace: Workspace, script: Script) -> Self {
+        Self { world: World::new(profile, config), workspace, script, doc: None, model_calls: 0 }
+    }
+
+    /// Answers `/doc` with these bytes.
+    #[must_use]
+    pub fn with_doc(self, doc: Option<&'static [u8]>) -> Self {
+        Self { doc, ..self }
+    }
+
+    fn perform(&mut self, id: EffectId, effect: Effect, queue: &mut VecDeque<Input>, acts: &mut Vec<Act>) {
+        let result = match effect {
+            Effect::AskModel(request) => {
+                let answer = self.script.answer(&request);
+                acts.push(Act::Asked(Box::new(self.model_call(&request, &answer))));
+                match answer.deltas {
+                    Ok(deltas) => queue.extend(deltas.into_iter().map(|delta: Delta| Input::Model(id, delta))),
+                    Err(why) => queue.push_back(Input::ModelFailed(id, why)),
+                }
+                return;
+            }
+            Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
+            Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
+            Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
+            Effect::Write { path, content } => EffectResult::Written(self.workspace.write(&path, &content)),
+            Effect::Yield => EffectResult::Yielded,
+        };
+        queue.push_back(Input::Done(id, result));
+    }
+
+    fn model_call(&mut self, request: &ChatRequest, answer: &Answer) -> ModelCall {
+        self.model_calls += 1;
+        ModelCall {
+            at_us: 0,
+            call: self.model_calls,
+            purpose: request.purpose(),
+            messages: request.reduced_messages(),
+            tools: request.tools.clone(),
+            answered: answer.answered.clone(),
+        }
+    }
+}
+
+impl Performer for Engine {
+    fn take(&mut self, request: ApiRequest, now: &dyn Fn() -> u64) -> Vec<Act> {
+        if let ("GET", "/doc", Some(doc)) = (request.method.as_str(), request.path.as_str(), self.doc) {
+            let content_type = Some("application/json".to_owned());
+            let reply = WireReply { status: 200, content_type, body: Bytes::from_static(doc) };
+            return vec![Act::Reply(request.ticket, reply)];
+        }
+        let mut acts = Vec::new();
+        let mut queue = VecDeque::from([Input::Request(request)]);
+        while let Some(input) = queue.pop_front() {
+            for output in self.world.step(input, now()) {
+                match output {
+                    Output::Reply(ticket, reply) => acts.push(Act::Reply(ticket, wire_reply(reply))),
+                    Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
+                    Output::Event(event) => acts.extend(send(&event)),
+                    Output::Effect(id, effect) => self.perform(id, effect, &mut queue, &mut acts),
+                }
+            }
+        }
+        acts
+    }
+
+    fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame {
+        let event = self.world.heartbeat(now());
+        match stream {
+            StreamName::Event => frame(&event, &event),
+            StreamName::GlobalEvent => frame(&event, &json!({"payload": event})),
+        }
+    }
+}
+
+fn wire_reply(reply: ApiReply) -> WireReply {
+    let (content_type, body) = match reply.body {
+        ReplyBody::Empty => (None, Bytes::new()),
+        ReplyBody::Json(value) => (Some("application/json".to_owned()), Bytes::from(value.to_string())),
+        ReplyBody::Html(page) => (Some("text/html".to_owned()), Bytes::from_static(page.as_bytes())),
+    };
+    WireReply { status: reply.status, content_type, body }
+}
+
+fn open(ticket: u64, subscription: Subscription) -> Act {
+    let stream = if subscription.directory.is_some() { StreamName::Event } else { StreamName::GlobalEvent };
+    let directory = subscription.directory.map(Arc::from);
+    let hello = Frame {
+        kind: Arc::from("server.connected"),
+        bytes: Bytes::from(fixtures::sse::encode(&subscription.hello.to_string())),
+    };
+    Act::Open(ticket, Audience { stream, directory }, hello)
+}
+
+fn send(event: &Event) -> Vec<Act> {
+    let mut acts = Vec::with_capacity(2);
+    let directory = Some(Arc::from(event.directory.as_str()));
+    if event.on_event {
+        let to = Audience { stream: StreamName::Event, directory };
+        acts.push(Act::Send(to, frame(&event.payload, &event.payload)));
+    }
+    let wrapped = json!({"directory": event.directory, "project": event.project, "payload": event.payload});
+    let to = Audience { stream: StreamName::GlobalEvent, directory: None };
+    acts.push(Act::Send(to, frame(&event.payload, &wrapped)));
+    acts
+}
+
+fn frame(event: &Value, wire: &Value) -> Frame {
+    let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
+    Frame { kind: Arc::from(kind), bytes: Bytes::from(fixtures::sse::encode(&wire.to_string())) }
+}

@@ -1,0 +1,148 @@
+//! Faults: small state machines on a connection. A frame goes in; bytes come out, or the connection breaks.
+//!
+//! One behaviour a file; its words are in `fixtures::fault_plan`. To add one: a variant of
+//! [`fixtures::fault_plan::Action`], a file here, an arm in [`StreamFaults::frame`].
+
+mod cut;
+
+use crate::performer::Frame;
+use bytes::Bytes;
+use fixtures::fault_plan::{Action, After, Fault, FaultPlan, StreamName};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A plan whose faults fire once each, whoever they hit; clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct ArmedPlan {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    faults: Vec<(Fault, bool)>,
+    /// How often each lane has connected to each stream.
+    connections: BTreeMap<(String, &'static str), u32>,
+}
+
+/// The faults that may act on one connection.
+#[derive(Debug)]
+pub struct StreamFaults {
+    plan: ArmedPlan,
+    /// Number in the plan, from 1, and the fault.
+    armed: Vec<(usize, Fault)>,
+    seen: Seen,
+}
+
+/// What a connection has carried so far.
+#[derive(Debug, Default)]
+struct Seen {
+    events: u32,
+    by_kind: BTreeMap<Arc<str>, u32>,
+}
+
+/// What becomes of a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It goes out as it is.
+    Pass,
+    /// These bytes go out, then the connection breaks.
+    Break {
+        /// The bytes; none is possible.
+        bytes: Bytes,
+        /// Which fault of the plan, from 1.
+        fault: usize,
+        /// What it did, in words.
+        did: String,
+    },
+}
+
+impl ArmedPlan {
+    /// Arms a plan.
+    #[must_use]
+    pub fn new(plan: FaultPlan) -> Self {
+        let faults = plan.faults.into_iter().map(|fault| (fault, false)).collect();
+        Self { state: Arc::new(Mutex::new(State { faults, connections: BTreeMap::new() })) }
+    }
+
+    /// A lane connects to a stream: the faults that may act on this connection.
+    #[must_use]
+    pub fn connect(&self, lane: &str, stream: StreamName) -> StreamFaults {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = state.connections.entry((lane.to_owned(), stream.path())).or_default();
+        *connection += 1;
+        let connection = *connection;
+        let meant = |fault: &Fault| {
+            let when = &fault.when;
+            when.stream == stream
+                && when.connection == connection
+                && when.lane.as_deref().is_none_or(|wanted| wanted == lane)
+        };
+        let armed = state
+            .faults
+            .iter()
+            .enumerate()
+            .filter(|(_, (fault, fired))| !fired && meant(fault))
+            .map(|(at, (fault, _))| (at + 1, fault.clone()))
+            .collect();
+        StreamFaults { plan: self.clone(), armed, seen: Seen::default() }
+    }
+
+    /// The faults that have not fired, with their numbers. A test that relied on them has shown nothing.
+    #[must_use]
+    pub fn unfired(&self) -> Vec<(usize, Fault)> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let unfired = state.faults.iter().enumerate().filter(|(_, (_, fired))| !fired);
+        unfired.map(|(at, (fault, _))| (at + 1, fault.clone())).collect()
+    }
+
+    /// Fires a fault; `false` if another connection was faster.
+    fn fire(&self, number: usize) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.faults.get_mut(number - 1).is_some_and(|(_, fired)| !std::mem::replace(fired, true))
+    }
+}
+
+impl StreamFaults {
+    /// The next frame of the connection.
+    pub fn frame(&mut self, frame: &Frame) -> Outcome {
+        let mut outcome = Outcome::Pass;
+        for (number, fault) in &self.armed {
+            let acted = match &fault.action {
+                Action::Cut(place) => cut::act(*place, self.seen.is_due(&fault.when.after), &self.seen, fault, frame),
+            };
+            if let Some(bytes) = acted
+                && self.plan.fire(*number)
+            {
+                outcome = Outcome::Break { bytes, fault: *number, did: fault.to_string() };
+                break;
+            }
+        }
+        self.seen.count(frame);
+        outcome
+    }
+}
+
+impl Seen {
+    /// Has the event after which the fault acts been sent, before the frame at hand?
+    fn is_due(&self, after: &After) -> bool {
+        match after {
+            After::Events(count) => self.events >= *count,
+            After::Type(kind, nth) => self.by_kind.get(kind.as_str()).is_some_and(|seen| seen >= nth),
+        }
+    }
+
+    /// Would it have been sent once this frame has been?
+    fn is_due_with(&self, after: &After, frame: &Frame) -> bool {
+        match after {
+            After::Events(count) => self.events + 1 >= *count,
+            After::Type(kind, nth) => {
+                *frame.kind == **kind && self.by_kind.get(&frame.kind).copied().unwrap_or_default() + 1 >= *nth
+            }
+        }
+    }
+
+    fn count(&mut self, frame: &Frame) {
+        self.events += 1;
+        *self.by_kind.entry(frame.kind.clone()).or_default() += 1;
+    }
+}

@@ -1,0 +1,88 @@
+//! Who may ask: Basic credentials as the real servers have them, and a Host header of this machine.
+
+use axum::http::{HeaderMap, header};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+
+/// Who may ask.
+#[derive(Debug, Clone)]
+pub(crate) struct Access {
+    pub(crate) username: String,
+    /// Without one the server is open, as the real ones are.
+    pub(crate) password: Option<String>,
+}
+
+/// Why a request is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Unauthorized,
+    ForeignHost,
+}
+
+/// A page of another site can make a browser send requests here; its name for this machine gives it away.
+const LOOPBACK_NAMES: &[&str] = &["127.0.0.1", "localhost", "[::1]"];
+
+/// `None` when the request may pass.
+pub(crate) fn check(access: &Access, headers: &HeaderMap, query: &str) -> Option<Refusal> {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("127.0.0.1");
+    let name = host.rsplit_once(':').filter(|(_, port)| port.chars().all(|c| c.is_ascii_digit()));
+    let name = name.map_or(host, |(name, _)| name);
+    if !LOOPBACK_NAMES.iter().any(|loopback| loopback.eq_ignore_ascii_case(name)) {
+        return Some(Refusal::ForeignHost);
+    }
+    let password = access.password.as_ref()?;
+    let expected = format!("{}:{password}", access.username);
+    let from_query = super::decode_query(query).into_iter().find(|(key, _)| key == "auth_token");
+    let given = match from_query {
+        Some((_, token)) => decode(&token),
+        None => headers
+            .get(header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic"))
+            .and_then(|(_, token)| decode(token)),
+    };
+    (given.as_deref() != Some(expected.as_str())).then_some(Refusal::Unauthorized)
+}
+
+fn decode(token: &str) -> Option<String> {
+    String::from_utf8(BASE64_STANDARD.decode(token.trim()).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(authorization: &str, host: &str, query: &str) -> Option<Refusal> {
+        let access = Access { username: "kilo".into(), password: Some("pw".into()) };
+        let mut headers = HeaderMap::new();
+        if !authorization.is_empty() {
+            headers.insert(header::AUTHORIZATION, authorization.parse().unwrap());
+        }
+        headers.insert(header::HOST, host.parse().unwrap());
+        check(&access, &headers, query)
+    }
+
+    #[test]
+    fn credentials_are_checked_as_the_real_servers_check_them() {
+        let good = BASE64_STANDARD.encode("kilo:pw");
+        let host = "127.0.0.1:4096";
+        assert_eq!(refused(&format!("Basic {good}"), host, ""), None);
+        assert_eq!(refused(&format!("bAsIc {good}"), host, ""), None, "the scheme has no case");
+        assert_eq!(refused("", host, &format!("auth_token={good}")), None);
+        assert_eq!(refused("Basic bm8=", host, &format!("auth_token={good}")), None, "the token wins");
+        for wrong in ["", "Basic", "Basic bm8=", "Bearer pw", &BASE64_STANDARD.encode("Kilo:pw")] {
+            assert_eq!(refused(wrong, host, ""), Some(Refusal::Unauthorized), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn another_sites_name_for_this_machine_is_refused() {
+        let good = format!("Basic {}", BASE64_STANDARD.encode("kilo:pw"));
+        for host in ["localhost", "LOCALHOST:80", "[::1]:80", "127.0.0.1"] {
+            assert_eq!(refused(&good, host, ""), None, "{host}");
+        }
+        for host in ["evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example"] {
+            assert_eq!(refused(&good, host, ""), Some(Refusal::ForeignHost), "{host}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! One performer behind all lanes: takes requests one at a time, and hands out what follows from them.
+
+use super::auth::Access;
+use crate::clock::Clock;
+use crate::fault::ArmedPlan;
+use crate::journal::Journal;
+use crate::performer::{Act, Audience, Frame, Performer, WireReply};
+use crate::stream::body::Connection;
+use crate::stream::bus::Bus;
+use crate::world::{ApiRequest, Ticket};
+use axum::http::request::Parts;
+use fixtures::fault_plan::StreamName;
+use fixtures::recording::{Body, Line, Request, Response};
+use fixtures::redact::keep_header;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::oneshot;
+
+/// The headers of an event stream, as the real servers send them.
+pub(crate) const STREAM_HEADERS: &[(&str, &str)] = &[
+    ("cache-control", "no-cache, no-transform"),
+    ("content-type", "text/event-stream"),
+    ("vary", "Origin"),
+    ("x-accel-buffering", "no"),
+    ("x-content-type-options", "nosniff"),
+];
+
+/// What all lanes share.
+pub(crate) struct Core {
+    pub(crate) clock: Arc<Clock>,
+    pub(crate) journal: Journal,
+    pub(crate) access: Access,
+    pub(crate) directory_header: &'static str,
+    pub(crate) faults: ArmedPlan,
+    tickets: AtomicU64,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    performer: Box<dyn Performer>,
+    bus: Bus,
+    waiting: HashMap<Ticket, (Arc<str>, oneshot::Sender<Answer>)>,
+}
+
+/// What a request gets.
+pub(crate) enum Answer {
+    Reply(WireReply),
+    Stream(Box<Connection>),
+}
+
+impl Core {
+    pub(crate) fn new(
+        performer: Box<dyn Performer>,
+        clock: Arc<Clock>,
+        journal: Journal,
+        access: Access,
+        directory_header: &'static str,
+        faults: ArmedPlan,
+    ) -> Self {
+        let inner = Inner { performer, bus: Bus::default(), waiting: HashMap::new() };
+        Self { clock, journal, access, directory_header, faults, tickets: AtomicU64::new(0), inner: Mutex::new(inner) }
+    }
+
+    pub(crate) fn next_ticket(&self) -> Ticket {
+        self.tickets.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn heartbeat(&self, stream: StreamName) -> Frame {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.performer.heartbeat(stream, &|| self.clock.now_ms())
+    }
+
+    /// Takes a request and waits for its answer; `None` when the performer forgot it.
+    pub(crate) async fn take(self: &Arc<Self>, lane: &Arc<str>, request: ApiRequest) -> Option<Answer> {
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            inner.waiting.insert(request.ticket, (lane.clone(), sender));
+            let acts = inner.performer.take(request, &|| self.clock.now_ms());
+            for act in acts {
+                self.act(&mut inner, act);
+            }
+        }
+        receiver.await.ok()
+    }
+
+    fn act(self: &Arc<Self>, inner: &mut Inner, act: Act) {
+        match act {
+            Act::Send(to, frame) => inner.bus.send(&to, &frame),
+            Act::Asked(call) => self.journal.push(|at_us| {
+                let mut call = *call;
+                call.at_us = at_us;
+                Line::Model(call)
+            }),
+            Act::Reply(ticket, reply) => {
+                self.note_reply(ticket, &reply);
+                if let Some((_, sender)) = inner.waiting.remove(&ticket) {
+                    // A client that has left gets no answer.
+                    let _ = sender.send(Answer::Reply(reply));
+                }
+            }
+            Act::Open(ticket, audience, hello) => self.open(inner, ticket, audience, hello),
+        }
+    }
+
+    fn open(self: &Arc<Self>, inner: &mut Inner, ticket: Ticket, audience: Audience, hello: Frame) {
+        let Some((lane, sender)) = inner.waiting.remove(&ticket) else { return };
+        let stream = audience.stream;
+        let headers = STREAM_HEADERS.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        self.journal.push(|at_us| {
+            Line::Response(Response { at_us, exchange: ticket, status: 200, headers, body: Body::Empty })
+        });
+        let faults = self.faults.connect(&lane, stream);
+        let frames = inner.bus.subscribe(audience, hello);
+        let connection = Connection::new(self.clone(), ticket, lane, stream, frames, faults);
+        let _ = sender.send(Answer::Stream(Box::new(connection)));
+    }
+
+    pub(crate) fn note_request(&self, lane: &Arc<str>, parts: &Parts, exchange: u64, body: &[u8]) {
+        let kept = parts.headers.iter().filter(|(name, _)| keep_header(name.as_str()));
+        let headers = kept
+            .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+            .collect();
+        let request = Request {
+            at_us: 0,
+            exchange,
+            lane: Some(lane.to_string()),
+            method: parts.method.to_string(),
+            path: parts.uri.path().to_owned(),
+            query: without_token(parts.uri.query().unwrap_or_default()),
+            headers,
+            body: Body::from_bytes(body),
+        };
+        self.journal.push(|at_us| Line::Request(Request { at_us, ..request }));
+    }
+
+    fn note_reply(&self, exchange: u64, reply: &WireReply) {
+        let headers = reply.content_type.iter().map(|kind| ("content-type".to_owned(), kind.clone())).collect();
+        let body = Body::from_bytes(&reply.body);
+        let status = reply.status;
+        self.journal.push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body }));
+    }
+
+    pub(crate) fn note_refusal(&self, exchange: u64, status: u16) {
+        self.journal.push(|at_us| {
+            Line::Response(Response { at_us, exchange, status, headers: Vec::new(), body: Body::Empty })
+        });
+    }
+}
+
+/// Credentials travel in the query too; they do not reach a journal.
+fn without_token(query: &str) -> String {
+    let kept: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("auth_token=")).collect();
+    kept.join("&")
+}

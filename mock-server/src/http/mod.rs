@@ -1,0 +1,115 @@
+//! HTTP around a performer: lanes, credentials, bodies. No route is named here; routes are the performer's.
+
+pub(crate) mod auth;
+pub(crate) mod core;
+
+use crate::stream::body::Connection;
+use crate::world::ApiRequest;
+use auth::Refusal;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use core::{Answer, Core};
+use percent_encoding::percent_decode_str;
+use std::sync::Arc;
+
+/// The largest request body that is read.
+const BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// A way in: one port, one lane.
+#[derive(Clone)]
+pub(crate) struct Lane {
+    pub(crate) core: Arc<Core>,
+    pub(crate) name: Arc<str>,
+}
+
+pub(crate) fn app(lane: Lane) -> Router {
+    Router::new().fallback(handle).with_state(lane)
+}
+
+async fn handle(State(lane): State<Lane>, request: Request<Body>) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let query = parts.uri.query().unwrap_or_default();
+    if let Some(refusal) = auth::check(&lane.core.access, &parts.headers, query) {
+        return refuse(&lane, &parts, refusal);
+    }
+    let Ok(body) = axum::body::to_bytes(body, BODY_MAX_BYTES).await else {
+        return plain(StatusCode::PAYLOAD_TOO_LARGE, "standin reads bodies of up to 64 MiB");
+    };
+    let api = ApiRequest {
+        ticket: lane.core.next_ticket(),
+        method: parts.method.to_string(),
+        path: decode(parts.uri.path()),
+        query: decode_query(query),
+        directory_header: directory_header(&parts.headers, lane.core.directory_header),
+        body: body.to_vec(),
+    };
+    let exchange = api.ticket;
+    lane.core.note_request(&lane.name, &parts, exchange, &body);
+    match lane.core.take(&lane.name, api).await {
+        Some(Answer::Reply(reply)) => {
+            let mut response = Response::new(Body::from(reply.body));
+            *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            if let Some(kind) = reply.content_type.and_then(|kind| HeaderValue::from_str(&kind).ok()) {
+                response.headers_mut().insert(header::CONTENT_TYPE, kind);
+            }
+            response.headers_mut().insert(header::VARY, HeaderValue::from_static("Origin"));
+            response
+        }
+        Some(Answer::Stream(connection)) => stream_response(*connection),
+        None => plain(StatusCode::INTERNAL_SERVER_ERROR, "standin: the request was dropped without an answer"),
+    }
+}
+
+fn stream_response(connection: Connection) -> Response<Body> {
+    let mut response = Response::new(Body::from_stream(connection.into_body()));
+    for (name, value) in core::STREAM_HEADERS {
+        response.headers_mut().insert(*name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn refuse(lane: &Lane, parts: &axum::http::request::Parts, refusal: Refusal) -> Response<Body> {
+    let exchange = lane.core.next_ticket();
+    lane.core.note_request(&lane.name, parts, exchange, &[]);
+    match refusal {
+        Refusal::Unauthorized => {
+            lane.core.note_refusal(exchange, 401);
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::UNAUTHORIZED;
+            let challenge = HeaderValue::from_static("Basic realm=\"Secure Area\"");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+            response.headers_mut().insert(header::VARY, HeaderValue::from_static("Origin"));
+            response
+        }
+        Refusal::ForeignHost => {
+            lane.core.note_refusal(exchange, 403);
+            plain(StatusCode::FORBIDDEN, "standin answers only requests whose Host is this machine's loopback")
+        }
+    }
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    response
+}
+
+fn decode(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+fn decode_query(query: &str) -> Vec<(String, String)> {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (decode(&key.replace('+', " ")), decode(&value.replace('+', " ")))
+        })
+        .collect()
+}
+
+fn directory_header(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(decode)
+}

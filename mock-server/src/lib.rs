@@ -1,0 +1,32 @@
+//! The stand-in: a server that real clients can't tell from the real one.
+//!
+//! From the inside out:
+//! * [`world`] — the state of a server, sans-IO.
+//! * [`profile`] — what differs between the servers.
+//! * [`model`] — the scripted model, which plays the agent's part of a scenario.
+//! * [`workspace`] — the agent's folder.
+//! * [`engine`] — drives a world: performs its effects in order, turns its outputs into bytes.
+//! * [`replay`] — a recording, played again.
+//! * [`performer`] — what the shell needs of whoever answers: an engine or a replay.
+//! * `http`, `stream` — the shell: lanes, credentials, bodies, subscribers.
+//! * [`fault`] — what breaks, one behaviour a file.
+//! * [`journal`], [`clock`] — what happened, and when.
+//! * [`standin`] — the front door.
+
+pub mod clock;
+pub mod engine;
+pub mod fault;
+mod http;
+pub mod journal;
+pub mod model;
+pub mod performer;
+pub mod profile;
+pub mod replay;
+pub mod standin;
+mod stream;
+pub mod workspace;
+pub mod world;
+
+pub use clock::ClockKind;
+pub use journal::Journal;
+pub use standin::{Options, Play, StandIn, StartError};

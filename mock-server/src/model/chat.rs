@@ -1,0 +1,88 @@
+//! A chat request in the OpenAI dialect, reduced to what a script needs and what a recording may keep.
+
+use fixtures::recording::ModelPurpose;
+use serde_json::{Value, json};
+
+/// What a server asks its model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatRequest {
+    /// The conversation, oldest first, as sent.
+    pub messages: Vec<Value>,
+    /// The names of the offered tools, as sent.
+    pub tools: Vec<String>,
+    /// Does the server want the answer as a stream?
+    pub stream: bool,
+}
+
+impl ChatRequest {
+    /// Reads a request's body.
+    pub fn parse(body: &Value) -> Result<Self, String> {
+        let messages = body
+            .get("messages")
+            .and_then(Value::as_array)
+            .ok_or("the request has no array 'messages': send an OpenAI chat completion request")?;
+        let tools = body
+            .get("tools")
+            .and_then(Value::as_array)
+            .map(|tools| {
+                tools
+                    .iter()
+                    .filter_map(|tool| tool.pointer("/function/name").and_then(Value::as_str))
+                    .map(str::to_owned)
+                    .collect()
+            })
+            .unwrap_or_default();
+        let stream = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
+        Ok(Self { messages: messages.clone(), tools, stream })
+    }
+
+    /// The servers offer tools whenever the agent works; a request without any asks for a title.
+    #[must_use]
+    pub fn purpose(&self) -> ModelPurpose {
+        let system = self.messages.iter().find(|message| role(message) == "system").map(text).unwrap_or_default();
+        if self.tools.is_empty() && system.to_ascii_lowercase().contains("title generator") {
+            ModelPurpose::Title
+        } else {
+            ModelPurpose::Turn
+        }
+    }
+
+    /// Where the last prompt stands in the conversation.
+    #[must_use]
+    pub fn last_prompt(&self) -> Option<(usize, String)> {
+        let at = self.messages.iter().rposition(|message| role(message) == "user")?;
+        Some((at, text(&self.messages[at])))
+    }
+
+    /// The conversation as a recording keeps it: a system message has its length in place of the vendor's text.
+    #[must_use]
+    pub fn reduced_messages(&self) -> Vec<Value> {
+        self.messages
+            .iter()
+            .map(|message| match role(message) {
+                "system" => json!({"role": "system", "chars": text(message).chars().count()}),
+                _ => message.clone(),
+            })
+            .collect()
+    }
+}
+
+/// Who speaks in a message.
+#[must_use]
+pub fn role(message: &Value) -> &str {
+    message.get("role").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The text of a message, whether it is sent as a string or as parts.
+#[must_use]
+pub fn text(message: &Value) -> String {
+    match message.get("content") {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            let texts: Vec<&str> =
+                parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,70 @@
+//! What the HTTP shell needs of whoever answers: the stateful world, or a recording that is played again.
+
+use crate::world::{ApiRequest, Ticket};
+use bytes::Bytes;
+use fixtures::fault_plan::StreamName;
+use fixtures::recording::ModelCall;
+use std::sync::Arc;
+
+/// Answers requests.
+pub trait Performer: Send {
+    /// Takes a request; returns what follows from it, in order. `now` looks at the clock.
+    fn take(&mut self, request: ApiRequest, now: &dyn Fn() -> u64) -> Vec<Act>;
+
+    /// A heartbeat for one subscriber of a stream.
+    fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame;
+}
+
+/// Something that follows from a request.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// Answers a request: this one, or one that waited.
+    Reply(Ticket, WireReply),
+    /// Answers a request with an event stream.
+    Open(Ticket, Audience, Frame),
+    /// Sends a frame.
+    Send(Audience, Frame),
+    /// The model was asked. The line has no time yet.
+    Asked(Box<ModelCall>),
+}
+
+/// Who gets a frame; for a subscriber, which frames it gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audience {
+    /// The stream.
+    pub stream: StreamName,
+    /// The directory; any when absent.
+    pub directory: Option<Arc<str>>,
+}
+
+impl Audience {
+    /// Does a subscriber get a frame that is meant for `to`?
+    #[must_use]
+    pub fn hears(&self, to: &Self) -> bool {
+        let same_directory = match (&self.directory, &to.directory) {
+            (Some(mine), Some(theirs)) => mine == theirs,
+            _ => true,
+        };
+        self.stream == to.stream && same_directory
+    }
+}
+
+/// One event as bytes, made once and shared by all who get it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// The event's type, for faults and journals.
+    pub kind: Arc<str>,
+    /// The frame, blank line included.
+    pub bytes: Bytes,
+}
+
+/// A reply, ready for HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WireReply {
+    /// The status code.
+    pub status: u16,
+    /// `Content-Type`.
+    pub content_type: Option<String>,
+    /// The body.
+    pub body: Bytes,
+}

@@ -1,0 +1,100 @@
+//! Kilo CLI 7.7.7.
+
+use super::{BootTiming, DiffStyle, Profile, TitleTiming, UnknownRoute};
+use fixtures::ServerKind;
+use serde_json::{Value, json};
+
+pub(super) static PROFILE: Profile = Profile {
+    server: ServerKind::Kilo,
+    version: "7.7.7",
+    agent: "code",
+    sync_on_event: true,
+    turn_events: true,
+    title: TitleTiming::AfterWork,
+    session_summary: true,
+    diff_style: DiffStyle::Git,
+    tool_progress: true,
+    file_diffs: true,
+    step_metrics: true,
+    environment_details: true,
+    boot: BootTiming::AtConnect,
+    plugins: &[
+        "core/config-reference",
+        "agent",
+        "command",
+        "models-dev",
+        "config-agent",
+        "config-command",
+        "config-skill",
+        "alibaba",
+        "amazon-bedrock",
+        "anthropic",
+        "azure-cognitive-services",
+        "azure",
+        "cerebras",
+        "cloudflare-ai-gateway",
+        "cloudflare-workers-ai",
+        "cohere",
+        "deepinfra",
+        "gateway",
+        "github-copilot",
+        "gitlab",
+        "google",
+        "google-vertex-anthropic",
+        "google-vertex",
+        "groq",
+        "kilo",
+        "llmgateway",
+        "mistral",
+        "nvidia",
+        "opencode",
+        "snowflake-cortex",
+        "openai-compatible",
+        "openai",
+        "openrouter",
+        "perplexity",
+        "sap-ai-core",
+        "togetherai",
+        "vercel",
+        "venice",
+        "xai",
+        "zenmux",
+        "dynamic-provider",
+        "config-plugin",
+        "config-provider",
+        "variant",
+    ],
+    boot_first: indexing,
+    tools: &[
+        "background_process",
+        "bash",
+        "board_post",
+        "board_read",
+        "cancel_wakeup",
+        "edit",
+        "glob",
+        "grep",
+        "kilo_local_recall",
+        "question",
+        "read",
+        "schedule_wakeup",
+        "skill",
+        "suggest",
+        "task",
+        "todowrite",
+        "webfetch",
+        "write",
+    ],
+    directory_header: "x-kilo-directory",
+    unknown_route: UnknownRoute::NotFound,
+};
+
+fn indexing() -> Vec<(&'static str, Value)> {
+    let status = |state: &str, message: &str| {
+        let status = json!({
+            "state": state, "message": message, "processedFiles": 0, "totalFiles": 0, "percent": 0,
+        });
+        ("indexing.status", json!({"status": status}))
+    };
+    vec![status("In Progress", "Indexing is initializing."), status("Disabled", "Indexing disabled.")]
+}

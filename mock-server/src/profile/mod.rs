@@ -1,0 +1,110 @@
+//! What differs between the servers that the stand-in can be. The world asks the profile; it never asks "which
+//! server am I?".
+
+mod kilo;
+mod opencode;
+
+use fixtures::ServerKind;
+use serde_json::{Value, json};
+
+/// One release of one server, as data.
+#[derive(Debug)]
+pub struct Profile {
+    /// The family.
+    pub server: ServerKind,
+    /// The release.
+    pub version: &'static str,
+    /// The name of the agent that works by default.
+    pub agent: &'static str,
+    /// `sync` twins are sent on `/event` too (they always are on `/global/event`).
+    pub sync_on_event: bool,
+    /// A turn is framed by `session.turn.open` and `session.turn.close`.
+    pub turn_events: bool,
+    /// When the model is asked for a title.
+    pub title: TitleTiming,
+    /// The session's own summary counts its changes (else it stays at zero, and `session.diff` is empty).
+    pub session_summary: bool,
+    /// How the diffs of summaries are written.
+    pub diff_style: DiffStyle,
+    /// Tool parts tell who allowed them, and show their output while they run.
+    pub tool_progress: bool,
+    /// A write's question and result carry a `filediff` beside the `diff`.
+    pub file_diffs: bool,
+    /// `step-finish` parts carry `metrics` and `time`.
+    pub step_metrics: bool,
+    /// The prompt that the model sees ends in an `<environment_details>` text.
+    pub environment_details: bool,
+    /// When an instance tells about its plugins.
+    pub boot: BootTiming,
+    /// The plugins that it tells about, in order.
+    pub plugins: &'static [&'static str],
+    /// The other events of the boot, before the plugins.
+    pub boot_first: fn() -> Vec<(&'static str, Value)>,
+    /// The tools offered to the model, in order.
+    pub tools: &'static [&'static str],
+    /// The header that names a directory.
+    pub directory_header: &'static str,
+    /// What an unknown route answers.
+    pub unknown_route: UnknownRoute,
+}
+
+/// When the model is asked for a title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TitleTiming {
+    /// Beside the first step of the first prompt.
+    AtFirstPrompt,
+    /// After a turn, once there is work to tell about.
+    AfterWork,
+}
+
+/// How the diffs of summaries are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiffStyle {
+    /// `diff --git a/… b/…`.
+    Git,
+    /// `Index: …`.
+    Index,
+}
+
+/// When an instance tells about its plugins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BootTiming {
+    /// At the first connection.
+    AtConnect,
+    /// At the first prompt.
+    AtPrompt,
+}
+
+/// What an unknown route answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnknownRoute {
+    /// 404 with `{"error":"Not Found"}`.
+    NotFound,
+    /// 200 with the web client's page.
+    WebPage,
+}
+
+impl Profile {
+    /// The profile of the pinned release of a server.
+    #[must_use]
+    pub fn of(server: ServerKind) -> &'static Self {
+        match server {
+            ServerKind::Kilo => &kilo::PROFILE,
+            ServerKind::Opencode => &opencode::PROFILE,
+        }
+    }
+
+    /// The events of an instance's boot.
+    #[must_use]
+    pub fn boot_events(&self) -> Vec<(&'static str, Value)> {
+        let mut events = (self.boot_first)();
+        events.extend(self.plugins.iter().map(|plugin| ("plugin.added", json!({"id": plugin}))));
+        for last in ["reference.updated", "integration.updated", "catalog.updated"] {
+            events.push((last, json!({})));
+        }
+        events
+    }
+}
+
+/// A boot that tells about nothing but plugins.
+pub(crate) const NO_EVENTS: fn() -> Vec<(&'static str, Value)> = Vec::new;

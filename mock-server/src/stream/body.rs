@@ -1,0 +1,123 @@
+//! The body of one event stream: frames and heartbeats, through the connection's faults, as raw chunks.
+//!
+//! Raw chunks and not a library's events, so that a body can end in the middle of a frame.
+
+use crate::fault::{Outcome, StreamFaults};
+use crate::http::core::Core;
+use crate::performer::Frame;
+use bytes::Bytes;
+use fixtures::fault_plan::StreamName;
+use fixtures::recording::{Chunk, End, FaultLine, HowEnded, Line};
+use futures_util::stream::{self, Stream};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// How often the real servers send a heartbeat.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// One connection to an event stream.
+pub(crate) struct Connection {
+    pub(crate) core: Arc<Core>,
+    pub(crate) exchange: u64,
+    pub(crate) lane: Arc<str>,
+    pub(crate) stream: StreamName,
+    pub(crate) frames: mpsc::Receiver<Frame>,
+    pub(crate) faults: StreamFaults,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// The next thing the reader sees is a broken connection.
+    Breaking,
+    Ended,
+}
+
+/// Why a body breaks off; what HTTP makes of it is a body without its last chunk.
+#[derive(Debug, thiserror::Error)]
+#[error("a fault cut the stream")]
+pub(crate) struct Cut;
+
+impl Connection {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        exchange: u64,
+        lane: Arc<str>,
+        stream: StreamName,
+        frames: mpsc::Receiver<Frame>,
+        faults: StreamFaults,
+    ) -> Self {
+        Self { core, exchange, lane, stream, frames, faults, state: State::Open }
+    }
+
+    /// The chunks of the body.
+    pub(crate) fn into_body(self) -> impl Stream<Item = Result<Bytes, Cut>> {
+        stream::unfold(self, |mut connection| async move {
+            let chunk = connection.next_chunk().await?;
+            Some((chunk, connection))
+        })
+    }
+
+    async fn next_chunk(&mut self) -> Option<Result<Bytes, Cut>> {
+        match self.state {
+            State::Ended => return None,
+            State::Breaking => return Some(Err(self.break_off().await)),
+            State::Open => {}
+        }
+        let clock = self.core.clock.clone();
+        let frame = tokio::select! {
+            biased;
+            frame = self.frames.recv() => frame,
+            () = clock.wait(HEARTBEAT) => Some(self.core.heartbeat(self.stream)),
+        };
+        let Some(frame) = frame else {
+            // The server let this subscriber go.
+            self.end(HowEnded::ClosedByServer);
+            return None;
+        };
+        match self.faults.frame(&frame) {
+            Outcome::Pass => {
+                self.note_chunk(&frame.bytes);
+                Some(Ok(frame.bytes))
+            }
+            Outcome::Break { bytes, fault, did } => {
+                let lane = self.lane.to_string();
+                self.core.journal.push(|at_us| Line::Fault(FaultLine { at_us, fault, lane, did }));
+                if bytes.is_empty() {
+                    return Some(Err(self.break_off().await));
+                }
+                self.note_chunk(&bytes);
+                self.state = State::Breaking;
+                Some(Ok(bytes))
+            }
+        }
+    }
+
+    /// HTTP drops what it has not flushed when a body fails; giving way once lets it flush first.
+    async fn break_off(&mut self) -> Cut {
+        tokio::task::yield_now().await;
+        self.end(HowEnded::Broken);
+        Cut
+    }
+
+    fn note_chunk(&self, bytes: &Bytes) {
+        let exchange = self.exchange;
+        self.core.journal.push(|at_us| Line::Chunk(Chunk::new(at_us, exchange, bytes)));
+    }
+
+    fn end(&mut self, how: HowEnded) {
+        if self.state != State::Ended {
+            self.state = State::Ended;
+            let exchange = self.exchange;
+            self.core.journal.push(|at_us| Line::End(End { at_us, exchange, how }));
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.end(HowEnded::ClosedByClient);
+    }
+}

@@ -1,0 +1,197 @@
+//! The folder in which the agent works: snapshots with git's own tree ids, reads and writes that stay inside.
+
+use crate::world::FileChange;
+use sha1::{Digest as _, Sha1};
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A folder, and its states so far.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    snapshots: HashMap<String, BTreeMap<String, Vec<u8>>>,
+}
+
+/// The content of a folder, as git sees it.
+#[derive(Default)]
+struct Tree {
+    files: BTreeMap<String, Vec<u8>>,
+    folders: BTreeMap<String, Tree>,
+}
+
+impl Workspace {
+    /// `root` must exist; links in its own path are resolved.
+    pub fn new(root: &Path) -> std::io::Result<Self> {
+        Ok(Self { root: root.canonicalize()?, snapshots: HashMap::new() })
+    }
+
+    /// The folder, without links in its path.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Keeps the state of the folder; its name is the id of its git tree. A folder that is not ours is empty.
+    pub(crate) fn snapshot(&mut self, directory: &str) -> String {
+        let tree = if Path::new(directory) == self.root { read_tree(&self.root) } else { Tree::default() };
+        let mut files = BTreeMap::new();
+        flatten(&tree, "", &mut files);
+        let name = hex(&tree_id(&tree));
+        self.snapshots.insert(name.clone(), files);
+        name
+    }
+
+    pub(crate) fn changes(&self, from: &str, to: &str) -> Vec<FileChange> {
+        let empty = BTreeMap::new();
+        let before = self.snapshots.get(from).unwrap_or(&empty);
+        let after = self.snapshots.get(to).unwrap_or(&empty);
+        let text = |files: &BTreeMap<String, Vec<u8>>, path: &str| {
+            files.get(path).map(|content| String::from_utf8_lossy(content).into_owned())
+        };
+        let mut paths: Vec<&String> = before.keys().chain(after.keys()).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+            .into_iter()
+            .filter(|path| before.get(*path) != after.get(*path))
+            .map(|path| FileChange { path: path.clone(), before: text(before, path), after: text(after, path) })
+            .collect()
+    }
+
+    pub(crate) fn read(&self, path: &str) -> Result<Option<String>, String> {
+        let path = self.inside(path)?;
+        match fs::read(&path) {
+            Ok(content) => Ok(Some(String::from_utf8_lossy(&content).into_owned())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("failed to read {}: {error}", path.display())),
+        }
+    }
+
+    pub(crate) fn write(&self, path: &str, content: &str) -> Result<(), String> {
+        let path = self.inside(path)?;
+        let failed = |error| format!("failed to write {}: {error}", path.display());
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        fs::write(&path, content).map_err(failed)
+    }
+
+    /// The nearest part of the path that exists must resolve to a place inside: links lead nowhere else.
+    fn inside(&self, path: &str) -> Result<PathBuf, String> {
+        let wanted = PathBuf::from(path);
+        let mut existing = wanted.as_path();
+        let resolved = loop {
+            if existing.symlink_metadata().is_ok() {
+                break existing.canonicalize().map_err(|error| format!("failed to resolve {path}: {error}"))?;
+            }
+            existing = existing.parent().ok_or_else(|| format!("{path} has no folder"))?;
+        };
+        if resolved.starts_with(&self.root) {
+            Ok(wanted)
+        } else {
+            Err(format!("standin keeps to its workspace {}: {path} leads to {}", self.root.display(), resolved.display()))
+        }
+    }
+}
+
+fn read_tree(folder: &Path) -> Tree {
+    let mut tree = Tree::default();
+    let Ok(entries) = fs::read_dir(folder) else { return tree };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Ok(kind) = entry.file_type() else { continue };
+        if name == ".git" {
+            continue;
+        }
+        if kind.is_dir() {
+            let inner = read_tree(&entry.path());
+            if !(inner.files.is_empty() && inner.folders.is_empty()) {
+                tree.folders.insert(name, inner);
+            }
+        } else if kind.is_file()
+            && let Ok(content) = fs::read(entry.path())
+        {
+            tree.files.insert(name, content);
+        }
+    }
+    tree
+}
+
+fn flatten(tree: &Tree, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
+    for (name, content) in &tree.files {
+        files.insert(format!("{prefix}{name}"), content.clone());
+    }
+    for (name, inner) in &tree.folders {
+        flatten(inner, &format!("{prefix}{name}/"), files);
+    }
+}
+
+/// Git sorts a folder as if its name ended in a slash.
+fn tree_id(tree: &Tree) -> [u8; 20] {
+    let mut entries: Vec<(String, &str, &str, [u8; 20])> = Vec::new();
+    for (name, content) in &tree.files {
+        entries.push((name.clone(), "100644", name, object_id("blob", content)));
+    }
+    for (name, inner) in &tree.folders {
+        entries.push((format!("{name}/"), "40000", name, tree_id(inner)));
+    }
+    entries.sort();
+    let mut body = Vec::new();
+    for (_, mode, name, id) in entries {
+        body.extend_from_slice(format!("{mode} {name}\0").as_bytes());
+        body.extend_from_slice(&id);
+    }
+    object_id("tree", &body)
+}
+
+fn object_id(kind: &str, content: &[u8]) -> [u8; 20] {
+    let mut hash = Sha1::new();
+    hash.update(format!("{kind} {}\0", content.len()));
+    hash.update(content);
+    hash.finalize().into()
+}
+
+/// The id that git gives a text, as the stand-in's stand-in for the id of a first commit.
+#[must_use]
+pub fn text_id(text: &str) -> String {
+    hex(&object_id("blob", text.as_bytes()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_has_the_name_that_git_gives_its_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("README.md"), "hello\n").unwrap();
+        let mut workspace = Workspace::new(folder.path()).unwrap();
+        let root = workspace.root().to_string_lossy().into_owned();
+        // Both names were seen on the real servers.
+        let before = workspace.snapshot(&root);
+        assert_eq!(before, "853694aae8816094a0d875fee7ea26278dbf5d0f");
+        workspace.write(&format!("{root}/out.txt"), "hello\n").unwrap();
+        let after = workspace.snapshot(&root);
+        assert_eq!(after, "ce6ea7cc190067e1696263c7a77a94e821c3faba");
+        let change = FileChange { path: "out.txt".into(), before: None, after: Some("hello\n".into()) };
+        assert_eq!(workspace.changes(&before, &after), [change]);
+    }
+
+    #[test]
+    fn nothing_leaves_the_folder_by_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        let workspace = Workspace::new(folder.path()).unwrap();
+        std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).unwrap();
+        let path = workspace.root().join("link/new/file.txt").to_string_lossy().into_owned();
+        let error = workspace.write(&path, "x").unwrap_err();
+        assert!(error.contains("keeps to its workspace"), "{error}");
+        assert!(fs::read_dir(outside.path()).unwrap().next().is_none());
+        assert!(workspace.read(&path).is_err());
+    }
+}

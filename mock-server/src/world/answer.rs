@@ -1,0 +1,153 @@
+//! The deltas of one answer of the model → parts of the step's message.
+
+use super::turn::{Call, CallState};
+use super::{Effect, Purpose, World};
+use crate::model::Delta;
+use serde_json::{Value, json};
+
+impl World {
+    pub(crate) fn answer_delta(&mut self, session: &str, delta: &Delta) {
+        let Some((message, tree, began)) = self.current_step(session) else { return };
+        if began.is_none() {
+            self.add_part(session, &message, json!({"type": "step-start", "snapshot": tree}));
+            let now = self.now_ms;
+            if let Some(run) = self.run_mut(session) {
+                run.answer_began_ms = Some(now);
+            }
+        }
+        match delta {
+            Delta::Text(text) => {
+                self.close_reasoning(session, &message);
+                self.add_text(session, &message, "text", text);
+            }
+            Delta::Reasoning(text) => self.add_text(session, &message, "reasoning", text),
+            Delta::ToolStart { id, name, .. } => {
+                self.close_reasoning(session, &message);
+                self.tool_started(session, &message, id, name);
+            }
+            Delta::ToolArguments { index, text } => self.tool_arguments(session, &message, *index, text),
+            Delta::Finish { reason, usage } => {
+                self.close_reasoning(session, &message);
+                self.close_text(session, &message);
+                if let Some(run) = self.run_mut(session) {
+                    run.finish = Some((*reason, *usage));
+                }
+                self.end_step_if_done(session);
+            }
+        }
+    }
+
+    fn current_step(&self, session: &str) -> Option<(String, String, Option<u64>)> {
+        let run = self.sessions.get(session)?.run.as_ref()?;
+        Some((run.message.clone(), run.start_tree.clone(), run.answer_began_ms))
+    }
+
+    pub(crate) fn run_mut(&mut self, session: &str) -> Option<&mut super::turn::Run> {
+        self.sessions.get_mut(session)?.run.as_mut()
+    }
+
+    /// Text and reasoning alike: an empty part first, then deltas. REST shows nothing of them until the part ends.
+    fn add_text(&mut self, session: &str, message: &str, kind: &str, text: &str) {
+        let now = self.now_ms;
+        let open = |run: &mut super::turn::Run| {
+            if kind == "text" { run.open_text } else { run.open_reasoning }
+        };
+        let place = match self.run_mut(session).and_then(open) {
+            Some(place) => place,
+            None => {
+                let place =
+                    self.add_part(session, message, json!({"type": kind, "text": "", "time": {"start": now}}));
+                if let Some(run) = self.run_mut(session) {
+                    if kind == "text" { run.open_text = Some(place) } else { run.open_reasoning = Some(place) }
+                    run.partial.insert(place, String::new());
+                }
+                place
+            }
+        };
+        if let Some(partial) = self.run_mut(session).and_then(|run| run.partial.get_mut(&place)) {
+            partial.push_str(text);
+        }
+        let part = self.part_mut(session, message, place).map(|part| part["id"].clone()).unwrap_or_default();
+        let properties =
+            json!({"sessionID": session, "messageID": message, "partID": part, "field": "text", "delta": text});
+        self.emit_session(session, "message.part.delta", properties);
+    }
+
+    fn close_text(&mut self, session: &str, message: &str) {
+        if let Some(place) = self.run_mut(session).and_then(|run| run.open_text.take()) {
+            self.close_part(session, message, place);
+        }
+    }
+
+    fn close_reasoning(&mut self, session: &str, message: &str) {
+        if let Some(place) = self.run_mut(session).and_then(|run| run.open_reasoning.take()) {
+            self.close_part(session, message, place);
+        }
+    }
+
+    fn close_part(&mut self, session: &str, message: &str, place: usize) {
+        let now = self.now_ms;
+        let text = self.run_mut(session).and_then(|run| run.partial.remove(&place)).unwrap_or_default();
+        if let Some(part) = self.part_mut(session, message, place) {
+            part["text"] = json!(text);
+            part["time"]["end"] = json!(now);
+        }
+        self.emit_part(session, message, place);
+    }
+
+    fn tool_started(&mut self, session: &str, message: &str, id: &str, tool: &str) {
+        let state = json!({"status": "pending", "input": {}, "raw": ""});
+        let fields = json!({"type": "tool", "callID": id, "tool": tool, "state": state});
+        let part = self.add_part(session, message, fields);
+        let call = Call {
+            id: id.to_owned(),
+            tool: tool.to_owned(),
+            arguments: String::new(),
+            part,
+            state: CallState::Written,
+            input: Value::Null,
+            started_ms: 0,
+            plan: None,
+            approval: Value::Null,
+        };
+        if let Some(run) = self.run_mut(session) {
+            run.calls.push(call);
+        }
+    }
+
+    /// As soon as the arguments are whole the call runs, even while the model goes on; it begins after all that
+    /// is already on its way, as the servers begin it.
+    fn tool_arguments(&mut self, session: &str, message: &str, index: usize, text: &str) {
+        let now = self.now_ms;
+        let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(index)) else { return };
+        call.arguments.push_str(text);
+        if call.state != CallState::Written {
+            return;
+        }
+        let Ok(input) = serde_json::from_str::<Value>(&call.arguments) else { return };
+        call.input.clone_from(&input);
+        call.state = CallState::Running;
+        call.started_ms = now;
+        let part = call.part;
+        let state = json!({"status": "running", "input": input, "time": {"start": now}});
+        self.change_part(session, message, part, json!({"state": state}));
+        self.effect(Purpose::CallStart(session.to_owned(), index), Effect::Yield);
+    }
+
+    /// The model can't answer: the turn ends in an error.
+    pub(crate) fn answer_failed(&mut self, session: &str, why: &str) {
+        let now = self.now_ms;
+        let Some((message, ..)) = self.current_step(session) else { return };
+        let data = json!({"message": why, "statusCode": 400, "isRetryable": false});
+        let error = json!({"name": "APIError", "data": data});
+        self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
+        self.emit_status(session, "idle");
+        self.emit_session(session, "session.idle", json!({"sessionID": session}));
+        if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&message)) {
+            message.info["error"] = error;
+            message.info["time"]["completed"] = json!(now);
+        }
+        self.emit_message(session, &message);
+        self.end_turn(session, "error");
+    }
+}

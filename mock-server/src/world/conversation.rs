@@ -1,0 +1,85 @@
+//! What the model is told: the conversation as an OpenAI-compatible request.
+
+use super::World;
+use super::session::{Message, iso_time};
+use crate::model::ChatRequest;
+use serde_json::{Value, json};
+
+impl World {
+    /// The request for the current step of a session's turn.
+    pub(crate) fn turn_request(&self, session: &str) -> ChatRequest {
+        let mut messages = vec![json!({"role": "system", "content": "You are a coding agent played by a stand-in."})];
+        if let Some(owner) = self.sessions.get(session) {
+            let current = owner.run.as_ref().map_or("", |run| run.message.as_str());
+            for message in owner.messages.iter().filter(|message| message.id() != current) {
+                match message.role() {
+                    "user" => messages.push(self.prompt_message(message, &owner.directory)),
+                    _ => messages.extend(answer_messages(message)),
+                }
+            }
+        }
+        let tools = self.profile.tools.iter().map(|&tool| tool.to_owned()).collect();
+        ChatRequest { messages, tools, stream: true }
+    }
+
+    /// The request for a session's title.
+    pub(crate) fn title_request(&self, session: &str) -> ChatRequest {
+        let prompts = self.sessions.get(session).into_iter().flat_map(|owner| &owner.messages);
+        let texts: Vec<String> =
+            prompts.filter(|message| message.role() == "user").map(prompt_text).collect();
+        let messages = vec![
+            json!({"role": "system", "content": "You are a title generator played by a stand-in."}),
+            json!({"role": "user", "content": texts.join("\n")}),
+        ];
+        ChatRequest { messages, tools: Vec::new(), stream: true }
+    }
+
+    fn prompt_message(&self, message: &Message, directory: &str) -> Value {
+        let text = prompt_text(message);
+        if !self.profile.environment_details {
+            return json!({"role": "user", "content": text});
+        }
+        let created = message.info.pointer("/time/created").and_then(Value::as_u64).unwrap_or_default();
+        let time = iso_time(created);
+        let seconds = time.split('.').next().unwrap_or_default();
+        let details = format!(
+            "\n\n<environment_details>\nMessage time: {seconds}Z\nWorking directory: {directory}\n\
+             Workspace root folder: {directory}\n</environment_details>"
+        );
+        json!({"role": "user", "content": [{"type": "text", "text": text}, {"type": "text", "text": details}]})
+    }
+}
+
+fn prompt_text(message: &Message) -> String {
+    let texts: Vec<&str> = message.parts.iter().filter_map(|part| part["text"].as_str()).collect();
+    texts.join("\n")
+}
+
+/// A step's message: what was said, the calls, and then a message for the result of each.
+fn answer_messages(message: &Message) -> Vec<Value> {
+    let mut said = String::new();
+    let mut calls = Vec::new();
+    let mut results = Vec::new();
+    for part in &message.parts {
+        match part["type"].as_str() {
+            Some("text") => said.push_str(part["text"].as_str().unwrap_or_default()),
+            Some("tool") => {
+                let state = &part["state"];
+                calls.push(json!({
+                    "id": part["callID"], "type": "function",
+                    "function": {"name": part["tool"], "arguments": state["input"].to_string()},
+                }));
+                let content = state.get("output").or_else(|| state.get("error")).cloned().unwrap_or_default();
+                results.push(json!({"role": "tool", "tool_call_id": part["callID"], "content": content}));
+            }
+            _ => {}
+        }
+    }
+    let mut answer = json!({"role": "assistant", "content": said});
+    if !calls.is_empty() {
+        answer["tool_calls"] = json!(calls);
+    }
+    let mut messages = vec![answer];
+    messages.extend(results);
+    messages
+}

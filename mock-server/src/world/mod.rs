@@ -1,0 +1,384 @@
+//! The stand-in's state, and what happens to it: sans-IO.
+//!
+//! [`World::step`] takes one input and the time, and returns outputs in order. It reads no clock, opens no file,
+//! knows no socket, no scenario and no recording. Whoever drives it ([`crate::engine`]) performs the effects and
+//! brings their results back as inputs.
+//!
+//! * `routes` — a request → the part of the world that answers it.
+//! * `session` — sessions, messages and parts, and the JSON that they are on the wire.
+//! * `turn` — from a prompt to idle: one step of the model after the other.
+//! * `answer` — the deltas of one answer of the model → parts.
+//! * `tools` — what the agent's tools do, one file each.
+//! * `permission` — rules, questions, answers.
+//! * `patch` — two contents → a diff, in each server's spelling.
+//! * `summary` — the background jobs: what changed, and the title.
+//! * `conversation` — what the model is told.
+//! * `ids` — ids of the real form.
+
+mod answer;
+mod conversation;
+mod ids;
+mod patch;
+mod permission;
+mod routes;
+mod session;
+mod summary;
+mod tools;
+mod turn;
+
+use crate::model::{ChatRequest, Delta};
+use crate::profile::{BootTiming, Profile};
+use ids::Ids;
+use permission::Permissions;
+use serde_json::{Map, Value, json};
+use session::Session;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names a request until its reply; the driver chooses it.
+pub type Ticket = u64;
+/// Names an effect until its result; the world chooses it.
+pub type EffectId = u64;
+
+/// What a world starts with.
+#[derive(Debug, Clone)]
+pub struct WorldConfig {
+    /// Decides every random choice.
+    pub seed: u64,
+    /// The folder that is meant when a request names none.
+    pub directory: String,
+    /// The id of its project: the root commit of its repository, or `global`.
+    pub project: String,
+    /// Folders of the server itself, for `/path`.
+    pub home: String,
+    /// The server's configuration, in the server's own words.
+    pub config: Map<String, Value>,
+}
+
+/// Something that happens to the world.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// A client asks.
+    Request(ApiRequest),
+    /// The model answers, piece by piece.
+    Model(EffectId, Delta),
+    /// The model can't answer.
+    ModelFailed(EffectId, String),
+    /// An effect is done.
+    Done(EffectId, EffectResult),
+}
+
+/// A request, free of HTTP.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ApiRequest {
+    /// Names the reply.
+    pub ticket: Ticket,
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// The path, percent-decoded by segment.
+    pub path: String,
+    /// The query, decoded.
+    pub query: Vec<(String, String)>,
+    /// The directory that a header names.
+    pub directory_header: Option<String>,
+    /// The body's bytes.
+    pub body: Vec<u8>,
+}
+
+/// A reply, free of HTTP.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApiReply {
+    /// The status code.
+    pub status: u16,
+    /// The body.
+    pub body: ReplyBody,
+}
+
+/// A reply's body.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReplyBody {
+    /// No bytes and no content type.
+    Empty,
+    /// JSON.
+    Json(Value),
+    /// A web page.
+    Html(&'static str),
+}
+
+/// Something that the world does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Output {
+    /// Answers a request.
+    Reply(Ticket, ApiReply),
+    /// Answers a request with an event stream.
+    Open(Ticket, Subscription),
+    /// Sends an event.
+    Event(Event),
+    /// Wants something done.
+    Effect(EffectId, Effect),
+}
+
+/// Which events a stream carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subscription {
+    /// The events of this directory; of all directories, wrapped, when absent.
+    pub directory: Option<String>,
+    /// The first event, for this stream alone.
+    pub hello: Value,
+}
+
+/// An event, not yet bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// The instance that it belongs to.
+    pub directory: String,
+    /// That instance's project.
+    pub project: String,
+    /// It is sent on `/event` too, not only on `/global/event`.
+    pub on_event: bool,
+    /// The event itself.
+    pub payload: Value,
+}
+
+/// Something to be done outside.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Keep the state of the folder's files, and give it a name.
+    Snapshot {
+        /// The folder.
+        directory: String,
+    },
+    /// What changed between two snapshots.
+    Changes {
+        /// Name of the older one.
+        from: String,
+        /// Name of the newer one.
+        to: String,
+    },
+    /// Read a text file.
+    Read {
+        /// An absolute path.
+        path: String,
+    },
+    /// Write a text file, with the folders above it.
+    Write {
+        /// An absolute path.
+        path: String,
+        /// The content.
+        content: String,
+    },
+    /// Come back after all that is already on its way.
+    Yield,
+    /// Ask the model.
+    AskModel(ChatRequest),
+}
+
+/// How an effect ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EffectResult {
+    /// The snapshot's name: the id of its git tree.
+    Snapshot(String),
+    /// The changed files, sorted by path.
+    Changes(Vec<FileChange>),
+    /// The file's content; `None` when there is no such file.
+    Read(Result<Option<String>, String>),
+    /// The file is written.
+    Written(Result<(), String>),
+    /// Everything before has been done.
+    Yielded,
+}
+
+/// A file that two snapshots differ in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Relative to the folder.
+    pub path: String,
+    /// The old content; `None` when the file is new.
+    pub before: Option<String>,
+    /// The new content; `None` when the file is gone.
+    pub after: Option<String>,
+}
+
+/// What an effect's result is for.
+#[derive(Debug)]
+enum Purpose {
+    /// `turn`: the files before a step.
+    StepStart(String),
+    /// `turn`: the files after a step.
+    StepEnd(String),
+    /// `turn`: which files a step changed.
+    StepChanges(String),
+    /// `turn`: the model's answer to a step.
+    Answer(String),
+    /// `tools`: a call may begin.
+    CallStart(String, usize),
+    /// `tools`: the file that a call is about to change.
+    CallRead(String, usize),
+    /// `tools`: the file that a call changes.
+    CallWritten(String, usize),
+    /// `summary`: what changed since the session began.
+    JobSession(summary::Job),
+    /// `summary`: what changed since the prompt.
+    JobPrompt(summary::Job),
+    /// `summary`: a title, so far.
+    Title(String, String),
+}
+
+/// The state of a stand-in.
+#[derive(Debug)]
+pub struct World {
+    profile: &'static Profile,
+    config: WorldConfig,
+    ids: Ids,
+    now_ms: u64,
+    /// By id; ids sort newest first, which is how they are listed.
+    sessions: BTreeMap<String, Session>,
+    permissions: Permissions,
+    booted: BTreeSet<String>,
+    waiting: BTreeMap<EffectId, Purpose>,
+    next_effect: EffectId,
+    outputs: Vec<Output>,
+}
+
+impl World {
+    /// A world without sessions.
+    #[must_use]
+    pub fn new(profile: &'static Profile, config: WorldConfig) -> Self {
+        Self {
+            profile,
+            ids: Ids::new(config.seed),
+            permissions: Permissions::new(&config.config, profile),
+            config,
+            now_ms: 0,
+            sessions: BTreeMap::new(),
+            booted: BTreeSet::new(),
+            waiting: BTreeMap::new(),
+            next_effect: 1,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Takes one input at one time; returns what follows from it, in order.
+    pub fn step(&mut self, input: Input, now_ms: u64) -> Vec<Output> {
+        self.now_ms = now_ms;
+        match input {
+            Input::Request(request) => self.answer_request(&request),
+            Input::Model(effect, delta) => self.model_said(effect, &delta),
+            Input::ModelFailed(effect, message) => self.model_failed(effect, &message),
+            Input::Done(effect, result) => self.effect_done(effect, result),
+        }
+        std::mem::take(&mut self.outputs)
+    }
+
+    /// A heartbeat for one subscriber.
+    pub fn heartbeat(&mut self, now_ms: u64) -> Value {
+        let id = self.ids.ascending("evt", now_ms);
+        json!({"id": id, "type": "server.heartbeat", "properties": {}})
+    }
+
+    fn effect_done(&mut self, effect: EffectId, result: EffectResult) {
+        let Some(purpose) = self.waiting.remove(&effect) else { return };
+        match (purpose, result) {
+            (Purpose::StepStart(session), EffectResult::Snapshot(tree)) => self.step_started(&session, &tree),
+            (Purpose::StepEnd(session), EffectResult::Snapshot(tree)) => self.step_ended(&session, &tree),
+            (Purpose::StepChanges(session), EffectResult::Changes(changes)) => {
+                self.step_changed(&session, &changes);
+            }
+            (Purpose::CallStart(session, call), EffectResult::Yielded) => self.start_call(&session, call),
+            (Purpose::CallRead(session, call), EffectResult::Read(content)) => {
+                self.call_read(&session, call, content);
+            }
+            (Purpose::CallWritten(session, call), EffectResult::Written(done)) => {
+                self.call_written(&session, call, done);
+            }
+            (Purpose::JobSession(job), EffectResult::Changes(changes)) => self.job_session(job, &changes),
+            (Purpose::JobPrompt(job), EffectResult::Changes(changes)) => self.job_prompt(&job, &changes),
+            (purpose, result) => debug_assert!(false, "{purpose:?} can't take {result:?}"),
+        }
+    }
+
+    fn model_said(&mut self, effect: EffectId, delta: &Delta) {
+        match self.waiting.get_mut(&effect) {
+            Some(Purpose::Answer(session)) => {
+                let session = session.clone();
+                if matches!(delta, Delta::Finish { .. }) {
+                    self.waiting.remove(&effect);
+                }
+                self.answer_delta(&session, delta);
+            }
+            Some(Purpose::Title(session, title)) => match delta {
+                Delta::Text(text) => title.push_str(text),
+                Delta::Finish { .. } => {
+                    let (session, title) = (session.clone(), title.clone());
+                    self.waiting.remove(&effect);
+                    self.title_found(&session, &title);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn model_failed(&mut self, effect: EffectId, message: &str) {
+        if let Some(Purpose::Answer(session)) = self.waiting.remove(&effect) {
+            self.answer_failed(&session, message);
+        }
+    }
+
+    fn effect(&mut self, purpose: Purpose, effect: Effect) {
+        let id = self.next_effect;
+        self.next_effect += 1;
+        self.waiting.insert(id, purpose);
+        self.outputs.push(Output::Effect(id, effect));
+    }
+
+    fn reply(&mut self, ticket: Ticket, status: u16, body: ReplyBody) {
+        self.outputs.push(Output::Reply(ticket, ApiReply { status, body }));
+    }
+
+    fn reply_json(&mut self, ticket: Ticket, body: Value) {
+        self.reply(ticket, 200, ReplyBody::Json(body));
+    }
+
+    /// Sends an event of an instance.
+    fn emit(&mut self, directory: &str, kind: &str, properties: Value) {
+        let id = self.ids.ascending("evt", self.now_ms);
+        self.send(directory, true, json!({"id": id, "type": kind, "properties": properties}));
+    }
+
+    /// Sends an event of a session, and its `sync` twin.
+    fn emit_synced(&mut self, session: &str, kind: &str, properties: Value) {
+        let Some(owner) = self.sessions.get_mut(session) else { return };
+        let directory = owner.directory.clone();
+        let seq = owner.next_seq();
+        let id = self.ids.ascending("evt", self.now_ms);
+        let twin = json!({"type": "sync", "syncEvent": {
+            "id": id, "type": format!("{kind}.1"), "seq": seq, "aggregateID": session, "data": properties,
+        }, "id": id});
+        self.send(&directory, true, json!({"id": id, "type": kind, "properties": properties}));
+        self.send(&directory, self.profile.sync_on_event, twin);
+    }
+
+    /// Sends an event of a session that has no twin.
+    fn emit_session(&mut self, session: &str, kind: &str, properties: Value) {
+        let Some(directory) = self.sessions.get(session).map(|session| session.directory.clone()) else { return };
+        self.emit(&directory, kind, properties);
+    }
+
+    fn send(&mut self, directory: &str, on_event: bool, payload: Value) {
+        let project = self.project_of(directory);
+        self.outputs.push(Output::Event(Event { directory: directory.to_owned(), project, on_event, payload }));
+    }
+
+    /// An instance tells about its plugins, once.
+    fn boot(&mut self, directory: &str, timing: BootTiming) {
+        if self.profile.boot == timing && self.booted.insert(directory.to_owned()) {
+            for (kind, properties) in self.profile.boot_events() {
+                self.emit(directory, kind, properties);
+            }
+        }
+    }
+
+    fn project_of(&self, directory: &str) -> String {
+        if directory == self.config.directory { self.config.project.clone() } else { "global".to_owned() }
+    }
+}

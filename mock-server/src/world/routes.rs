@@ -1,0 +1,192 @@
+//! A request → the part of the world that answers it. One line a route.
+
+use super::turn::Prompt;
+use super::{ApiRequest, ReplyBody, Subscription, World};
+use crate::profile::{BootTiming, UnknownRoute};
+use serde_json::{Value, json};
+
+/// A page for routes that the real server answers with its web client.
+const WEB_PAGE: &str = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\" /><title>OpenCode</title></head><body></body></html>\n";
+
+impl World {
+    pub(super) fn answer_request(&mut self, request: &ApiRequest) {
+        let segments: Vec<&str> = request.path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let ticket = request.ticket;
+        match (request.method.as_str(), segments.as_slice()) {
+            ("GET", ["event"]) => self.subscribe(request),
+            ("GET", ["global", "event"]) => self.subscribe_to_all(ticket),
+            ("GET", ["global", "health"]) => {
+                self.reply_json(ticket, json!({"healthy": true, "version": self.profile.version}));
+            }
+            ("GET", ["config"]) => self.reply_json(ticket, Value::Object(self.config.config.clone())),
+            ("GET", ["path"]) => self.path(request),
+            ("GET", ["project", "current"]) => self.project(request),
+            ("GET", ["permission"]) => self.reply_json(ticket, Value::Array(self.permissions.list())),
+            ("POST", ["permission", id, "reply"]) => self.permission_reply(request, id, "reply"),
+            ("GET", ["session"]) => self.list_sessions(request),
+            ("POST", ["session"]) => self.new_session(request),
+            ("GET", ["session", "status"]) => self.list_status(request),
+            (_, ["session", id, ..]) if !id.starts_with("ses") => self.unknown_error(ticket),
+            (_, ["session", id, ..]) if !self.sessions.contains_key(*id) && !is_diff(&segments) => {
+                let body = json!({"name": "NotFoundError", "data": {"message": format!("Session not found: {id}")}});
+                self.reply(ticket, 404, ReplyBody::Json(body));
+            }
+            ("GET", ["session", id]) => {
+                let info = self.session_info(id);
+                self.reply_json(ticket, info);
+            }
+            ("GET", ["session", id, "message"]) => self.list_messages(ticket, id),
+            ("GET", ["session", id, "diff"]) => {
+                let diff = self.sessions.get(*id).map(|session| session.diff.clone()).unwrap_or_default();
+                self.reply_json(ticket, Value::Array(diff));
+            }
+            ("GET", ["session", _, "todo"]) => self.reply_json(ticket, json!([])),
+            ("POST", ["session", id, "message"]) => self.send_prompt(request, id, Some(ticket)),
+            ("POST", ["session", id, "prompt_async"]) => self.send_prompt(request, id, None),
+            ("POST", ["session", _, "permissions", id]) => self.permission_reply(request, id, "response"),
+            _ => self.unknown_route(ticket),
+        }
+    }
+
+    /// The query beats the header, and both beat the default.
+    fn directory_of(&self, request: &ApiRequest) -> String {
+        let query = request.query.iter().find(|(key, _)| key == "directory").map(|(_, value)| value.clone());
+        let named = query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
+        match named {
+            None => self.config.directory.clone(),
+            Some(directory) if directory.starts_with('/') => {
+                let trimmed = directory.trim_end_matches('/');
+                if trimmed.is_empty() { "/".to_owned() } else { trimmed.to_owned() }
+            }
+            Some(relative) => format!("{}/{}", self.config.directory, relative.trim_end_matches('/')),
+        }
+    }
+
+    fn subscribe(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let hello = self.hello();
+        let subscription = Subscription { directory: Some(directory.clone()), hello };
+        self.outputs.push(super::Output::Open(request.ticket, subscription));
+        self.boot(&directory, BootTiming::AtConnect);
+    }
+
+    fn subscribe_to_all(&mut self, ticket: u64) {
+        let hello = json!({"payload": self.hello()});
+        self.outputs.push(super::Output::Open(ticket, Subscription { directory: None, hello }));
+    }
+
+    fn hello(&mut self) -> Value {
+        let id = self.ids.ascending("evt", self.now_ms);
+        json!({"id": id, "type": "server.connected", "properties": {}})
+    }
+
+    fn path(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let home = &self.config.home;
+        let word = self.profile.server.word();
+        let body = json!({
+            "home": home, "state": format!("{home}/.local/state/{word}"), "config": format!("{home}/.config/{word}"),
+            "worktree": directory, "directory": directory,
+        });
+        self.reply_json(request.ticket, body);
+    }
+
+    fn project(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let project = self.project_of(&directory);
+        let body = json!({"id": project, "worktree": directory, "vcs": "git", "sandboxes": [],
+                          "time": {"created": self.now_ms, "updated": self.now_ms}});
+        self.reply_json(request.ticket, body);
+    }
+
+    fn list_sessions(&mut self, request: &ApiRequest) {
+        let project = self.project_of(&self.directory_of(request));
+        let ids: Vec<String> =
+            self.sessions.values().filter(|session| session.project == project).map(|s| s.id.clone()).collect();
+        let list = ids.iter().map(|id| self.session_info(id)).collect();
+        self.reply_json(request.ticket, Value::Array(list));
+    }
+
+    fn list_status(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let busy = self.sessions.values().filter(|session| session.directory == directory && session.is_busy());
+        let status = busy.map(|session| (session.id.clone(), json!({"type": "busy"}))).collect();
+        self.reply_json(request.ticket, Value::Object(status));
+    }
+
+    fn list_messages(&mut self, ticket: u64, id: &str) {
+        let Some(session) = self.sessions.get(id) else { return };
+        let list = session.messages.iter().map(super::session::Message::wire).collect();
+        self.reply_json(ticket, Value::Array(list));
+    }
+
+    fn new_session(&mut self, request: &ApiRequest) {
+        let body = match request.body.as_slice() {
+            [] => json!({}),
+            bytes => match serde_json::from_slice(bytes) {
+                Ok(body @ Value::Object(_)) => body,
+                _ => return self.reply(request.ticket, 400, ReplyBody::Json(json!({"_tag": "BadRequest"}))),
+            },
+        };
+        let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
+        let directory = self.directory_of(request);
+        let id = self.create_session(&directory, text("title"), text("parentID"));
+        let info = self.session_info(&id);
+        self.reply_json(request.ticket, info);
+    }
+
+    fn send_prompt(&mut self, request: &ApiRequest, id: &str, waiting: Option<u64>) {
+        let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
+            return if request.body.is_empty() {
+                self.bad_request(request.ticket, "Expected object, got undefined")
+            } else {
+                self.unknown_error(request.ticket)
+            };
+        };
+        let Some(parts) = body.get("parts").and_then(Value::as_array) else {
+            return self.bad_request(request.ticket, "Missing key\n  at [\"parts\"]");
+        };
+        let texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).map(str::to_owned);
+        let prompt = Prompt { ticket: waiting, texts: texts.collect() };
+        if waiting.is_none() {
+            self.reply(request.ticket, 204, ReplyBody::Empty);
+        }
+        self.prompt(id, prompt);
+    }
+
+    fn permission_reply(&mut self, request: &ApiRequest, id: &str, key: &str) {
+        let body = serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
+        match body.get(key).and_then(Value::as_str) {
+            Some(answer @ ("once" | "always" | "reject")) => self.answer_permission(request.ticket, id, answer),
+            other => {
+                let got = other.map_or_else(|| "undefined".to_owned(), |word| format!("{word:?}"));
+                let expected = r#"Expected "once" | "always" | "reject""#;
+                self.bad_request(request.ticket, &format!("{expected}, got {got}\n  at [\"{key}\"]"));
+            }
+        }
+    }
+
+    fn bad_request(&mut self, ticket: u64, message: &str) {
+        let body = json!({"name": "BadRequest", "data": {"message": message, "kind": "Payload"}});
+        self.reply(ticket, 400, ReplyBody::Json(body));
+    }
+
+    fn unknown_error(&mut self, ticket: u64) {
+        let reference = self.ids.error_reference();
+        let message = "Unexpected server error. Check server logs for details.";
+        let body = json!({"name": "UnknownError", "data": {"message": message, "ref": reference}});
+        self.reply(ticket, 500, ReplyBody::Json(body));
+    }
+
+    fn unknown_route(&mut self, ticket: u64) {
+        match self.profile.unknown_route {
+            UnknownRoute::NotFound => self.reply(ticket, 404, ReplyBody::Json(json!({"error": "Not Found"}))),
+            UnknownRoute::WebPage => self.reply(ticket, 200, ReplyBody::Html(WEB_PAGE)),
+        }
+    }
+}
+
+/// The diff of an unknown session is empty, not an error.
+fn is_diff(segments: &[&str]) -> bool {
+    matches!(segments, ["session", _, "diff"])
+}

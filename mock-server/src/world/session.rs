@@ -1,0 +1,261 @@
+//! Sessions, messages and parts, and the JSON that they are on the wire.
+
+use super::World;
+use super::turn::{Prompt, Run};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+/// One conversation.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) id: String,
+    pub(crate) directory: String,
+    pub(crate) project: String,
+    pub(crate) parent: Option<String>,
+    slug: String,
+    pub(crate) title: String,
+    /// The title is the one that every session starts with.
+    pub(crate) has_default_title: bool,
+    /// How often the model was asked for a title.
+    pub(crate) title_tries: u32,
+    created_ms: u64,
+    updated_ms: u64,
+    /// Agent and model appear with the first prompt.
+    pub(crate) prompted: bool,
+    pub(crate) summary: Option<Summary>,
+    /// What the session changed, as `session.diff` tells it.
+    pub(crate) diff: Vec<Value>,
+    pub(crate) tokens: Tokens,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) run: Option<Run>,
+    pub(crate) queue: VecDeque<Prompt>,
+    /// The files before the first step.
+    pub(crate) first_tree: Option<String>,
+    next_seq: u64,
+}
+
+/// How much a session changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub(crate) additions: usize,
+    pub(crate) deletions: usize,
+    pub(crate) files: usize,
+}
+
+/// What a session or a message cost.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tokens {
+    pub(crate) input: u64,
+    pub(crate) output: u64,
+}
+
+/// A message of the person or of the agent.
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) info: Value,
+    pub(crate) parts: Vec<Value>,
+}
+
+impl Tokens {
+    pub(crate) fn wire(self) -> Value {
+        json!({"input": self.input, "output": self.output, "reasoning": 0, "cache": {"read": 0, "write": 0}})
+    }
+
+    pub(crate) fn wire_with_total(self) -> Value {
+        json!({"total": self.input + self.output, "input": self.input, "output": self.output, "reasoning": 0,
+               "cache": {"read": 0, "write": 0}})
+    }
+}
+
+impl Message {
+    pub(crate) fn id(&self) -> &str {
+        self.info["id"].as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn role(&self) -> &str {
+        self.info["role"].as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn wire(&self) -> Value {
+        json!({"info": self.info, "parts": self.parts})
+    }
+}
+
+impl Session {
+    /// The next number of a `sync` twin: from 0, without gaps.
+    pub(crate) fn next_seq(&mut self) -> u64 {
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        seq
+    }
+
+    pub(crate) fn touch(&mut self, now_ms: u64) {
+        self.updated_ms = now_ms;
+    }
+
+    pub(crate) fn message(&self, id: &str) -> Option<&Message> {
+        self.messages.iter().find(|message| message.id() == id)
+    }
+
+    pub(crate) fn message_mut(&mut self, id: &str) -> Option<&mut Message> {
+        self.messages.iter_mut().find(|message| message.id() == id)
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        self.run.is_some()
+    }
+}
+
+impl World {
+    pub(crate) fn create_session(&mut self, directory: &str, title: Option<String>, parent: Option<String>) -> String {
+        let id = self.ids.descending("ses", self.now_ms);
+        let has_default_title = title.is_none();
+        let kind = if parent.is_some() { "Child" } else { "New" };
+        let title = title.unwrap_or_else(|| format!("{kind} session - {}", iso_time(self.now_ms)));
+        let session = Session {
+            id: id.clone(),
+            directory: directory.to_owned(),
+            project: self.project_of(directory),
+            parent,
+            slug: self.ids.slug(),
+            title,
+            has_default_title,
+            title_tries: 0,
+            created_ms: self.now_ms,
+            updated_ms: self.now_ms,
+            prompted: false,
+            summary: None,
+            diff: Vec::new(),
+            tokens: Tokens::default(),
+            messages: Vec::new(),
+            run: None,
+            queue: VecDeque::new(),
+            first_tree: None,
+            next_seq: 0,
+        };
+        self.sessions.insert(id.clone(), session);
+        let info = self.session_info(&id);
+        self.emit_synced(&id, "session.created", json!({"sessionID": id, "info": info}));
+        id
+    }
+
+    /// A session as the wire has it; `null` when there is none.
+    pub(crate) fn session_info(&self, id: &str) -> Value {
+        let Some(session) = self.sessions.get(id) else { return Value::Null };
+        let mut info = json!({
+            "id": session.id, "slug": session.slug, "projectID": session.project,
+            "directory": session.directory, "path": "",
+        });
+        if let Some(parent) = &session.parent {
+            info["parentID"] = json!(parent);
+        }
+        if let Some(summary) = session.summary {
+            info["summary"] =
+                json!({"additions": summary.additions, "deletions": summary.deletions, "files": summary.files});
+        }
+        info["cost"] = json!(0);
+        info["tokens"] = session.tokens.wire();
+        info["title"] = json!(session.title);
+        if session.prompted {
+            info["agent"] = json!(self.profile.agent);
+            info["model"] = json!({"id": "fake", "providerID": "fake", "variant": "default"});
+        }
+        info["version"] = json!(self.profile.version);
+        info["time"] = json!({"created": session.created_ms, "updated": session.updated_ms});
+        info
+    }
+
+    pub(crate) fn emit_session_updated(&mut self, id: &str) {
+        let info = self.session_info(id);
+        self.emit_synced(id, "session.updated", json!({"sessionID": id, "info": info}));
+    }
+
+    pub(crate) fn emit_status(&mut self, id: &str, status: &str) {
+        self.emit_session(id, "session.status", json!({"sessionID": id, "status": {"type": status}}));
+    }
+
+    /// Tells the state of a message.
+    pub(crate) fn emit_message(&mut self, session: &str, message: &str) {
+        let Some(info) = self.sessions.get(session).and_then(|s| s.message(message)).map(|m| m.info.clone()) else {
+            return;
+        };
+        self.emit_synced(session, "message.updated", json!({"sessionID": session, "info": info}));
+    }
+
+    /// Adds a part to a message and tells it; returns its place.
+    pub(crate) fn add_part(&mut self, session: &str, message: &str, fields: Value) -> usize {
+        let id = self.ids.ascending("prt", self.now_ms);
+        let mut part = json!({"id": id, "sessionID": session, "messageID": message});
+        merge(&mut part, fields);
+        let Some(owner) = self.sessions.get_mut(session).and_then(|s| s.message_mut(message)) else { return 0 };
+        owner.parts.push(part);
+        let place = owner.parts.len() - 1;
+        self.emit_part(session, message, place);
+        place
+    }
+
+    /// Changes a part and tells it.
+    pub(crate) fn change_part(&mut self, session: &str, message: &str, place: usize, fields: Value) {
+        if let Some(part) = self.part_mut(session, message, place) {
+            merge(part, fields);
+        }
+        self.emit_part(session, message, place);
+    }
+
+    pub(crate) fn part_mut(&mut self, session: &str, message: &str, place: usize) -> Option<&mut Value> {
+        self.sessions.get_mut(session)?.message_mut(message)?.parts.get_mut(place)
+    }
+
+    pub(crate) fn emit_part(&mut self, session: &str, message: &str, place: usize) {
+        let Some(part) = self.part_mut(session, message, place).cloned() else { return };
+        let time = self.now_ms;
+        self.emit_synced(session, "message.part.updated", json!({"sessionID": session, "part": part, "time": time}));
+    }
+}
+
+/// Sets the fields of `fields` in `target`.
+pub(crate) fn merge(target: &mut Value, fields: Value) {
+    if let (Value::Object(target), Value::Object(fields)) = (target, fields) {
+        target.extend(fields);
+    }
+}
+
+/// `2026-11-21T06:40:10.030Z`.
+pub(crate) fn iso_time(ms: u64) -> String {
+    let days = i64::try_from(ms / 86_400_000).unwrap_or(0);
+    let in_day = ms % 86_400_000;
+    let (year, month, day) = civil_from_days(days);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
+        in_day / 3_600_000,
+        in_day / 60_000 % 60,
+        in_day / 1000 % 60,
+        in_day % 1000
+    )
+}
+
+/// Days since 1970 → a date of the Gregorian calendar; eras of 400 years have 146,097 days.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_written_as_the_servers_write_it() {
+        assert_eq!(iso_time(1_795_243_210_030), "2026-11-21T06:40:10.030Z");
+        assert_eq!(iso_time(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(iso_time(951_782_400_000), "2000-02-29T00:00:00.000Z");
+    }
+}

@@ -1,0 +1,144 @@
+//! The background jobs of a turn: what the session and the prompt changed, and a title.
+
+use super::session::Summary;
+use super::{Effect, FileChange, Purpose, World, patch};
+use crate::profile::TitleTiming;
+use serde_json::{Value, json};
+
+/// A summary in the making.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) session: String,
+    /// The prompt's message, which tells what its turn changed.
+    pub(crate) prompt: String,
+    /// The files before the prompt, and at the time of the job.
+    pub(crate) prompt_tree: String,
+    pub(crate) tree: String,
+    pub(crate) then: Then,
+}
+
+/// What follows a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The step that waited for it asks the model.
+    AskModel,
+    /// The turn is over; the session may want a title.
+    Title,
+}
+
+/// How often a server asks for a title before it gives up.
+const TITLE_TRIES_MAX: u32 = 4;
+/// A prompt of this length is enough to find a title.
+const LONG_PROMPT_CHARS: usize = 200;
+
+impl World {
+    /// Starts a job for the running turn.
+    pub(crate) fn summarise(&mut self, session: &str, tree: &str, then: Then) {
+        let Some(run) = self.sessions.get(session).and_then(|owner| owner.run.as_ref()) else { return };
+        self.run_job(Job {
+            session: session.to_owned(),
+            prompt: run.prompt.clone(),
+            prompt_tree: run.first_tree.clone().unwrap_or_default(),
+            tree: tree.to_owned(),
+            then,
+        });
+    }
+
+    pub(crate) fn run_job(&mut self, job: Job) {
+        let Some(from) = self.sessions.get(&job.session).and_then(|owner| owner.first_tree.clone()) else { return };
+        let effect = Effect::Changes { from, to: job.tree.clone() };
+        self.effect(Purpose::JobSession(job), effect);
+    }
+
+    /// What changed since the session began.
+    pub(crate) fn job_session(&mut self, job: Job, changes: &[FileChange]) {
+        let changes = if self.profile.session_summary { changes } else { &[] };
+        let (diff, summary) = self.diffs(changes);
+        let now = self.now_ms;
+        let Some(owner) = self.sessions.get_mut(&job.session) else { return };
+        owner.summary = Some(summary);
+        owner.diff = diff;
+        owner.touch(now);
+        let effect = Effect::Changes { from: job.prompt_tree.clone(), to: job.tree.clone() };
+        self.effect(Purpose::JobPrompt(job), effect);
+    }
+
+    /// What changed since the prompt.
+    pub(crate) fn job_prompt(&mut self, job: &Job, changes: &[FileChange]) {
+        let session = &job.session;
+        self.emit_session_updated(session);
+        let diff = self.sessions.get(session).map(|owner| owner.diff.clone()).unwrap_or_default();
+        self.emit_session(session, "session.diff", json!({"sessionID": session, "diff": diff}));
+        let (diffs, _) = self.diffs(changes);
+        if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&job.prompt)) {
+            message.info["summary"] = json!({"diffs": diffs});
+        }
+        self.emit_message(session, &job.prompt);
+        match job.then {
+            Then::AskModel => self.ask_model(session),
+            Then::Title => self.title_after_work(session, &job.prompt),
+        }
+    }
+
+    fn diffs(&self, changes: &[FileChange]) -> (Vec<Value>, Summary) {
+        let mut summary = Summary { files: changes.len(), ..Summary::default() };
+        let diffs = changes
+            .iter()
+            .map(|change| {
+                let (additions, deletions) = patch::count(change);
+                summary.additions += additions;
+                summary.deletions += deletions;
+                let status = match (&change.before, &change.after) {
+                    (None, _) => "added",
+                    (_, None) => "deleted",
+                    _ => "modified",
+                };
+                json!({
+                    "file": change.path, "patch": patch::of_change(change, self.profile.diff_style),
+                    "additions": additions, "deletions": deletions, "status": status,
+                })
+            })
+            .collect();
+        (diffs, summary)
+    }
+
+    fn title_after_work(&mut self, session: &str, prompt: &str) {
+        let Some(owner) = self.sessions.get(session) else { return };
+        let prompts = owner.messages.iter().filter(|message| message.role() == "user").count();
+        let worked = owner.messages.iter().flat_map(|message| &message.parts).any(|part| {
+            part.pointer("/state/status").and_then(Value::as_str) == Some("completed")
+        });
+        let long = owner.message(prompt).is_some_and(|message| {
+            let chars = |part: &Value| part["text"].as_str().map_or(0, |text| text.chars().count());
+            message.parts.iter().map(chars).sum::<usize>() >= LONG_PROMPT_CHARS
+        });
+        let wanted = self.profile.title == TitleTiming::AfterWork
+            && owner.has_default_title
+            && owner.parent.is_none()
+            && owner.title_tries < TITLE_TRIES_MAX
+            && (prompts >= 2 || worked || long);
+        if wanted {
+            self.ask_for_title(session);
+        }
+    }
+
+    /// Asks the model for a title, beside whatever else happens.
+    pub(crate) fn ask_for_title(&mut self, session: &str) {
+        let request = self.title_request(session);
+        let Some(owner) = self.sessions.get_mut(session) else { return };
+        if !owner.has_default_title || owner.parent.is_some() {
+            return;
+        }
+        owner.title_tries += 1;
+        self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
+    }
+
+    pub(crate) fn title_found(&mut self, session: &str, title: &str) {
+        let Some(owner) = self.sessions.get_mut(session) else { return };
+        if owner.has_default_title && !title.trim().is_empty() {
+            title.trim().clone_into(&mut owner.title);
+            owner.has_default_title = false;
+            self.emit_session_updated(session);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The parity matrix as data: what must hold, how it is shown, and what is still owed.
+//!
+//! * [`requirement`] — `requirements/<feature>.toml`: one file a feature page or decision.
+//! * [`case`] — `cases/<area>/<slug>.toml`: a scenario, what breaks, and which requirements it proves.
+//! * [`gate`] — `phases.toml` and `debt.toml`: what a phase asks for, and what nobody proves yet.
+//! * [`matrix`] — all of it, checked against itself.
+
+pub mod case;
+pub mod gate;
+pub mod matrix;
+pub mod requirement;
+
+pub use case::{Case, NamedCase};
+pub use gate::{Debt, Phase};
+pub use matrix::Matrix;
+pub use requirement::{Evidence, Requirement};

@@ -1,0 +1,146 @@
+//! The whole matrix, read and checked against itself: a name that leads nowhere is an error with its file.
+
+use crate::case::{Case, NamedCase};
+use crate::gate::{Debt, DebtFile, Phase, PhaseFile};
+use crate::requirement::{Requirement, RequirementFile};
+use fixtures::catalog;
+use fixtures::error::{FileError, parse_toml};
+use include_dir::{Dir, include_dir};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+static DATA: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR");
+
+/// The matrix.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Matrix {
+    /// By id.
+    pub requirements: BTreeMap<String, Requirement>,
+    /// Sorted by name.
+    pub cases: Vec<NamedCase>,
+    /// In order.
+    pub phases: Vec<Phase>,
+    /// What is owed.
+    pub debts: Vec<Debt>,
+}
+
+impl Matrix {
+    /// The matrix that travels in the binary.
+    pub fn embedded() -> Result<Self, FileError> {
+        let mut texts = Vec::new();
+        collect(&DATA, &mut texts);
+        Self::read(&texts)
+    }
+
+    /// Reads a matrix from files: path below `parity-specs/`, and text.
+    pub fn read(files: &[(PathBuf, String)]) -> Result<Self, FileError> {
+        let mut matrix = Self::default();
+        let shown = |path: &Path| Path::new("parity-specs").join(path);
+        for (path, text) in files {
+            let file = shown(path);
+            if path.starts_with("requirements") {
+                let read: RequirementFile = parse_toml(&file, text)?;
+                for requirement in read.requirements {
+                    let id = requirement.id.clone();
+                    if matrix.requirements.insert(id.clone(), requirement).is_some() {
+                        return Err(FileError::whole(&file, format!("the requirement '{id}' stands in two places")));
+                    }
+                }
+            } else if let Ok(inner) = path.strip_prefix("cases") {
+                let case: Case = parse_toml(&file, text)?;
+                let name: Vec<_> = inner.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+                matrix.cases.push(NamedCase { name: name.join("/"), case });
+            } else if path == Path::new("phases.toml") {
+                matrix.phases = parse_toml::<PhaseFile>(&file, text)?.phases;
+            } else if path == Path::new("debt.toml") {
+                matrix.debts = parse_toml::<DebtFile>(&file, text)?.debts;
+            }
+        }
+        matrix.cases.sort_by(|a, b| a.name.cmp(&b.name));
+        matrix.check()?;
+        Ok(matrix)
+    }
+
+    /// The cases that prove a requirement.
+    pub fn cases_for<'a>(&'a self, requirement: &'a str) -> impl Iterator<Item = &'a NamedCase> {
+        self.cases.iter().filter(move |named| named.case.proves.iter().any(|id| id == requirement))
+    }
+
+    /// Is this requirement owed?
+    #[must_use]
+    pub fn is_owed(&self, requirement: &str) -> bool {
+        self.debts.iter().any(|debt| debt.requirement == requirement)
+    }
+
+    fn check(&self) -> Result<(), FileError> {
+        let scenarios = catalog::scenario_names();
+        for NamedCase { name, case } in &self.cases {
+            let file = format!("parity-specs/cases/{name}.toml");
+            if !scenarios.contains(&case.scenario) {
+                let known = scenarios.join(", ");
+                let message = format!("there is no scenario '{}'; there are: {known}", case.scenario);
+                return Err(FileError::whole(file, message));
+            }
+            if case.proves.is_empty() {
+                return Err(FileError::whole(file, "a case proves at least one requirement: proves = [\"…\"]"));
+            }
+            if let Some(unknown) = case.proves.iter().find(|id| !self.requirements.contains_key(*id)) {
+                let known: Vec<&str> = self.requirements.keys().map(String::as_str).collect();
+                let message = format!("there is no requirement '{unknown}'; there are: {}", known.join(", "));
+                return Err(FileError::whole(file, message));
+            }
+        }
+        for debt in &self.debts {
+            if !self.requirements.contains_key(&debt.requirement) {
+                let message = format!("there is no requirement '{}': delete the debt", debt.requirement);
+                return Err(FileError::whole("parity-specs/debt.toml", message));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn collect(dir: &Dir<'_>, texts: &mut Vec<(PathBuf, String)>) {
+    for file in dir.files() {
+        let is_toml = file.path().extension().is_some_and(|extension| extension == "toml");
+        if let Some(text) = file.contents_utf8().filter(|_| is_toml) {
+            texts.push((file.path().to_path_buf(), text.to_owned()));
+        }
+    }
+    for inner in dir.dirs() {
+        collect(inner, texts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_matrix_in_the_repository_holds_together() {
+        let matrix = Matrix::embedded().unwrap();
+        assert!(matrix.cases.iter().any(|named| named.name == "reconnect/cut-in-mid-turn"));
+        for (id, requirement) in &matrix.requirements {
+            let proven = requirement.check.is_some() && matrix.cases_for(id).next().is_some();
+            assert!(proven != matrix.is_owed(id), "{id} is proven by a case or owed, never both");
+        }
+    }
+
+    #[test]
+    fn names_that_lead_nowhere_are_found() {
+        let requirement = ("requirements/a.toml", "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nsource = \"s\"\nphase = 2\nmvp = true\nevidence = \"checked\"\n");
+        let read = |files: &[(&str, &str)]| {
+            let files: Vec<_> = files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect();
+            Matrix::read(&files).unwrap_err().to_string()
+        };
+        let case = |text: &'static str| [requirement, ("cases/x/y.toml", text)];
+        insta::assert_snapshot!([
+            read(&case("about = \"x\"\nscenario = \"no/such\"\nproves = [\"a.b\"]\n")),
+            read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nproves = [\"a.c\"]\n")),
+            read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nproves = []\n")),
+            read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nprove = []\n")),
+            read(&[requirement, ("debt.toml", "[[debt]]\nrequirement = \"a.c\"\nreason = \"r\"\n")]),
+            read(&[requirement, ("requirements/b.toml", requirement.1)]),
+        ].join("\n\n"));
+    }
+}

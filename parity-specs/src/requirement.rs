@@ -1,0 +1,44 @@
+//! What must hold, and what kind of evidence shows it.
+
+use serde::Deserialize;
+
+/// A file of requirements.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequirementFile {
+    /// The feature or decision.
+    pub title: String,
+    /// Who owns it after the migration.
+    pub owner: String,
+    /// What it asks for.
+    #[serde(rename = "requirement")]
+    pub requirements: Vec<Requirement>,
+}
+
+/// One thing that must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requirement {
+    /// Never changes once it is published.
+    pub id: String,
+    /// The requirement in a sentence.
+    pub about: String,
+    /// Where it stands in the specification.
+    pub source: String,
+    /// The phase from which on it must hold.
+    pub phase: u32,
+    /// It belongs to the first product.
+    pub mvp: bool,
+    /// How it is shown.
+    pub evidence: Evidence,
+    /// The check that shows it; none yet for a debt.
+    pub check: Option<String>,
+}
+
+/// How a requirement is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// By a check on what an adapter shows.
+    Checked,
+}

@@ -1,0 +1,272 @@
+//! A client that keeps what it sends and receives. What stands on the tape is what crossed the wire: no redirects
+//! are followed, no proxy stands between, nothing is sent twice.
+
+use crate::events::EventStream;
+use crate::tape::Tape;
+use bytes::{Bytes, BytesMut};
+use fixtures::fault_plan::StreamName;
+use fixtures::recording::{Body, End, HowEnded, Line, Request, Response};
+use fixtures::redact::keep_header;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use serde_json::Value;
+use std::fmt;
+
+pub use reqwest::Method;
+
+/// What a server asks for before it answers.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// The user.
+    pub user: String,
+    /// The password; never shown.
+    pub password: String,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Credentials({}, hidden)", self.user)
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// The client could not be made, or the request not be built.
+    #[error("{request} could not be made: {}", causes(.source))]
+    Request {
+        /// Method and path.
+        request: String,
+        /// Why.
+        source: reqwest::Error,
+    },
+    /// No head of a response arrived.
+    #[error("{request} was not answered: {}", causes(.source))]
+    NoAnswer {
+        /// Method and path.
+        request: String,
+        /// Why.
+        source: reqwest::Error,
+    },
+    /// The body broke off.
+    #[error("the answer to {request} broke off after {received} bytes: {}", causes(.source))]
+    Broken {
+        /// Method and path.
+        request: String,
+        /// How much of the body arrived.
+        received: usize,
+        /// Why.
+        source: reqwest::Error,
+    },
+    /// A stream was asked for, and something else came.
+    #[error("{request} answered {status}, not a stream of events")]
+    NoStream {
+        /// Method and path.
+        request: String,
+        /// The status.
+        status: u16,
+    },
+}
+
+/// An error with all its causes: reqwest's own words alone never say what happened.
+pub(crate) fn causes(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// The body.
+    pub bytes: Bytes,
+}
+
+impl Reply {
+    /// The body as JSON, if it is JSON.
+    #[must_use]
+    pub fn json(&self) -> Option<Value> {
+        serde_json::from_slice(&self.bytes).ok()
+    }
+
+    /// Is the status 2xx?
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+/// Where the body of an answer is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KeepBody {
+    /// On the tape.
+    OnTape,
+    /// By the caller alone.
+    Apart,
+}
+
+/// A client of one server. Clones are the same client.
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    url: String,
+    credentials: Credentials,
+    tape: Tape,
+}
+
+impl Client {
+    /// A client of the server at `url` (`http://127.0.0.1:PORT`) that keeps everything on `tape`.
+    pub fn new(url: &str, credentials: Credentials, tape: Tape) -> Result<Self, CaptureError> {
+        // A connection for each exchange: one that the server closes while it is idle can't fail the next request.
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .pool_max_idle_per_host(0)
+            .build()
+            .map_err(|source| CaptureError::Request { request: format!("a client of {url}"), source })?;
+        Ok(Self { http, url: url.trim_end_matches('/').to_owned(), credentials, tape })
+    }
+
+    /// The tape on which this client writes.
+    #[must_use]
+    pub fn tape(&self) -> &Tape {
+        &self.tape
+    }
+
+    /// Sends a request and keeps it and its answer. `query` is written as it is sent, without the question mark.
+    pub async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        query: &str,
+        body: Option<&Value>,
+    ) -> Result<Reply, CaptureError> {
+        self.exchange_keeping(method, path, query, body, KeepBody::OnTape).await
+    }
+
+    /// As [`Client::exchange`], but the body of the answer stays off the tape: for one that is kept in a file of
+    /// its own.
+    pub async fn exchange_apart(
+        &self,
+        method: Method,
+        path: &str,
+        query: &str,
+    ) -> Result<Reply, CaptureError> {
+        self.exchange_keeping(method, path, query, None, KeepBody::Apart).await
+    }
+
+    async fn exchange_keeping(
+        &self,
+        method: Method,
+        path: &str,
+        query: &str,
+        body: Option<&Value>,
+        keep: KeepBody,
+    ) -> Result<Reply, CaptureError> {
+        let request = format!("{method} {path}");
+        let (exchange, mut response) = self.send(method, path, query, body, "application/json").await?;
+        let (status, headers) = (response.status().as_u16(), kept(response.headers()));
+        let mut bytes = BytesMut::new();
+        let broken = loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+                Ok(None) => break None,
+                Err(source) => break Some(source),
+            }
+        };
+        let bytes = bytes.freeze();
+        let body = match keep {
+            KeepBody::OnTape => Body::from_bytes(&bytes),
+            KeepBody::Apart => Body::Empty,
+        };
+        self.tape.push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body }));
+        match broken {
+            None => Ok(Reply { status, bytes }),
+            Some(source) => {
+                self.tape.push(|at_us| Line::End(End { at_us, exchange, how: HowEnded::Broken }));
+                Err(CaptureError::Broken { request, received: bytes.len(), source })
+            }
+        }
+    }
+
+    /// Opens a stream; from now on its bytes are kept as they arrive.
+    pub async fn subscribe(&self, stream: StreamName, query: &str) -> Result<EventStream, CaptureError> {
+        let request = format!("GET {}", stream.path());
+        let (exchange, response) =
+            self.send(Method::GET, stream.path(), query, None, "text/event-stream").await?;
+        let (status, headers) = (response.status().as_u16(), kept(response.headers()));
+        let is_stream = status == 200
+            && response
+                .headers()
+                .get(CONTENT_TYPE)
+                .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
+        // What comes instead of a stream may have no end either, so its body is left where it is.
+        self.tape
+            .push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body: Body::Empty }));
+        if !is_stream {
+            return Err(CaptureError::NoStream { request, status });
+        }
+        Ok(EventStream::start(stream, exchange, response, self.tape.clone()))
+    }
+
+    /// Sends a request and keeps it; the number joins its lines.
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        query: &str,
+        body: Option<&Value>,
+        accept: &str,
+    ) -> Result<(u64, reqwest::Response), CaptureError> {
+        let described = format!("{method} {path}");
+        let mark = if query.is_empty() { "" } else { "?" };
+        let mut builder = self
+            .http
+            .request(method, format!("{}{path}{mark}{query}", self.url))
+            .basic_auth(&self.credentials.user, Some(&self.credentials.password))
+            .header(ACCEPT, accept);
+        if let Some(body) = body {
+            builder = builder.header(CONTENT_TYPE, "application/json").body(body.to_string());
+        }
+        let request = match builder.build() {
+            Ok(request) => request,
+            Err(source) => return Err(CaptureError::Request { request: described, source }),
+        };
+        let exchange = self.tape.next_exchange();
+        self.tape.push(|at_us| {
+            Line::Request(Request {
+                at_us,
+                exchange,
+                lane: None,
+                method: request.method().to_string(),
+                path: request.url().path().to_owned(),
+                query: request.url().query().unwrap_or_default().to_owned(),
+                headers: kept(request.headers()),
+                body: request.body().and_then(reqwest::Body::as_bytes).map_or(Body::Empty, Body::from_bytes),
+            })
+        });
+        match self.http.execute(request).await {
+            Ok(response) => Ok((exchange, response)),
+            Err(source) => Err(CaptureError::NoAnswer { request: described, source }),
+        }
+    }
+}
+
+/// The headers that may be kept, in the order of the wire.
+fn kept(headers: &HeaderMap) -> Vec<(String, String)> {
+    headers
+        .iter()
+        .filter(|(name, _)| keep_header(name.as_str()))
+        .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! Launches a real server (or any program that behaves like one), performs the person's steps of a scenario
+//! against it, and keeps all that crosses the wire on one time line.
+//!
+//! * [`sandbox`] — a fresh workspace with one commit, and a fresh home.
+//! * [`launch`] — starts a server in a sandbox and waits until it answers; [`process`] ends it with its children.
+//! * [`capture`] — a client that keeps what it sends and receives; [`events`] — a stream that is being kept.
+//! * [`drive`] — does what the person of a scenario does.
+//! * [`keep`] — gives a recording its name on disk, once it is known to hold no secret.
+//! * [`tape`] — the time line; the calls of the model are pushed in by whoever plays the model.
+//! * [`clock`] — every limit by its name, and the only file that reads a clock or waits for one.
+//!
+//! Absent on purpose: the model (it is given as an address), the environment and randomness (`main` reads them and
+//! passes them on), and what a recording means.
+
+pub mod capture;
+pub mod clock;
+pub mod drive;
+pub mod events;
+pub mod keep;
+pub mod launch;
+pub mod process;
+pub mod sandbox;
+pub mod tape;
+#[cfg(test)]
+mod testing;
+
+pub use capture::{Client, Credentials};
+pub use clock::Limits;
+pub use drive::{Performed, perform};
+pub use launch::{LaunchSpec, Server};
+pub use sandbox::Sandbox;
+pub use tape::Tape;

@@ -1,0 +1,240 @@
+//! A program in a process group of its own, so that its children can be ended with it: `kilo` is a wrapper, and
+//! its child would live on and keep the port.
+//!
+//! Only what was started here is ever ended. The number of a group may be given to strangers once its leader has
+//! been reaped and its members are gone, so the leader is reaped last: after the group has been killed.
+
+use crate::clock;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::collections::VecDeque;
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Longer lines are cut: a program without line ends must not fill the memory.
+const LONGEST_LINE: usize = 16 * 1024;
+/// How many of the last lines are kept for messages.
+const KEPT_LINES: usize = 30;
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopped {
+    /// Its status.
+    pub status: ExitStatus,
+    /// It and its children ended by themselves within the limit.
+    pub graceful: bool,
+}
+
+/// A running program and its children.
+#[derive(Debug)]
+pub(crate) struct ProcessGroup {
+    child: Child,
+    leader: Pid,
+    reaped: bool,
+    /// The lines of stdout as they come.
+    pub(crate) stdout: mpsc::UnboundedReceiver<String>,
+    stderr: Arc<Mutex<VecDeque<String>>>,
+    drains: Vec<JoinHandle<()>>,
+}
+
+impl ProcessGroup {
+    /// Starts it. Both outputs are read from now on, whether anyone looks at them or not.
+    pub(crate) fn start(mut command: Command) -> io::Result<Self> {
+        let mut child = command
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let (Some(leader), Some(stdout), Some(stderr)) = (leader, child.stdout.take(), child.stderr.take())
+        else {
+            return Err(io::Error::other("the new process has no number or no outputs"));
+        };
+        let (lines, received) = mpsc::unbounded_channel();
+        let last = Arc::new(Mutex::new(VecDeque::new()));
+        let kept = Arc::clone(&last);
+        let drains = vec![
+            // A line that nobody waits for any more is dropped: the receiver closes after the ready line.
+            tokio::spawn(drain(stdout, move |line| drop(lines.send(line)))),
+            tokio::spawn(drain(stderr, move |line| {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                if kept.len() == KEPT_LINES {
+                    kept.pop_front();
+                }
+                kept.push_back(line);
+            })),
+        ];
+        Ok(Self { child, leader, reaped: false, stdout: received, stderr: last, drains })
+    }
+
+    /// The last lines of stderr.
+    pub(crate) fn last_words(&self) -> String {
+        let lines = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Waits until the program itself has ended; it is not reaped.
+    pub(crate) async fn leader_ended(leader: Pid) {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        clock::until(|| {
+            !matches!(waitid(WaitId::Pid(leader), options), Ok(None) | Err(rustix::io::Errno::INTR))
+        })
+        .await;
+    }
+
+    /// The number of the program and its group.
+    pub(crate) fn leader(&self) -> Pid {
+        self.leader
+    }
+
+    /// Asks the whole group to end; after `limit` it is ended.
+    pub(crate) async fn stop(mut self, limit: Duration) -> io::Result<Stopped> {
+        self.signal(Signal::TERM);
+        let (leader, drains) = (self.leader, std::mem::take(&mut self.drains));
+        let graceful = clock::within(limit, async {
+            Self::leader_ended(leader).await;
+            // The children have the same outputs: those are at their end when the last child is.
+            for drain in drains {
+                drop(drain.await);
+            }
+        })
+        .await
+        .is_some();
+        let status = self.kill().await?;
+        Ok(Stopped { status, graceful })
+    }
+
+    /// Ends the whole group at once.
+    pub(crate) async fn kill(&mut self) -> io::Result<ExitStatus> {
+        self.signal(Signal::KILL);
+        let status = self.child.wait().await?;
+        self.reaped = true;
+        // Whatever was written before the end belongs to the last words. A child that left the group may hold
+        // the outputs open, so this wait has a limit.
+        clock::within(Duration::from_millis(500), async {
+            for drain in std::mem::take(&mut self.drains) {
+                drop(drain.await);
+            }
+        })
+        .await;
+        Ok(status)
+    }
+
+    /// A group that is gone already needs no signal.
+    fn signal(&self, signal: Signal) {
+        if !self.reaped {
+            kill_process_group(self.leader, signal).ok();
+        }
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+/// Reads to the end and hands over the lines, without their ends.
+async fn drain(mut source: impl AsyncRead + Unpin, mut take: impl FnMut(String)) {
+    let mut buffer = vec![0; 8 * 1024];
+    let mut line = Vec::new();
+    // An output that can't be read any more has ended.
+    while let Ok(count @ 1..) = source.read(&mut buffer).await {
+        for &byte in &buffer[..count] {
+            if byte == b'\n' {
+                take(String::from_utf8_lossy(&std::mem::take(&mut line)).trim_end_matches('\r').to_owned());
+            } else if line.len() < LONGEST_LINE {
+                line.push(byte);
+            }
+        }
+    }
+    if !line.is_empty() {
+        take(String::from_utf8_lossy(&line).into_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::is_running;
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    /// A script that starts a child, says the child's number, and waits for it.
+    async fn parent_and_child(script: &str) -> (ProcessGroup, Pid) {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        let mut group = ProcessGroup::start(command).unwrap();
+        let line = clock::within(PATIENCE, group.stdout.recv()).await.unwrap().unwrap();
+        let child = Pid::from_raw(line.parse().unwrap()).unwrap();
+        assert!(is_running(child));
+        (group, child)
+    }
+
+    async fn ends(pid: Pid) {
+        assert!(
+            clock::within(PATIENCE, clock::until(|| !is_running(pid))).await.is_some(),
+            "{pid:?} still runs"
+        );
+    }
+
+    #[tokio::test]
+    async fn stop_is_polite_first_and_takes_the_children_along() {
+        let (group, child) = parent_and_child("trap 'exit 7' TERM; sleep 1000 & echo $!; wait").await;
+        let stopped = group.stop(PATIENCE).await.unwrap();
+        assert!(stopped.graceful);
+        assert_eq!(stopped.status.code(), Some(7));
+        ends(child).await;
+    }
+
+    #[tokio::test]
+    async fn who_does_not_listen_is_ended_by_force() {
+        let (group, child) = parent_and_child("trap '' TERM; sleep 1000 & echo $!; wait").await;
+        let leader = group.leader();
+        let stopped = group.stop(Duration::from_millis(50)).await.unwrap();
+        assert!(!stopped.graceful);
+        assert_eq!(stopped.status.code(), None, "ended by a signal");
+        ends(child).await;
+        ends(leader).await;
+    }
+
+    #[tokio::test]
+    async fn a_child_that_outlives_its_parent_is_ended_too() {
+        let (group, child) = parent_and_child("trap '' TERM; sleep 1000 & echo $!").await;
+        clock::within(PATIENCE, ProcessGroup::leader_ended(group.leader())).await.unwrap();
+        let stopped = group.stop(Duration::from_millis(50)).await.unwrap();
+        assert!(!stopped.graceful);
+        assert!(stopped.status.success(), "the status is the parent's own");
+        ends(child).await;
+    }
+
+    #[tokio::test]
+    async fn dropping_ends_the_whole_group() {
+        let (group, child) = parent_and_child("trap '' TERM; sleep 1000 & echo $!; wait").await;
+        let leader = group.leader();
+        drop(group);
+        ends(child).await;
+        ends(leader).await;
+    }
+
+    #[tokio::test]
+    async fn long_lines_are_cut_and_only_the_last_are_kept() {
+        let mut lines = Vec::new();
+        let text = format!("{}\nb\r\nc", "a".repeat(LONGEST_LINE + 5));
+        drain(text.as_bytes(), |line| lines.push(line)).await;
+        assert_eq!(lines[0].len(), LONGEST_LINE);
+        assert_eq!(lines[1..], ["b", "c"]);
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo $i >&2; done"]);
+        let group = ProcessGroup::start(command).unwrap();
+        let words = Arc::clone(&group.stderr);
+        assert!(group.stop(PATIENCE).await.is_ok());
+        assert!(words.lock().unwrap().len() <= KEPT_LINES);
+    }
+}

@@ -1,0 +1,99 @@
+//! One time line for everything that is kept: REST, both streams, the person's steps and, pushed in from outside,
+//! the calls of the model. Who pushes later stands later and has a later time.
+
+use crate::clock;
+use fixtures::recording::Line;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// A growing list of lines. Clones write to the same list.
+#[derive(Debug, Clone)]
+pub struct Tape {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    start: Instant,
+    exchanges: AtomicU64,
+    lines: Mutex<Vec<Line>>,
+}
+
+impl Default for Tape {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tape {
+    /// An empty tape; its time begins now.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                start: clock::now(),
+                exchanges: AtomicU64::new(0),
+                lines: Mutex::new(Vec::new()),
+            }),
+        }
+    }
+
+    /// Appends the line that `line` makes of the time (microseconds). The time is taken under the lock, so that
+    /// the order of the lines is the order of their times. `line` must not push.
+    pub fn push(&self, line: impl FnOnce(u64) -> Line) {
+        let mut lines = self.inner.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let at_us = u64::try_from(self.inner.start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        lines.push(line(at_us));
+    }
+
+    /// A copy of all lines so far.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
+        self.inner.lines.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A number for the next exchange, from 1, never given twice.
+    #[must_use]
+    pub fn next_exchange(&self) -> u64 {
+        self.inner.exchanges.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixtures::recording::Note;
+
+    #[test]
+    fn times_never_go_back_whoever_pushes() {
+        let tape = Tape::new();
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let tape = tape.clone();
+                scope.spawn(move || {
+                    for _ in 0..500 {
+                        tape.push(|at_us| Line::Note(Note { at_us, text: writer.to_string() }));
+                    }
+                });
+            }
+        });
+        let times: Vec<u64> = tape
+            .lines()
+            .iter()
+            .map(|line| match line {
+                Line::Note(note) => note.at_us,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(times.len(), 2000);
+        assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn clones_share_the_numbers_of_exchanges() {
+        let tape = Tape::new();
+        let other = tape.clone();
+        assert_eq!([tape.next_exchange(), other.next_exchange(), tape.next_exchange()], [1, 2, 3]);
+    }
+}

@@ -1,0 +1,143 @@
+//! What `cargo xtask test --extra` knows: for each word, how to find out whether its tool is here, and what to run
+//! with it. A word whose tool is missing, or that has nothing to run, is untestable; it never counts as a pass.
+
+use crate::outcome::Outcome;
+use crate::{real, step};
+use clap::ValueEnum;
+use std::fmt;
+use std::path::Path;
+
+/// A part of the tests that needs more than a Rust toolchain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Extra {
+    /// Adapters in JavaScript: node and npm.
+    Node,
+    /// Adapters in Python: python3.
+    Python,
+    /// Terminal clients: tmux.
+    Tmux,
+    /// Clients in a browser: Chromium.
+    Chromium,
+    /// The real servers: an npm that can install them.
+    Real,
+}
+
+impl fmt::Display for Extra {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Node => "node",
+            Self::Python => "python",
+            Self::Tmux => "tmux",
+            Self::Chromium => "chromium",
+            Self::Real => "real",
+        })
+    }
+}
+
+/// Probes the tools of a word, then runs its steps. What can't be tested is printed here, at once.
+pub(crate) fn run(extra: Extra, root: &Path) -> Outcome {
+    println!("\n== --extra {extra}");
+    let outcome = perform(extra, root, step::answers);
+    if let Outcome::Untestable(line) = &outcome {
+        println!("{line}");
+    }
+    outcome
+}
+
+fn perform(extra: Extra, root: &Path, answers: fn(&[&str]) -> bool) -> Outcome {
+    let outcome = match probe(extra, answers) {
+        Err(why) => Outcome::Untestable(why.into()),
+        Ok(()) => steps(extra, root),
+    };
+    match outcome {
+        Outcome::Untestable(why) => Outcome::Untestable(format!("untestable: {extra}: {why}")),
+        known => known,
+    }
+}
+
+/// The tools are here, or: why they are not, and how to get them.
+fn probe(extra: Extra, answers: fn(&[&str]) -> bool) -> Result<(), &'static str> {
+    let version = |program| answers(&[program, "--version"]);
+    let (found, missing) = match extra {
+        Extra::Node => (
+            version("node") && version("npm"),
+            "node or npm is not on the PATH; install Node.js, which brings both",
+        ),
+        Extra::Python => (
+            version("python3"),
+            "python3 is not on the PATH; install Python with the system's package manager",
+        ),
+        Extra::Tmux => (
+            answers(&["tmux", "-V"]),
+            "tmux is not on the PATH; install it with the system's package manager",
+        ),
+        Extra::Chromium => (
+            ["chromium", "chromium-browser", "google-chrome"].into_iter().any(version),
+            "neither chromium, chromium-browser nor google-chrome is on the PATH; install one of them",
+        ),
+        Extra::Real => (
+            answers(&NPM_KNOWS_A_REAL_SERVER),
+            "npm is missing or can't reach its registry; install Node.js and see that \
+             `npm view opencode-ai version` answers",
+        ),
+    };
+    if found { Ok(()) } else { Err(missing) }
+}
+
+/// Asks the registry that npm is set up with for one package that the tests need. Without retries, or a machine
+/// that is offline would wait for minutes.
+const NPM_KNOWS_A_REAL_SERVER: [&str; 6] =
+    ["npm", "view", "opencode-ai", "version", "--fetch-retries=0", "--fetch-timeout=20000"];
+
+fn steps(extra: Extra, root: &Path) -> Outcome {
+    match extra {
+        Extra::Real => real::run(root),
+        Extra::Node | Extra::Python | Extra::Tmux | Extra::Chromium => {
+            Outcome::Untestable(format!("nothing to run yet for {extra}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn untestable(extra: Extra, answers: fn(&[&str]) -> bool) -> String {
+        match perform(extra, Path::new("."), answers) {
+            Outcome::Untestable(line) => line,
+            other => panic!("{extra} has nothing to run, and yet: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_missing_tool_is_named_with_how_to_get_it() {
+        assert_eq!(
+            untestable(Extra::Tmux, |_| false),
+            "untestable: tmux: tmux is not on the PATH; install it with the system's package manager"
+        );
+        assert_eq!(
+            untestable(Extra::Node, |line| line[0] == "node"),
+            "untestable: node: node or npm is not on the PATH; install Node.js, which brings both"
+        );
+    }
+
+    #[test]
+    fn a_word_with_nothing_to_run_says_so() {
+        for extra in Extra::value_variants() {
+            assert_eq!(
+                untestable(*extra, |_| true),
+                format!("untestable: {extra}: nothing to run yet for {extra}")
+            );
+        }
+    }
+
+    #[test]
+    fn a_word_is_shown_as_it_is_typed() {
+        for extra in Extra::value_variants() {
+            assert_eq!(
+                extra.to_possible_value().map(|value| value.get_name().to_owned()),
+                Some(extra.to_string())
+            );
+        }
+    }
+}

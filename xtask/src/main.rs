@@ -1,0 +1,101 @@
+//! The repository's command centre: one file per command, and no logic that a crate could own.
+//!
+//! A new command is a module, a line in [`Command`] whose doc comment is its help, and an arm in [`run`].
+
+mod cargo_tool;
+mod extras;
+mod lint;
+mod outcome;
+mod real;
+mod real_servers;
+mod record;
+mod step;
+mod test;
+mod tidy;
+mod truth;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use outcome::Outcome;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The repository's command centre. Exit codes: 0 all holds, 1 something fails, 2 misuse, 3 could not check.
+#[derive(Debug, Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Record scenarios with the real servers again, and compare with the kept recordings.
+    Record(record::Arguments),
+    /// Hold the stand-in's world and its replay against every recording.
+    Truth,
+    /// Run all tests, and with --extra those that need more than a Rust toolchain.
+    Test(test::Arguments),
+    /// Check formatting, clippy, tidy, and cargo-deny where it is installed.
+    Lint,
+    /// Check the house rules that no compiler knows.
+    Tidy,
+}
+
+fn main() -> ExitCode {
+    let root = root();
+    let outcome = run(Cli::parse().command, root);
+    outcome.report();
+    outcome.exit_code()
+}
+
+fn run(command: Command, root: &Path) -> Outcome {
+    match command {
+        Command::Record(arguments) => record::run(&arguments, root),
+        Command::Truth => truth::run(),
+        Command::Test(arguments) => test::run(&arguments, root),
+        Command::Lint => lint::run(root),
+        Command::Tidy => tidy::run(root),
+    }
+}
+
+/// The folder of the repository. Known when this was built, so that a command works from every folder below it.
+fn root() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package)
+}
+
+/// Every word that may follow `cargo xtask`, so that a rule can hold the documentation to it.
+fn command_names() -> Vec<String> {
+    let cli = Cli::command();
+    let own = cli.get_subcommands().map(|command| command.get_name().to_owned());
+    own.chain([String::from("help")]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_help() {
+        for command in Cli::command().get_subcommands() {
+            assert!(command.get_about().is_some(), "`{}` has no doc comment", command.get_name());
+        }
+    }
+
+    #[test]
+    fn misuse_is_exit_code_2() {
+        for wrong in [
+            &["xtask", "tset"][..],
+            &["xtask", "test", "--extra", "ruby"],
+            &["xtask", "test", "--require-all"],
+        ] {
+            let error = Cli::try_parse_from(wrong).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{wrong:?}");
+        }
+    }
+}

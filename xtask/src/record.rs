@@ -1,0 +1,171 @@
+//! `cargo xtask record`: performs scenarios with the real servers and holds the new recordings against the kept ones.
+
+use crate::outcome::Outcome;
+use crate::real_servers::{self, Machine};
+use clap::Args;
+use fixtures::recording::Recording;
+use fixtures::{ServerKind, catalog};
+use harness::performance::{Performance, Piece, Program};
+use harness::truth::differences;
+use indicatif::{ProgressBar, ProgressStyle};
+use recorder::Limits;
+use recorder::keep::keep;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Record scenarios with the real servers again, and compare.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Scenarios, as area/name; all when none is named.
+    scenarios: Vec<String>,
+    /// Only this server: kilo or opencode.
+    #[arg(long)]
+    server: Option<ServerKind>,
+    /// Replace recordings that differ, and add missing ones. Without it the work tree is not touched.
+    #[arg(long)]
+    update: bool,
+    /// Keep the new recording beside the old one under this suffix, as evidence for a float. Implies nothing else.
+    #[arg(long, value_name = "SUFFIX")]
+    keep_as: Option<String>,
+    /// Let the scripted model think this long before each answer: what a server does at no fixed place shows then.
+    #[arg(long, value_name = "MS", default_value_t = 0)]
+    model_pause_ms: u64,
+    /// The folder whose node_modules hold the servers; made and filled when absent [default: the user's cache].
+    #[arg(long, value_name = "DIR")]
+    npm_dir: Option<PathBuf>,
+    /// A program to record instead of an installed server.
+    #[arg(long, value_name = "PATH", requires = "server")]
+    bin: Option<PathBuf>,
+}
+
+/// Records; needs npm the first time.
+pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
+    let names = if arguments.scenarios.is_empty() { catalog::scenario_names() } else { arguments.scenarios.clone() };
+    let servers: Vec<ServerKind> = arguments.server.map_or_else(|| ServerKind::ALL.to_vec(), |server| vec![server]);
+    let machine = Machine::of_this_process();
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return Outcome::Untestable(format!("failed to start a runtime: {error}")),
+    };
+    let bar = progress_bar(names.len() * servers.len());
+    let mut outcomes = Vec::new();
+    for &server in &servers {
+        let path = match &arguments.bin {
+            Some(path) => Ok(path.clone()),
+            None => {
+                let npm_dir = arguments.npm_dir.clone().unwrap_or_else(|| machine.default_npm_dir());
+                real_servers::program(server, &npm_dir)
+            }
+        };
+        let path = match path {
+            Ok(path) => path,
+            Err(why) => {
+                outcomes.push(Outcome::Untestable(why));
+                continue;
+            }
+        };
+        let program = Program {
+            path,
+            args: Vec::new(),
+            path_env: machine.path_env.clone(),
+            model_pause: Duration::from_millis(arguments.model_pause_ms),
+        };
+        for name in &names {
+            bar.set_message(format!("{server} performs {name}"));
+            let outcome = record(name, server, &program, arguments, root, &runtime);
+            bar.suspend(|| println!("{}", outcome.1));
+            outcomes.push(outcome.0);
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    Outcome::of_all(outcomes)
+}
+
+fn progress_bar(length: usize) -> ProgressBar {
+    let bar = ProgressBar::new(u64::try_from(length).unwrap_or(0));
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {pos}/{len} {msg} ({elapsed})") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// The outcome, and a line for the person.
+fn record(
+    name: &str,
+    server: ServerKind,
+    program: &Program,
+    arguments: &Arguments,
+    root: &Path,
+    runtime: &tokio::runtime::Runtime,
+) -> (Outcome, String) {
+    let what = format!("{server} {name}");
+    let fails = |why: String| (Outcome::Fails(format!("{what}: {why}")), format!("✗ {what}: {why}"));
+    let scenario = match catalog::scenario(name) {
+        Ok(scenario) => scenario,
+        Err(error) => return fails(error.to_string()),
+    };
+    let piece = Piece { name: name.to_owned(), scenario, server };
+    let performance = match runtime.block_on(piece.by_program(program, &Limits::default())) {
+        Ok(performance) => performance,
+        Err(error) => return fails(error.to_string()),
+    };
+    let folder = root.join("fixtures/recordings").join(server.release());
+    if let Some(suffix) = &arguments.keep_as {
+        return match keep_one(&performance, &folder.join(format!("{name}.{suffix}.jsonl"))) {
+            Ok(path) => (Outcome::Holds, format!("✓ {what}: kept as {path}")),
+            Err(why) => fails(why),
+        };
+    }
+    match compare(&performance.recording, &folder.join(format!("{name}.jsonl")), server) {
+        Ok(None) => match update_doc(&performance, &folder, arguments.update) {
+            Ok(note) => (Outcome::Holds, format!("✓ {what}: equal to the recording{note}")),
+            Err(why) => fails(why),
+        },
+        Ok(Some(why)) if arguments.update => {
+            let kept = keep_one(&performance, &folder.join(format!("{name}.jsonl")))
+                .and_then(|path| update_doc(&performance, &folder, true).map(|_| path));
+            match kept {
+                Ok(path) => (Outcome::Holds, format!("✓ {what}: {why}\n  written: {path}")),
+                Err(why) => fails(why),
+            }
+        }
+        Ok(Some(why)) => fails(format!("{why}\n  `cargo xtask record {name} --server {server} --update` replaces it")),
+        Err(why) => fails(why),
+    }
+}
+
+fn keep_one(performance: &Performance, path: &Path) -> Result<String, String> {
+    keep(&performance.recording, &performance.secrets, path).map_err(|error| error.to_string())?;
+    Ok(path.display().to_string())
+}
+
+/// `None` when equal; else what is to be said.
+fn compare(new: &Recording, path: &Path, server: ServerKind) -> Result<Option<String>, String> {
+    if !path.exists() {
+        return Ok(Some("not recorded yet".to_owned()));
+    }
+    let old = Recording::read(path).map_err(|error| error.to_string())?;
+    let floats = catalog::floats(server).map_err(|error| error.to_string())?;
+    let found = differences(&old, new, &floats);
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let lines: Vec<String> = found.iter().map(|difference| format!("  {difference}")).collect();
+    Ok(Some(format!("{} differences to the recording (first) in the new run (second)\n{}", found.len(), lines.join("\n"))))
+}
+
+/// `/doc` belongs to the release: every scenario reads the same one.
+fn update_doc(performance: &Performance, folder: &Path, update: bool) -> Result<&'static str, String> {
+    let path = folder.join("doc.json");
+    let same = std::fs::read(&path).is_ok_and(|doc| doc == performance.doc);
+    if same {
+        return Ok(", /doc too");
+    }
+    if !update {
+        return Err("/doc differs from doc.json; --update replaces it".to_owned());
+    }
+    std::fs::write(&path, &performance.doc).map_err(|error| format!("failed to write {}: {error}", path.display()))?;
+    Ok("")
+}

@@ -1,0 +1,46 @@
+//! `cargo xtask test`: every test of the workspace, and on demand those that need more than a Rust toolchain.
+
+use crate::extras::{self, Extra};
+use crate::outcome::Outcome;
+use crate::{cargo_tool, step};
+use std::path::Path;
+
+/// What `cargo xtask test` may be told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Also run the tests that need these tools; what can't be tested here is named.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WORD,…")]
+    extra: Vec<Extra>,
+    /// Exit with 3 if a word of --extra can't be tested.
+    #[arg(long, requires = "extra")]
+    require_all: bool,
+}
+
+/// A test run must not write into the repository: a snapshot that differs fails, and is not replaced.
+const ENVIRONMENT: [(&str, &str); 2] = [("INSTA_UPDATE", "no"), ("CI", "true")];
+
+pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
+    let with_nextest = cargo_tool::is_installed("nextest");
+    if !with_nextest {
+        println!("cargo-nextest is not installed; `cargo test` does, more slowly");
+    }
+    let steps = command_lines(with_nextest).iter().map(|line| step::run(root, line, &ENVIRONMENT));
+    let extras = arguments
+        .extra
+        .iter()
+        .map(|extra| extras::run(*extra, root))
+        .filter(|outcome| arguments.require_all || !matches!(outcome, Outcome::Untestable(_)));
+    Outcome::of_all(steps.chain(extras))
+}
+
+/// nextest runs each test in a process of its own, but no documentation tests.
+fn command_lines(with_nextest: bool) -> &'static [&'static [&'static str]] {
+    if with_nextest {
+        &[
+            &["cargo", "nextest", "run", "--workspace", "--locked"],
+            &["cargo", "test", "--doc", "--workspace", "--locked"],
+        ]
+    } else {
+        &[&["cargo", "test", "--workspace", "--locked"]]
+    }
+}
