@@ -23,6 +23,14 @@ enum Command {
     Model(commands::model::Arguments),
     /// Compare two recordings of one scenario.
     Compare(commands::compare::Arguments),
+    /// Run parity cases with an adapter; with the reference adapter when none is named.
+    Check(commands::check::Arguments),
+    /// Judge a saved history again.
+    Judge(commands::judge::Arguments),
+    /// Run a phase gate with the reference adapter and its mutants, and write the reports.
+    Gate(commands::gate::Arguments),
+    /// Be the reference adapter, on stdin and stdout.
+    Adapter(commands::adapter::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -30,6 +38,10 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Model(arguments) => commands::model::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Judge(arguments) => commands::judge::run(&arguments),
+        Command::Gate(arguments) => commands::gate::run(&arguments),
+        Command::Adapter(arguments) => commands::adapter::run(&arguments),
     };
     match outcome {
         Ok(code) => code,

@@ -1,9 +1,36 @@
 //! The judge: performs scenarios, runs adapters against the parity matrix, and reports.
 //!
+//! From a case to a report:
+//! * [`gate`] — the cases of a phase, the mutants, the ledger; [`gate::run_cell`] is one cell.
+//! * [`runner`] — one case with one adapter and one server, from start to the saved history.
+//! * [`subject`] — who is judged; `link` — the line channel to it; `observer` — the harness's own eyes.
+//! * [`protocol`] — what harness and adapters say to each other.
+//! * [`history`] — questions to a history; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
+//! * [`report`] — what a gate says, as data, and each format of it.
+//!
+//! Adapters of our own:
+//! * [`reference`] — an adapter that keeps every promise.
+//! * [`mutants`] — adapters that break one promise each.
+//!
+//! Is the stand-in true?
 //! * [`performance`] — a scenario performed by the real server, the stand-in or a replay, and kept.
-//! * [`truth`] — is the stand-in true to the recordings?
-//! * [`secret`] — passwords for servers that we start.
+//! * [`truth`] — the stand-in against the recordings.
+//!
+//! [`clock`] and [`secret`] own this crate's waiting and its randomness.
 
+pub mod checks;
+pub mod clock;
+pub mod gate;
+pub mod history;
+pub mod judge;
+mod link;
+pub mod mutants;
+mod observer;
 pub mod performance;
+pub mod protocol;
+pub mod reference;
+pub mod report;
+pub mod runner;
 pub mod secret;
+pub mod subject;
 pub mod truth;

@@ -4,6 +4,7 @@
 
 mod cargo_tool;
 mod extras;
+mod gate;
 mod lint;
 mod outcome;
 mod real;
@@ -29,6 +30,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run the phase gate: the stand-in, the reference adapter, the mutants, the matrix, the report.
+    Gate(gate::Arguments),
     /// Record scenarios with the real servers again, and compare with the kept recordings.
     Record(record::Arguments),
     /// Hold the stand-in's world and its replay against every recording.
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command, root: &Path) -> Outcome {
     match command {
+        Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),
         Command::Truth => truth::run(),
         Command::Test(arguments) => test::run(&arguments, root),

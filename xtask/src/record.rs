@@ -38,6 +38,21 @@ pub(crate) struct Arguments {
     bin: Option<PathBuf>,
 }
 
+impl Arguments {
+    /// All scenarios with both servers, compared and not replaced.
+    pub(crate) fn everything() -> Self {
+        Self {
+            scenarios: Vec::new(),
+            server: None,
+            update: false,
+            keep_as: None,
+            model_pause_ms: 0,
+            npm_dir: None,
+            bin: None,
+        }
+    }
+}
+
 /// Records; needs npm the first time.
 pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
     let names = if arguments.scenarios.is_empty() { catalog::scenario_names() } else { arguments.scenarios.clone() };

@@ -1,12 +1,18 @@
 //! The commands, and how they fail.
 
+pub(crate) mod adapter;
+pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod gate;
+pub(crate) mod judge;
 pub(crate) mod model;
 pub(crate) mod serve;
 
 use fixtures::error::FileError;
+use fixtures::recording::Recording;
 use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
+use harness::judge::Verdict;
 use std::fmt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -69,4 +75,27 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 /// Parses `--server`.
 pub(crate) fn server(word: &str) -> Result<ServerKind, String> {
     word.parse()
+}
+
+/// The exit code for a verdict.
+pub(crate) fn code_of(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Pass => 0,
+        Verdict::Fail => FAILS,
+        Verdict::Untestable | Verdict::HarnessError => COULD_NOT_CHECK,
+    }
+}
+
+/// Writes a history, with the folders above it.
+pub(crate) fn write_history(history: &Recording, path: &Path) -> Result<(), Failure> {
+    let text = history.render().map_err(|error| Failure::CouldNot(format!("failed to render a history: {error}")))?;
+    write_text(path, &text)
+}
+
+/// Writes a file, with the folders above it.
+pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(path, text))
+        .map_err(|error| Failure::CouldNot(format!("failed to write {}: {error}", path.display())))
 }

@@ -15,8 +15,12 @@ pub mod rpc;
 pub mod update;
 pub mod view;
 
+#[cfg(test)]
+mod tests;
+
 pub use request::{
-    Capability, Connect, Done, Initialize, Initialized, PermissionReply, Reply, Request, TaskRef, TaskSend, TaskStarted,
+    Capability, Connect, Done, Initialize, Initialized, PermissionReply, Reply, Request, TaskRef, TaskSend,
+    TaskStarted,
 };
 pub use rpc::{BadLine, Id, Incoming, RpcError};
 pub use update::{ConnectionState, LogLevel, Notification, Outcome, TaskState, ToolState, Update};
@@ -38,7 +42,10 @@ pub(crate) fn strict<T: serde::de::DeserializeOwned>(value: &serde_json::Value) 
 
 /// serde names a missing or unknown field, but not one of a wrong type: the field at fault is the first one without
 /// which the message would be another.
-fn field_at_fault<T: serde::de::DeserializeOwned>(value: &serde_json::Value, message: &str) -> Option<String> {
+fn field_at_fault<T: serde::de::DeserializeOwned>(
+    value: &serde_json::Value,
+    message: &str,
+) -> Option<String> {
     let fields = value.as_object()?;
     fields.keys().find_map(|field| {
         let mut without = fields.clone();

@@ -197,7 +197,9 @@ impl Request {
             Self::Connect(Connect { url, username, password, directory }) => {
                 json!({ "url": url, "username": username, "password": password, "directory": directory })
             }
-            Self::TaskStart(TaskRef { task_id }) | Self::TaskSnapshot(TaskRef { task_id }) => json!({ "taskId": task_id }),
+            Self::TaskStart(TaskRef { task_id }) | Self::TaskSnapshot(TaskRef { task_id }) => {
+                json!({ "taskId": task_id })
+            }
             Self::TaskSend(TaskSend { task_id, text }) => json!({ "taskId": task_id, "text": text }),
             Self::PermissionReply(PermissionReply { task_id, permission_id, reply }) => {
                 json!({ "taskId": task_id, "permissionId": permission_id, "reply": reply })

@@ -124,7 +124,10 @@ pub struct BadLine {
 pub fn parse_line(line: &str) -> Result<Incoming, BadLine> {
     let value: Value = serde_json::from_str(line).map_err(|error| BadLine {
         id: None,
-        error: RpcError { code: PARSE_ERROR, message: format!("parse error: {error}; send one JSON message a line") },
+        error: RpcError {
+            code: PARSE_ERROR,
+            message: format!("parse error: {error}; send one JSON message a line"),
+        },
     })?;
     let Value::Object(mut fields) = value else {
         return Err(invalid(None, "a message is an object, one a line; batches are not used"));
@@ -137,7 +140,11 @@ pub fn parse_line(line: &str) -> Result<Incoming, BadLine> {
     if id.is_none() && raw_id.as_ref().is_some_and(|raw| !raw.is_null()) {
         return Err(invalid(None, "field `id` must be a number (0 or more) or a text"));
     }
-    if fields.contains_key("method") { call(fields, raw_id.is_some(), id) } else { response(fields, raw_id.is_some(), id) }
+    if fields.contains_key("method") {
+        call(fields, raw_id.is_some(), id)
+    } else {
+        response(fields, raw_id.is_some(), id)
+    }
 }
 
 fn call(mut fields: Map<String, Value>, has_id: bool, id: Option<Id>) -> Result<Incoming, BadLine> {
@@ -158,7 +165,10 @@ fn call(mut fields: Map<String, Value>, has_id: bool, id: Option<Id>) -> Result<
 fn response(mut fields: Map<String, Value>, has_id: bool, id: Option<Id>) -> Result<Incoming, BadLine> {
     let (result, error) = (fields.remove("result"), fields.remove("error"));
     if let Some(field) = fields.keys().next() {
-        return Err(invalid(id, &format!("unknown field `{field}`; a response has jsonrpc, id, result or error")));
+        return Err(invalid(
+            id,
+            &format!("unknown field `{field}`; a response has jsonrpc, id, result or error"),
+        ));
     }
     let outcome = match (result, error) {
         (Some(result), None) => Ok(result),
@@ -182,7 +192,9 @@ fn invalid(id: Option<Id>, message: &str) -> BadLine {
 /// A request as a line, line feed included.
 #[must_use]
 pub fn request_line(id: &Id, request: &Request) -> String {
-    line(&json!({ "jsonrpc": "2.0", "id": id.to_value(), "method": request.method(), "params": request.params() }))
+    line(
+        &json!({ "jsonrpc": "2.0", "id": id.to_value(), "method": request.method(), "params": request.params() }),
+    )
 }
 
 /// A result as a line, line feed included.

@@ -1,0 +1,132 @@
+//! When all is over, does the screen say what the server says?
+//!
+//! The server's part is what the harness read over REST at the end; the screen's part is the fold of all that the
+//! adapter showed. Held against each other: text and reasoning word for word, tool calls with their state and
+//! result, the order of them all, open questions for permission, and whether the agent is at work.
+
+use super::{Check, Examined};
+use crate::history;
+use crate::protocol::{Item, ItemKind, TaskState, ToolState, View};
+use crate::runner::TASK;
+use fixtures::recording::Line;
+use mock_server::standin::MAIN_LANE;
+use serde_json::Value;
+
+pub(super) const CHECK: Check = Check {
+    name: "convergence",
+    about: "When the case has settled, the screen says what the server's session, messages and permissions say.",
+    examine,
+};
+
+fn examine(lines: &[Line]) -> Examined {
+    let mut examined = Examined::default();
+    let read = |fits: &dyn Fn(&str) -> bool| history::last_read(lines, MAIN_LANE, fits);
+    let messages = read(&|path| path.starts_with("/session/") && path.ends_with("/message"));
+    let permissions = read(&|path| path == "/permission");
+    let status = read(&|path| path == "/session/status");
+    let (Some(messages), Some(permissions), Some(status)) = (messages, permissions, status) else {
+        return examined;
+    };
+    let screen = history::screen(lines);
+    let shown = screen.tasks.get(TASK).cloned().unwrap_or_default();
+    rows(&server_rows(&messages), &shown.items, &mut examined);
+    questions(&permissions, &shown, &mut examined);
+    let busy = status.as_object().is_some_and(|status| !status.is_empty());
+    examined.facts += 1;
+    if busy != (shown.status != TaskState::Idle) {
+        let at_work = |busy: bool| if busy { "at work" } else { "idle" };
+        examined.findings.push(format!(
+            "the server is {}, the screen says {}",
+            at_work(busy),
+            at_work(shown.status != TaskState::Idle)
+        ));
+    }
+    examined
+}
+
+fn rows(server: &[Item], shown: &[Item], examined: &mut Examined) {
+    examined.facts += server.len().max(shown.len());
+    for (at, row) in server.iter().enumerate() {
+        match shown.iter().position(|item| item.part_id == row.part_id) {
+            None => examined.findings.push(format!("not on the screen: {}", told(row))),
+            Some(place) => {
+                let item = &shown[place];
+                if item != row {
+                    examined.findings.push(format!("the server has {}, the screen {}", told(row), told(item)));
+                } else if place != at {
+                    let finding = format!("{} is number {} on the server, {} on the screen", told(row), at + 1, place + 1);
+                    examined.findings.push(finding);
+                }
+            }
+        }
+    }
+    for item in shown {
+        if !server.iter().any(|row| row.part_id == item.part_id) {
+            examined.findings.push(format!("only on the screen: {}", told(item)));
+        }
+    }
+}
+
+fn questions(permissions: &Value, shown: &View, examined: &mut Examined) {
+    let asked: Vec<&str> =
+        permissions.as_array().into_iter().flatten().filter_map(|asked| asked["id"].as_str()).collect();
+    // One more fact: that there are no others.
+    examined.facts += asked.len() + 1;
+    for id in &asked {
+        if !shown.permissions.iter().any(|live| live.permission_id == *id) {
+            examined.findings.push(format!("the server waits for an answer to {id}, and the screen does not ask"));
+        }
+    }
+    for live in &shown.permissions {
+        if !asked.contains(&live.permission_id.as_str()) {
+            let id = &live.permission_id;
+            examined.findings.push(format!("the screen asks {id}, and the server does not wait for an answer"));
+        }
+    }
+}
+
+/// The server's messages as rows of the screen.
+fn server_rows(messages: &Value) -> Vec<Item> {
+    let assistant = messages.as_array().into_iter().flatten().filter(|message| message["info"]["role"] == "assistant");
+    let parts = assistant.flat_map(|message| message["parts"].as_array().into_iter().flatten());
+    parts.filter_map(row).collect()
+}
+
+fn row(part: &Value) -> Option<Item> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let kind = match part["type"].as_str()? {
+        "text" if part["synthetic"] != true => ItemKind::Text,
+        "reasoning" => ItemKind::Reasoning,
+        "tool" => ItemKind::Tool,
+        _ => return None,
+    };
+    let state = &part["state"];
+    let is_tool = kind == ItemKind::Tool;
+    Some(Item {
+        part_id: text(&part["id"])?,
+        message_id: text(&part["messageID"])?,
+        kind,
+        text: if is_tool { None } else { text(&part["text"]) },
+        tool: text(&part["tool"]).filter(|_| is_tool),
+        state: match state["status"].as_str().filter(|_| is_tool) {
+            Some("pending") => Some(ToolState::Pending),
+            Some("running") => Some(ToolState::Running),
+            Some("completed") => Some(ToolState::Done),
+            Some(_) => Some(ToolState::Error),
+            None => None,
+        },
+        output: text(&state["output"]).or_else(|| text(&state["error"])).filter(|_| is_tool),
+    })
+}
+
+fn told(item: &Item) -> String {
+    match item.kind {
+        ItemKind::Text => format!("the text {:?}", item.text.as_deref().unwrap_or_default()),
+        ItemKind::Reasoning => format!("the reasoning {:?}", item.text.as_deref().unwrap_or_default()),
+        ItemKind::Tool => {
+            let output = item.output.as_deref().map(|output| format!(" with {output:?}")).unwrap_or_default();
+            let state = item.state.map(|state| format!("{state:?}").to_lowercase()).unwrap_or_default();
+            format!("the call of {} {state}{output}", item.tool.as_deref().unwrap_or("a tool"))
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Limits and pauses. The only file of this crate's judging side that waits for time.
+
+use std::future::Future;
+use std::time::Duration;
+
+/// How long the harness waits for what; every wait has one of these limits.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// For an adapter to answer a request.
+    pub answer: Duration,
+    /// For a step of the person to become possible, e.g. for a question to be shown.
+    pub step: Duration,
+    /// For the case to settle after the last step.
+    pub settle: Duration,
+    /// Nothing has happened for this long: it has settled.
+    pub quiet: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            answer: Duration::from_secs(10),
+            step: Duration::from_secs(5),
+            settle: Duration::from_secs(5),
+            quiet: Duration::from_millis(150),
+        }
+    }
+}
+
+/// Waits for a future, but no longer than `limit`.
+#[expect(clippy::disallowed_methods, reason = "this file owns the judge's waiting")]
+pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(limit, future).await.ok()
+}

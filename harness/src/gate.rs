@@ -1,0 +1,227 @@
+//! A phase gate: the reference adapter through the matrix, the mutants through the same cases, and the ledger.
+//!
+//! The gate holds when every requirement of the phase is proven or owed, nothing owed is proven, every mutant is
+//! caught where a fault acts, and passes where none does.
+
+use crate::clock::Limits;
+use crate::judge::{Verdict, judge};
+use crate::report::{Cell, GateReport, GateResult, MutantRow, RequirementRow, RequirementState, timeline};
+use crate::runner;
+use crate::subject::Subject;
+use crate::{checks, mutants};
+use fixtures::ServerKind;
+use fixtures::recording::Recording;
+use futures_util::StreamExt as _;
+use parity_specs::{Matrix, NamedCase, Phase};
+use std::path::Path;
+
+/// How many cells run at once.
+const CELLS_AT_ONCE: usize = 4;
+
+/// A cell and its history.
+#[derive(Debug)]
+pub struct Finished {
+    /// What is reported.
+    pub cell: Cell,
+    /// What happened; `None` when the harness could not run it.
+    pub history: Option<Recording>,
+}
+
+/// Runs and judges one cell.
+pub async fn run_cell(named: &NamedCase, server: ServerKind, subject: &Subject, limits: &Limits) -> Finished {
+    let rerun = format!("standin check --case {} --server {server}{}", named.name, subject.flag());
+    let mut cell = Cell {
+        case: named.name.clone(),
+        about: named.case.about.clone(),
+        server,
+        adapter: subject.name(),
+        verdict: Verdict::HarnessError,
+        troubles: Vec::new(),
+        checks: Vec::new(),
+        rerun,
+        timeline: Vec::new(),
+    };
+    match runner::run(named, server, subject, limits).await {
+        Ok(history) => {
+            let judgement = judge(&history.lines);
+            cell.verdict = judgement.verdict;
+            cell.troubles = judgement.troubles;
+            cell.checks = judgement.checks;
+            cell.timeline = timeline::of(&history);
+            Finished { cell, history: Some(history) }
+        }
+        Err(why) => {
+            cell.troubles.push(why);
+            Finished { cell, history: None }
+        }
+    }
+}
+
+/// Runs cases with one subject, several at once; the order of the result is that of the cases.
+pub async fn run_cases(
+    cases: &[NamedCase],
+    subject: &Subject,
+    limits: &Limits,
+    seen: impl Fn(&Cell),
+) -> Vec<Finished> {
+    let seen = &seen;
+    let cells = cases.iter().flat_map(|named| named.case.servers.iter().map(move |server| (named, *server)));
+    let runs = cells.map(|(named, server)| async move {
+        let finished = run_cell(named, server, subject, limits).await;
+        seen(&finished.cell);
+        finished
+    });
+    futures_util::stream::iter(runs).buffered(CELLS_AT_ONCE).collect().await
+}
+
+/// The gate of a phase. `seen` is told each cell as it is done, `keep` gets the histories.
+pub async fn run_gate(
+    matrix: &Matrix,
+    phase: &Phase,
+    limits: &Limits,
+    seen: impl Fn(&Cell),
+    mut keep: impl FnMut(&Cell, &Recording),
+) -> GateReport {
+    let cases: Vec<NamedCase> = matrix.cases.iter().filter(|named| belongs_to(matrix, named, phase)).cloned().collect();
+    let mut cells = Vec::new();
+    for finished in run_cases(&cases, &Subject::Reference, limits, &seen).await {
+        if let Some(history) = &finished.history {
+            keep(&finished.cell, history);
+        }
+        cells.push(finished.cell);
+    }
+    let mut rows = Vec::new();
+    for mutant in mutants::all() {
+        let subject = Subject::Mutant(mutant.name.to_owned());
+        let run = run_cases(&cases, &subject, limits, &seen).await;
+        let cells = run.into_iter().map(|finished| finished.cell).collect();
+        rows.push(MutantRow { name: mutant.name.to_owned(), about: mutant.about.to_owned(), cells });
+    }
+    judge_gate(matrix, phase, &cases, cells, rows)
+}
+
+/// How many cells a gate runs.
+#[must_use]
+pub fn count_cells(matrix: &Matrix, phase: &Phase) -> usize {
+    let cases = matrix.cases.iter().filter(|named| belongs_to(matrix, named, phase));
+    cases.map(|named| named.case.servers.len()).sum::<usize>() * (1 + mutants::all().len())
+}
+
+fn belongs_to(matrix: &Matrix, named: &NamedCase, phase: &Phase) -> bool {
+    let requirements = named.case.proves.iter().filter_map(|id| matrix.requirements.get(id));
+    requirements.into_iter().any(|requirement| requirement.phase <= phase.number)
+}
+
+fn judge_gate(
+    matrix: &Matrix,
+    phase: &Phase,
+    cases: &[NamedCase],
+    cells: Vec<Cell>,
+    mutants: Vec<MutantRow>,
+) -> GateReport {
+    let requirements: Vec<RequirementRow> = matrix
+        .requirements
+        .values()
+        .filter(|requirement| requirement.phase <= phase.number)
+        .map(|requirement| {
+            let proofs: Vec<&Cell> = cells
+                .iter()
+                .filter(|cell| matrix.cases_for(&requirement.id).any(|named| named.name == cell.case))
+                .collect();
+            let holds = |cell: &&Cell| {
+                let shown = cell.checks.iter().find(|judged| Some(judged.check) == requirement.check.as_deref());
+                cell.verdict == Verdict::Pass && shown.is_some_and(|judged| judged.verdict == Verdict::Pass)
+            };
+            let owed = matrix.debts.iter().find(|debt| debt.requirement == requirement.id);
+            let proven = !proofs.is_empty() && proofs.iter().all(holds);
+            let state = match (proven, owed) {
+                (true, None) => RequirementState::Proven,
+                (false, Some(_)) if proofs.is_empty() => RequirementState::Owed,
+                (true, Some(_)) => RequirementState::OwedButProven,
+                (false, _) if proofs.is_empty() => RequirementState::Missing,
+                (false, _) => RequirementState::Failing,
+            };
+            RequirementRow {
+                id: requirement.id.clone(),
+                about: requirement.about.clone(),
+                source: requirement.source.clone(),
+                state,
+                cases: proofs.iter().map(|cell| format!("{} ({})", cell.case, cell.server)).collect(),
+                reason: owed.map(|debt| debt.reason.clone()),
+            }
+        })
+        .collect();
+    let toothless = toothless(cases, &mutants);
+    let result = result(&requirements, &cells, &mutants, &toothless);
+    GateReport {
+        format: 1,
+        by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(),
+        phase: phase.number,
+        phase_name: phase.name.clone(),
+        result,
+        requirements,
+        cells,
+        mutants,
+        toothless,
+    }
+}
+
+/// What does not bite: a mutant that survives or is hit without a fault, a case or a check that catches nobody.
+fn toothless(cases: &[NamedCase], mutants: &[MutantRow]) -> Vec<String> {
+    let mut found = Vec::new();
+    let has_fault = |name: &str| cases.iter().any(|named| named.name == name && !named.case.faults.is_empty());
+    for mutant in mutants {
+        for cell in mutant.cells.iter().filter(|cell| !has_fault(&cell.case) && cell.verdict != Verdict::Pass) {
+            let (name, case) = (&mutant.name, &cell.case);
+            found.push(format!("the mutant {name} fails the fault-free case {case} ({}): it is no mutant but a wreck", cell.server));
+        }
+        if mutant.cells.iter().all(|cell| cell.verdict == Verdict::Pass) {
+            found.push(format!("the mutant {} survives every case: add a case that catches it", mutant.name));
+        }
+    }
+    for named in cases.iter().filter(|named| has_fault(&named.name)) {
+        for server in &named.case.servers {
+            let caught = mutants.iter().flat_map(|mutant| &mutant.cells).any(|cell| {
+                cell.case == named.name && cell.server == *server && cell.verdict == Verdict::Fail
+            });
+            if !caught {
+                found.push(format!("the case {} ({server}) catches no mutant: it does not count", named.name));
+            }
+        }
+    }
+    for check in checks::all() {
+        let bites = mutants.iter().flat_map(|mutant| &mutant.cells).flat_map(|cell| &cell.checks);
+        if !bites.into_iter().any(|judged| judged.check == check.name && judged.verdict == Verdict::Fail) {
+            found.push(format!("the check {} catches no mutant: add one that it alone can catch", check.name));
+        }
+    }
+    found
+}
+
+fn result(
+    requirements: &[RequirementRow],
+    cells: &[Cell],
+    mutants: &[MutantRow],
+    toothless: &[String],
+) -> GateResult {
+    let worst = cells.iter().map(|cell| cell.verdict).max().unwrap_or(Verdict::Untestable);
+    let harness_failed = mutants.iter().flat_map(|mutant| &mutant.cells).any(|c| c.verdict == Verdict::HarnessError);
+    let is = |state: RequirementState| requirements.iter().filter(move |row| row.state == state).count();
+    let broken = is(RequirementState::Missing) + is(RequirementState::OwedButProven);
+    match worst {
+        Verdict::Fail => GateResult::Fail,
+        Verdict::Untestable | Verdict::HarnessError => GateResult::CouldNotCheck,
+        Verdict::Pass if harness_failed => GateResult::CouldNotCheck,
+        Verdict::Pass if broken > 0 || !toothless.is_empty() || is(RequirementState::Failing) > 0 => GateResult::Fail,
+        Verdict::Pass => match is(RequirementState::Owed) {
+            0 => GateResult::Pass,
+            owed => GateResult::PassWithDebt(owed),
+        },
+    }
+}
+
+/// Where a cell's history is kept in a folder of histories.
+#[must_use]
+pub fn history_path(folder: &Path, cell: &Cell) -> std::path::PathBuf {
+    folder.join(format!("{}.{}.{}.jsonl", cell.case, cell.server, cell.adapter.replace('/', "-")))
+}

@@ -1,0 +1,33 @@
+//! The reference adapter: a client that keeps every promise which the checks examine, so that a red check is the
+//! client's fault and not the check's.
+//!
+//! A core without input or output, and a shell around it:
+//! * [`core`] — [`Core::step`]: an input in, outputs out. All behaviour is here.
+//! * `commands` — what the core does with a request of the harness.
+//! * `refresh` — decision 7: after a gap in the stream, everything is fetched anew and shown at once.
+//! * `event` — the server's JSON → the few facts that matter.
+//! * `task` and `timeline` — what is known of one task, and which updates that makes.
+//! * [`strategy`] — the seams at which mutants differ.
+//! * [`shell`] — sockets, timers and the harness's lines.
+//!
+//! It imports nothing of the stand-in, or the two could be wrong together.
+
+mod commands;
+pub mod core;
+mod event;
+mod refresh;
+pub mod shell;
+pub mod strategy;
+mod task;
+mod timeline;
+
+#[cfg(test)]
+mod core_tests;
+#[cfg(test)]
+mod script;
+#[cfg(test)]
+mod shell_tests;
+
+pub use core::{Core, Input, Output};
+pub use shell::{ServeError, serve};
+pub use strategy::Strategies;

@@ -1,0 +1,240 @@
+//! For tests of the core: plays the harness, the server and the clock, and looks over the adapter's shoulder.
+//!
+//! After each step it compares what the harness sees (the fold of all updates) with the adapter's own view.
+
+use super::core::{Core, Input, Output};
+use super::strategy::Strategies;
+use crate::protocol::{
+    Connect, Id, Initialize, Notification, PermissionReply, Reply, Request, RpcError, Screen, TaskRef,
+    TaskSend, Update, View,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+pub(super) struct Script {
+    core: Core,
+    stream: u64,
+    next_id: u64,
+    screen: Screen,
+    /// Updates since the last look.
+    fresh: Vec<Update>,
+    /// Path → number of a request that waits for its answer.
+    requests: BTreeMap<String, u64>,
+    pub(super) telemetry: BTreeMap<String, u64>,
+    pub(super) timers: Vec<u64>,
+    answers: BTreeMap<Id, Result<Value, RpcError>>,
+}
+
+impl Script {
+    /// Connected, with the tasks `a` (session `ses_a`) and `b` (session `ses_b`).
+    pub(super) fn with_two_tasks(strategies: Strategies) -> Self {
+        let mut script = Self::new(strategies);
+        let id = script.connect();
+        script.open();
+        assert_eq!(script.answer(id), Ok(json!({})));
+        for task in ["a", "b"] {
+            let id = script.ask(Request::TaskStart(TaskRef { task_id: task.to_owned() }));
+            script.reply(
+                "POST /session?directory=%2Fwork%20space",
+                200,
+                &json!({ "id": format!("ses_{task}") }),
+            );
+            assert_eq!(script.answer(id), Ok(json!({ "sessionId": format!("ses_{task}") })));
+        }
+        script.updates();
+        script
+    }
+
+    pub(super) fn new(strategies: Strategies) -> Self {
+        Self {
+            core: Core::new(strategies),
+            stream: 0,
+            next_id: 0,
+            screen: Screen::default(),
+            fresh: Vec::new(),
+            requests: BTreeMap::new(),
+            telemetry: BTreeMap::new(),
+            timers: Vec::new(),
+            answers: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn step(&mut self, input: Input) {
+        for output in self.core.step(input) {
+            match output {
+                Output::Emit(Notification::Update(update)) => {
+                    self.screen.apply(&update);
+                    self.fresh.push(update);
+                }
+                Output::Emit(Notification::Telemetry { name, value }) => {
+                    self.telemetry.insert(name, value);
+                }
+                Output::OpenStream { stream, .. } => self.stream = stream,
+                Output::Http { request, method, path, .. } => {
+                    self.requests.insert(format!("{method} {path}"), request);
+                }
+                Output::Answer(id, outcome) => {
+                    assert!(self.answers.insert(id, outcome).is_none(), "answered twice")
+                }
+                Output::StartTimer { ms, .. } => self.timers.push(ms),
+                Output::Emit(Notification::Log { .. }) | Output::UseServer(_) | Output::Exit => {}
+            }
+        }
+        for (id, task) in &self.core.tasks {
+            let seen = self.screen.tasks.get(id).cloned().unwrap_or_default();
+            assert_eq!(seen, task.view(), "the harness sees something else than task {id} says of itself");
+        }
+    }
+
+    pub(super) fn ask(&mut self, request: Request) -> Id {
+        self.next_id += 1;
+        let id = Id::Number(self.next_id);
+        self.step(Input::Command(id.clone(), request));
+        id
+    }
+
+    /// The answer to a request of the harness; there must be one.
+    pub(super) fn answer(&mut self, id: Id) -> Result<Value, RpcError> {
+        self.answers.remove(&id).unwrap_or_else(|| panic!("request {id} was not answered"))
+    }
+
+    pub(super) fn is_answered(&self, id: &Id) -> bool {
+        self.answers.contains_key(id)
+    }
+
+    pub(super) fn connect(&mut self) -> Id {
+        self.ask(Request::Initialize(Initialize { protocol: 1, time_scale: 1.0 }));
+        self.ask(Request::Connect(Connect {
+            url: "http://127.0.0.1:1".to_owned(),
+            username: "kilo".to_owned(),
+            password: "secret".to_owned(),
+            directory: "/work space".to_owned(),
+        }))
+    }
+
+    pub(super) fn send(&mut self, task: &str) -> Id {
+        self.ask(Request::TaskSend(TaskSend { task_id: task.to_owned(), text: "do it".to_owned() }))
+    }
+
+    /// A prompt that the server accepts.
+    pub(super) fn prompt(&mut self, task: &str) {
+        let id = self.send(task);
+        self.reply_raw(&format!("POST /session/ses_{task}/prompt_async?directory=%2Fwork%20space"), 204, "");
+        assert_eq!(self.answer(id), Ok(json!({})));
+    }
+
+    pub(super) fn allow(&mut self, task: &str, permission: &str) -> Id {
+        let (task_id, permission_id) = (task.to_owned(), permission.to_owned());
+        self.ask(Request::PermissionReply(PermissionReply { task_id, permission_id, reply: Reply::Once }))
+    }
+
+    /// The stream is there and the server says so.
+    pub(super) fn open(&mut self) {
+        self.step(Input::StreamOpened { stream: self.stream });
+        self.event("server.connected", json!({}));
+    }
+
+    pub(super) fn refuse(&mut self, status: u16) {
+        self.step(Input::StreamRefused { stream: self.stream, status });
+    }
+
+    pub(super) fn cut(&mut self) {
+        self.step(Input::StreamEnded { stream: self.stream, reason: "cut".to_owned() });
+    }
+
+    pub(super) fn timer(&mut self) {
+        self.step(Input::TimerFired { stream: self.stream });
+    }
+
+    pub(super) fn event(&mut self, kind: &str, properties: Value) {
+        self.raw(&json!({ "id": "evt_1", "type": kind, "properties": properties }).to_string());
+    }
+
+    pub(super) fn raw(&mut self, data: &str) {
+        self.step(Input::StreamEvent { stream: self.stream, data: data.to_owned() });
+    }
+
+    /// Answers the request that waits under this method and path; there must be one.
+    pub(super) fn reply(&mut self, path: &str, status: u16, body: &Value) {
+        self.reply_raw(path, status, &body.to_string());
+    }
+
+    pub(super) fn reply_raw(&mut self, path: &str, status: u16, body: &str) {
+        let waiting: Vec<&String> = self.requests.keys().collect();
+        let shown = format!("{path} is not among {waiting:?}");
+        let request = self.requests.remove(path).expect(&shown);
+        self.step(Input::HttpDone { request, answer: Ok((status, body.to_owned())) });
+    }
+
+    /// The paths of the requests that wait for an answer.
+    pub(super) fn waiting(&self) -> Vec<&str> {
+        self.requests.keys().map(String::as_str).collect()
+    }
+
+    /// Answers a whole refresh of both tasks; task `b` is empty.
+    pub(super) fn refreshed(&mut self, messages: &Value, status: &Value, permissions: &Value) {
+        self.reply("GET /session/ses_b/message?directory=%2Fwork%20space", 200, &json!([]));
+        self.reply("GET /session/ses_a/message?directory=%2Fwork%20space", 200, messages);
+        self.reply("GET /session/status?directory=%2Fwork%20space", 200, status);
+        self.reply("GET /permission?directory=%2Fwork%20space", 200, permissions);
+    }
+
+    /// The updates since the last look.
+    pub(super) fn updates(&mut self) -> Vec<Update> {
+        std::mem::take(&mut self.fresh)
+    }
+
+    pub(super) fn view(&self, task: &str) -> View {
+        self.screen.tasks.get(task).cloned().unwrap_or_default()
+    }
+
+    /// The texts that a task shows.
+    pub(super) fn texts(&self, task: &str) -> Vec<String> {
+        self.view(task).items.into_iter().filter_map(|item| item.text).collect()
+    }
+}
+
+/// The server's events, as short as a test wants them. `session` is `ses_…`, a part belongs to `msg_2`.
+pub(super) mod server {
+    use serde_json::{Value, json};
+
+    pub(crate) fn message(session: &str, id: &str, role: &str) -> Value {
+        json!({ "sessionID": session, "info": { "id": id, "sessionID": session, "role": role, "time": { "created": 1 } } })
+    }
+
+    pub(crate) fn text(session: &str, id: &str, text: &str, ended: bool) -> Value {
+        json!({ "sessionID": session, "part": text_part(id, text, ended), "time": 1 })
+    }
+
+    pub(crate) fn text_part(id: &str, text: &str, ended: bool) -> Value {
+        let time = if ended { json!({ "start": 1, "end": 2 }) } else { json!({ "start": 1 }) };
+        json!({ "id": id, "messageID": "msg_2", "type": "text", "text": text, "time": time })
+    }
+
+    pub(crate) fn tool(session: &str, id: &str, state: &Value) -> Value {
+        let part = json!({ "id": id, "messageID": "msg_2", "type": "tool", "tool": "write", "callID": "c", "state": state });
+        json!({ "sessionID": session, "part": part, "time": 1 })
+    }
+
+    pub(crate) fn delta(session: &str, id: &str, delta: &str) -> Value {
+        json!({ "sessionID": session, "messageID": "msg_2", "partID": id, "field": "text", "delta": delta })
+    }
+
+    pub(crate) fn asked(session: &str, id: &str) -> Value {
+        json!({ "id": id, "sessionID": session, "permission": "edit", "patterns": ["out.txt"], "metadata": {}, "always": ["*"] })
+    }
+
+    pub(crate) fn status(session: &str, state: &str) -> Value {
+        json!({ "sessionID": session, "status": { "type": state } })
+    }
+
+    /// A REST answer: the prompt and one assistant message with these parts.
+    pub(crate) fn messages(parts: &[Value], completed: bool) -> Value {
+        let time = if completed { json!({ "created": 1, "completed": 2 }) } else { json!({ "created": 1 }) };
+        json!([
+            { "info": { "id": "msg_1", "role": "user", "time": { "created": 1 } },
+              "parts": [{ "id": "prt_0", "messageID": "msg_1", "type": "text", "text": "do it" }] },
+            { "info": { "id": "msg_2", "role": "assistant", "time": time }, "parts": parts },
+        ])
+    }
+}

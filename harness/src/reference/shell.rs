@@ -1,0 +1,229 @@
+//! The core over sockets, timers and the harness's lines; the same code in a process and in memory.
+//!
+//! One loop and no tasks beside it: a line of the harness is looked at only when the sockets have nothing ready, so
+//! a fence can't overtake what was read before it, and a harness that does not read holds the sockets back.
+
+use super::core::{Core, Input, Output};
+use super::strategy::Strategies;
+use crate::protocol::rpc::{error_line, notification_line, parse_line, result_line};
+use crate::protocol::{Connect, Incoming, Request};
+use fixtures::sse;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream, FuturesUnordered, StreamExt as _};
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _};
+
+/// The adapter could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The line channel to the harness broke.
+    #[error("failed to {doing} the harness: {source}")]
+    Lines {
+        /// `read from` or `write to`.
+        doing: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// The HTTP client could not be made.
+    #[error("failed to set up the HTTP client: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+/// Serves one harness until it says `shutdown` or closes its end.
+///
+/// # Errors
+/// The line channel breaks, or the HTTP client can't be made. What a server does is never an error here.
+pub async fn serve<R, W>(strategies: Strategies, mut reader: R, writer: W) -> Result<(), ServeError>
+where
+    R: AsyncBufRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    // No proxy: the servers are on this machine, whatever the environment says. No redirects: none is expected.
+    let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build()?;
+    let mut shell = Shell {
+        core: Core::new(strategies),
+        client,
+        server: None,
+        stream: stream::pending().boxed(),
+        jobs: FuturesUnordered::new(),
+        writer,
+    };
+    // Outside the loop: a read that is interrupted keeps here what it has got so far.
+    let mut line = Vec::new();
+    loop {
+        let on = tokio::select! {
+            biased;
+            Some(input) = shell.stream.next() => shell.input(input).await?,
+            Some(input) = shell.jobs.next() => shell.input(input).await?,
+            read = reader.read_until(b'\n', &mut line) => {
+                read.map_err(|source| ServeError::Lines { doing: "read from", source })?;
+                if line.is_empty() {
+                    return Ok(());
+                }
+                let taken = std::mem::take(&mut line);
+                shell.line(&String::from_utf8_lossy(&taken)).await?
+            }
+        };
+        if !on {
+            return Ok(());
+        }
+    }
+}
+
+struct Shell<W> {
+    core: Core,
+    client: reqwest::Client,
+    server: Option<Connect>,
+    /// The event stream; an ended one yields nothing more.
+    stream: BoxStream<'static, Input>,
+    /// Requests and timers under way.
+    jobs: FuturesUnordered<BoxFuture<'static, Input>>,
+    writer: W,
+}
+
+impl<W: AsyncWrite + Unpin> Shell<W> {
+    /// Does one line of the harness; `false` when that was the last.
+    async fn line(&mut self, line: &str) -> Result<bool, ServeError> {
+        if line.trim().is_empty() {
+            return Ok(true);
+        }
+        match parse_line(line) {
+            Ok(Incoming::Request { id, method, params }) => match Request::from_call(&method, &params) {
+                Ok(request) => return self.input(Input::Command(id, request)).await,
+                Err(error) => self.write(&error_line(Some(&id), &error)).await?,
+            },
+            // The harness sends no notifications, and this adapter asks nothing: neither may be answered.
+            Ok(Incoming::Notification { .. } | Incoming::Response { .. }) => {}
+            Err(bad) => self.write(&error_line(bad.id.as_ref(), &bad.error)).await?,
+        }
+        Ok(true)
+    }
+
+    /// Does one step of the core; `false` when that was the last.
+    async fn input(&mut self, input: Input) -> Result<bool, ServeError> {
+        let mut lines = String::new();
+        let mut on = true;
+        for output in self.core.step(input) {
+            match output {
+                Output::Emit(notification) => lines.push_str(&notification_line(&notification)),
+                Output::Answer(id, Ok(result)) => lines.push_str(&result_line(&id, &result)),
+                Output::Answer(id, Err(error)) => lines.push_str(&error_line(Some(&id), &error)),
+                Output::UseServer(server) => {
+                    self.stream = stream::pending().boxed();
+                    self.server = Some(server);
+                }
+                Output::OpenStream { stream, path } => {
+                    let request = self.request("GET", &path).header("accept", "text/event-stream");
+                    self.stream = events(stream, request);
+                }
+                Output::Http { request: number, method, path, body, limit_ms } => {
+                    let mut request = self.request(method, &path).timeout(Duration::from_millis(limit_ms));
+                    if let Some(body) = body {
+                        request = request.json(&body);
+                    }
+                    let answer =
+                        async move { Input::HttpDone { request: number, answer: exchange(request).await } };
+                    self.jobs.push(Box::pin(answer));
+                }
+                Output::StartTimer { stream, ms } => self.jobs.push(Box::pin(timer(stream, ms))),
+                Output::Exit => on = false,
+            }
+        }
+        self.write(&lines).await?;
+        Ok(on)
+    }
+
+    fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
+        let method = if method == "POST" { reqwest::Method::POST } else { reqwest::Method::GET };
+        match &self.server {
+            // An empty url fails when it is sent, and the failure is told like any other.
+            None => self.client.request(method, path),
+            Some(server) => self
+                .client
+                .request(method, format!("{}{path}", server.url.trim_end_matches('/')))
+                .basic_auth(&server.username, Some(&server.password)),
+        }
+    }
+
+    async fn write(&mut self, lines: &str) -> Result<(), ServeError> {
+        let written = async {
+            self.writer.write_all(lines.as_bytes()).await?;
+            self.writer.flush().await
+        };
+        written.await.map_err(|source| ServeError::Lines { doing: "write to", source })
+    }
+}
+
+/// A request and its whole answer.
+async fn exchange(request: reqwest::RequestBuilder) -> Result<(u16, String), String> {
+    let response = request.send().await.map_err(|error| told(&error))?;
+    let status = response.status().as_u16();
+    let body = response.text().await.map_err(|error| told(&error))?;
+    Ok((status, body))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this file is the adapter's clock; the core asks for every wait"
+)]
+async fn timer(stream: u64, ms: u64) -> Input {
+    tokio::time::sleep(Duration::from_millis(ms)).await;
+    Input::TimerFired { stream }
+}
+
+/// Where an event stream is.
+enum EventStream {
+    Unsent(reqwest::RequestBuilder),
+    Open { response: reqwest::Response, parser: sse::Parser, ready: VecDeque<sse::Frame> },
+    Over,
+}
+
+/// The event stream as inputs of the core: opened or refused, its events, and how it ended.
+fn events(stream: u64, request: reqwest::RequestBuilder) -> BoxStream<'static, Input> {
+    let ended = move |reason: String| Some((Input::StreamEnded { stream, reason }, EventStream::Over));
+    let inputs = stream::unfold(EventStream::Unsent(request), move |state| async move {
+        match state {
+            EventStream::Over => None,
+            EventStream::Unsent(request) => match request.send().await {
+                Err(error) => ended(told(&error)),
+                Ok(response) if response.status() != reqwest::StatusCode::OK => {
+                    let status = response.status().as_u16();
+                    Some((Input::StreamRefused { stream, status }, EventStream::Over))
+                }
+                Ok(response) => {
+                    let (parser, ready) = (sse::Parser::new(), VecDeque::new());
+                    Some((Input::StreamOpened { stream }, EventStream::Open { response, parser, ready }))
+                }
+            },
+            EventStream::Open { mut response, mut parser, mut ready } => loop {
+                if let Some(frame) = ready.pop_front() {
+                    let input = Input::StreamEvent { stream, data: frame.data };
+                    return Some((input, EventStream::Open { response, parser, ready }));
+                }
+                match response.chunk().await {
+                    Ok(Some(chunk)) => ready.extend(parser.feed(&chunk)),
+                    Ok(None) if parser.is_mid_frame() => {
+                        return ended("closed in the middle of an event".to_owned());
+                    }
+                    Ok(None) => return ended("closed by the server".to_owned()),
+                    Err(error) => return ended(told(&error)),
+                }
+            },
+        }
+    });
+    // After its end it stays silent, so that the loop need not know whether there is a stream.
+    inputs.chain(stream::pending()).boxed()
+}
+
+/// An error and its causes in one line; reqwest keeps the useful part in the causes.
+fn told(error: &reqwest::Error) -> String {
+    let mut told = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        told = format!("{told}: {inner}");
+        cause = inner.source();
+    }
+    told
+}

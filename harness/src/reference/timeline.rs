@@ -1,0 +1,227 @@
+//! What is known of a task's messages, and which update each piece of news makes.
+//!
+//! News may come twice or late (a buffered event is older than what REST told meanwhile), so every change is an
+//! upsert that never goes back: finished text stays finished, a tool call only moves on. A delta counts only where
+//! the text before it is known to be whole; the next full text heals the rest.
+
+use super::event::{self, Body, Message, Part};
+use crate::protocol::{Item, ItemKind, ToolState, Update};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The messages of one task.
+#[derive(Debug)]
+pub(super) struct Timeline {
+    task_id: String,
+    /// Message → is it the assistant's? A message that is not in here is not shown yet.
+    roles: BTreeMap<String, bool>,
+    rows: Vec<Row>,
+    /// The newest message of the assistant.
+    newest: Option<Message>,
+}
+
+/// A part, and how far it can be trusted.
+#[derive(Debug)]
+struct Row {
+    item: Item,
+    /// All text so far is here, so that a delta may be added to it.
+    whole: bool,
+    /// The server has finished the text.
+    ended: bool,
+}
+
+/// What a piece of news makes of the screen.
+#[derive(Debug, PartialEq)]
+pub(super) enum Change {
+    /// Nothing that is seen.
+    None,
+    /// One update tells it.
+    Update(Update),
+    /// No update can tell it: the whole view has to be published.
+    Redraw,
+}
+
+impl Timeline {
+    /// A task without messages.
+    pub(super) fn new(task_id: &str) -> Self {
+        Self { task_id: task_id.to_owned(), roles: BTreeMap::new(), rows: Vec::new(), newest: None }
+    }
+
+    /// What `GET /session/{id}/message` told.
+    pub(super) fn from_rest(task_id: &str, messages: &Value) -> Result<Self, String> {
+        let mut timeline = Self::new(task_id);
+        for entry in messages.as_array().ok_or("the list of messages is no list")? {
+            timeline.message(event::message(&entry["info"])?);
+            for part in entry["parts"].as_array().ok_or("field `parts` of a message is missing")? {
+                timeline.part(event::part(part)?);
+            }
+        }
+        // REST hides the deltas of a running text: what it shows of one is a beginning of unknown length.
+        for row in &mut timeline.rows {
+            row.whole = row.ended;
+        }
+        Ok(timeline)
+    }
+
+    /// What is shown.
+    pub(super) fn items(&self) -> Vec<Item> {
+        self.rows.iter().filter(|row| self.shows(row)).map(|row| row.item.clone()).collect()
+    }
+
+    /// The newest message of the assistant.
+    pub(super) fn newest(&self) -> Option<&Message> {
+        self.newest.as_ref()
+    }
+
+    fn shows(&self, row: &Row) -> bool {
+        self.roles.get(&row.item.message_id) == Some(&true)
+    }
+
+    /// A message appeared or changed.
+    pub(super) fn message(&mut self, message: Message) -> Change {
+        let known = self.roles.insert(message.id.clone(), message.assistant);
+        let reveals = message.assistant
+            && known != Some(true)
+            && self.rows.iter().any(|row| row.item.message_id == message.id);
+        // Ids ascend, so a late word about an older message does not take the newest one's place.
+        if message.assistant && self.newest.as_ref().is_none_or(|newest| newest.id <= message.id) {
+            self.newest = Some(message);
+        }
+        if reveals { Change::Redraw } else { Change::None }
+    }
+
+    /// A message and its parts are gone.
+    pub(super) fn remove_message(&mut self, message_id: &str) -> Change {
+        let change = self.remove_rows(|row| row.item.message_id == message_id);
+        self.roles.remove(message_id);
+        self.newest.take_if(|newest| newest.id == message_id);
+        change
+    }
+
+    /// A part is gone.
+    pub(super) fn remove_part(&mut self, part_id: &str) -> Change {
+        self.remove_rows(|row| row.item.part_id == part_id)
+    }
+
+    fn remove_rows(&mut self, gone: impl Fn(&Row) -> bool) -> Change {
+        let seen = self.rows.iter().any(|row| gone(row) && self.shows(row));
+        self.rows.retain(|row| !gone(row));
+        if seen { Change::Redraw } else { Change::None }
+    }
+
+    /// A part appeared or changed.
+    pub(super) fn part(&mut self, part: Part) -> Change {
+        match self.rows.iter().position(|row| row.item.part_id == part.id) {
+            Some(at) => self.merge(at, part.body),
+            None => self.insert(part),
+        }
+    }
+
+    fn insert(&mut self, part: Part) -> Change {
+        let (kind, text, ended, tool, state, output) = match part.body {
+            Body::Hidden => return Change::None,
+            Body::Text { kind, text, ended } => (kind, Some(text), ended, None, None, None),
+            Body::Tool { tool, state, output } => {
+                (ItemKind::Tool, None, false, Some(tool), Some(state), output)
+            }
+        };
+        let item = Item { part_id: part.id, message_id: part.message_id, kind, text, tool, state, output };
+        let row = Row { item, whole: true, ended };
+        // Beside its siblings; a part of a message that is not the last one can't be told by an update.
+        let sibling = self.rows.iter().rposition(|other| other.item.message_id == row.item.message_id);
+        let at = sibling.map_or(self.rows.len(), |sibling| sibling + 1);
+        let shown = self.shows(&row);
+        let at_end = !self.rows[at..].iter().any(|later| self.shows(later));
+        let update = self.told(&row.item, row.item.text.as_deref().unwrap_or_default());
+        self.rows.insert(at, row);
+        match (shown, at_end) {
+            (false, _) => Change::None,
+            (true, true) => Change::Update(update),
+            (true, false) => Change::Redraw,
+        }
+    }
+
+    fn merge(&mut self, at: usize, body: Body) -> Change {
+        let shown = self.shows(&self.rows[at]);
+        let change = match body {
+            Body::Text { text, ended, .. } => self.merge_text(at, text, ended),
+            Body::Tool { tool, state, output } => self.merge_tool(at, tool, state, output),
+            Body::Hidden => {
+                self.rows.remove(at);
+                Change::Redraw
+            }
+        };
+        if shown { change } else { Change::None }
+    }
+
+    fn merge_text(&mut self, at: usize, text: String, ended: bool) -> Change {
+        let row = &mut self.rows[at];
+        let shown = row.item.text.get_or_insert_default();
+        let is_older = !ended && (row.ended || (shown.len() > text.len() && shown.starts_with(&text)));
+        if is_older {
+            return Change::None;
+        }
+        row.whole = true;
+        row.ended = ended;
+        let rest = text.strip_prefix(shown.as_str()).map(str::to_owned);
+        *shown = text;
+        match rest {
+            Some(rest) if rest.is_empty() => Change::None,
+            Some(rest) => Change::Update(self.told(&self.rows[at].item, &rest)),
+            None => Change::Redraw,
+        }
+    }
+
+    fn merge_tool(&mut self, at: usize, tool: String, state: ToolState, output: Option<String>) -> Change {
+        let item = &mut self.rows[at].item;
+        let is_older = item.state.is_some_and(|known| rank(known) > rank(state));
+        let (tool, state) = (Some(tool), Some(state));
+        if is_older || (item.tool == tool && item.state == state && item.output == output) {
+            return Change::None;
+        }
+        (item.tool, item.state, item.output) = (tool, state, output);
+        Change::Update(self.told(&self.rows[at].item, ""))
+    }
+
+    /// Text was added to a part.
+    pub(super) fn delta(&mut self, part_id: &str, delta: &str) -> Change {
+        let Some(at) =
+            self.rows.iter().position(|row| row.item.part_id == part_id && row.whole && !row.ended)
+        else {
+            return Change::None;
+        };
+        let Some(text) = &mut self.rows[at].item.text else {
+            return Change::None;
+        };
+        text.push_str(delta);
+        let row = &self.rows[at];
+        if self.shows(row) { Change::Update(self.told(&row.item, delta)) } else { Change::None }
+    }
+
+    /// The update that tells of an item; of a text it adds `delta`.
+    fn told(&self, item: &Item, delta: &str) -> Update {
+        let (task_id, message_id) = (self.task_id.clone(), item.message_id.clone());
+        let (part_id, delta) = (item.part_id.clone(), delta.to_owned());
+        match item.kind {
+            ItemKind::Text => Update::AssistantDelta { task_id, message_id, part_id, delta },
+            ItemKind::Reasoning => Update::ReasoningDelta { task_id, message_id, part_id, delta },
+            ItemKind::Tool => Update::ToolState {
+                task_id,
+                message_id,
+                tool_id: part_id,
+                tool: item.tool.clone().unwrap_or_default(),
+                state: item.state.unwrap_or(ToolState::Pending),
+                output: item.output.clone(),
+            },
+        }
+    }
+}
+
+/// A tool call only moves on; the two ends are equal.
+fn rank(state: ToolState) -> u8 {
+    match state {
+        ToolState::Pending => 0,
+        ToolState::Running => 1,
+        ToolState::Done | ToolState::Error => 2,
+    }
+}

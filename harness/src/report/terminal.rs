@@ -1,0 +1,64 @@
+//! A gate's report for the terminal.
+
+use super::{Cell, GateReport, RequirementState};
+use crate::judge::Verdict;
+use std::fmt::Write as _;
+
+/// The report as text, the worst last, where the eye is.
+#[must_use]
+pub fn render(report: &GateReport) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "Phase {}: {}\n", report.phase, report.phase_name);
+    for row in &report.requirements {
+        let mark = match row.state {
+            RequirementState::Proven => "✓",
+            RequirementState::Owed => "○",
+            _ => "✗",
+        };
+        let _ = writeln!(text, "{mark} {} — {}", row.id, row.about);
+        match row.state {
+            RequirementState::Proven => {
+                let _ = writeln!(text, "    proven by {}", row.cases.join(", "));
+            }
+            RequirementState::Failing => {
+                let _ = writeln!(text, "    not proven by {}", row.cases.join(", "));
+            }
+            RequirementState::Owed => {
+                let _ = writeln!(text, "    owed: {}", row.reason.as_deref().unwrap_or_default());
+            }
+            RequirementState::OwedButProven => {
+                let _ = writeln!(text, "    proven, and yet in parity-specs/debt.toml: delete the entry");
+            }
+            RequirementState::Missing => {
+                let _ = writeln!(text, "    no case proves it, and parity-specs/debt.toml does not say so: add one of the two");
+            }
+        }
+    }
+    let caught = report.mutants.iter().filter(|mutant| mutant.cells.iter().any(|cell| cell.verdict == Verdict::Fail));
+    let _ = writeln!(text, "\n{} of {} mutants caught", caught.count(), report.mutants.len());
+    for line in &report.toothless {
+        let _ = writeln!(text, "✗ {line}");
+    }
+    for cell in report.cells.iter().filter(|cell| cell.verdict != Verdict::Pass) {
+        let _ = write!(text, "\n{}", failure(cell));
+    }
+    let _ = writeln!(text, "\n{}", report.result);
+    text
+}
+
+/// A cell that does not pass, with its evidence and the way to run it again.
+#[must_use]
+pub fn failure(cell: &Cell) -> String {
+    let mut text = format!("{} {} ({}, {})\n", cell.verdict, cell.case, cell.server, cell.adapter);
+    for trouble in &cell.troubles {
+        let _ = writeln!(text, "    {trouble}");
+    }
+    for judged in cell.checks.iter().filter(|judged| judged.verdict != Verdict::Pass) {
+        let _ = writeln!(text, "    {}: {} ({} facts)", judged.check, judged.verdict, judged.facts);
+        for finding in &judged.findings {
+            let _ = writeln!(text, "      {finding}");
+        }
+    }
+    let _ = writeln!(text, "    again: {}", cell.rerun);
+    text
+}

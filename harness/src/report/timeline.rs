@@ -1,0 +1,150 @@
+//! A history as a time line for people: who did what, and what the person saw.
+
+use crate::history;
+use crate::protocol::Update;
+use fixtures::fault_plan::StreamName;
+use fixtures::recording::{Line, ModelPurpose, Recording, Speaker};
+use fixtures::sse;
+use mock_server::standin::MAIN_LANE;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    /// Milliseconds since the run began.
+    pub at_ms: f64,
+    /// Who did it.
+    pub who: Who,
+    /// What, in few words.
+    pub what: String,
+}
+
+/// Who does things. Each is a column of a time line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Who {
+    /// The person of the scenario.
+    Person,
+    /// What the person sees.
+    Screen,
+    /// The adapter's requests to the server.
+    Rest,
+    /// The server's events to the adapter.
+    Stream,
+    /// The server's questions to its model.
+    Model,
+    /// What was broken on purpose.
+    Fault,
+    /// What went wrong with the run itself.
+    Trouble,
+}
+
+/// The time line of a history. The harness's own reads are left out.
+#[must_use]
+pub fn of(history: &Recording) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut open: BTreeMap<u64, Exchange> = BTreeMap::new();
+    for line in &history.lines {
+        let mut push = |at_us: u64, who, what| {
+            #[expect(clippy::cast_precision_loss, reason = "a run takes seconds, not centuries")]
+            let at_ms = at_us as f64 / 1000.0;
+            entries.push(Entry { at_ms, who, what });
+        };
+        match line {
+            Line::User(line) => push(line.at_us, Who::Person, line.does.clone()),
+            Line::Adapter(line) if line.from == Speaker::Adapter => {
+                let update = history::update_of(&Line::Adapter(line.clone()));
+                if let Some(update) = update {
+                    push(line.at_us, Who::Screen, seen(&update));
+                }
+            }
+            Line::Request(request) if request.lane.as_deref() != Some(MAIN_LANE) => {
+                let what = format!("{} {}", request.method, request.path);
+                let stream = StreamName::from_path(&request.path).map(|_| sse::Parser::new());
+                if stream.is_some() {
+                    push(request.at_us, Who::Stream, format!("{} is asked for", request.path));
+                }
+                open.insert(request.exchange, Exchange { what, stream });
+            }
+            Line::Response(response) => {
+                if let Some(exchange) = open.get(&response.exchange).filter(|exchange| exchange.stream.is_none()) {
+                    push(response.at_us, Who::Rest, format!("{} → {}", exchange.what, response.status));
+                }
+            }
+            Line::Chunk(chunk) => {
+                if let Some(parser) = open.get_mut(&chunk.exchange).and_then(|exchange| exchange.stream.as_mut()) {
+                    for frame in parser.feed(&chunk.bytes()) {
+                        push(chunk.at_us, Who::Stream, event(&frame.data));
+                    }
+                    if parser.is_mid_frame() {
+                        push(chunk.at_us, Who::Stream, format!("{} bytes of a frame", chunk.bytes().len()));
+                    }
+                }
+            }
+            Line::End(end) => {
+                if open.contains_key(&end.exchange) {
+                    push(end.at_us, Who::Stream, format!("ended: {:?}", end.how));
+                }
+            }
+            Line::Model(call) => {
+                let purpose = if call.purpose == ModelPurpose::Title { "a title" } else { "the agent's part" };
+                push(call.at_us, Who::Model, format!("asked for {purpose}: {}", call.answered));
+            }
+            Line::Fault(fault) => push(fault.at_us, Who::Fault, format!("fault {} {}", fault.fault, fault.did)),
+            Line::Trouble(trouble) => push(trouble.at_us, Who::Trouble, trouble.what.clone()),
+            _ => {}
+        }
+    }
+    entries
+}
+
+struct Exchange {
+    what: String,
+    /// It is an event stream.
+    stream: Option<sse::Parser>,
+}
+
+fn event(data: &str) -> String {
+    let event: Value = serde_json::from_str(data).unwrap_or_default();
+    let event = event.get("payload").unwrap_or(&event);
+    let kind = event["type"].as_str().unwrap_or("?").to_owned();
+    let properties = &event["properties"];
+    let detail = ["/status/type", "/delta", "/part/state/status", "/part/type", "/info/role", "/reply"]
+        .into_iter()
+        .find_map(|pointer| properties.pointer(pointer).and_then(Value::as_str));
+    match (kind.as_str(), detail) {
+        ("sync", _) => format!("sync {}", event["syncEvent"]["type"].as_str().unwrap_or_default()),
+        (_, Some(detail)) => format!("{kind}: {detail}"),
+        (_, None) => kind,
+    }
+}
+
+/// An update in the words of who looks at the screen.
+fn seen(update: &Update) -> String {
+    match update {
+        Update::AssistantDelta { delta, .. } => format!("text {delta:?}"),
+        Update::ReasoningDelta { delta, .. } => format!("reasoning {delta:?}"),
+        Update::ToolState { tool, state, .. } => format!("tool {tool}: {state:?}").to_lowercase(),
+        Update::PermissionRequest { permission, patterns, .. } => {
+            format!("asks: {permission} {}?", patterns.join(", "))
+        }
+        Update::PermissionResolved { .. } => "the question is gone".to_owned(),
+        Update::Status { state, .. } => format!("status {state:?}").to_lowercase(),
+        Update::Connection { state } => format!("{state:?}").to_lowercase(),
+        Update::Terminal { outcome, .. } => format!("the turn is over: {outcome:?}").to_lowercase(),
+        Update::Error { message, retry, .. } => {
+            let offer = if *retry { " [Retry]" } else { "" };
+            format!("error: {message}{offer}")
+        }
+        Update::Timeline { view, .. } => {
+            let rows: Vec<String> = view.items.iter().map(|item| {
+                let state = item.state.map(|state| format!(" {state:?}").to_lowercase()).unwrap_or_default();
+                let tool = item.tool.as_ref().map(|tool| format!("[{tool}{state}]"));
+                item.text.as_ref().map(|text| format!("{text:?}")).or(tool).unwrap_or_default()
+            }).collect();
+            format!("shown anew: {}", rows.join(" · "))
+        }
+    }
+}
