@@ -132,7 +132,10 @@ fn send(event: &Event) -> Vec<Act> {
         let to = Audience { stream: StreamName::Event, directory };
         acts.push(Act::Send(to, frame(&event.payload, &event.payload)));
     }
-    let wrapped = json!({"directory": event.directory, "project": event.project, "payload": event.payload});
+    let wrapped = match &event.project {
+        Some(project) => json!({"directory": event.directory, "project": project, "payload": event.payload}),
+        None => json!({"directory": event.directory, "payload": event.payload}),
+    };
     let to = Audience { stream: StreamName::GlobalEvent, directory: None };
     acts.push(Act::Send(to, frame(&event.payload, &wrapped)));
     acts

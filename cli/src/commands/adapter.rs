@@ -22,7 +22,10 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
             None => return Err(Failure::Misuse(format!("there is no mutant '{name}'"))),
         },
     };
-    let served = runtime()?.block_on(serve(strategies, BufReader::new(stdin()), stdout()));
+    let runtime = runtime()?;
+    let served = runtime.block_on(serve(strategies, BufReader::new(stdin()), stdout()));
+    // A read of stdin can't be interrupted: after `shutdown` nobody waits for it.
+    runtime.shutdown_background();
     served.map_err(|error| Failure::CouldNot(error.to_string()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -26,11 +26,13 @@ pub use rpc::{BadLine, Id, Incoming, RpcError};
 pub use update::{ConnectionState, LogLevel, Notification, Outcome, TaskState, ToolState, Update};
 pub use view::{Item, ItemKind, Permission, Screen, View};
 
+use serde_json::{Map, Value};
+
 /// The version of the protocol that this code speaks.
 pub const PROTOCOL: u32 = 1;
 
 /// Reads `params` (or a result) strictly; the message names the field that is wrong.
-pub(crate) fn strict<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T, String> {
+pub(crate) fn strict<T: serde::de::DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_json::from_value::<T>(value.clone()).map_err(|error| {
         let message = error.to_string();
         match field_at_fault::<T>(value, &message) {
@@ -40,19 +42,28 @@ pub(crate) fn strict<T: serde::de::DeserializeOwned>(value: &serde_json::Value) 
     })
 }
 
-/// serde names a missing or unknown field, but not one of a wrong type: the field at fault is the first one without
-/// which the message would be another.
-fn field_at_fault<T: serde::de::DeserializeOwned>(
-    value: &serde_json::Value,
-    message: &str,
-) -> Option<String> {
+/// serde names a missing or unknown field, but not one of a wrong type, nor the field that a mistake lies in: that is
+/// the first one without which the message would be another.
+fn field_at_fault<T: serde::de::DeserializeOwned>(value: &Value, message: &str) -> Option<String> {
     let fields = value.as_object()?;
-    fields.keys().find_map(|field| {
-        let mut without = fields.clone();
-        without.remove(field);
-        match serde_json::from_value::<T>(serde_json::Value::Object(without)) {
-            Err(error) if error.to_string() == message => None,
-            _ => Some(field.clone()),
+    let differs = |fields: Map<String, Value>| {
+        serde_json::from_value::<T>(Value::Object(fields))
+            .err()
+            .is_none_or(|error| error.to_string() != message)
+    };
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+    if let Some(missing) = missing {
+        // Missing here, or in a field? Only here would it help to add it.
+        let mut with = fields.clone();
+        with.insert(missing.to_owned(), Value::Null);
+        if differs(with) {
+            return None;
         }
-    })
+    }
+    let at_fault = |field: &&String| {
+        let mut without = fields.clone();
+        without.remove(*field);
+        differs(without)
+    };
+    fields.keys().find(at_fault).cloned()
 }

@@ -1,6 +1,7 @@
 //! What the core does with the requests of the harness, and with the server's answers to them.
 
-use super::core::{Core, Output, Phase};
+use super::core::{Core, Phase};
+use super::io::Output;
 use super::task::Task;
 use crate::protocol::{
     Capability, Connect, ConnectionState, Done, Id, Initialize, Initialized, PROTOCOL, Request, RpcError,

@@ -2,102 +2,16 @@
 
 use super::commands::Call;
 use super::event::{self, Event, Read};
+use super::io::{Input, Output};
 use super::refresh::{Fetch, Refresh};
 use super::strategy::{Gap, OnGap, Strategies};
 use super::task::Task;
-use crate::protocol::{
-    Connect, ConnectionState, Done, Id, LogLevel, Notification, Request, RpcError, Update,
-};
+use crate::protocol::{Connect, ConnectionState, Done, Id, LogLevel, Notification, RpcError, Update};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// So many attempts in a row may fail before the person is told (about five seconds).
 const ATTEMPTS_BEFORE_COMPLAINT: u32 = 8;
-
-/// Something happened outside.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Input {
-    /// The harness asks.
-    Command(Id, Request),
-    /// The head of a stream's answer arrived, with status 200.
-    StreamOpened {
-        /// Which stream; news of any but the last one is stale.
-        stream: u64,
-    },
-    /// The server did not open the stream.
-    StreamRefused {
-        /// Which stream.
-        stream: u64,
-        /// The status it answered.
-        status: u16,
-    },
-    /// A whole event arrived: the text of its `data`.
-    StreamEvent {
-        /// Which stream.
-        stream: u64,
-        /// JSON, if all is well.
-        data: String,
-    },
-    /// The stream ended, or could not be opened.
-    StreamEnded {
-        /// Which stream.
-        stream: u64,
-        /// How.
-        reason: String,
-    },
-    /// A request was answered, or failed.
-    HttpDone {
-        /// Which request.
-        request: u64,
-        /// Status and body, or why there are none.
-        answer: Result<(u16, String), String>,
-    },
-    /// The wait before a stream is over.
-    TimerFired {
-        /// The stream that it was for.
-        stream: u64,
-    },
-}
-
-/// Something shall happen outside.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Output {
-    /// From now on this server is meant; a stream to another one is closed.
-    UseServer(Connect),
-    /// Open the event stream.
-    OpenStream {
-        /// Which stream.
-        stream: u64,
-        /// Path and query.
-        path: String,
-    },
-    /// Send a request.
-    Http {
-        /// Which request.
-        request: u64,
-        /// `GET` or `POST`.
-        method: &'static str,
-        /// Path and query.
-        path: String,
-        /// JSON, if there is a body.
-        body: Option<Value>,
-        /// Give up after so long.
-        limit_ms: u64,
-    },
-    /// Tell the harness.
-    Emit(Notification),
-    /// Answer the harness.
-    Answer(Id, Result<Value, RpcError>),
-    /// Wait, then report [`Input::TimerFired`].
-    StartTimer {
-        /// The stream to open after it.
-        stream: u64,
-        /// How long, scaled already.
-        ms: u64,
-    },
-    /// Everything was said.
-    Exit,
-}
 
 /// Where the event stream is.
 #[derive(Debug, Default)]

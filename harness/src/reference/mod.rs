@@ -3,6 +3,7 @@
 //!
 //! A core without input or output, and a shell around it:
 //! * [`core`] — [`Core::step`]: an input in, outputs out. All behaviour is here.
+//! * [`io`] — what goes in and what comes out.
 //! * `commands` — what the core does with a request of the harness.
 //! * `refresh` — decision 7: after a gap in the stream, everything is fetched anew and shown at once.
 //! * `event` — the server's JSON → the few facts that matter.
@@ -15,6 +16,7 @@
 mod commands;
 pub mod core;
 mod event;
+pub mod io;
 mod refresh;
 pub mod shell;
 pub mod strategy;
@@ -24,10 +26,13 @@ mod timeline;
 #[cfg(test)]
 mod core_tests;
 #[cfg(test)]
+mod refresh_tests;
+#[cfg(test)]
 mod script;
 #[cfg(test)]
 mod shell_tests;
 
-pub use core::{Core, Input, Output};
+pub use core::Core;
+pub use io::{Input, Output};
 pub use shell::{ServeError, serve};
 pub use strategy::Strategies;

@@ -2,11 +2,12 @@
 //!
 //! After each step it compares what the harness sees (the fold of all updates) with the adapter's own view.
 
-use super::core::{Core, Input, Output};
+use super::core::Core;
+use super::io::{Input, Output};
 use super::strategy::Strategies;
 use crate::protocol::{
-    Connect, Id, Initialize, Notification, PermissionReply, Reply, Request, RpcError, Screen, TaskRef,
-    TaskSend, Update, View,
+    Connect, Id, Initialize, Notification, Outcome, PermissionReply, Reply, Request, RpcError, Screen,
+    TaskRef, TaskSend, Update, View,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -192,6 +193,49 @@ impl Script {
     pub(super) fn texts(&self, task: &str) -> Vec<String> {
         self.view(task).items.into_iter().filter_map(|item| item.text).collect()
     }
+}
+
+/// The beginning of a turn in task `a`: the prompt, and the answer up to the words "Hello, ".
+pub(super) fn half_a_turn(script: &mut Script) {
+    script.prompt("a");
+    script.event("message.updated", server::message("ses_a", "msg_1", "user"));
+    let words = json!({ "id": "prt_0", "messageID": "msg_1", "type": "text", "text": "do it" });
+    script.event("message.part.updated", json!({ "sessionID": "ses_a", "part": words }));
+    script.event("session.status", server::status("ses_a", "busy"));
+    script.event("message.updated", server::message("ses_a", "msg_2", "assistant"));
+    let step = json!({ "id": "prt_1", "messageID": "msg_2", "type": "step-start" });
+    script.event("message.part.updated", json!({ "sessionID": "ses_a", "part": step }));
+    script.event("message.part.updated", server::text("ses_a", "prt_2", "", false));
+    script.event("message.part.delta", server::delta("ses_a", "prt_2", "Hello, "));
+}
+
+pub(super) fn end_of_turn(script: &mut Script) {
+    for state in ["busy", "idle"] {
+        script.event("session.status", server::status("ses_a", state));
+    }
+    script.event("session.idle", json!({ "sessionID": "ses_a" }));
+}
+
+pub(super) fn reconnect(script: &mut Script) {
+    script.cut();
+    script.timer();
+    script.open();
+}
+
+pub(super) fn timelines(updates: &[Update]) -> usize {
+    updates.iter().filter(|update| matches!(update, Update::Timeline { .. })).count()
+}
+
+pub(super) fn terminals(updates: &[Update]) -> Vec<Outcome> {
+    let outcome = |update: &Update| match update {
+        Update::Terminal { outcome, .. } => Some(*outcome),
+        _ => None,
+    };
+    updates.iter().filter_map(outcome).collect()
+}
+
+pub(super) fn asked(updates: &[Update]) -> usize {
+    updates.iter().filter(|update| matches!(update, Update::PermissionRequest { .. })).count()
 }
 
 /// The server's events, as short as a test wants them. `session` is `ses_…`, a part belongs to `msg_2`.

@@ -3,7 +3,8 @@
 //! One loop and no tasks beside it: a line of the harness is looked at only when the sockets have nothing ready, so
 //! a fence can't overtake what was read before it, and a harness that does not read holds the sockets back.
 
-use super::core::{Core, Input, Output};
+use super::core::Core;
+use super::io::{Input, Output};
 use super::strategy::Strategies;
 use crate::protocol::rpc::{error_line, notification_line, parse_line, result_line};
 use crate::protocol::{Connect, Incoming, Request};

@@ -17,6 +17,8 @@ pub(super) static PROFILE: Profile = Profile {
     file_diffs: true,
     step_metrics: true,
     environment_details: true,
+    wordless_is_null: true,
+    keeps_rules: true,
     boot: BootTiming::AtConnect,
     plugins: &[
         "core/config-reference",

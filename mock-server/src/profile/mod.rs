@@ -34,6 +34,10 @@ pub struct Profile {
     pub step_metrics: bool,
     /// The prompt that the model sees ends in an `<environment_details>` text.
     pub environment_details: bool,
+    /// A step that says nothing and calls tools is told to the model with `null`, not with an empty text.
+    pub wordless_is_null: bool,
+    /// A permission given for always is written to the configuration, and that is told.
+    pub keeps_rules: bool,
     /// When an instance tells about its plugins.
     pub boot: BootTiming,
     /// The plugins that it tells about, in order.

@@ -16,6 +16,8 @@ pub(super) static PROFILE: Profile = Profile {
     file_diffs: false,
     step_metrics: false,
     environment_details: false,
+    wordless_is_null: false,
+    keeps_rules: false,
     boot: BootTiming::AtPrompt,
     plugins: &[
         "core/config-reference",

@@ -14,7 +14,7 @@ impl World {
             for message in owner.messages.iter().filter(|message| message.id() != current) {
                 match message.role() {
                     "user" => messages.push(self.prompt_message(message, &owner.directory)),
-                    _ => messages.extend(answer_messages(message)),
+                    _ => messages.extend(answer_messages(message, self.profile.wordless_is_null)),
                 }
             }
         }
@@ -56,7 +56,7 @@ fn prompt_text(message: &Message) -> String {
 }
 
 /// A step's message: what was said, the calls, and then a message for the result of each.
-fn answer_messages(message: &Message) -> Vec<Value> {
+fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
     let mut said = String::new();
     let mut calls = Vec::new();
     let mut results = Vec::new();
@@ -75,7 +75,9 @@ fn answer_messages(message: &Message) -> Vec<Value> {
             _ => {}
         }
     }
-    let mut answer = json!({"role": "assistant", "content": said});
+    let is_null = wordless_is_null && said.is_empty() && !calls.is_empty();
+    let content = if is_null { Value::Null } else { json!(said) };
+    let mut answer = json!({"role": "assistant", "content": content});
     if !calls.is_empty() {
         answer["tool_calls"] = json!(calls);
     }

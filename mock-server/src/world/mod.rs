@@ -129,10 +129,10 @@ pub struct Subscription {
 /// An event, not yet bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// The instance that it belongs to.
+    /// The instance that it belongs to, or `global`.
     pub directory: String,
-    /// That instance's project.
-    pub project: String,
+    /// That instance's project, if it is one's.
+    pub project: Option<String>,
     /// It is sent on `/event` too, not only on `/global/event`.
     pub on_event: bool,
     /// The event itself.
@@ -215,6 +215,8 @@ enum Purpose {
     CallRead(String, usize),
     /// `tools`: the file that a call changes.
     CallWritten(String, usize),
+    /// `permission`: a rule is kept.
+    RuleKept,
     /// `summary`: what changed since the session began.
     JobSession(summary::Job),
     /// `summary`: what changed since the prompt.
@@ -289,6 +291,9 @@ impl World {
             }
             (Purpose::CallWritten(session, call), EffectResult::Written(done)) => {
                 self.call_written(&session, call, done);
+            }
+            (Purpose::RuleKept, EffectResult::Yielded) => {
+                self.emit_global("global.config.updated", json!({"sandbox": false}));
             }
             (Purpose::JobSession(job), EffectResult::Changes(changes)) => self.job_session(job, &changes),
             (Purpose::JobPrompt(job), EffectResult::Changes(changes)) => self.job_prompt(&job, &changes),
@@ -365,8 +370,16 @@ impl World {
     }
 
     fn send(&mut self, directory: &str, on_event: bool, payload: Value) {
-        let project = self.project_of(directory);
+        let project = Some(self.project_of(directory));
         self.outputs.push(Output::Event(Event { directory: directory.to_owned(), project, on_event, payload }));
+    }
+
+    /// Sends an event of the server itself.
+    fn emit_global(&mut self, kind: &str, properties: Value) {
+        let id = self.ids.ascending("evt", self.now_ms);
+        let payload = json!({"type": kind, "properties": properties, "id": id});
+        let directory = "global".to_owned();
+        self.outputs.push(Output::Event(Event { directory, project: None, on_event: false, payload }));
     }
 
     /// An instance tells about its plugins, once.

@@ -1,6 +1,6 @@
 //! Who may do what: rules, the questions that follow from them, and the answers.
 
-use super::{ReplyBody, World};
+use super::{Effect, Purpose, ReplyBody, World};
 use crate::profile::Profile;
 use serde_json::{Map, Value, json};
 
@@ -16,6 +16,8 @@ enum Action {
 struct Rule {
     permission: String,
     action: Action,
+    /// What a call that the rule allows says of it.
+    approval: Value,
 }
 
 /// A question that waits for its answer.
@@ -53,7 +55,9 @@ impl Permissions {
         if let Some(Value::Object(map)) = config.get("permission") {
             for (permission, word) in map {
                 let action = if word == "ask" { Action::Ask } else { Action::Allow };
-                rules.push(Rule { permission: permission.clone(), action });
+                let rule = json!({"permission": permission, "pattern": "*", "action": word});
+                let approval = json!({"source": "agent", "agent": profile.agent, "rule": rule});
+                rules.push(Rule { permission: permission.clone(), action, approval });
             }
         }
         let rule = json!({"permission": "*", "pattern": "*", "action": "allow"});
@@ -61,9 +65,14 @@ impl Permissions {
         Self { rules, default_approval, pending: Vec::new() }
     }
 
-    fn asks(&self, permission: &str) -> bool {
+    /// What allows a call that nobody is asked about; `None` when the person must be asked.
+    fn approval_of(&self, permission: &str) -> Option<Value> {
         let fits = |rule: &&Rule| rule.permission == permission || rule.permission == "*";
-        self.rules.iter().rfind(fits).is_some_and(|rule| rule.action == Action::Ask)
+        match self.rules.iter().rfind(fits) {
+            Some(Rule { action: Action::Ask, .. }) => None,
+            Some(rule) => Some(rule.approval.clone()),
+            None => Some(self.default_approval.clone()),
+        }
     }
 
     /// The open questions, as the wire has them.
@@ -75,8 +84,7 @@ impl Permissions {
 impl World {
     /// Lets a call go on, or asks first.
     pub(crate) fn ask_or_allow(&mut self, session: &str, call: usize, wish: &Wish) {
-        if !self.permissions.asks(wish.permission) {
-            let approval = self.permissions.default_approval.clone();
+        if let Some(approval) = self.permissions.approval_of(wish.permission) {
             self.allow_call(session, call, approval);
             return;
         }
@@ -125,17 +133,30 @@ impl World {
 
     /// One no is a no to all that the session asks at this time.
     fn reject_the_others(&mut self, session: &str) {
-        let (same, other) =
+        let (same, other): (Vec<Pending>, Vec<Pending>) =
             std::mem::take(&mut self.permissions.pending).into_iter().partition(|pending| pending.session == session);
         self.permissions.pending = other;
-        let same: Vec<Pending> = same;
         for pending in same {
             self.resolve(&pending, "reject");
         }
     }
 
-    fn allow_from_now_on(&mut self, pending: &Pending) {
-        let permission = pending.wire["permission"].as_str().unwrap_or_default().to_owned();
-        self.permissions.rules.push(Rule { permission, action: Action::Allow });
+    /// What the same session asks at this time and is allowed from now on is answered too.
+    fn allow_from_now_on(&mut self, answered: &Pending) {
+        let permission = answered.wire["permission"].clone();
+        let name = permission.as_str().unwrap_or_default().to_owned();
+        let rule = json!({"permission": name, "pattern": "*", "action": "allow"});
+        let approval = json!({"source": "project", "rule": rule});
+        self.permissions.rules.push(Rule { permission: name, action: Action::Allow, approval });
+        let (same, other): (Vec<Pending>, Vec<Pending>) = std::mem::take(&mut self.permissions.pending)
+            .into_iter()
+            .partition(|pending| pending.session == answered.session && pending.wire["permission"] == permission);
+        self.permissions.pending = other;
+        for pending in same {
+            self.resolve(&pending, "always");
+        }
+        if self.profile.keeps_rules {
+            self.effect(Purpose::RuleKept, Effect::Yield);
+        }
     }
 }

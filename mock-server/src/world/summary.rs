@@ -2,7 +2,7 @@
 
 use super::session::Summary;
 use super::{Effect, FileChange, Purpose, World, patch};
-use crate::profile::TitleTiming;
+use crate::profile::{DiffStyle, TitleTiming};
 use serde_json::{Value, json};
 
 /// A summary in the making.
@@ -84,7 +84,8 @@ impl World {
         let mut summary = Summary { files: changes.len(), ..Summary::default() };
         let diffs = changes
             .iter()
-            .map(|change| {
+            .enumerate()
+            .map(|(at, change)| {
                 let (additions, deletions) = patch::count(change);
                 summary.additions += additions;
                 summary.deletions += deletions;
@@ -93,8 +94,13 @@ impl World {
                     (_, None) => "deleted",
                     _ => "modified",
                 };
+                let mut patch = patch::of_change(change, self.profile.diff_style);
+                if self.profile.diff_style == DiffStyle::Git && at + 1 < changes.len() {
+                    // One diff of all files is cut at the line feeds between them.
+                    patch.pop();
+                }
                 json!({
-                    "file": change.path, "patch": patch::of_change(change, self.profile.diff_style),
+                    "file": change.path, "patch": patch,
                     "additions": additions, "deletions": deletions, "status": status,
                 })
             })
