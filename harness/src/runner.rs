@@ -45,10 +45,16 @@ pub async fn run(
     let observer = Observer::start(&stand_in.url(), stand_in.username(), &password).await?;
     let running = subject.start(stand_in.journal().clone())?;
     let mut run = Run { stand_in, observer, running, limits: *limits, password, answered: BTreeSet::new() };
-    if let Err((kind, what)) = run.play(&scenario.user.steps).await {
-        run.trouble(kind, what);
+    match run.play(&scenario.user.steps).await {
+        Ok(()) => run.settle().await,
+        Err((kind, what)) => {
+            run.trouble(kind, what);
+            // An adapter that broke the protocol has nothing to settle.
+            if kind != TroubleKind::Adapter {
+                run.settle().await;
+            }
+        }
     }
-    run.settle().await;
     run.read_server().await;
     Ok(run.finish(named).await)
 }

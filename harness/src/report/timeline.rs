@@ -122,7 +122,8 @@ fn event(data: &str) -> String {
 }
 
 /// An update in the words of who looks at the screen.
-fn seen(update: &Update) -> String {
+#[must_use]
+pub fn seen(update: &Update) -> String {
     match update {
         Update::AssistantDelta { delta, .. } => format!("text {delta:?}"),
         Update::ReasoningDelta { delta, .. } => format!("reasoning {delta:?}"),
@@ -144,6 +145,8 @@ fn seen(update: &Update) -> String {
                 let tool = item.tool.as_ref().map(|tool| format!("[{tool}{state}]"));
                 item.text.as_ref().map(|text| format!("{text:?}")).or(tool).unwrap_or_default()
             }).collect();
+            let asked = view.permissions.iter().map(|asked| format!("asks: {} {}?", asked.permission, asked.patterns.join(", ")));
+            let rows: Vec<String> = rows.into_iter().chain(asked).collect();
             format!("shown anew: {}", rows.join(" · "))
         }
     }

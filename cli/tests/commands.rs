@@ -1,0 +1,94 @@
+//! Goal: nonsense gets one clear message and the right exit code; sense works. Method: the binary, as a user runs it,
+//! in an empty folder: everything that it needs travels in it.
+
+use std::process::{Command, Output};
+
+fn standin(args: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    Command::new(env!("CARGO_BIN_EXE_standin")).args(args).current_dir(folder.path()).output().unwrap()
+}
+
+/// Exit code and stderr.
+fn refused(args: &[&str]) -> (i32, String) {
+    let output = standin(args);
+    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn misuse_is_told_with_its_mend() {
+    for (args, expected) in [
+        (&["serve", "--scenario", "no/such"][..], "there is no scenario 'no/such'; there are: permission/"),
+        (&["serve", "--replay", "no/such"], "there is no recording of kilo-7.7.7 'no/such'; there are:"),
+        (&["serve", "--hostname", "0.0.0.0"], "standin listens on 127.0.0.1 only"),
+        (&["serve", "--faults", "none.toml"], "none.toml: failed to read it"),
+        (&["serve", "--profile", "vim"], "the servers are: kilo, opencode"),
+        (&["check", "--case", "no/such"], "there is no case 'no/such'; there are: reconnect/"),
+        (&["check", "--mutant", "godzilla"], "there is no mutant 'godzilla'; there are: "),
+        (&["gate", "--phase", "9"], "there is no such phase; there are: 2"),
+        (&["judge", "none.jsonl"], "none.jsonl: failed to read it"),
+        (&["compare", "a", "b"], "a: failed to read it"),
+        (&["sing"], "unrecognized subcommand"),
+    ] {
+        let (code, stderr) = refused(args);
+        assert_eq!(code, 2, "{args:?}: {stderr}");
+        assert!(stderr.contains(expected), "{args:?}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_port_in_use_could_not_be_had() {
+    let taken = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let (code, stderr) = refused(&["serve", "--port", &port]);
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains(&format!("failed to listen on 127.0.0.1:{port}")), "{stderr}");
+}
+
+#[test]
+fn a_mistake_in_a_file_names_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.toml");
+    std::fs::write(&file, "about = \"x\"\nagnet = []\n").unwrap();
+    let (code, stderr) = refused(&["serve", "--scenario", file.to_str().unwrap()]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("s.toml:2: unknown field `agnet`"), "{stderr}");
+}
+
+#[test]
+fn a_case_is_checked_and_its_history_judged_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_standin")).args(args).current_dir(folder.path()).output().unwrap()
+    };
+    let case = ["--case", "reconnect/cut-in-mid-turn", "--server", "kilo", "--histories", "h"];
+    let passed = run(&[&["check"][..], &case].concat());
+    assert_eq!(passed.status.code(), Some(0), "{passed:?}");
+    let failed = run(&[&["check", "--mutant", "resume_without_refresh"][..], &case].concat());
+    assert_eq!(failed.status.code(), Some(1));
+    let told = String::from_utf8(failed.stdout).unwrap();
+    assert!(told.contains("not on the screen: the text \"Done.\""), "{told}");
+    assert!(told.contains("again: standin check --case reconnect/cut-in-mid-turn --server kilo --mutant resume_without_refresh"));
+    for (adapter, code) in [("reference", 0), ("resume_without_refresh", 1)] {
+        let history = format!("h/reconnect/cut-in-mid-turn.kilo.{adapter}.jsonl");
+        let judged = run(&["judge", &history]);
+        assert_eq!(judged.status.code(), Some(code), "{judged:?}");
+    }
+}
+
+#[test]
+fn the_gate_holds_and_leaves_its_reports() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_standin"))
+        .args(["gate", "--out", "out", "--format", "json"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["result"], "PASS WITH DEBT (1)");
+    assert_eq!(report["toothless"], serde_json::json!([]));
+    assert_eq!(std::fs::read(folder.path().join("out/report.json")).unwrap(), output.stdout);
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("PASS WITH DEBT (1)") && page.contains("cut-in-mid-turn"));
+}

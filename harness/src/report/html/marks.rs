@@ -1,0 +1,62 @@
+//! How states are shown on the page: always by a symbol and a word, so that nobody depends on colours.
+
+use crate::judge::Verdict;
+use crate::report::{GateResult, MutantRow, RequirementState};
+use serde::Serialize;
+
+/// How a state is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct Mark {
+    /// The CSS class that colours it.
+    pub(super) tone: &'static str,
+    pub(super) symbol: &'static str,
+    pub(super) word: &'static str,
+}
+
+fn mark(tone: &'static str, symbol: &'static str, word: &'static str) -> Mark {
+    Mark { tone, symbol, word }
+}
+
+pub(super) fn of_result(result: GateResult) -> Mark {
+    match result {
+        GateResult::Pass => mark("good", "✓", "Every requirement of the phase is proven."),
+        GateResult::PassWithDebt(_) => {
+            mark("debt", "○", "Everything else is proven; what is owed stands in the ledger, with a reason.")
+        }
+        GateResult::Fail => mark("bad", "✗", "Something does not hold. What is red below says what, and where."),
+        GateResult::CouldNotCheck => mark("unknown", "?", "It can't be said: some cells could not be judged."),
+    }
+}
+
+pub(super) fn of_state(state: RequirementState) -> Mark {
+    match state {
+        RequirementState::Proven => mark("good", "✓", "proven"),
+        RequirementState::Failing => mark("bad", "✗", "failing"),
+        RequirementState::Owed => mark("debt", "○", "owed"),
+        RequirementState::OwedButProven => mark("bad", "✗", "owed but proven"),
+        RequirementState::Missing => mark("bad", "✗", "missing"),
+    }
+}
+
+pub(super) fn of_verdict(verdict: Verdict) -> Mark {
+    match verdict {
+        Verdict::Pass => mark("good", "✓", "pass"),
+        Verdict::Untestable => mark("unknown", "?", "untestable"),
+        Verdict::HarnessError => mark("unknown", "!", "harness error"),
+        Verdict::Fail => mark("bad", "✗", "fail"),
+    }
+}
+
+/// A mutant's cell: that it fails is what is wanted, at least in some case.
+pub(super) fn of_mutant_cell(verdict: Verdict) -> Mark {
+    match verdict {
+        Verdict::Fail => mark("good", "●", "caught"),
+        Verdict::Pass => mark("plain", "·", "passes"),
+        Verdict::Untestable | Verdict::HarnessError => of_verdict(verdict),
+    }
+}
+
+pub(super) fn of_mutant(row: &MutantRow) -> Mark {
+    let caught = row.cells.iter().any(|cell| cell.verdict == Verdict::Fail);
+    if caught { mark("good", "●", "caught") } else { mark("bad", "✗", "survives") }
+}

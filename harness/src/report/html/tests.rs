@@ -1,0 +1,168 @@
+use super::render;
+use crate::judge::{Judged, Verdict};
+use crate::report::timeline::{Entry, Who};
+use crate::report::{Cell, GateReport, GateResult, MutantRow, RequirementRow, RequirementState};
+use fixtures::ServerKind;
+
+const RERUN: &str = "standin check --case turn/calm --server opencode --adapter 'my client'";
+const SAID: &str = r#"the screen shows "<script>alert('x')</script>" & more"#;
+
+fn cell(case: &str, server: ServerKind, adapter: &str, verdict: Verdict) -> Cell {
+    let findings = if verdict == Verdict::Fail { vec![SAID.to_owned()] } else { Vec::new() };
+    let entry = |at_ms, who, what: &str| Entry { at_ms, who, what: what.to_owned() };
+    Cell {
+        case: case.to_owned(),
+        about: "Nothing breaks.".to_owned(),
+        server,
+        adapter: adapter.to_owned(),
+        verdict,
+        troubles: findings.clone(),
+        checks: vec![Judged { check: "convergence", verdict, facts: 3, findings }],
+        rerun: format!("standin check --case {case} --server {server} --adapter '{adapter}'"),
+        timeline: vec![
+            entry(0.0, Who::Person, "prompt <b>bold</b>"),
+            entry(12.34, Who::Fault, "fault 1 cut the stream"),
+            entry(1000.0, Who::Screen, "idle"),
+        ],
+    }
+}
+
+fn requirement(id: &str, state: RequirementState, cases: &[&str]) -> RequirementRow {
+    RequirementRow {
+        id: id.to_owned(),
+        about: "The screen shows the turn.".to_owned(),
+        source: "000 §4".to_owned(),
+        state,
+        cases: cases.iter().map(|&case| case.to_owned()).collect(),
+        reason: (state == RequirementState::Owed).then(|| "No check looks for it yet.".to_owned()),
+    }
+}
+
+/// A passing cell, a failing one, a debt, and a mutant whose cells would get the same anchors.
+fn report() -> GateReport {
+    let passing = cell("turn/calm", ServerKind::Kilo, "my client", Verdict::Pass);
+    let failing = cell("turn/calm", ServerKind::Opencode, "my client", Verdict::Fail);
+    GateReport {
+        format: 1,
+        by: "standin 0.0.0".to_owned(),
+        phase: 2,
+        phase_name: "Chat & more".to_owned(),
+        result: GateResult::Fail,
+        requirements: vec![
+            requirement("turn.shown", RequirementState::Failing, &["turn/calm (kilo)", "turn/calm (opencode)"]),
+            requirement("turn.later", RequirementState::Owed, &[]),
+        ],
+        cells: vec![passing, failing, cell("turn/cut", ServerKind::Kilo, "my client", Verdict::Untestable)],
+        mutants: vec![MutantRow {
+            name: "forgets".to_owned(),
+            about: "It forgets.".to_owned(),
+            cells: vec![
+                cell("turn/calm", ServerKind::Kilo, "my-client", Verdict::Pass),
+                cell("turn/cut", ServerKind::Kilo, "my-client", Verdict::Fail),
+            ],
+        }],
+        toothless: vec!["the case <turn/cut> (kilo) catches no mutant".to_owned()],
+    }
+}
+
+/// What the reader of this HTML text reads.
+fn unescaped(html: &str) -> String {
+    let signs =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#x27;", "'"), ("&#x2f;", "/"), ("&amp;", "&")];
+    signs.iter().fold(html.to_owned(), |text, (escape, sign)| text.replace(escape, sign))
+}
+
+/// The values of an attribute, over the whole page.
+fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
+    let start = format!(" {attribute}=\"");
+    page.split(&start).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[test]
+fn escapes_what_adapters_and_servers_say() {
+    let page = render(&report()).unwrap();
+    for raw in ["<script>alert", "<b>", "<turn/cut>", "Chat & more"] {
+        assert!(!page.contains(raw), "{raw} is not escaped");
+    }
+    assert_eq!(page.matches("<script>").count(), 1, "the page has one script, its own");
+    assert!(unescaped(&page).contains(SAID), "and yet it can be read");
+}
+
+#[test]
+fn every_cell_has_one_anchor_and_every_link_leads_somewhere() {
+    let report = report();
+    let page = render(&report).unwrap();
+    let mut anchors = values(&page, "id");
+    anchors.sort_unstable();
+    let cells: Vec<&&str> = anchors.iter().filter(|anchor| anchor.starts_with("cell-")).collect();
+    assert_eq!(cells.len(), report.cells.len() + report.mutants[0].cells.len());
+    assert!(cells.contains(&&"cell-my-client-turn-calm-kilo") && cells.contains(&&"cell-my-client-turn-calm-kilo-2"));
+    assert!(anchors.windows(2).all(|pair| pair[0] != pair[1]), "no anchor twice: {anchors:?}");
+    let links: Vec<&str> = values(&page, "href").iter().filter_map(|link| link.strip_prefix('#')).collect();
+    assert!(links.iter().all(|link| anchors.contains(link)), "{links:?} lead to {anchors:?}");
+    assert!(cells.iter().all(|cell| links.contains(cell)), "the tables lead to every cell");
+}
+
+#[test]
+fn loads_nothing() {
+    let page = render(&report()).unwrap();
+    for outside in ["http://", "https://", " src=", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside} has no place in a page that is complete in itself");
+    }
+    assert!(values(&page, "href").iter().all(|link| link.starts_with('#') || *link == "data:,"));
+}
+
+#[test]
+fn tells_how_to_run_a_cell_again() {
+    let page = unescaped(&render(&report()).unwrap());
+    assert!(page.contains(&format!("<code>{RERUN}</code>")), "{page}");
+}
+
+#[test]
+fn opens_what_calls_for_a_look() {
+    let page = render(&report()).unwrap();
+    assert_eq!(page.matches("<details open>").count(), 2, "the failing cell and the untestable one");
+    assert_eq!(page.matches("<details>").count(), 3, "the passing cell and the mutant's");
+}
+
+#[test]
+fn says_states_in_words_and_symbols() {
+    let page = render(&report()).unwrap();
+    for (symbol, word) in [
+        ("✓", "pass"),
+        ("✗", "fail"),
+        ("?", "untestable"),
+        ("✗", "failing"),
+        ("○", "owed"),
+        ("●", "caught"),
+        ("·", "passes"),
+    ] {
+        let shown = format!("<i aria-hidden=\"true\">{symbol}</i> {word}</");
+        assert!(page.contains(&shown), "{symbol} {word}");
+    }
+    assert!(page.contains("✗ FAIL") && page.contains("No check looks for it yet."));
+    assert!(page.contains("– not run"), "turn/cut has no cell with opencode");
+}
+
+#[test]
+fn a_time_line_has_a_row_for_each_entry_and_a_column_for_each_who() {
+    let page = render(&report()).unwrap();
+    assert_eq!(page.matches("<tr class=\"fault\">").count(), 5, "one in each cell");
+    let fault = "<tr class=\"fault\"><th scope=\"row\">12.3</th><td></td><td></td><td></td><td></td><td></td>\
+                 <td>⚡ fault 1 cut the stream</td><td></td></tr>";
+    assert!(page.contains(fault));
+}
+
+#[test]
+fn a_report_of_nothing_is_a_page_too() {
+    let empty = GateReport {
+        result: GateResult::CouldNotCheck,
+        requirements: Vec::new(),
+        cells: Vec::new(),
+        mutants: Vec::new(),
+        toothless: Vec::new(),
+        ..report()
+    };
+    let page = render(&empty).unwrap();
+    assert!(page.contains("? COULD NOT CHECK") && page.contains("No mutant was run."));
+}

@@ -1,0 +1,116 @@
+//! Goal: every case holds with the reference, and its snapshot beside it tells what a person sees. The snapshots
+//! document; only checks judge. Method: each case with each server; both must show the same.
+
+use fixtures::ServerKind;
+use fixtures::recording::Recording;
+use harness::clock::Limits;
+use harness::gate::run_cell;
+use harness::history;
+use harness::judge::{Verdict, judge};
+use harness::protocol::Update;
+use harness::report::terminal;
+use harness::report::timeline::seen;
+use harness::subject::Subject;
+use parity_specs::{Matrix, NamedCase};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What the person sees, one update a line. Deltas of one part are joined: how text is cut is free.
+fn observations(history: &Recording) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    let mut flush = |open: &mut Option<(String, String)>, lines: &mut Vec<String>| {
+        if let Some((_, text)) = open.take() {
+            lines.push(format!("text {text:?}"));
+        }
+    };
+    for update in history::updates(&history.lines) {
+        match &update {
+            Update::AssistantDelta { part_id, delta, .. } => match &mut open {
+                Some((part, text)) if part == part_id => text.push_str(delta),
+                _ => {
+                    flush(&mut open, &mut lines);
+                    open = Some((part_id.clone(), delta.clone()));
+                }
+            },
+            other => {
+                flush(&mut open, &mut lines);
+                lines.push(seen(other));
+            }
+        }
+    }
+    flush(&mut open, &mut lines);
+    lines.join("\n")
+}
+
+async fn history_of(named: &NamedCase, server: ServerKind) -> Recording {
+    let finished = run_cell(named, server, &Subject::Reference, &Limits::default()).await;
+    assert_eq!(finished.cell.verdict, Verdict::Pass, "{}", terminal::failure(&finished.cell));
+    finished.history.unwrap()
+}
+
+#[tokio::test]
+async fn every_case_holds_and_shows_what_its_snapshot_tells() {
+    let matrix = Matrix::embedded().unwrap();
+    for named in &matrix.cases {
+        let mut shown: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for server in &named.case.servers {
+            let history = history_of(named, *server).await;
+            shown.entry(observations(&history)).or_default().push(server.to_string());
+        }
+        let text: Vec<String> =
+            shown.iter().map(|(observed, servers)| format!("== {}\n{observed}", servers.join(", "))).collect();
+        let (area, slug) = named.name.rsplit_once('/').unwrap();
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../parity-specs/cases").join(area);
+        insta::with_settings!({
+            snapshot_path => folder,
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+            description => named.case.about.clone(),
+        }, {
+            insta::assert_snapshot!(slug, text.join("\n\n"));
+        });
+    }
+}
+
+#[tokio::test]
+async fn a_saved_history_is_judged_again_to_the_same_verdict_and_a_doctored_one_is_not() {
+    let matrix = Matrix::embedded().unwrap();
+    let named = matrix.cases.iter().find(|named| named.name == "reconnect/cut-in-mid-turn").unwrap();
+    let history = history_of(named, ServerKind::Kilo).await;
+    let text = history.render().unwrap();
+    let again = Recording::parse(&PathBuf::from("h.jsonl"), &text).unwrap();
+    assert_eq!(judge(&again.lines), judge(&history.lines));
+    // The same history, had the screen never said the last word.
+    let doctored = Recording::parse(&PathBuf::from("h.jsonl"), &text.replace("\"text\":\"Done.\"", "\"text\":\"Do\"")).unwrap();
+    let doctored = judge(&doctored.lines);
+    assert_eq!(doctored.verdict, Verdict::Pass, "changed on both sides, it is consistent");
+    let screen_only: Vec<_> = again
+        .lines
+        .iter()
+        .filter(|line| !matches!(history::update_of(line), Some(Update::Timeline { .. })))
+        .cloned()
+        .collect();
+    assert_eq!(judge(&screen_only).verdict, Verdict::Fail);
+    // A history without the server's word can't be judged, and that is not a pass.
+    assert_eq!(judge(&[]).verdict, Verdict::Untestable);
+}
+
+#[tokio::test]
+async fn a_fault_that_never_fires_is_not_green() {
+    let matrix = Matrix::embedded().unwrap();
+    let mut named = matrix.cases.iter().find(|named| named.name == "reconnect/cut-in-mid-turn").unwrap().clone();
+    named.case.faults[0].when.connection = 9;
+    let finished = run_cell(&named, ServerKind::Opencode, &Subject::Reference, &Limits::default()).await;
+    assert_eq!(finished.cell.verdict, Verdict::Untestable);
+    assert!(finished.cell.troubles[0].starts_with("fault 1 never fired"), "{:?}", finished.cell.troubles);
+}
+
+#[tokio::test]
+async fn passwords_reach_no_history() {
+    let matrix = Matrix::embedded().unwrap();
+    let history = history_of(&matrix.cases[0], ServerKind::Kilo).await.render().unwrap();
+    let connect = history.lines().find(|line| line.contains("\"method\":\"connect\"")).unwrap();
+    assert!(connect.contains("\"password\":\"redacted-"), "{connect}");
+    assert!(!history.contains("\"authorization\""));
+}
