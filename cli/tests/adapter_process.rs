@@ -1,6 +1,13 @@
 //! Goal: an adapter is judged the same as a process on stdio as in this process. Method: the reference, and a
 //! mutant, both ways; the same verdicts, findings and observations.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may: its failure is its answer"
+)]
+
 use fixtures::ServerKind;
 use harness::clock::Limits;
 use harness::gate::run_cell;
@@ -15,7 +22,10 @@ use std::path::PathBuf;
 const STANDIN: &str = env!("CARGO_BIN_EXE_standin");
 
 fn program(args: &[&str]) -> Subject {
-    Subject::Program { program: PathBuf::from(STANDIN), args: args.iter().map(|arg| (*arg).to_owned()).collect() }
+    Subject::Program {
+        program: PathBuf::from(STANDIN),
+        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+    }
 }
 
 /// What a report says of a cell, without the names of ids, which differ from run to run.
@@ -33,7 +43,10 @@ async fn the_reference_is_the_same_in_process_and_on_stdio() {
         let (inside, inside_shown) = judged(case, &Subject::Reference).await;
         let (outside, outside_shown) = judged(case, &program(&["adapter"])).await;
         assert_eq!(inside.verdict, Verdict::Pass);
-        assert_eq!((outside.verdict, &outside.checks, &outside.troubles), (inside.verdict, &inside.checks, &inside.troubles));
+        assert_eq!(
+            (outside.verdict, &outside.checks, &outside.troubles),
+            (inside.verdict, &inside.checks, &inside.troubles)
+        );
         assert_eq!(inside_shown, outside_shown, "{case}");
     }
 }
@@ -49,11 +62,17 @@ async fn a_mutant_is_caught_the_same_way_on_stdio() {
 
 #[tokio::test]
 async fn programs_that_are_no_adapters_get_a_clear_verdict() {
-    let sh = |script: &str| Subject::Program { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] };
+    let sh =
+        |script: &str| Subject::Program { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] };
     for (subject, expected) in [
         (sh("exit 3"), "ended"),
         (sh("read line; echo nonsense; cat >/dev/null"), "nonsense"),
-        (sh("read line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocol\":1}}'; cat >/dev/null"), "initialize"),
+        (
+            sh(
+                "read line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocol\":1}}'; cat >/dev/null",
+            ),
+            "initialize",
+        ),
     ] {
         let limits = Limits { answer: std::time::Duration::from_millis(500), ..Limits::default() };
         let matrix = Matrix::embedded().unwrap();

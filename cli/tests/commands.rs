@@ -1,6 +1,13 @@
 //! Goal: nonsense gets one clear message and the right exit code; sense works. Method: the binary, as a user runs it,
 //! in an empty folder: everything that it needs travels in it.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may: its failure is its answer"
+)]
+
 use std::process::{Command, Output};
 
 fn standin(args: &[&str]) -> Output {
@@ -68,7 +75,9 @@ fn a_case_is_checked_and_its_history_judged_again() {
     assert_eq!(failed.status.code(), Some(1));
     let told = String::from_utf8(failed.stdout).unwrap();
     assert!(told.contains("not on the screen: the text \"Done.\""), "{told}");
-    assert!(told.contains("again: standin check --case reconnect/cut-in-mid-turn --server kilo --mutant resume_without_refresh"));
+    assert!(told.contains(
+        "again: standin check --case reconnect/cut-in-mid-turn --server kilo --mutant resume_without_refresh"
+    ));
     for (adapter, code) in [("reference", 0), ("resume_without_refresh", 1)] {
         let history = format!("h/reconnect/cut-in-mid-turn.kilo.{adapter}.jsonl");
         let judged = run(&["judge", &history]);

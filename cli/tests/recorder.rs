@@ -1,6 +1,13 @@
 //! Goal: the recorder works without npm. Method: the stand-in, started as a child as a real server is, is recorded;
 //! the recording must equal that of the real server.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may: its failure is its answer"
+)]
+
 use fixtures::recording::{Line, Recording};
 use fixtures::redact::Secrets;
 use fixtures::{ServerKind, catalog};

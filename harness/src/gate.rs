@@ -82,7 +82,8 @@ pub async fn run_gate(
     seen: impl Fn(&Cell),
     mut keep: impl FnMut(&Cell, &Recording),
 ) -> GateReport {
-    let cases: Vec<NamedCase> = matrix.cases.iter().filter(|named| belongs_to(matrix, named, phase)).cloned().collect();
+    let cases: Vec<NamedCase> =
+        matrix.cases.iter().filter(|named| belongs_to(matrix, named, phase)).cloned().collect();
     let mut cells = Vec::new();
     for finished in run_cases(&cases, &Subject::Reference, limits, &seen).await {
         if let Some(history) = &finished.history {
@@ -129,7 +130,8 @@ fn judge_gate(
                 .filter(|cell| matrix.cases_for(&requirement.id).any(|named| named.name == cell.case))
                 .collect();
             let holds = |cell: &&Cell| {
-                let shown = cell.checks.iter().find(|judged| Some(judged.check) == requirement.check.as_deref());
+                let shown =
+                    cell.checks.iter().find(|judged| Some(judged.check) == requirement.check.as_deref());
                 cell.verdict == Verdict::Pass && shown.is_some_and(|judged| judged.verdict == Verdict::Pass)
             };
             let owed = matrix.debts.iter().find(|debt| debt.requirement == requirement.id);
@@ -169,11 +171,16 @@ fn judge_gate(
 /// What does not bite: a mutant that survives or is hit without a fault, a case or a check that catches nobody.
 fn toothless(cases: &[NamedCase], mutants: &[MutantRow]) -> Vec<String> {
     let mut found = Vec::new();
-    let has_fault = |name: &str| cases.iter().any(|named| named.name == name && !named.case.faults.is_empty());
+    let has_fault =
+        |name: &str| cases.iter().any(|named| named.name == name && !named.case.faults.is_empty());
     for mutant in mutants {
-        for cell in mutant.cells.iter().filter(|cell| !has_fault(&cell.case) && cell.verdict != Verdict::Pass) {
+        for cell in mutant.cells.iter().filter(|cell| !has_fault(&cell.case) && cell.verdict != Verdict::Pass)
+        {
             let (name, case) = (&mutant.name, &cell.case);
-            found.push(format!("the mutant {name} fails the fault-free case {case} ({}): it is no mutant but a wreck", cell.server));
+            found.push(format!(
+                "the mutant {name} fails the fault-free case {case} ({}): it is no mutant but a wreck",
+                cell.server
+            ));
         }
         if mutant.cells.iter().all(|cell| cell.verdict == Verdict::Pass) {
             found.push(format!("the mutant {} survives every case: add a case that catches it", mutant.name));
@@ -185,14 +192,16 @@ fn toothless(cases: &[NamedCase], mutants: &[MutantRow]) -> Vec<String> {
                 cell.case == named.name && cell.server == *server && cell.verdict == Verdict::Fail
             });
             if !caught {
-                found.push(format!("the case {} ({server}) catches no mutant: it does not count", named.name));
+                found
+                    .push(format!("the case {} ({server}) catches no mutant: it does not count", named.name));
             }
         }
     }
     for check in checks::all() {
         let bites = mutants.iter().flat_map(|mutant| &mutant.cells).flat_map(|cell| &cell.checks);
         if !bites.into_iter().any(|judged| judged.check == check.name && judged.verdict == Verdict::Fail) {
-            found.push(format!("the check {} catches no mutant: add one that it alone can catch", check.name));
+            found
+                .push(format!("the check {} catches no mutant: add one that it alone can catch", check.name));
         }
     }
     found
@@ -205,14 +214,17 @@ fn result(
     toothless: &[String],
 ) -> GateResult {
     let worst = cells.iter().map(|cell| cell.verdict).max().unwrap_or(Verdict::Untestable);
-    let harness_failed = mutants.iter().flat_map(|mutant| &mutant.cells).any(|c| c.verdict == Verdict::HarnessError);
+    let harness_failed =
+        mutants.iter().flat_map(|mutant| &mutant.cells).any(|c| c.verdict == Verdict::HarnessError);
     let is = |state: RequirementState| requirements.iter().filter(move |row| row.state == state).count();
     let broken = is(RequirementState::Missing) + is(RequirementState::OwedButProven);
     match worst {
         Verdict::Fail => GateResult::Fail,
         Verdict::Untestable | Verdict::HarnessError => GateResult::CouldNotCheck,
         Verdict::Pass if harness_failed => GateResult::CouldNotCheck,
-        Verdict::Pass if broken > 0 || !toothless.is_empty() || is(RequirementState::Failing) > 0 => GateResult::Fail,
+        Verdict::Pass if broken > 0 || !toothless.is_empty() || is(RequirementState::Failing) > 0 => {
+            GateResult::Fail
+        }
         Verdict::Pass => match is(RequirementState::Owed) {
             0 => GateResult::Pass,
             owed => GateResult::PassWithDebt(owed),

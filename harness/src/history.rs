@@ -42,13 +42,17 @@ pub fn events(lines: &[Line], lane: &str, stream: StreamName) -> Vec<Value> {
     let mut events = Vec::new();
     for line in lines {
         match line {
-            Line::Request(request) if request.lane.as_deref() == Some(lane) && request.path == stream.path() => {
+            Line::Request(request)
+                if request.lane.as_deref() == Some(lane) && request.path == stream.path() =>
+            {
                 parsers.insert(request.exchange, sse::Parser::new());
             }
             Line::Chunk(chunk) => {
                 if let Some(parser) = parsers.get_mut(&chunk.exchange) {
                     let frames = parser.feed(&chunk.bytes());
-                    events.extend(frames.iter().filter_map(|frame| serde_json::from_str::<Value>(&frame.data).ok()));
+                    events.extend(
+                        frames.iter().filter_map(|frame| serde_json::from_str::<Value>(&frame.data).ok()),
+                    );
                 }
             }
             _ => {}
@@ -63,7 +67,9 @@ pub fn is_connected(lines: &[Line], lane: &str, stream: StreamName) -> bool {
     let mut open = Vec::new();
     for line in lines {
         match line {
-            Line::Request(request) if request.lane.as_deref() == Some(lane) && request.path == stream.path() => {
+            Line::Request(request)
+                if request.lane.as_deref() == Some(lane) && request.path == stream.path() =>
+            {
                 open.push(request.exchange);
             }
             Line::End(end) => open.retain(|exchange| *exchange != end.exchange),
@@ -88,7 +94,9 @@ pub fn last_read(lines: &[Line], lane: &str, fits: impl Fn(&str) -> bool) -> Opt
         _ => None,
     })?;
     lines.iter().find_map(|line| match line {
-        Line::Response(response) if response.exchange == exchange && response.status == 200 => response.body.json(),
+        Line::Response(response) if response.exchange == exchange && response.status == 200 => {
+            response.body.json()
+        }
         _ => None,
     })
 }

@@ -60,7 +60,8 @@ impl Link {
     /// Asks for a method that no adapter has. An honest one says so.
     pub(crate) async fn probe(&mut self, limit: Duration) -> Result<Value, AskError> {
         const METHOD: &str = "probe/no-adapter-has-this";
-        let line = json!({"jsonrpc": "2.0", "id": self.next_id, "method": METHOD, "params": {}}).to_string() + "\n";
+        let line =
+            json!({"jsonrpc": "2.0", "id": self.next_id, "method": METHOD, "params": {}}).to_string() + "\n";
         self.ask_line(METHOD, line, limit).await
     }
 
@@ -107,7 +108,9 @@ async fn read(reader: impl AsyncBufRead + Unpin, journal: Journal, waiting: Wait
         match parse_line(&line) {
             Ok(Incoming::Response { id, outcome }) => {
                 let sender = match id {
-                    Some(Id::Number(id)) => waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id),
+                    Some(Id::Number(id)) => {
+                        waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
+                    }
                     _ => None,
                 };
                 match sender {

@@ -18,8 +18,10 @@ impl Observer {
     pub(crate) async fn start(url: &str, user: &str, password: &str) -> Result<Self, String> {
         let failed = |error: reqwest::Error| format!("the harness can't watch the stand-in: {error}");
         let client = Client::builder().no_proxy().build().map_err(failed)?;
-        let request = client.get(format!("{url}{}", StreamName::Event.path())).basic_auth(user, Some(password));
-        let mut response = request.send().await.and_then(reqwest::Response::error_for_status).map_err(failed)?;
+        let request =
+            client.get(format!("{url}{}", StreamName::Event.path())).basic_auth(user, Some(password));
+        let mut response =
+            request.send().await.and_then(reqwest::Response::error_for_status).map_err(failed)?;
         let stream = tokio::spawn(async move { while let Ok(Some(_)) = response.chunk().await {} });
         Ok(Self { client, url: url.to_owned(), user: user.to_owned(), password: password.to_owned(), stream })
     }
@@ -27,7 +29,8 @@ impl Observer {
     /// Reads a path as JSON.
     pub(crate) async fn read(&self, path: &str) -> Result<Value, String> {
         let failed = |error: reqwest::Error| format!("the harness can't read {path}: {error}");
-        let response = self.get(path).send().await.and_then(reqwest::Response::error_for_status).map_err(failed)?;
+        let response =
+            self.get(path).send().await.and_then(reqwest::Response::error_for_status).map_err(failed)?;
         response.json().await.map_err(failed)
     }
 

@@ -86,8 +86,13 @@ const MODEL_KEY: &str = "k";
 
 impl Piece {
     /// By a program that is started for it, as the real servers are.
-    pub async fn by_program(&self, program: &Program, limits: &Limits) -> Result<Performance, PerformanceError> {
-        let password = random_password().map_err(|source| PerformanceError::Io { doing: "find a password", source })?;
+    pub async fn by_program(
+        &self,
+        program: &Program,
+        limits: &Limits,
+    ) -> Result<Performance, PerformanceError> {
+        let password =
+            random_password().map_err(|source| PerformanceError::Io { doing: "find a password", source })?;
         let mut secrets = Secrets::default();
         secrets.add(&password);
         secrets.add(MODEL_KEY);
@@ -123,7 +128,11 @@ impl Piece {
     }
 
     /// By a recording that is played again.
-    pub async fn by_replay(&self, recording: &Recording, limits: &Limits) -> Result<Performance, PerformanceError> {
+    pub async fn by_replay(
+        &self,
+        recording: &Recording,
+        limits: &Limits,
+    ) -> Result<Performance, PerformanceError> {
         let mut replayed = self.by(Options::replay(recording.clone()), Performer::Replay, limits).await?;
         // A replay asks no model; what the recorded server asked belongs to the recording.
         let calls = recording.lines.iter().filter(|line| matches!(line, Line::Model(_)));
@@ -131,17 +140,27 @@ impl Piece {
         Ok(replayed)
     }
 
-    async fn by(&self, options: Options, performer: Performer, limits: &Limits) -> Result<Performance, PerformanceError> {
+    async fn by(
+        &self,
+        options: Options,
+        performer: Performer,
+        limits: &Limits,
+    ) -> Result<Performance, PerformanceError> {
         let stand_in = StandIn::start(options).await?;
         let tape = Tape::new();
         let user = stand_in.username().to_owned();
-        let client = Client::new(&stand_in.url(), Credentials { user, password: String::new() }, tape.clone())?;
+        let client =
+            Client::new(&stand_in.url(), Credentials { user, password: String::new() }, tape.clone())?;
         let doc = recorder::perform(&self.scenario, &client, limits).await?.doc.to_vec();
         let mut lines = tape.lines();
         let journal = stand_in.journal().lines();
         lines.extend(journal.into_iter().filter(|line| matches!(line, Line::Model(_))));
         let header = self.header(performer, stand_in.workspace().to_owned());
-        Ok(Performance { recording: Recording { header, lines, torn: false }, doc, secrets: Secrets::default() })
+        Ok(Performance {
+            recording: Recording { header, lines, torn: false },
+            doc,
+            secrets: Secrets::default(),
+        })
     }
 
     fn header(&self, performer: Performer, workspace: String) -> Header {

@@ -123,7 +123,8 @@ impl Run {
         };
         self.ask(Request::Connect(connect)).await?;
         let started = self.ask(Request::TaskStart(TaskRef { task_id: TASK.to_owned() })).await?;
-        serde_json::from_value::<TaskStarted>(started).map_err(|error| broken(format!("task/start: {error}")))?;
+        serde_json::from_value::<TaskStarted>(started)
+            .map_err(|error| broken(format!("task/start: {error}")))?;
         Ok(())
     }
 
@@ -192,7 +193,9 @@ impl Run {
         let settled = async {
             loop {
                 let journal = self.stand_in.journal().clone();
-                journal.wait_until(|lines| history::is_connected(lines, ADAPTER_LANE, StreamName::Event)).await;
+                journal
+                    .wait_until(|lines| history::is_connected(lines, ADAPTER_LANE, StreamName::Event))
+                    .await;
                 if self.running.link.ask(&Request::Fence, limits.answer).await.is_err() {
                     return;
                 }

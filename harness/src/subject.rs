@@ -102,7 +102,9 @@ fn start_program(program: &PathBuf, args: &[String], journal: Journal) -> Result
         .kill_on_drop(true)
         .spawn()
         .map_err(|error| format!("failed to start the adapter {}: {error}", program.display()))?;
-    let (Some(input), Some(output), Some(words)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
+    let (Some(input), Some(output), Some(words)) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
         return Err(format!("the adapter {} has no pipes", program.display()));
     };
     let noted = journal.clone();

@@ -1,6 +1,6 @@
 //! Is the stand-in true? Each scenario × server: the world and the replay against the recording of the real server.
 
-use crate::performance::{Piece, PerformanceError};
+use crate::performance::{PerformanceError, Piece};
 use fixtures::compare::{Difference, compare};
 use fixtures::error::FileError;
 use fixtures::floats::Floats;

@@ -1,6 +1,13 @@
 //! Goal: every case holds with the reference, and its snapshot beside it tells what a person sees. The snapshots
 //! document; only checks judge. Method: each case with each server; both must show the same.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may: its failure is its answer"
+)]
+
 use fixtures::ServerKind;
 use fixtures::recording::Recording;
 use harness::clock::Limits;
@@ -19,7 +26,7 @@ use std::path::PathBuf;
 fn observations(history: &Recording) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut open: Option<(String, String)> = None;
-    let mut flush = |open: &mut Option<(String, String)>, lines: &mut Vec<String>| {
+    let flush = |open: &mut Option<(String, String)>, lines: &mut Vec<String>| {
         if let Some((_, text)) = open.take() {
             lines.push(format!("text {text:?}"));
         }
@@ -58,8 +65,10 @@ async fn every_case_holds_and_shows_what_its_snapshot_tells() {
             let history = history_of(named, *server).await;
             shown.entry(observations(&history)).or_default().push(server.to_string());
         }
-        let text: Vec<String> =
-            shown.iter().map(|(observed, servers)| format!("== {}\n{observed}", servers.join(", "))).collect();
+        let text: Vec<String> = shown
+            .iter()
+            .map(|(observed, servers)| format!("== {}\n{observed}", servers.join(", ")))
+            .collect();
         let (area, slug) = named.name.rsplit_once('/').unwrap();
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../parity-specs/cases").join(area);
         insta::with_settings!({
@@ -82,7 +91,9 @@ async fn a_saved_history_is_judged_again_to_the_same_verdict_and_a_doctored_one_
     let again = Recording::parse(&PathBuf::from("h.jsonl"), &text).unwrap();
     assert_eq!(judge(&again.lines), judge(&history.lines));
     // The same history, had the screen never said the last word.
-    let doctored = Recording::parse(&PathBuf::from("h.jsonl"), &text.replace("\"text\":\"Done.\"", "\"text\":\"Do\"")).unwrap();
+    let doctored =
+        Recording::parse(&PathBuf::from("h.jsonl"), &text.replace("\"text\":\"Done.\"", "\"text\":\"Do\""))
+            .unwrap();
     let doctored = judge(&doctored.lines);
     assert_eq!(doctored.verdict, Verdict::Pass, "changed on both sides, it is consistent");
     let screen_only: Vec<_> = again
@@ -99,7 +110,8 @@ async fn a_saved_history_is_judged_again_to_the_same_verdict_and_a_doctored_one_
 #[tokio::test]
 async fn a_fault_that_never_fires_is_not_green() {
     let matrix = Matrix::embedded().unwrap();
-    let mut named = matrix.cases.iter().find(|named| named.name == "reconnect/cut-in-mid-turn").unwrap().clone();
+    let mut named =
+        matrix.cases.iter().find(|named| named.name == "reconnect/cut-in-mid-turn").unwrap().clone();
     named.case.faults[0].when.connection = 9;
     let finished = run_cell(&named, ServerKind::Opencode, &Subject::Reference, &Limits::default()).await;
     assert_eq!(finished.cell.verdict, Verdict::Untestable);

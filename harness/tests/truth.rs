@@ -1,6 +1,13 @@
 //! Goal: the stand-in is true to every recording, on every test run and not only when somebody asks. Method: what
 //! `cargo xtask truth` does.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may: its failure is its answer"
+)]
+
 use fixtures::ServerKind;
 use fixtures::catalog;
 use harness::truth::{compare_all, stand_in_limits};

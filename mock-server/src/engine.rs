@@ -8,8 +8,8 @@ use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
 use crate::world::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, Output, ReplyBody, Subscription, World,
-    WorldConfig,
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, Output, ReplyBody, Subscription,
+    World, WorldConfig,
 };
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -48,7 +48,9 @@ impl Engine {
                 let answer = self.script.answer(&request);
                 acts.push(Act::Asked(Box::new(self.model_call(&request, &answer))));
                 match answer.deltas {
-                    Ok(deltas) => queue.extend(deltas.into_iter().map(|delta: Delta| Input::Model(id, delta))),
+                    Ok(deltas) => {
+                        queue.extend(deltas.into_iter().map(|delta: Delta| Input::Model(id, delta)))
+                    }
                     Err(why) => queue.push_back(Input::ModelFailed(id, why)),
                 }
                 return;

@@ -38,7 +38,9 @@ impl Journal {
         let mut length = self.length.subscribe();
         loop {
             length.borrow_and_update();
-            if holds(&self.lines.lock().unwrap_or_else(PoisonError::into_inner)) || length.changed().await.is_err() {
+            if holds(&self.lines.lock().unwrap_or_else(PoisonError::into_inner))
+                || length.changed().await.is_err()
+            {
                 return;
             }
         }

@@ -93,7 +93,8 @@ impl Replay {
                     }
                 },
                 Line::Response(response) => {
-                    let kind = response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+                    let kind =
+                        response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
                     let reply = WireReply {
                         status: response.status,
                         content_type: kind.map(|(_, value)| value.clone()),
@@ -188,7 +189,11 @@ impl Replay {
             Some(read) => read.reply.clone(),
             None => {
                 let known: Vec<&str> = self.reads.iter().map(|read| read.path.as_str()).collect();
-                near_miss(&format!("the recording has no GET {}; it has GET {}", request.path, known.join(", ")))
+                near_miss(&format!(
+                    "the recording has no GET {}; it has GET {}",
+                    request.path,
+                    known.join(", ")
+                ))
             }
         }
     }
@@ -222,7 +227,10 @@ impl Performer for Replay {
                     || "nothing more".to_owned(),
                     |cause| format!("{} {}", cause.method, cause.path),
                 );
-                let why = format!("{} {} does not come next in the recording; {expected} does", request.method, request.path);
+                let why = format!(
+                    "{} {} does not come next in the recording; {expected} does",
+                    request.method, request.path
+                );
                 acts.push(Act::Reply(request.ticket, near_miss(&why)));
             }
         }

@@ -14,7 +14,7 @@ use crate::replay::Replay;
 use crate::workspace::{Workspace, text_id};
 use crate::world::WorldConfig;
 use fixtures::fault_plan::{Fault, FaultPlan};
-use fixtures::recording::{Recording, self};
+use fixtures::recording::{self, Recording};
 use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -91,7 +91,9 @@ impl Options {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// A port can't be had.
-    #[error("failed to listen on 127.0.0.1:{port} for lane '{lane}': {source}; choose another port, or 0 for any free one")]
+    #[error(
+        "failed to listen on 127.0.0.1:{port} for lane '{lane}': {source}; choose another port, or 0 for any free one"
+    )]
     Listen {
         /// The lane.
         lane: String,
@@ -131,7 +133,8 @@ impl StandIn {
         let journal = Journal::new(clock.clone());
         let faults = ArmedPlan::new(options.faults.clone());
         let (performer, workspace, folder) = performer(profile, &options)?;
-        let access = Access { username: profile.server.word().to_owned(), password: options.password.clone() };
+        let access =
+            Access { username: profile.server.word().to_owned(), password: options.password.clone() };
         let core = Arc::new(Core::new(
             performer,
             clock,
@@ -228,10 +231,10 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
     };
     let folder = match &options.workspace {
         Some(_) => None,
-        None => Some(fresh_folder(scenario).map_err(|source| StartError::Workspace {
-            path: std::env::temp_dir(),
-            source,
-        })?),
+        None => Some(
+            fresh_folder(scenario)
+                .map_err(|source| StartError::Workspace { path: std::env::temp_dir(), source })?,
+        ),
     };
     let path = match (&options.workspace, &folder) {
         (Some(path), _) => path.clone(),
@@ -248,7 +251,8 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         config: scenario.workspace.config.clone(),
     };
     let script = Script::new(scenario.as_ref().clone(), root.clone());
-    let engine = Engine::new(profile, config, workspace, script).with_doc(catalog::doc(&profile.server.release()));
+    let engine =
+        Engine::new(profile, config, workspace, script).with_doc(catalog::doc(&profile.server.release()));
     Ok((Box::new(engine), root, folder))
 }
 

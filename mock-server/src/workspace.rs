@@ -55,7 +55,11 @@ impl Workspace {
         paths
             .into_iter()
             .filter(|path| before.get(*path) != after.get(*path))
-            .map(|path| FileChange { path: path.clone(), before: text(before, path), after: text(after, path) })
+            .map(|path| FileChange {
+                path: path.clone(),
+                before: text(before, path),
+                after: text(after, path),
+            })
             .collect()
     }
 
@@ -83,14 +87,20 @@ impl Workspace {
         let mut existing = wanted.as_path();
         let resolved = loop {
             if existing.symlink_metadata().is_ok() {
-                break existing.canonicalize().map_err(|error| format!("failed to resolve {path}: {error}"))?;
+                break existing
+                    .canonicalize()
+                    .map_err(|error| format!("failed to resolve {path}: {error}"))?;
             }
             existing = existing.parent().ok_or_else(|| format!("{path} has no folder"))?;
         };
         if resolved.starts_with(&self.root) {
             Ok(wanted)
         } else {
-            Err(format!("standin keeps to its workspace {}: {path} leads to {}", self.root.display(), resolved.display()))
+            Err(format!(
+                "standin keeps to its workspace {}: {path} leads to {}",
+                self.root.display(),
+                resolved.display()
+            ))
         }
     }
 }

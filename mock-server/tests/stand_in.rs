@@ -1,5 +1,12 @@
 //! Goal: the stand-in behaves on a real socket as its parts do in memory. Method: a plain client on loopback.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may: its failure is its answer"
+)]
+
 use fixtures::fault_plan::FaultPlan;
 use fixtures::recording::{HowEnded, Line};
 use fixtures::{ServerKind, catalog, sse};
@@ -35,7 +42,8 @@ impl Events {
     async fn until(&mut self, kind: &str) -> Value {
         loop {
             let chunk = self.response.chunk().await.unwrap().expect("the stream ended too early");
-            let events = self.parser.feed(&chunk).into_iter().map(|frame| serde_json::from_str(&frame.data).unwrap());
+            let events =
+                self.parser.feed(&chunk).into_iter().map(|frame| serde_json::from_str(&frame.data).unwrap());
             self.seen.extend(events.collect::<Vec<Value>>());
             if let Some(event) = self.seen.iter().rfind(|event| event["type"] == kind) {
                 return event.clone();
@@ -52,15 +60,19 @@ async fn play(server: ServerKind) -> (StandIn, Vec<Value>, Value) {
     let stand_in = StandIn::start(options(server)).await.unwrap();
     let (client, url) = (client(), stand_in.url());
     let mut events = Events::open(&client, &url).await;
-    let session = post(&client, &format!("{url}/session"), json!({})).await["id"].as_str().unwrap().to_owned();
+    let session =
+        post(&client, &format!("{url}/session"), json!({})).await["id"].as_str().unwrap().to_owned();
     let prompt = json!({"parts": [{"type": "text", "text": "please write it"}]});
-    let sent = client.post(format!("{url}/session/{session}/prompt_async")).json(&prompt).send().await.unwrap();
+    let sent =
+        client.post(format!("{url}/session/{session}/prompt_async")).json(&prompt).send().await.unwrap();
     assert_eq!(sent.status(), 204);
     let asked = events.until("permission.asked").await;
     let target = format!("{}/out.txt", stand_in.workspace());
     assert!(!Path::new(&target).exists(), "nothing is written before the answer");
     let id = asked["properties"]["id"].as_str().unwrap();
-    let reply = post(&client, &format!("{url}/session/{session}/permissions/{id}"), json!({"response": "once"})).await;
+    let reply =
+        post(&client, &format!("{url}/session/{session}/permissions/{id}"), json!({"response": "once"}))
+            .await;
     assert_eq!(reply, true);
     events.until("session.idle").await;
     assert_eq!(std::fs::read_to_string(&target).unwrap(), "hello\n");
@@ -81,7 +93,8 @@ async fn the_scenario_is_performed_by_both_profiles() {
             .filter_map(|part| part["text"].as_str())
             .collect();
         assert_eq!(texts, ["please write it", "I will write the file.", "Done."], "{server}");
-        let deltas: String = events.iter().filter_map(|event| event["properties"]["delta"].as_str()).collect();
+        let deltas: String =
+            events.iter().filter_map(|event| event["properties"]["delta"].as_str()).collect();
         assert_eq!(deltas, "I will write the file.Done.");
     }
 }
@@ -94,7 +107,8 @@ async fn a_cut_in_mid_frame_arrives_as_planned_and_is_in_the_journal() {
     let stand_in = StandIn::start(options).await.unwrap();
     let (client, url) = (client(), stand_in.url());
     let mut stream = client.get(format!("{url}/event")).send().await.unwrap();
-    let session = post(&client, &format!("{url}/session"), json!({})).await["id"].as_str().unwrap().to_owned();
+    let session =
+        post(&client, &format!("{url}/session"), json!({})).await["id"].as_str().unwrap().to_owned();
     assert_eq!(stand_in.unfired_faults().len(), 1);
     let prompt = json!({"parts": [{"type": "text", "text": "please write it"}]});
     client.post(format!("{url}/session/{session}/prompt_async")).json(&prompt).send().await.unwrap();
@@ -114,7 +128,11 @@ async fn a_cut_in_mid_frame_arrives_as_planned_and_is_in_the_journal() {
     assert_eq!(stand_in.unfired_faults(), []);
     stand_in.journal().wait_until(|lines| lines.iter().any(|line| matches!(line, Line::End(_)))).await;
     let lines = stand_in.journal().lines();
-    assert!(lines.iter().any(|line| matches!(line, Line::Fault(fault) if fault.lane == "main" && fault.fault == 1)));
+    assert!(
+        lines
+            .iter()
+            .any(|line| matches!(line, Line::Fault(fault) if fault.lane == "main" && fault.fault == 1))
+    );
     assert!(lines.iter().any(|line| matches!(line, Line::End(end) if end.how == HowEnded::Broken)));
     // The fault is used up: the next connection is whole.
     let mut again = Events::open(&client, &url).await;
@@ -150,7 +168,8 @@ async fn the_seed_and_the_logical_clock_decide_every_byte() {
         let stand_in = StandIn::start(options).await.unwrap();
         let (client, url) = (client(), stand_in.url());
         let mut events = Events::open(&client, &url).await;
-        let session = post(&client, &format!("{url}/session"), json!({})).await["id"].as_str().unwrap().to_owned();
+        let session =
+            post(&client, &format!("{url}/session"), json!({})).await["id"].as_str().unwrap().to_owned();
         let prompt = json!({"parts": [{"type": "text", "text": "please write it"}]});
         client.post(format!("{url}/session/{session}/prompt_async")).json(&prompt).send().await.unwrap();
         events.until("permission.asked").await;

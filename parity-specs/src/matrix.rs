@@ -43,12 +43,16 @@ impl Matrix {
                 for requirement in read.requirements {
                     let id = requirement.id.clone();
                     if matrix.requirements.insert(id.clone(), requirement).is_some() {
-                        return Err(FileError::whole(&file, format!("the requirement '{id}' stands in two places")));
+                        return Err(FileError::whole(
+                            &file,
+                            format!("the requirement '{id}' stands in two places"),
+                        ));
                     }
                 }
             } else if let Ok(inner) = path.strip_prefix("cases") {
                 let case: Case = parse_toml(&file, text)?;
-                let name: Vec<_> = inner.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+                let name: Vec<_> =
+                    inner.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
                 matrix.cases.push(NamedCase { name: name.join("/"), case });
             } else if path == Path::new("phases.toml") {
                 matrix.phases = parse_toml::<PhaseFile>(&file, text)?.phases;
@@ -82,7 +86,10 @@ impl Matrix {
                 return Err(FileError::whole(file, message));
             }
             if case.proves.is_empty() {
-                return Err(FileError::whole(file, "a case proves at least one requirement: proves = [\"…\"]"));
+                return Err(FileError::whole(
+                    file,
+                    "a case proves at least one requirement: proves = [\"…\"]",
+                ));
             }
             if let Some(unknown) = case.proves.iter().find(|id| !self.requirements.contains_key(*id)) {
                 let known: Vec<&str> = self.requirements.keys().map(String::as_str).collect();
@@ -128,19 +135,28 @@ mod tests {
 
     #[test]
     fn names_that_lead_nowhere_are_found() {
-        let requirement = ("requirements/a.toml", "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nsource = \"s\"\nphase = 2\nmvp = true\nevidence = \"checked\"\n");
+        let requirement = (
+            "requirements/a.toml",
+            "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nsource = \"s\"\nphase = 2\nmvp = true\nevidence = \"checked\"\n",
+        );
         let read = |files: &[(&str, &str)]| {
-            let files: Vec<_> = files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect();
+            let files: Vec<_> =
+                files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect();
             Matrix::read(&files).unwrap_err().to_string()
         };
         let case = |text: &'static str| [requirement, ("cases/x/y.toml", text)];
-        insta::assert_snapshot!([
-            read(&case("about = \"x\"\nscenario = \"no/such\"\nproves = [\"a.b\"]\n")),
-            read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nproves = [\"a.c\"]\n")),
-            read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nproves = []\n")),
-            read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nprove = []\n")),
-            read(&[requirement, ("debt.toml", "[[debt]]\nrequirement = \"a.c\"\nreason = \"r\"\n")]),
-            read(&[requirement, ("requirements/b.toml", requirement.1)]),
-        ].join("\n\n"));
+        insta::assert_snapshot!(
+            [
+                read(&case("about = \"x\"\nscenario = \"no/such\"\nproves = [\"a.b\"]\n")),
+                read(&case(
+                    "about = \"x\"\nscenario = \"permission/write-allowed-once\"\nproves = [\"a.c\"]\n"
+                )),
+                read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nproves = []\n")),
+                read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nprove = []\n")),
+                read(&[requirement, ("debt.toml", "[[debt]]\nrequirement = \"a.c\"\nreason = \"r\"\n")]),
+                read(&[requirement, ("requirements/b.toml", requirement.1)]),
+            ]
+            .join("\n\n")
+        );
     }
 }

@@ -17,7 +17,10 @@ impl Machine {
     pub(crate) fn of_this_process() -> Self {
         let home = std::env::var_os("HOME").map_or_else(std::env::temp_dir, PathBuf::from);
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(|| home.join(".cache"), PathBuf::from);
-        Self { path_env: std::env::var_os("PATH").unwrap_or_default(), cache: cache.join("standin/real-servers") }
+        Self {
+            path_env: std::env::var_os("PATH").unwrap_or_default(),
+            cache: cache.join("standin/real-servers"),
+        }
     }
 
     /// Where the packages are kept between runs, if nobody says otherwise.
@@ -56,7 +59,8 @@ fn installed_version(manifest: &Path) -> Option<String> {
 
 fn install(what: &str, npm_dir: &Path) -> Result<(), String> {
     eprintln!("installing {what} in {}", npm_dir.display());
-    std::fs::create_dir_all(npm_dir).map_err(|error| format!("failed to make {}: {error}", npm_dir.display()))?;
+    std::fs::create_dir_all(npm_dir)
+        .map_err(|error| format!("failed to make {}: {error}", npm_dir.display()))?;
     let output = Command::new("npm")
         .args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"])
         .arg(npm_dir)

@@ -55,8 +55,10 @@ impl Arguments {
 
 /// Records; needs npm the first time.
 pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
-    let names = if arguments.scenarios.is_empty() { catalog::scenario_names() } else { arguments.scenarios.clone() };
-    let servers: Vec<ServerKind> = arguments.server.map_or_else(|| ServerKind::ALL.to_vec(), |server| vec![server]);
+    let names =
+        if arguments.scenarios.is_empty() { catalog::scenario_names() } else { arguments.scenarios.clone() };
+    let servers: Vec<ServerKind> =
+        arguments.server.map_or_else(|| ServerKind::ALL.to_vec(), |server| vec![server]);
     let machine = Machine::of_this_process();
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
@@ -146,7 +148,9 @@ fn record(
                 Err(why) => fails(why),
             }
         }
-        Ok(Some(why)) => fails(format!("{why}\n  `cargo xtask record {name} --server {server} --update` replaces it")),
+        Ok(Some(why)) => {
+            fails(format!("{why}\n  `cargo xtask record {name} --server {server} --update` replaces it"))
+        }
         Err(why) => fails(why),
     }
 }
@@ -168,7 +172,11 @@ fn compare(new: &Recording, path: &Path, server: ServerKind) -> Result<Option<St
         return Ok(None);
     }
     let lines: Vec<String> = found.iter().map(|difference| format!("  {difference}")).collect();
-    Ok(Some(format!("{} differences to the recording (first) in the new run (second)\n{}", found.len(), lines.join("\n"))))
+    Ok(Some(format!(
+        "{} differences to the recording (first) in the new run (second)\n{}",
+        found.len(),
+        lines.join("\n")
+    )))
 }
 
 /// `/doc` belongs to the release: every scenario reads the same one.
@@ -181,6 +189,7 @@ fn update_doc(performance: &Performance, folder: &Path, update: bool) -> Result<
     if !update {
         return Err("/doc differs from doc.json; --update replaces it".to_owned());
     }
-    std::fs::write(&path, &performance.doc).map_err(|error| format!("failed to write {}: {error}", path.display()))?;
+    std::fs::write(&path, &performance.doc)
+        .map_err(|error| format!("failed to write {}: {error}", path.display()))?;
     Ok("")
 }

@@ -72,7 +72,9 @@ fn subject(arguments: &Arguments) -> Result<Subject, Failure> {
 fn cases(arguments: &Arguments) -> Result<Vec<NamedCase>, Failure> {
     let matrix = Matrix::embedded()?;
     let known = || matrix.cases.iter().map(|named| named.name.as_str()).collect::<Vec<_>>().join(", ");
-    if let Some(unknown) = arguments.cases.iter().find(|name| !matrix.cases.iter().any(|named| named.name == **name)) {
+    if let Some(unknown) =
+        arguments.cases.iter().find(|name| !matrix.cases.iter().any(|named| named.name == **name))
+    {
         return Err(Failure::Misuse(format!("there is no case '{unknown}'; there are: {}", known())));
     }
     let wanted = |named: &&NamedCase| arguments.cases.is_empty() || arguments.cases.contains(&named.name);

@@ -22,7 +22,9 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let second = Recording::read(&arguments.second)?;
     if first.header.server != second.header.server {
         let (one, two) = (first.header.server, second.header.server);
-        return Err(Failure::Misuse(format!("the first was recorded from {one}, the second from {two}: nothing to compare")));
+        return Err(Failure::Misuse(format!(
+            "the first was recorded from {one}, the second from {two}: nothing to compare"
+        )));
     }
     let found = differences(&first, &second, &catalog::floats(first.header.server)?);
     if found.is_empty() {

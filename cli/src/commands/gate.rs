@@ -61,8 +61,10 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     for (path, history) in &kept {
         write_history(history, path)?;
     }
-    let json = report.json().map_err(|error| Failure::CouldNot(format!("failed to write the report: {error}")))?;
-    let page = html::render(&report).map_err(|error| Failure::CouldNot(format!("failed to draw the page: {error:#}")))?;
+    let json =
+        report.json().map_err(|error| Failure::CouldNot(format!("failed to write the report: {error}")))?;
+    let page = html::render(&report)
+        .map_err(|error| Failure::CouldNot(format!("failed to draw the page: {error:#}")))?;
     write_text(&arguments.out.join("report.json"), &json)?;
     write_text(&arguments.out.join("report.html"), &page)?;
     match arguments.format {

@@ -69,7 +69,8 @@ pub(crate) fn scenario(name_or_file: &str) -> Result<Scenario, FileError> {
 
 /// A runtime for a command that waits.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Runtime::new().map_err(|error| Failure::CouldNot(format!("failed to start a runtime: {error}")))
+    tokio::runtime::Runtime::new()
+        .map_err(|error| Failure::CouldNot(format!("failed to start a runtime: {error}")))
 }
 
 /// Parses `--server`.
@@ -88,7 +89,9 @@ pub(crate) fn code_of(verdict: Verdict) -> u8 {
 
 /// Writes a history, with the folders above it.
 pub(crate) fn write_history(history: &Recording, path: &Path) -> Result<(), Failure> {
-    let text = history.render().map_err(|error| Failure::CouldNot(format!("failed to render a history: {error}")))?;
+    let text = history
+        .render()
+        .map_err(|error| Failure::CouldNot(format!("failed to render a history: {error}")))?;
     write_text(path, &text)
 }
 

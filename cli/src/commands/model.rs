@@ -24,11 +24,16 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let script = Script::new(scenario(&arguments.scenario)?, &arguments.workspace);
-    let on_call = Arc::new(|_: &ChatRequest, answer: &Answer| eprintln!("asked; answered with {}", answer.answered));
+    let on_call =
+        Arc::new(|_: &ChatRequest, answer: &Answer| eprintln!("asked; answered with {}", answer.answered));
     runtime()?.block_on(async {
         let port = arguments.port;
-        let failed = |error| Failure::CouldNot(format!("failed to listen on 127.0.0.1:{port}: {error}; choose another --port"));
-        let model = ModelServer::start(script, ModelOptions { port, pause: Duration::ZERO, on_call }).await.map_err(failed)?;
+        let failed = |error| {
+            Failure::CouldNot(format!("failed to listen on 127.0.0.1:{port}: {error}; choose another --port"))
+        };
+        let model = ModelServer::start(script, ModelOptions { port, pause: Duration::ZERO, on_call })
+            .await
+            .map_err(failed)?;
         println!("standin model listening on {}/v1", model.url());
         let _ = tokio::signal::ctrl_c().await;
         Ok(ExitCode::SUCCESS)

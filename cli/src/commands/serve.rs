@@ -51,7 +51,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
     if !matches!(arguments.hostname.as_str(), "127.0.0.1" | "localhost") {
-        let message = format!("standin listens on 127.0.0.1 only, not on {}: leave --hostname out", arguments.hostname);
+        let message =
+            format!("standin listens on 127.0.0.1 only, not on {}: leave --hostname out", arguments.hostname);
         return Err(Failure::Misuse(message));
     }
     let options = options(arguments)?;
@@ -97,5 +98,7 @@ fn options(arguments: Arguments) -> Result<Options, FileError> {
 
 #[expect(clippy::disallowed_methods, reason = "the real servers take their password from the environment")]
 fn password_of(server: ServerKind) -> Option<String> {
-    std::env::var(format!("{}_SERVER_PASSWORD", server.env_prefix())).ok().filter(|password| !password.is_empty())
+    std::env::var(format!("{}_SERVER_PASSWORD", server.env_prefix()))
+        .ok()
+        .filter(|password| !password.is_empty())
 }

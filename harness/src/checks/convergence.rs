@@ -52,9 +52,18 @@ fn rows(server: &[Item], shown: &[Item], examined: &mut Examined) {
             Some(place) => {
                 let item = &shown[place];
                 if item != row {
-                    examined.findings.push(format!("the server has {}, the screen {}", told(row), told(item)));
+                    examined.findings.push(format!(
+                        "the server has {}, the screen {}",
+                        told(row),
+                        told(item)
+                    ));
                 } else if place != at {
-                    let finding = format!("{} is number {} on the server, {} on the screen", told(row), at + 1, place + 1);
+                    let finding = format!(
+                        "{} is number {} on the server, {} on the screen",
+                        told(row),
+                        at + 1,
+                        place + 1
+                    );
                     examined.findings.push(finding);
                 }
             }
@@ -74,20 +83,25 @@ fn questions(permissions: &Value, shown: &View, examined: &mut Examined) {
     examined.facts += asked.len() + 1;
     for id in &asked {
         if !shown.permissions.iter().any(|live| live.permission_id == *id) {
-            examined.findings.push(format!("the server waits for an answer to {id}, and the screen does not ask"));
+            examined
+                .findings
+                .push(format!("the server waits for an answer to {id}, and the screen does not ask"));
         }
     }
     for live in &shown.permissions {
         if !asked.contains(&live.permission_id.as_str()) {
             let id = &live.permission_id;
-            examined.findings.push(format!("the screen asks {id}, and the server does not wait for an answer"));
+            examined
+                .findings
+                .push(format!("the screen asks {id}, and the server does not wait for an answer"));
         }
     }
 }
 
 /// The server's messages as rows of the screen.
 fn server_rows(messages: &Value) -> Vec<Item> {
-    let assistant = messages.as_array().into_iter().flatten().filter(|message| message["info"]["role"] == "assistant");
+    let assistant =
+        messages.as_array().into_iter().flatten().filter(|message| message["info"]["role"] == "assistant");
     let parts = assistant.flat_map(|message| message["parts"].as_array().into_iter().flatten());
     parts.filter_map(row).collect()
 }

@@ -221,11 +221,8 @@ fn page(report: &GateReport) -> Page<'_> {
 }
 
 fn links(cells: &[Cell], mark: fn(Verdict) -> Mark, anchors: &mut Anchors) -> Vec<Link> {
-    let link = |cell: &Cell| Link {
-        anchor: anchors.of(cell),
-        mark: mark(cell.verdict),
-        server: cell.server.word(),
-    };
+    let link =
+        |cell: &Cell| Link { anchor: anchors.of(cell), mark: mark(cell.verdict), server: cell.server.word() };
     cells.iter().map(link).collect()
 }
 
@@ -290,7 +287,10 @@ fn mutant<'a>(row: &'a MutantRow, links: &[Link], cases: &[&str]) -> Mutant<'a> 
         name: &row.name,
         about: &row.about,
         mark: marks::of_mutant(row),
-        caught_by: checks.filter(|judged| judged.verdict == Verdict::Fail).map(|judged| judged.check).collect(),
+        caught_by: checks
+            .filter(|judged| judged.verdict == Verdict::Fail)
+            .map(|judged| judged.check)
+            .collect(),
         links: cases.iter().map(of_case).collect(),
     }
 }

@@ -30,11 +30,15 @@ pub fn render(report: &GateReport) -> String {
                 let _ = writeln!(text, "    proven, and yet in parity-specs/debt.toml: delete the entry");
             }
             RequirementState::Missing => {
-                let _ = writeln!(text, "    no case proves it, and parity-specs/debt.toml does not say so: add one of the two");
+                let _ = writeln!(
+                    text,
+                    "    no case proves it, and parity-specs/debt.toml does not say so: add one of the two"
+                );
             }
         }
     }
-    let caught = report.mutants.iter().filter(|mutant| mutant.cells.iter().any(|cell| cell.verdict == Verdict::Fail));
+    let caught =
+        report.mutants.iter().filter(|mutant| mutant.cells.iter().any(|cell| cell.verdict == Verdict::Fail));
     let _ = writeln!(text, "\n{} of {} mutants caught", caught.count(), report.mutants.len());
     for line in &report.toothless {
         let _ = writeln!(text, "✗ {line}");

@@ -69,12 +69,16 @@ pub fn of(history: &Recording) -> Vec<Entry> {
                 open.insert(request.exchange, Exchange { what, stream });
             }
             Line::Response(response) => {
-                if let Some(exchange) = open.get(&response.exchange).filter(|exchange| exchange.stream.is_none()) {
+                if let Some(exchange) =
+                    open.get(&response.exchange).filter(|exchange| exchange.stream.is_none())
+                {
                     push(response.at_us, Who::Rest, format!("{} → {}", exchange.what, response.status));
                 }
             }
             Line::Chunk(chunk) => {
-                if let Some(parser) = open.get_mut(&chunk.exchange).and_then(|exchange| exchange.stream.as_mut()) {
+                if let Some(parser) =
+                    open.get_mut(&chunk.exchange).and_then(|exchange| exchange.stream.as_mut())
+                {
                     for frame in parser.feed(&chunk.bytes()) {
                         push(chunk.at_us, Who::Stream, event(&frame.data));
                     }
@@ -83,16 +87,17 @@ pub fn of(history: &Recording) -> Vec<Entry> {
                     }
                 }
             }
-            Line::End(end) => {
-                if open.contains_key(&end.exchange) {
-                    push(end.at_us, Who::Stream, format!("ended: {:?}", end.how));
-                }
+            Line::End(end) if open.contains_key(&end.exchange) => {
+                push(end.at_us, Who::Stream, format!("ended: {:?}", end.how));
             }
             Line::Model(call) => {
-                let purpose = if call.purpose == ModelPurpose::Title { "a title" } else { "the agent's part" };
+                let purpose =
+                    if call.purpose == ModelPurpose::Title { "a title" } else { "the agent's part" };
                 push(call.at_us, Who::Model, format!("asked for {purpose}: {}", call.answered));
             }
-            Line::Fault(fault) => push(fault.at_us, Who::Fault, format!("fault {} {}", fault.fault, fault.did)),
+            Line::Fault(fault) => {
+                push(fault.at_us, Who::Fault, format!("fault {} {}", fault.fault, fault.did))
+            }
             Line::Trouble(trouble) => push(trouble.at_us, Who::Trouble, trouble.what.clone()),
             _ => {}
         }
@@ -140,12 +145,20 @@ pub fn seen(update: &Update) -> String {
             format!("error: {message}{offer}")
         }
         Update::Timeline { view, .. } => {
-            let rows: Vec<String> = view.items.iter().map(|item| {
-                let state = item.state.map(|state| format!(" {state:?}").to_lowercase()).unwrap_or_default();
-                let tool = item.tool.as_ref().map(|tool| format!("[{tool}{state}]"));
-                item.text.as_ref().map(|text| format!("{text:?}")).or(tool).unwrap_or_default()
-            }).collect();
-            let asked = view.permissions.iter().map(|asked| format!("asks: {} {}?", asked.permission, asked.patterns.join(", ")));
+            let rows: Vec<String> = view
+                .items
+                .iter()
+                .map(|item| {
+                    let state =
+                        item.state.map(|state| format!(" {state:?}").to_lowercase()).unwrap_or_default();
+                    let tool = item.tool.as_ref().map(|tool| format!("[{tool}{state}]"));
+                    item.text.as_ref().map(|text| format!("{text:?}")).or(tool).unwrap_or_default()
+                })
+                .collect();
+            let asked = view
+                .permissions
+                .iter()
+                .map(|asked| format!("asks: {} {}?", asked.permission, asked.patterns.join(", ")));
             let rows: Vec<String> = rows.into_iter().chain(asked).collect();
             format!("shown anew: {}", rows.join(" · "))
         }

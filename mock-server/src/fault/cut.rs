@@ -13,9 +13,8 @@ pub(super) fn act(place: CutPlace, due: bool, seen: &Seen, fault: &Fault, frame:
         }
         // At once after the event that it waits for, not when the next one comes: there may be none.
         CutPlace::BetweenFrames if fault.when.after == After::Events(0) => Some(Bytes::new()),
-        CutPlace::BetweenFrames => {
-            (due || seen.is_due_with(&fault.when.after, frame)).then(|| if due { Bytes::new() } else { frame.bytes.clone() })
-        }
+        CutPlace::BetweenFrames => (due || seen.is_due_with(&fault.when.after, frame))
+            .then(|| if due { Bytes::new() } else { frame.bytes.clone() }),
     }
 }
 

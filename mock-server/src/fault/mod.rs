@@ -108,7 +108,9 @@ impl StreamFaults {
         let mut outcome = Outcome::Pass;
         for (number, fault) in &self.armed {
             let acted = match &fault.action {
-                Action::Cut(place) => cut::act(*place, self.seen.is_due(&fault.when.after), &self.seen, fault, frame),
+                Action::Cut(place) => {
+                    cut::act(*place, self.seen.is_due(&fault.when.after), &self.seen, fault, frame)
+                }
             };
             if let Some(bytes) = acted
                 && self.plan.fire(*number)
@@ -136,7 +138,8 @@ impl Seen {
         match after {
             After::Events(count) => self.events + 1 >= *count,
             After::Type(kind, nth) => {
-                *frame.kind == **kind && self.by_kind.get(&frame.kind).copied().unwrap_or_default() + 1 >= *nth
+                *frame.kind == **kind
+                    && self.by_kind.get(&frame.kind).copied().unwrap_or_default() + 1 >= *nth
             }
         }
     }

@@ -59,7 +59,15 @@ impl Core {
         faults: ArmedPlan,
     ) -> Self {
         let inner = Inner { performer, bus: Bus::default(), waiting: HashMap::new() };
-        Self { clock, journal, access, directory_header, faults, tickets: AtomicU64::new(0), inner: Mutex::new(inner) }
+        Self {
+            clock,
+            journal,
+            access,
+            directory_header,
+            faults,
+            tickets: AtomicU64::new(0),
+            inner: Mutex::new(inner),
+        }
     }
 
     pub(crate) fn next_ticket(&self) -> Ticket {
@@ -107,7 +115,8 @@ impl Core {
     fn open(self: &Arc<Self>, inner: &mut Inner, ticket: Ticket, audience: Audience, hello: Frame) {
         let Some((lane, sender)) = inner.waiting.remove(&ticket) else { return };
         let stream = audience.stream;
-        let headers = STREAM_HEADERS.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let headers =
+            STREAM_HEADERS.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         self.journal.push(|at_us| {
             Line::Response(Response { at_us, exchange: ticket, status: 200, headers, body: Body::Empty })
         });
@@ -136,7 +145,8 @@ impl Core {
     }
 
     fn note_reply(&self, exchange: u64, reply: &WireReply) {
-        let headers = reply.content_type.iter().map(|kind| ("content-type".to_owned(), kind.clone())).collect();
+        let headers =
+            reply.content_type.iter().map(|kind| ("content-type".to_owned(), kind.clone())).collect();
         let body = Body::from_bytes(&reply.body);
         let status = reply.status;
         self.journal.push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body }));

@@ -50,7 +50,8 @@ async fn handle(State(lane): State<Lane>, request: Request<Body>) -> Response<Bo
     match lane.core.take(&lane.name, api).await {
         Some(Answer::Reply(reply)) => {
             let mut response = Response::new(Body::from(reply.body));
-            *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            *response.status_mut() =
+                StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             if let Some(kind) = reply.content_type.and_then(|kind| HeaderValue::from_str(&kind).ok()) {
                 response.headers_mut().insert(header::CONTENT_TYPE, kind);
             }
@@ -58,7 +59,9 @@ async fn handle(State(lane): State<Lane>, request: Request<Body>) -> Response<Bo
             response
         }
         Some(Answer::Stream(connection)) => stream_response(*connection),
-        None => plain(StatusCode::INTERNAL_SERVER_ERROR, "standin: the request was dropped without an answer"),
+        None => {
+            plain(StatusCode::INTERNAL_SERVER_ERROR, "standin: the request was dropped without an answer")
+        }
     }
 }
 
@@ -85,7 +88,10 @@ fn refuse(lane: &Lane, parts: &axum::http::request::Parts, refusal: Refusal) -> 
         }
         Refusal::ForeignHost => {
             lane.core.note_refusal(exchange, 403);
-            plain(StatusCode::FORBIDDEN, "standin answers only requests whose Host is this machine's loopback")
+            plain(
+                StatusCode::FORBIDDEN,
+                "standin answers only requests whose Host is this machine's loopback",
+            )
         }
     }
 }

@@ -39,7 +39,8 @@ impl ChatRequest {
     /// The servers offer tools whenever the agent works; a request without any asks for a title.
     #[must_use]
     pub fn purpose(&self) -> ModelPurpose {
-        let system = self.messages.iter().find(|message| role(message) == "system").map(text).unwrap_or_default();
+        let system =
+            self.messages.iter().find(|message| role(message) == "system").map(text).unwrap_or_default();
         if self.tools.is_empty() && system.to_ascii_lowercase().contains("title generator") {
             ModelPurpose::Title
         } else {

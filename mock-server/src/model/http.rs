@@ -75,7 +75,9 @@ impl Drop for ModelServer {
 }
 
 async fn models() -> Json<Value> {
-    Json(json!({"object": "list", "data": [{"id": "fake", "object": "model", "created": 0, "owned_by": "standin"}]}))
+    Json(
+        json!({"object": "list", "data": [{"id": "fake", "object": "model", "created": 0, "owned_by": "standin"}]}),
+    )
 }
 
 async fn completions(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
@@ -111,7 +113,8 @@ fn stream(deltas: &[Delta]) -> Response {
         other => frame(&wire(other), None),
     }));
     chunks.push(Bytes::from_static(b"data: [DONE]\n\n"));
-    let body = Body::from_stream(tokio_stream::iter(chunks.into_iter().map(Ok::<_, std::convert::Infallible>)));
+    let body =
+        Body::from_stream(tokio_stream::iter(chunks.into_iter().map(Ok::<_, std::convert::Infallible>)));
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
@@ -162,7 +165,8 @@ fn whole(deltas: &[Delta], purpose: ModelPurpose) -> Value {
             Delta::Text(text) => content.push_str(text),
             Delta::Reasoning(text) => reasoning.push_str(text),
             Delta::ToolStart { id, name, .. } => {
-                calls.push(json!({"id": id, "type": "function", "function": {"name": name, "arguments": ""}}));
+                calls
+                    .push(json!({"id": id, "type": "function", "function": {"name": name, "arguments": ""}}));
             }
             Delta::ToolArguments { index, text } => {
                 let arguments = &mut calls[*index]["function"]["arguments"];

@@ -127,7 +127,8 @@ impl Script {
                     let id = format!("call_{}", calls_before + calls + 1);
                     deltas.push(Delta::ToolStart { index: calls, id, name: tool.clone() });
                     let arguments = self.arguments(input);
-                    let half = arguments.char_indices().nth(arguments.chars().count() / 2).map_or(0, |(at, _)| at);
+                    let half =
+                        arguments.char_indices().nth(arguments.chars().count() / 2).map_or(0, |(at, _)| at);
                     for text in [&arguments[..half], &arguments[half..]] {
                         deltas.push(Delta::ToolArguments { index: calls, text: text.to_owned() });
                     }
@@ -227,7 +228,8 @@ user = { steps = [{ prompt = "write" }, { prompt = "list" }] }
 
     #[test]
     fn calls_that_follow_each_other_are_one_response() {
-        let first = ask(json!([{"role": "system", "content": "s"}, {"role": "user", "content": "please write"}]));
+        let first =
+            ask(json!([{"role": "system", "content": "s"}, {"role": "user", "content": "please write"}]));
         assert_eq!(first.answered, "turn 1, response 1 of 2");
         assert_eq!(finish(&first), FinishReason::ToolCalls);
         let deltas = first.deltas.unwrap();
@@ -255,7 +257,8 @@ user = { steps = [{ prompt = "write" }, { prompt = "list" }] }
         let second = ask(json!([{"role": "user", "content": [{"type": "text", "text": "write"}]}, said]));
         assert_eq!(second.answered, "turn 1, response 2 of 2");
         assert_eq!(finish(&second), FinishReason::Stop);
-        let other = ask(json!([{"role": "user", "content": "write"}, said, {"role": "user", "content": "list"}]));
+        let other =
+            ask(json!([{"role": "user", "content": "write"}, said, {"role": "user", "content": "list"}]));
         let deltas = other.deltas.unwrap();
         assert!(matches!(&deltas[0], Delta::ToolStart { id, .. } if id == "call_3"), "{deltas:?}");
     }
@@ -269,6 +272,11 @@ user = { steps = [{ prompt = "write" }, { prompt = "list" }] }
         );
         let said = json!({"role": "assistant", "content": "x"});
         let answer = ask(json!([{"role": "user", "content": "write"}, said, said]));
-        assert!(answer.deltas.unwrap_err().starts_with("turn 1 has 2 responses, and the server asks for number 3"));
+        assert!(
+            answer
+                .deltas
+                .unwrap_err()
+                .starts_with("turn 1 has 2 responses, and the server asks for number 3")
+        );
     }
 }

@@ -55,10 +55,17 @@ impl World {
         let place = match self.run_mut(session).and_then(open) {
             Some(place) => place,
             None => {
-                let place =
-                    self.add_part(session, message, json!({"type": kind, "text": "", "time": {"start": now}}));
+                let place = self.add_part(
+                    session,
+                    message,
+                    json!({"type": kind, "text": "", "time": {"start": now}}),
+                );
                 if let Some(run) = self.run_mut(session) {
-                    if kind == "text" { run.open_text = Some(place) } else { run.open_reasoning = Some(place) }
+                    if kind == "text" {
+                        run.open_text = Some(place)
+                    } else {
+                        run.open_reasoning = Some(place)
+                    }
                     run.partial.insert(place, String::new());
                 }
                 place
@@ -68,8 +75,7 @@ impl World {
             partial.push_str(text);
         }
         let part = self.part_mut(session, message, place).map(|part| part["id"].clone()).unwrap_or_default();
-        let properties =
-            json!({"sessionID": session, "messageID": message, "partID": part, "field": "text", "delta": text});
+        let properties = json!({"sessionID": session, "messageID": message, "partID": part, "field": "text", "delta": text});
         self.emit_session(session, "message.part.delta", properties);
     }
 

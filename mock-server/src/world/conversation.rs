@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 impl World {
     /// The request for the current step of a session's turn.
     pub(crate) fn turn_request(&self, session: &str) -> ChatRequest {
-        let mut messages = vec![json!({"role": "system", "content": "You are a coding agent played by a stand-in."})];
+        let mut messages =
+            vec![json!({"role": "system", "content": "You are a coding agent played by a stand-in."})];
         if let Some(owner) = self.sessions.get(session) {
             let current = owner.run.as_ref().map_or("", |run| run.message.as_str());
             for message in owner.messages.iter().filter(|message| message.id() != current) {

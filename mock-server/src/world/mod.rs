@@ -13,11 +13,12 @@
 //! * `patch` — two contents → a diff, in each server's spelling.
 //! * `summary` — the background jobs: what changed, and the title.
 //! * `conversation` — what the model is told.
-//! * `ids` — ids of the real form.
+//! * `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 
 mod answer;
 mod conversation;
 mod ids;
+mod io;
 mod patch;
 mod permission;
 mod routes;
@@ -26,177 +27,17 @@ mod summary;
 mod tools;
 mod turn;
 
-use crate::model::{ChatRequest, Delta};
+use crate::model::Delta;
 use crate::profile::{BootTiming, Profile};
 use ids::Ids;
+pub use io::{
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Input, Output, ReplyBody,
+    Subscription, Ticket, WorldConfig,
+};
 use permission::Permissions;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use session::Session;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Names a request until its reply; the driver chooses it.
-pub type Ticket = u64;
-/// Names an effect until its result; the world chooses it.
-pub type EffectId = u64;
-
-/// What a world starts with.
-#[derive(Debug, Clone)]
-pub struct WorldConfig {
-    /// Decides every random choice.
-    pub seed: u64,
-    /// The folder that is meant when a request names none.
-    pub directory: String,
-    /// The id of its project: the root commit of its repository, or `global`.
-    pub project: String,
-    /// Folders of the server itself, for `/path`.
-    pub home: String,
-    /// The server's configuration, in the server's own words.
-    pub config: Map<String, Value>,
-}
-
-/// Something that happens to the world.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Input {
-    /// A client asks.
-    Request(ApiRequest),
-    /// The model answers, piece by piece.
-    Model(EffectId, Delta),
-    /// The model can't answer.
-    ModelFailed(EffectId, String),
-    /// An effect is done.
-    Done(EffectId, EffectResult),
-}
-
-/// A request, free of HTTP.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ApiRequest {
-    /// Names the reply.
-    pub ticket: Ticket,
-    /// `GET`, `POST`, …
-    pub method: String,
-    /// The path, percent-decoded by segment.
-    pub path: String,
-    /// The query, decoded.
-    pub query: Vec<(String, String)>,
-    /// The directory that a header names.
-    pub directory_header: Option<String>,
-    /// The body's bytes.
-    pub body: Vec<u8>,
-}
-
-/// A reply, free of HTTP.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ApiReply {
-    /// The status code.
-    pub status: u16,
-    /// The body.
-    pub body: ReplyBody,
-}
-
-/// A reply's body.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ReplyBody {
-    /// No bytes and no content type.
-    Empty,
-    /// JSON.
-    Json(Value),
-    /// A web page.
-    Html(&'static str),
-}
-
-/// Something that the world does.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Output {
-    /// Answers a request.
-    Reply(Ticket, ApiReply),
-    /// Answers a request with an event stream.
-    Open(Ticket, Subscription),
-    /// Sends an event.
-    Event(Event),
-    /// Wants something done.
-    Effect(EffectId, Effect),
-}
-
-/// Which events a stream carries.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subscription {
-    /// The events of this directory; of all directories, wrapped, when absent.
-    pub directory: Option<String>,
-    /// The first event, for this stream alone.
-    pub hello: Value,
-}
-
-/// An event, not yet bytes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Event {
-    /// The instance that it belongs to, or `global`.
-    pub directory: String,
-    /// That instance's project, if it is one's.
-    pub project: Option<String>,
-    /// It is sent on `/event` too, not only on `/global/event`.
-    pub on_event: bool,
-    /// The event itself.
-    pub payload: Value,
-}
-
-/// Something to be done outside.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
-    /// Keep the state of the folder's files, and give it a name.
-    Snapshot {
-        /// The folder.
-        directory: String,
-    },
-    /// What changed between two snapshots.
-    Changes {
-        /// Name of the older one.
-        from: String,
-        /// Name of the newer one.
-        to: String,
-    },
-    /// Read a text file.
-    Read {
-        /// An absolute path.
-        path: String,
-    },
-    /// Write a text file, with the folders above it.
-    Write {
-        /// An absolute path.
-        path: String,
-        /// The content.
-        content: String,
-    },
-    /// Come back after all that is already on its way.
-    Yield,
-    /// Ask the model.
-    AskModel(ChatRequest),
-}
-
-/// How an effect ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EffectResult {
-    /// The snapshot's name: the id of its git tree.
-    Snapshot(String),
-    /// The changed files, sorted by path.
-    Changes(Vec<FileChange>),
-    /// The file's content; `None` when there is no such file.
-    Read(Result<Option<String>, String>),
-    /// The file is written.
-    Written(Result<(), String>),
-    /// Everything before has been done.
-    Yielded,
-}
-
-/// A file that two snapshots differ in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileChange {
-    /// Relative to the folder.
-    pub path: String,
-    /// The old content; `None` when the file is new.
-    pub before: Option<String>,
-    /// The new content; `None` when the file is gone.
-    pub after: Option<String>,
-}
 
 /// What an effect's result is for.
 #[derive(Debug)]
@@ -365,13 +206,20 @@ impl World {
 
     /// Sends an event of a session that has no twin.
     fn emit_session(&mut self, session: &str, kind: &str, properties: Value) {
-        let Some(directory) = self.sessions.get(session).map(|session| session.directory.clone()) else { return };
+        let Some(directory) = self.sessions.get(session).map(|session| session.directory.clone()) else {
+            return;
+        };
         self.emit(&directory, kind, properties);
     }
 
     fn send(&mut self, directory: &str, on_event: bool, payload: Value) {
         let project = Some(self.project_of(directory));
-        self.outputs.push(Output::Event(Event { directory: directory.to_owned(), project, on_event, payload }));
+        self.outputs.push(Output::Event(Event {
+            directory: directory.to_owned(),
+            project,
+            on_event,
+            payload,
+        }));
     }
 
     /// Sends an event of the server itself.

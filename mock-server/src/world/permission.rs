@@ -133,8 +133,9 @@ impl World {
 
     /// One no is a no to all that the session asks at this time.
     fn reject_the_others(&mut self, session: &str) {
-        let (same, other): (Vec<Pending>, Vec<Pending>) =
-            std::mem::take(&mut self.permissions.pending).into_iter().partition(|pending| pending.session == session);
+        let (same, other): (Vec<Pending>, Vec<Pending>) = std::mem::take(&mut self.permissions.pending)
+            .into_iter()
+            .partition(|pending| pending.session == session);
         self.permissions.pending = other;
         for pending in same {
             self.resolve(&pending, "reject");
@@ -148,9 +149,10 @@ impl World {
         let rule = json!({"permission": name, "pattern": "*", "action": "allow"});
         let approval = json!({"source": "project", "rule": rule});
         self.permissions.rules.push(Rule { permission: name, action: Action::Allow, approval });
-        let (same, other): (Vec<Pending>, Vec<Pending>) = std::mem::take(&mut self.permissions.pending)
-            .into_iter()
-            .partition(|pending| pending.session == answered.session && pending.wire["permission"] == permission);
+        let (same, other): (Vec<Pending>, Vec<Pending>) =
+            std::mem::take(&mut self.permissions.pending).into_iter().partition(|pending| {
+                pending.session == answered.session && pending.wire["permission"] == permission
+            });
         self.permissions.pending = other;
         for pending in same {
             self.resolve(&pending, "always");

@@ -28,7 +28,8 @@ impl World {
             ("GET", ["session", "status"]) => self.list_status(request),
             (_, ["session", id, ..]) if !id.starts_with("ses") => self.unknown_error(ticket),
             (_, ["session", id, ..]) if !self.sessions.contains_key(*id) && !is_diff(&segments) => {
-                let body = json!({"name": "NotFoundError", "data": {"message": format!("Session not found: {id}")}});
+                let body =
+                    json!({"name": "NotFoundError", "data": {"message": format!("Session not found: {id}")}});
                 self.reply(ticket, 404, ReplyBody::Json(body));
             }
             ("GET", ["session", id]) => {
@@ -51,7 +52,8 @@ impl World {
     /// The query beats the header, and both beat the default.
     fn directory_of(&self, request: &ApiRequest) -> String {
         let query = request.query.iter().find(|(key, _)| key == "directory").map(|(_, value)| value.clone());
-        let named = query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
+        let named =
+            query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
         match named {
             None => self.config.directory.clone(),
             Some(directory) if directory.starts_with('/') => {
@@ -101,15 +103,20 @@ impl World {
 
     fn list_sessions(&mut self, request: &ApiRequest) {
         let project = self.project_of(&self.directory_of(request));
-        let ids: Vec<String> =
-            self.sessions.values().filter(|session| session.project == project).map(|s| s.id.clone()).collect();
+        let ids: Vec<String> = self
+            .sessions
+            .values()
+            .filter(|session| session.project == project)
+            .map(|s| s.id.clone())
+            .collect();
         let list = ids.iter().map(|id| self.session_info(id)).collect();
         self.reply_json(request.ticket, Value::Array(list));
     }
 
     fn list_status(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
-        let busy = self.sessions.values().filter(|session| session.directory == directory && session.is_busy());
+        let busy =
+            self.sessions.values().filter(|session| session.directory == directory && session.is_busy());
         let status = busy.map(|session| (session.id.clone(), json!({"type": "busy"}))).collect();
         self.reply_json(request.ticket, Value::Object(status));
     }
@@ -146,7 +153,8 @@ impl World {
         let Some(parts) = body.get("parts").and_then(Value::as_array) else {
             return self.bad_request(request.ticket, "Missing key\n  at [\"parts\"]");
         };
-        let texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).map(str::to_owned);
+        let texts =
+            parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).map(str::to_owned);
         let prompt = Prompt { ticket: waiting, texts: texts.collect() };
         if waiting.is_none() {
             self.reply(request.ticket, 204, ReplyBody::Empty);
@@ -157,7 +165,9 @@ impl World {
     fn permission_reply(&mut self, request: &ApiRequest, id: &str, key: &str) {
         let body = serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
         match body.get(key).and_then(Value::as_str) {
-            Some(answer @ ("once" | "always" | "reject")) => self.answer_permission(request.ticket, id, answer),
+            Some(answer @ ("once" | "always" | "reject")) => {
+                self.answer_permission(request.ticket, id, answer)
+            }
             other => {
                 let got = other.map_or_else(|| "undefined".to_owned(), |word| format!("{word:?}"));
                 let expected = r#"Expected "once" | "always" | "reject""#;

@@ -107,7 +107,12 @@ impl Session {
 }
 
 impl World {
-    pub(crate) fn create_session(&mut self, directory: &str, title: Option<String>, parent: Option<String>) -> String {
+    pub(crate) fn create_session(
+        &mut self,
+        directory: &str,
+        title: Option<String>,
+        parent: Option<String>,
+    ) -> String {
         let id = self.ids.descending("ses", self.now_ms);
         let has_default_title = title.is_none();
         let kind = if parent.is_some() { "Child" } else { "New" };
@@ -150,8 +155,7 @@ impl World {
             info["parentID"] = json!(parent);
         }
         if let Some(summary) = session.summary {
-            info["summary"] =
-                json!({"additions": summary.additions, "deletions": summary.deletions, "files": summary.files});
+            info["summary"] = json!({"additions": summary.additions, "deletions": summary.deletions, "files": summary.files});
         }
         info["cost"] = json!(0);
         info["tokens"] = session.tokens.wire();
@@ -176,7 +180,8 @@ impl World {
 
     /// Tells the state of a message.
     pub(crate) fn emit_message(&mut self, session: &str, message: &str) {
-        let Some(info) = self.sessions.get(session).and_then(|s| s.message(message)).map(|m| m.info.clone()) else {
+        let Some(info) = self.sessions.get(session).and_then(|s| s.message(message)).map(|m| m.info.clone())
+        else {
             return;
         };
         self.emit_synced(session, "message.updated", json!({"sessionID": session, "info": info}));
@@ -187,7 +192,9 @@ impl World {
         let id = self.ids.ascending("prt", self.now_ms);
         let mut part = json!({"id": id, "sessionID": session, "messageID": message});
         merge(&mut part, fields);
-        let Some(owner) = self.sessions.get_mut(session).and_then(|s| s.message_mut(message)) else { return 0 };
+        let Some(owner) = self.sessions.get_mut(session).and_then(|s| s.message_mut(message)) else {
+            return 0;
+        };
         owner.parts.push(part);
         let place = owner.parts.len() - 1;
         self.emit_part(session, message, place);
@@ -209,7 +216,11 @@ impl World {
     pub(crate) fn emit_part(&mut self, session: &str, message: &str, place: usize) {
         let Some(part) = self.part_mut(session, message, place).cloned() else { return };
         let time = self.now_ms;
-        self.emit_synced(session, "message.part.updated", json!({"sessionID": session, "part": part, "time": time}));
+        self.emit_synced(
+            session,
+            "message.part.updated",
+            json!({"sessionID": session, "part": part, "time": time}),
+        );
     }
 }
 

@@ -45,7 +45,9 @@ impl World {
     }
 
     pub(crate) fn run_job(&mut self, job: Job) {
-        let Some(from) = self.sessions.get(&job.session).and_then(|owner| owner.first_tree.clone()) else { return };
+        let Some(from) = self.sessions.get(&job.session).and_then(|owner| owner.first_tree.clone()) else {
+            return;
+        };
         let effect = Effect::Changes { from, to: job.tree.clone() };
         self.effect(Purpose::JobSession(job), effect);
     }
@@ -70,7 +72,8 @@ impl World {
         let diff = self.sessions.get(session).map(|owner| owner.diff.clone()).unwrap_or_default();
         self.emit_session(session, "session.diff", json!({"sessionID": session, "diff": diff}));
         let (diffs, _) = self.diffs(changes);
-        if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&job.prompt)) {
+        if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&job.prompt))
+        {
             message.info["summary"] = json!({"diffs": diffs});
         }
         self.emit_message(session, &job.prompt);
@@ -111,9 +114,11 @@ impl World {
     fn title_after_work(&mut self, session: &str, prompt: &str) {
         let Some(owner) = self.sessions.get(session) else { return };
         let prompts = owner.messages.iter().filter(|message| message.role() == "user").count();
-        let worked = owner.messages.iter().flat_map(|message| &message.parts).any(|part| {
-            part.pointer("/state/status").and_then(Value::as_str) == Some("completed")
-        });
+        let worked = owner
+            .messages
+            .iter()
+            .flat_map(|message| &message.parts)
+            .any(|part| part.pointer("/state/status").and_then(Value::as_str) == Some("completed"));
         let long = owner.message(prompt).is_some_and(|message| {
             let chars = |part: &Value| part["text"].as_str().map_or(0, |text| text.chars().count());
             message.parts.iter().map(chars).sum::<usize>() >= LONG_PROMPT_CHARS

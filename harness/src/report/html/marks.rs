@@ -23,8 +23,12 @@ pub(super) fn of_result(result: GateResult) -> Mark {
         GateResult::PassWithDebt(_) => {
             mark("debt", "○", "Everything else is proven; what is owed stands in the ledger, with a reason.")
         }
-        GateResult::Fail => mark("bad", "✗", "Something does not hold. What is red below says what, and where."),
-        GateResult::CouldNotCheck => mark("unknown", "?", "It can't be said: some cells could not be judged."),
+        GateResult::Fail => {
+            mark("bad", "✗", "Something does not hold. What is red below says what, and where.")
+        }
+        GateResult::CouldNotCheck => {
+            mark("unknown", "?", "It can't be said: some cells could not be judged.")
+        }
     }
 }
 

@@ -49,7 +49,11 @@ fn report() -> GateReport {
         phase_name: "Chat & more".to_owned(),
         result: GateResult::Fail,
         requirements: vec![
-            requirement("turn.shown", RequirementState::Failing, &["turn/calm (kilo)", "turn/calm (opencode)"]),
+            requirement(
+                "turn.shown",
+                RequirementState::Failing,
+                &["turn/calm (kilo)", "turn/calm (opencode)"],
+            ),
             requirement("turn.later", RequirementState::Owed, &[]),
         ],
         cells: vec![passing, failing, cell("turn/cut", ServerKind::Kilo, "my client", Verdict::Untestable)],
@@ -81,7 +85,7 @@ fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
 #[test]
 fn escapes_what_adapters_and_servers_say() {
     let page = render(&report()).unwrap();
-    for raw in ["<script>alert", "<b>", "<turn/cut>", "Chat & more"] {
+    for raw in ["<script>alert", "<b>bold", "<turn/cut>", "Chat & more"] {
         assert!(!page.contains(raw), "{raw} is not escaped");
     }
     assert_eq!(page.matches("<script>").count(), 1, "the page has one script, its own");
@@ -96,7 +100,10 @@ fn every_cell_has_one_anchor_and_every_link_leads_somewhere() {
     anchors.sort_unstable();
     let cells: Vec<&&str> = anchors.iter().filter(|anchor| anchor.starts_with("cell-")).collect();
     assert_eq!(cells.len(), report.cells.len() + report.mutants[0].cells.len());
-    assert!(cells.contains(&&"cell-my-client-turn-calm-kilo") && cells.contains(&&"cell-my-client-turn-calm-kilo-2"));
+    assert!(
+        cells.contains(&&"cell-my-client-turn-calm-kilo")
+            && cells.contains(&&"cell-my-client-turn-calm-kilo-2")
+    );
     assert!(anchors.windows(2).all(|pair| pair[0] != pair[1]), "no anchor twice: {anchors:?}");
     let links: Vec<&str> = values(&page, "href").iter().filter_map(|link| link.strip_prefix('#')).collect();
     assert!(links.iter().all(|link| anchors.contains(link)), "{links:?} lead to {anchors:?}");

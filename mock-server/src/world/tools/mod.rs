@@ -101,7 +101,10 @@ impl World {
     }
 
     fn approval_of(&mut self, session: &str, call: usize) -> Value {
-        self.run_mut(session).and_then(|run| run.calls.get(call)).map(|call| call.approval.clone()).unwrap_or_default()
+        self.run_mut(session)
+            .and_then(|run| run.calls.get(call))
+            .map(|call| call.approval.clone())
+            .unwrap_or_default()
     }
 
     fn call_part(&mut self, session: &str, call: usize) -> Option<(String, usize)> {

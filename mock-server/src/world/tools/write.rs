@@ -22,7 +22,8 @@ impl World {
     pub(super) fn start_write(&mut self, session: &str, call: usize) {
         let Some(owner) = self.sessions.get(session) else { return };
         let directory = owner.directory.clone();
-        let Some(input) = owner.run.as_ref().and_then(|run| run.calls.get(call)).map(|call| &call.input) else {
+        let Some(input) = owner.run.as_ref().and_then(|run| run.calls.get(call)).map(|call| &call.input)
+        else {
             return;
         };
         let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -91,8 +92,7 @@ impl World {
         if self.profile.tool_progress {
             self.progress(session, call, json!({"output": RESULT}));
         }
-        let mut metadata =
-            json!({"diagnostics": {}, "filepath": plan.path, "exists": plan.before.is_some(), "truncated": false});
+        let mut metadata = json!({"diagnostics": {}, "filepath": plan.path, "exists": plan.before.is_some(), "truncated": false});
         let mut only_told = json!({});
         if self.profile.file_diffs {
             metadata["filediff"] = plan.file_diff();
@@ -106,11 +106,17 @@ impl World {
 
 impl WritePlan {
     fn diff(&self) -> String {
-        patch::index_style(&self.path, self.before.as_deref().unwrap_or_default(), &self.content, patch::Header::Plain)
+        patch::index_style(
+            &self.path,
+            self.before.as_deref().unwrap_or_default(),
+            &self.content,
+            patch::Header::Plain,
+        )
     }
 
     fn file_diff(&self) -> Value {
-        let (additions, deletions) = patch::count_texts(self.before.as_deref().unwrap_or_default(), &self.content);
+        let (additions, deletions) =
+            patch::count_texts(self.before.as_deref().unwrap_or_default(), &self.content);
         json!({"file": self.path, "patch": self.diff(), "additions": additions, "deletions": deletions})
     }
 }
