@@ -30,3 +30,8 @@ pub mod world;
 pub use clock::ClockKind;
 pub use journal::Journal;
 pub use standin::{Options, Play, StandIn, StartError};
+
+/// The README's program is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

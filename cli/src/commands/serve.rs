@@ -1,7 +1,7 @@
 //! `standin serve`: stands in for a server until it is told to end.
 
 use super::{Failure, Outcome, runtime, scenario, server};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fixtures::error::FileError;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::recording::Recording;
@@ -41,12 +41,20 @@ pub(crate) struct Arguments {
     /// One more port into the same server, under this name. Repeatable.
     #[arg(long = "lane")]
     lanes: Vec<String>,
-    /// Times that depend on nothing but the requests, so that two runs are the same.
-    #[arg(long)]
-    logical_clock: bool,
+    /// Where times come from.
+    #[arg(long, value_enum, default_value_t = ClockWord::Real)]
+    clock: ClockWord,
     /// Decides every random choice.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ClockWord {
+    /// The machine's clock.
+    Real,
+    /// A count that depends on nothing but the requests: two runs are the same, byte for byte.
+    Logical,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
@@ -92,7 +100,10 @@ fn options(arguments: Arguments) -> Result<Options, FileError> {
     options.lanes = arguments.lanes;
     options.workspace = arguments.workspace;
     options.seed = arguments.seed;
-    options.clock = if arguments.logical_clock { ClockKind::Logical } else { ClockKind::Real };
+    options.clock = match arguments.clock {
+        ClockWord::Real => ClockKind::Real,
+        ClockWord::Logical => ClockKind::Logical,
+    };
     Ok(options)
 }
 
