@@ -34,8 +34,8 @@ pub(crate) struct Pending {
 #[derive(Debug)]
 pub(crate) struct Permissions {
     rules: Vec<Rule>,
-    /// What allows a call that nobody was asked about.
-    default_approval: Value,
+    /// The agent whose own rules allow what no other rule is about.
+    agent: &'static str,
     pending: Vec<Pending>,
 }
 
@@ -60,18 +60,21 @@ impl Permissions {
                 rules.push(Rule { permission: permission.clone(), action, approval });
             }
         }
-        let rule = json!({"permission": "*", "pattern": "*", "action": "allow"});
-        let default_approval = json!({"source": "agent", "agent": profile.agent, "rule": rule});
-        Self { rules, default_approval, pending: Vec::new() }
+        Self { rules, agent: profile.agent, pending: Vec::new() }
     }
 
     /// What allows a call that nobody is asked about; `None` when the person must be asked.
-    fn approval_of(&self, permission: &str) -> Option<Value> {
+    pub(crate) fn approval_of(&self, permission: &str) -> Option<Value> {
         let fits = |rule: &&Rule| rule.permission == permission || rule.permission == "*";
         match self.rules.iter().rfind(fits) {
             Some(Rule { action: Action::Ask, .. }) => None,
             Some(rule) => Some(rule.approval.clone()),
-            None => Some(self.default_approval.clone()),
+            None => {
+                // The agent has a rule of its own for reads, and one for all the rest.
+                let own = if permission == "read" { "read" } else { "*" };
+                let rule = json!({"permission": own, "pattern": "*", "action": "allow"});
+                Some(json!({"source": "agent", "agent": self.agent, "rule": rule}))
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! A call goes: its arguments are whole → it looks at what it is about to change → rules and, perhaps, a question
 //! → it acts → its part is completed. Each → is an effect or an answer, so other sessions go on meanwhile.
 
+mod read;
 mod write;
 
 use super::turn::CallState;
@@ -12,6 +13,8 @@ use serde_json::{Value, json};
 /// What a call found out before it acts.
 #[derive(Debug, Clone)]
 pub(crate) enum Plan {
+    /// Read a file.
+    Read(read::ReadPlan),
     /// Write a file.
     Write(write::WritePlan),
 }
@@ -22,9 +25,11 @@ impl World {
         let Some(run) = self.run_mut(session) else { return };
         let Some(starting) = run.calls.get(call) else { return };
         match starting.tool.as_str() {
+            "read" => self.start_read(session, call),
             "write" => self.start_write(session, call),
             other => {
-                let message = format!("standin does not perform the tool '{other}' yet; it performs: write");
+                let message =
+                    format!("standin does not perform the tool '{other}' yet; it performs: read, write");
                 self.fail_call(session, call, &message);
             }
         }
@@ -39,7 +44,47 @@ impl World {
             self.progress(session, call, json!({}));
         }
         match plan {
+            Plan::Read(plan) => self.read(session, call, &plan),
             Plan::Write(plan) => self.write(session, call, &plan),
+        }
+    }
+
+    /// The file that a call is about is known.
+    pub(crate) fn call_read(&mut self, session: &str, call: usize, content: Result<Option<String>, String>) {
+        let plan =
+            self.run_mut(session).and_then(|run| run.calls.get(call)).and_then(|call| call.plan.clone());
+        match (plan, content) {
+            (_, Err(message)) => self.fail_call(session, call, &message),
+            (Some(Plan::Read(plan)), Ok(content)) => self.file_read(session, call, &plan, content),
+            (Some(Plan::Write(plan)), Ok(before)) => self.file_to_write(session, call, plan, before),
+            (None, _) => {}
+        }
+    }
+
+    /// An argument of a call, if it is a string.
+    fn text_argument(&self, session: &str, call: usize, name: &str) -> Option<String> {
+        let run = self.sessions.get(session)?.run.as_ref()?;
+        run.calls.get(call)?.input.get(name)?.as_str().map(str::to_owned)
+    }
+
+    /// The path that a call names, absolute and relative to the session's directory; a call that leads outside fails.
+    fn path_argument(&mut self, session: &str, call: usize) -> Option<(String, String)> {
+        let directory = self.sessions.get(session)?.directory.clone();
+        let Some(path) = self.text_argument(session, call, "filePath") else {
+            self.fail_call(session, call, "standin: the call needs the string 'filePath'");
+            return None;
+        };
+        let Some(relative) = inside(&directory, &path) else {
+            let message = format!("standin keeps to the workspace {directory}: {path} is outside");
+            self.fail_call(session, call, &message);
+            return None;
+        };
+        Some((format!("{directory}/{relative}"), relative))
+    }
+
+    fn set_plan(&mut self, session: &str, call: usize, plan: Plan) {
+        if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
+            call.plan = Some(plan);
         }
     }
 
@@ -147,4 +192,38 @@ pub(crate) struct Completed {
     pub(crate) title: String,
     pub(crate) metadata: Value,
     pub(crate) only_told: Value,
+}
+
+/// The path relative to the directory, if it stays inside by its spelling.
+fn inside(directory: &str, path: &str) -> Option<String> {
+    let relative = match path.strip_prefix(directory) {
+        Some(rest) => rest.strip_prefix('/')?,
+        None if path.starts_with('/') => return None,
+        None => path,
+    };
+    let mut parts = Vec::new();
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            name => parts.push(name),
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inside;
+
+    #[test]
+    fn a_path_stays_inside_by_its_spelling() {
+        assert_eq!(inside("/w", "/w/a/../b.txt").as_deref(), Some("b.txt"));
+        assert_eq!(inside("/w", "a/./b").as_deref(), Some("a/b"));
+        for outside in ["/w/../x", "/wx/a", "../a", "/etc/passwd", "/w", "/w/", "a/../.."] {
+            assert_eq!(inside("/w", outside), None, "{outside}");
+        }
+    }
 }
