@@ -166,10 +166,11 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(20);
 
-    /// A script that starts a child, says the child's number, and waits for it.
-    async fn parent_and_child(script: &str) -> (ProcessGroup, Pid) {
+    /// A shell that sets a trap, starts a child, and does what comes `then`. The child says its number itself: a
+    /// signal that reaches it earlier, while it still is a copy of its parent, would run into the parent's trap.
+    async fn parent_and_child(trap: &str, then: &str) -> (ProcessGroup, Pid) {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", script]);
+        command.args(["-c", &format!("trap {trap} TERM; sh -c 'echo $$; exec sleep 1000' & {then}")]);
         let mut group = ProcessGroup::start(command).unwrap();
         let line = clock::within(PATIENCE, group.stdout.recv()).await.unwrap().unwrap();
         let child = Pid::from_raw(line.parse().unwrap()).unwrap();
@@ -186,7 +187,7 @@ mod tests {
 
     #[tokio::test]
     async fn stop_is_polite_first_and_takes_the_children_along() {
-        let (group, child) = parent_and_child("trap 'exit 7' TERM; sleep 1000 & echo $!; wait").await;
+        let (group, child) = parent_and_child("'exit 7'", "wait").await;
         let stopped = group.stop(PATIENCE).await.unwrap();
         assert!(stopped.graceful);
         assert_eq!(stopped.status.code(), Some(7));
@@ -195,7 +196,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_does_not_listen_is_ended_by_force() {
-        let (group, child) = parent_and_child("trap '' TERM; sleep 1000 & echo $!; wait").await;
+        let (group, child) = parent_and_child("''", "wait").await;
         let leader = group.leader();
         let stopped = group.stop(Duration::from_millis(50)).await.unwrap();
         assert!(!stopped.graceful);
@@ -206,7 +207,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_child_that_outlives_its_parent_is_ended_too() {
-        let (group, child) = parent_and_child("trap '' TERM; sleep 1000 & echo $!").await;
+        let (group, child) = parent_and_child("''", "").await;
         clock::within(PATIENCE, ProcessGroup::leader_ended(group.leader())).await.unwrap();
         let stopped = group.stop(Duration::from_millis(50)).await.unwrap();
         assert!(!stopped.graceful);
@@ -216,7 +217,7 @@ mod tests {
 
     #[tokio::test]
     async fn dropping_ends_the_whole_group() {
-        let (group, child) = parent_and_child("trap '' TERM; sleep 1000 & echo $!; wait").await;
+        let (group, child) = parent_and_child("''", "wait").await;
         let leader = group.leader();
         drop(group);
         ends(child).await;

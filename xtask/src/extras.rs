@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn a_word_with_nothing_to_run_says_so() {
-        for extra in Extra::value_variants() {
+        // The real servers have something to run, and no unit test may run it.
+        for extra in Extra::value_variants().iter().filter(|extra| **extra != Extra::Real) {
             assert_eq!(
                 untestable(*extra, |_| true),
                 format!("untestable: {extra}: nothing to run yet for {extra}")

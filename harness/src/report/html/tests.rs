@@ -1,3 +1,5 @@
+//! A page from a hand-made report: escaped, anchored, without a reference to anything outside.
+
 use super::render;
 use crate::judge::{Judged, Verdict};
 use crate::report::timeline::{Entry, Who};
