@@ -42,6 +42,8 @@ async fn the_stand_in_as_a_child_is_recorded_like_a_real_server() {
             model_pause: Duration::ZERO,
         };
         let performance = piece.by_program(&program, &stand_in_limits()).await.unwrap();
+        let times: Vec<u64> = performance.recording.lines.iter().map(Line::at_us).collect();
+        assert!(times.is_sorted(), "one monotonic time line: {times:?}");
         let mut real = catalog::recording(&server.release(), SCENARIO).unwrap();
         // The child asks its own model, so the calls of the model are not on the recorder's time line.
         real.lines.retain(|line| !matches!(line, Line::Model(_)));

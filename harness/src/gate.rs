@@ -35,6 +35,7 @@ pub async fn run_cell(named: &NamedCase, server: ServerKind, subject: &Subject, 
         about: named.case.about.clone(),
         server,
         adapter: subject.name(),
+        faulted: !named.case.faults.is_empty(),
         verdict: Verdict::HarnessError,
         troubles: Vec::new(),
         checks: Vec::new(),
@@ -171,22 +172,19 @@ fn judge_gate(
 /// What does not bite: a mutant that survives or is hit without a fault, a case or a check that catches nobody.
 fn toothless(cases: &[NamedCase], mutants: &[MutantRow]) -> Vec<String> {
     let mut found = Vec::new();
-    let has_fault =
-        |name: &str| cases.iter().any(|named| named.name == name && !named.case.faults.is_empty());
     for mutant in mutants {
-        for cell in mutant.cells.iter().filter(|cell| !has_fault(&cell.case) && cell.verdict != Verdict::Pass)
-        {
+        for cell in mutant.cells.iter().filter(|cell| !cell.faulted && cell.verdict != Verdict::Pass) {
             let (name, case) = (&mutant.name, &cell.case);
             found.push(format!(
                 "the mutant {name} fails the fault-free case {case} ({}): it is no mutant but a wreck",
                 cell.server
             ));
         }
-        if mutant.cells.iter().all(|cell| cell.verdict == Verdict::Pass) {
+        if !mutant.cells.iter().any(|cell| cell.faulted && cell.verdict == Verdict::Fail) {
             found.push(format!("the mutant {} survives every case: add a case that catches it", mutant.name));
         }
     }
-    for named in cases.iter().filter(|named| has_fault(&named.name)) {
+    for named in cases.iter().filter(|named| !named.case.faults.is_empty()) {
         for server in &named.case.servers {
             let caught = mutants.iter().flat_map(|mutant| &mutant.cells).any(|cell| {
                 cell.case == named.name && cell.server == *server && cell.verdict == Verdict::Fail

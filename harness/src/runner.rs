@@ -88,10 +88,8 @@ impl Run {
     async fn play(&mut self, steps: &[UserStep]) -> Result<(), Troubled> {
         self.introduce().await?;
         for (index, step) in steps.iter().enumerate() {
-            let does = step.to_string();
-            self.stand_in.journal().push(|at_us| Line::User(UserLine { at_us, step: index + 1, does }));
             let named = |(kind, why): Troubled| (kind, format!("step {} ({step}): {why}", index + 1));
-            self.step(step).await.map_err(named)?;
+            self.step(step, index + 1).await.map_err(named)?;
         }
         Ok(())
     }
@@ -128,14 +126,21 @@ impl Run {
         Ok(())
     }
 
-    async fn step(&mut self, step: &UserStep) -> Result<(), Troubled> {
+    async fn step(&mut self, step: &UserStep, number: usize) -> Result<(), Troubled> {
+        // The person answers when there is something to answer, and not before.
+        let question = match step {
+            UserStep::AnswerPermission(_) => Some(self.next_question().await?),
+            _ => None,
+        };
+        let does = step.to_string();
+        self.stand_in.journal().push(|at_us| Line::User(UserLine { at_us, step: number, does }));
         match step {
             UserStep::Prompt(text) => {
                 let send = TaskSend { task_id: TASK.to_owned(), text: text.clone() };
                 self.ask(Request::TaskSend(send)).await.map(drop)
             }
             UserStep::AnswerPermission(answer) => {
-                let permission_id = self.next_question().await?;
+                let permission_id = question.unwrap_or_default();
                 self.answered.insert(permission_id.clone());
                 let reply = match answer {
                     PermissionAnswer::Once => Reply::Once,

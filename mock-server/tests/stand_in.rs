@@ -179,3 +179,60 @@ async fn the_seed_and_the_logical_clock_decide_every_byte() {
     assert_eq!(first, run(7).await);
     assert_ne!(first, run(8).await);
 }
+
+/// Two calls in one turn: both ask, and the person answers one of them.
+async fn two_questions(answer: &str) -> (StandIn, Vec<Value>, u16) {
+    let scenario = r#"
+about = "two writes at once"
+workspace = { config = { permission = { edit = "ask" } } }
+agent = [{ on = { prompt_contains = "write" }, steps = [
+  { tool = "write", input = { filePath = "a.txt", content = "a" } },
+  { tool = "write", input = { filePath = "b.txt", content = "b" } },
+  { say = "Done." } ] }]
+user = { steps = [{ prompt = "write" }] }
+"#;
+    let scenario = fixtures::scenario::Scenario::parse(Path::new("two.toml"), scenario).unwrap();
+    let stand_in = StandIn::start(Options::scenario(ServerKind::Opencode, scenario)).await.unwrap();
+    let (client, url) = (client(), stand_in.url());
+    let mut events = Events::open(&client, &url).await;
+    let session =
+        post(&client, &format!("{url}/session"), json!({})).await["id"].as_str().unwrap().to_owned();
+    let prompt = json!({"parts": [{"type": "text", "text": "write"}]});
+    client.post(format!("{url}/session/{session}/prompt_async")).json(&prompt).send().await.unwrap();
+    events.until("permission.asked").await;
+    let asked = client.get(format!("{url}/permission")).send().await.unwrap().json::<Value>().await.unwrap();
+    let ids: Vec<&str> =
+        asked.as_array().unwrap().iter().map(|asked| asked["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 2, "both ask at once");
+    let route = |id: &str| format!("{url}/session/{session}/permissions/{id}");
+    post(&client, &route(ids[0]), json!({"response": answer})).await;
+    events.until("session.idle").await;
+    let late =
+        client.post(route(ids[1])).json(&json!({"response": "once"})).send().await.unwrap().status().as_u16();
+    (stand_in, events.seen, late)
+}
+
+fn replies(events: &[Value]) -> Vec<&str> {
+    let replied = events.iter().filter(|event| event["type"] == "permission.replied");
+    replied.map(|event| event["properties"]["reply"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn one_no_is_a_no_to_all_that_the_session_asks() {
+    let (stand_in, events, late) = two_questions("reject").await;
+    assert_eq!(replies(&events), ["reject", "reject"]);
+    assert_eq!(late, 404, "the second question is answered already");
+    for file in ["a.txt", "b.txt"] {
+        assert!(!Path::new(stand_in.workspace()).join(file).exists(), "{file}");
+    }
+}
+
+#[tokio::test]
+async fn always_answers_what_the_session_asks_at_this_time() {
+    let (stand_in, events, late) = two_questions("always").await;
+    assert_eq!(replies(&events), ["always", "always"]);
+    assert_eq!(late, 404);
+    for file in ["a.txt", "b.txt"] {
+        assert!(Path::new(stand_in.workspace()).join(file).exists(), "{file}");
+    }
+}

@@ -178,7 +178,7 @@ impl Anchors {
 
 fn page(report: &GateReport) -> Page<'_> {
     let mut anchors = Anchors::default();
-    let reference: Vec<Link> = links(&report.cells, marks::of_verdict, &mut anchors);
+    let reference: Vec<Link> = links(&report.cells, marks::of_cell, &mut anchors);
     let mutants: Vec<Vec<Link>> =
         report.mutants.iter().map(|row| links(&row.cells, marks::of_mutant_cell, &mut anchors)).collect();
     let servers = servers(report);
@@ -220,9 +220,8 @@ fn page(report: &GateReport) -> Page<'_> {
     }
 }
 
-fn links(cells: &[Cell], mark: fn(Verdict) -> Mark, anchors: &mut Anchors) -> Vec<Link> {
-    let link =
-        |cell: &Cell| Link { anchor: anchors.of(cell), mark: mark(cell.verdict), server: cell.server.word() };
+fn links(cells: &[Cell], mark: fn(&Cell) -> Mark, anchors: &mut Anchors) -> Vec<Link> {
+    let link = |cell: &Cell| Link { anchor: anchors.of(cell), mark: mark(cell), server: cell.server.word() };
     cells.iter().map(link).collect()
 }
 

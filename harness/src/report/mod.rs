@@ -90,6 +90,8 @@ pub struct Cell {
     pub server: ServerKind,
     /// The adapter.
     pub adapter: String,
+    /// Something breaks in this case.
+    pub faulted: bool,
     /// The worst of what follows.
     pub verdict: Verdict,
     /// What went wrong with the run itself.

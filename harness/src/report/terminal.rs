@@ -37,8 +37,10 @@ pub fn render(report: &GateReport) -> String {
             }
         }
     }
-    let caught =
-        report.mutants.iter().filter(|mutant| mutant.cells.iter().any(|cell| cell.verdict == Verdict::Fail));
+    let caught = report
+        .mutants
+        .iter()
+        .filter(|mutant| mutant.cells.iter().any(|cell| cell.faulted && cell.verdict == Verdict::Fail));
     let _ = writeln!(text, "\n{} of {} mutants caught", caught.count(), report.mutants.len());
     for line in &report.toothless {
         let _ = writeln!(text, "✗ {line}");

@@ -3,7 +3,7 @@
 use crate::history;
 use crate::protocol::Update;
 use fixtures::fault_plan::StreamName;
-use fixtures::recording::{Line, ModelPurpose, Recording, Speaker};
+use fixtures::recording::{HowEnded, Line, ModelPurpose, Recording, Speaker};
 use fixtures::sse;
 use mock_server::standin::MAIN_LANE;
 use serde::Serialize;
@@ -61,7 +61,7 @@ pub fn of(history: &Recording) -> Vec<Entry> {
                 }
             }
             Line::Request(request) if request.lane.as_deref() != Some(MAIN_LANE) => {
-                let what = format!("{} {}", request.method, request.path);
+                let what = format!("{} {}", request.method, short(&request.path));
                 let stream = StreamName::from_path(&request.path).map(|_| sse::Parser::new());
                 if stream.is_some() {
                     push(request.at_us, Who::Stream, format!("{} is asked for", request.path));
@@ -79,8 +79,10 @@ pub fn of(history: &Recording) -> Vec<Entry> {
                 if let Some(parser) =
                     open.get_mut(&chunk.exchange).and_then(|exchange| exchange.stream.as_mut())
                 {
-                    for frame in parser.feed(&chunk.bytes()) {
-                        push(chunk.at_us, Who::Stream, event(&frame.data));
+                    // A twin says what the event before it said.
+                    let frames = parser.feed(&chunk.bytes()).into_iter().map(|frame| event(&frame.data));
+                    for what in frames.filter(|what| !what.starts_with("sync ")) {
+                        push(chunk.at_us, Who::Stream, what);
                     }
                     if parser.is_mid_frame() {
                         push(chunk.at_us, Who::Stream, format!("{} bytes of a frame", chunk.bytes().len()));
@@ -88,7 +90,7 @@ pub fn of(history: &Recording) -> Vec<Entry> {
                 }
             }
             Line::End(end) if open.contains_key(&end.exchange) => {
-                push(end.at_us, Who::Stream, format!("ended: {:?}", end.how));
+                push(end.at_us, Who::Stream, ended(end.how).to_owned());
             }
             Line::Model(call) => {
                 let purpose =
@@ -109,6 +111,23 @@ struct Exchange {
     what: String,
     /// It is an event stream.
     stream: Option<sse::Parser>,
+}
+
+fn ended(how: HowEnded) -> &'static str {
+    match how {
+        HowEnded::ClosedByClient => "the adapter leaves",
+        HowEnded::ClosedByServer => "the server ends it",
+        HowEnded::Broken => "it breaks",
+    }
+}
+
+/// A path whose ids show their kind and their end only.
+fn short(path: &str) -> String {
+    let segment = |segment: &str| match segment.split_once('_') {
+        Some((kind, id)) if id.len() > 8 && id.is_ascii() => format!("{kind}_…{}", &id[id.len() - 4..]),
+        _ => segment.to_owned(),
+    };
+    path.split('/').map(segment).collect::<Vec<_>>().join("/")
 }
 
 fn event(data: &str) -> String {

@@ -59,11 +59,13 @@ fn prompt_text(message: &Message) -> String {
 /// A step's message: what was said, the calls, and then a message for the result of each.
 fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
     let mut said = String::new();
+    let mut thought = String::new();
     let mut calls = Vec::new();
     let mut results = Vec::new();
     for part in &message.parts {
         match part["type"].as_str() {
             Some("text") => said.push_str(part["text"].as_str().unwrap_or_default()),
+            Some("reasoning") => thought.push_str(part["text"].as_str().unwrap_or_default()),
             Some("tool") => {
                 let state = &part["state"];
                 calls.push(json!({
@@ -79,6 +81,9 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
     let is_null = wordless_is_null && said.is_empty() && !calls.is_empty();
     let content = if is_null { Value::Null } else { json!(said) };
     let mut answer = json!({"role": "assistant", "content": content});
+    if !thought.is_empty() {
+        answer["reasoning_content"] = json!(thought);
+    }
     if !calls.is_empty() {
         answer["tool_calls"] = json!(calls);
     }

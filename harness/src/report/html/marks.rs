@@ -1,7 +1,7 @@
 //! How states are shown on the page: always by a symbol and a word, so that nobody depends on colours.
 
 use crate::judge::Verdict;
-use crate::report::{GateResult, MutantRow, RequirementState};
+use crate::report::{Cell, GateResult, MutantRow, RequirementState};
 use serde::Serialize;
 
 /// How a state is shown.
@@ -51,16 +51,21 @@ pub(super) fn of_verdict(verdict: Verdict) -> Mark {
     }
 }
 
-/// A mutant's cell: that it fails is what is wanted, at least in some case.
-pub(super) fn of_mutant_cell(verdict: Verdict) -> Mark {
-    match verdict {
-        Verdict::Fail => mark("good", "●", "caught"),
+pub(super) fn of_cell(cell: &Cell) -> Mark {
+    of_verdict(cell.verdict)
+}
+
+/// A mutant's cell: that it fails where something breaks is what is wanted; elsewhere it is a wreck.
+pub(super) fn of_mutant_cell(cell: &Cell) -> Mark {
+    match cell.verdict {
+        Verdict::Fail if cell.faulted => mark("good", "●", "caught"),
+        Verdict::Fail => mark("bad", "✗", "a wreck"),
         Verdict::Pass => mark("plain", "·", "passes"),
-        Verdict::Untestable | Verdict::HarnessError => of_verdict(verdict),
+        Verdict::Untestable | Verdict::HarnessError => of_verdict(cell.verdict),
     }
 }
 
 pub(super) fn of_mutant(row: &MutantRow) -> Mark {
-    let caught = row.cells.iter().any(|cell| cell.verdict == Verdict::Fail);
+    let caught = row.cells.iter().any(|cell| cell.faulted && cell.verdict == Verdict::Fail);
     if caught { mark("good", "●", "caught") } else { mark("bad", "✗", "survives") }
 }
