@@ -235,3 +235,107 @@ fn result(
 pub fn history_path(folder: &Path, cell: &Cell) -> std::path::PathBuf {
     folder.join(format!("{}.{}.{}.jsonl", cell.case, cell.server, cell.adapter.replace('/', "-")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Judged;
+    use std::path::PathBuf;
+
+    const CASE: &str = "about = \"x\"\nscenario = \"text/plain\"\nproves = [\"a.b\"]\nservers = [\"kilo\"]\n";
+    const FAULT: &str =
+        "[[fault]]\nwhen = { stream = \"event\", after_events = 1 }\ndo = { cut = \"between-frames\" }\n";
+
+    /// A matrix with one requirement, a case with a fault and one without, and perhaps a debt.
+    fn matrix(debt: &str) -> Matrix {
+        let requirement = "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nsource = \"s\"\nphase = 2\nmvp = true\nevidence = \"checked\"\ncheck = \"convergence\"\n[[requirement]]\nid = \"a.c\"\nabout = \"x\"\nsource = \"s\"\nphase = 2\nmvp = true\nevidence = \"checked\"\n";
+        let file = |path: &str, text: String| (PathBuf::from(path), text);
+        Matrix::read(&[
+            file("requirements/a.toml", requirement.to_owned()),
+            file("cases/x/broken.toml", format!("{CASE}{FAULT}")),
+            file("cases/x/whole.toml", CASE.to_owned()),
+            file("debt.toml", debt.to_owned()),
+        ])
+        .unwrap()
+    }
+
+    fn owes(ids: &[&str]) -> String {
+        ids.iter().map(|id| format!("[[debt]]\nrequirement = \"{id}\"\nreason = \"r\"\n")).collect()
+    }
+
+    fn cell(case: &str, faulted: bool, verdict: Verdict) -> Cell {
+        Cell {
+            case: case.to_owned(),
+            about: String::new(),
+            server: ServerKind::Kilo,
+            adapter: String::new(),
+            faulted,
+            verdict,
+            troubles: Vec::new(),
+            checks: vec![Judged { check: "convergence", verdict, facts: 1, findings: Vec::new() }],
+            rerun: String::new(),
+            timeline: Vec::new(),
+        }
+    }
+
+    /// The report when the reference and one mutant do this in the broken and in the whole case.
+    fn report(debt: &str, reference: [Verdict; 2], mutant: [Verdict; 2]) -> GateReport {
+        let matrix = matrix(debt);
+        let phase = Phase { number: 2, name: "two".into() };
+        let cells = |[broken, whole]: [Verdict; 2]| {
+            vec![cell("x/broken", true, broken), cell("x/whole", false, whole)]
+        };
+        let mutants = vec![MutantRow { name: "m".into(), about: String::new(), cells: cells(mutant) }];
+        judge_gate(&matrix, &phase, &matrix.cases, cells(reference), mutants)
+    }
+
+    const GOOD: [Verdict; 2] = [Verdict::Pass, Verdict::Pass];
+    const CAUGHT: [Verdict; 2] = [Verdict::Fail, Verdict::Pass];
+
+    #[test]
+    fn the_gate_holds_when_the_ledger_is_exactly_what_is_missing() {
+        let held = report(&owes(&["a.c"]), GOOD, CAUGHT);
+        assert_eq!(held.result, GateResult::PassWithDebt(1));
+        assert_eq!(held.result.to_string(), "PASS WITH DEBT (1)");
+        let unknown_debt = report("", GOOD, CAUGHT);
+        assert_eq!(unknown_debt.result, GateResult::Fail);
+        assert!(unknown_debt.requirements.iter().any(|row| row.state == RequirementState::Missing));
+        let paid_debt = report(&owes(&["a.b", "a.c"]), GOOD, CAUGHT);
+        assert_eq!(paid_debt.result, GateResult::Fail);
+        assert!(paid_debt.requirements.iter().any(|row| row.state == RequirementState::OwedButProven));
+    }
+
+    #[test]
+    fn a_debt_excuses_no_failure() {
+        let failing = report(&owes(&["a.b", "a.c"]), [Verdict::Fail, Verdict::Pass], CAUGHT);
+        assert_eq!(failing.result, GateResult::Fail);
+        for unseen in [Verdict::Untestable, Verdict::HarnessError] {
+            assert_eq!(
+                report(&owes(&["a.c"]), [unseen, Verdict::Pass], CAUGHT).result,
+                GateResult::CouldNotCheck
+            );
+        }
+    }
+
+    #[test]
+    fn what_does_not_bite_fails_the_gate() {
+        let debt = owes(&["a.c"]);
+        let survivor = report(&debt, GOOD, GOOD);
+        assert_eq!(survivor.result, GateResult::Fail);
+        let told = survivor.toothless.join("\n");
+        for expected in
+            ["the mutant m survives", "the case x/broken (kilo) catches no mutant", "the check convergence"]
+        {
+            assert!(told.contains(expected), "{told}");
+        }
+        let wreck = report(&debt, GOOD, [Verdict::Fail, Verdict::Fail]);
+        assert_eq!(wreck.result, GateResult::Fail);
+        assert!(
+            wreck.toothless[0].starts_with("the mutant m fails the fault-free case x/whole"),
+            "{:?}",
+            wreck.toothless
+        );
+        let unseen = report(&debt, GOOD, [Verdict::HarnessError, Verdict::Pass]);
+        assert_eq!(unseen.result, GateResult::CouldNotCheck);
+    }
+}
