@@ -8,7 +8,7 @@ use fixtures::recording::{FORMAT, FileKind, Header, Line, ModelCall, Performer, 
 use fixtures::redact::Secrets;
 use fixtures::scenario::Scenario;
 use mock_server::model::http::{ModelOptions, ModelServer};
-use mock_server::model::{Answer, ChatRequest, Script};
+use mock_server::model::{Answer, ChatRequest, Gates, Script};
 use mock_server::{Options, StandIn, StartError};
 use recorder::launch::LaunchError;
 use recorder::{Client, Credentials, LaunchSpec, Limits, Sandbox, Server, Tape};
@@ -100,7 +100,13 @@ impl Piece {
         let workspace = sandbox.workspace().to_string_lossy().into_owned();
         let tape = Tape::new();
         let script = Script::new(self.scenario.clone(), workspace.clone());
-        let options = ModelOptions { port: 0, pause: program.model_pause, on_call: write_calls_on(&tape) };
+        let gates = Gates::default();
+        let options = ModelOptions {
+            port: 0,
+            pause: program.model_pause,
+            gates: gates.clone(),
+            on_call: write_calls_on(&tape),
+        };
         let model = ModelServer::start(script, options)
             .await
             .map_err(|source| PerformanceError::Io { doing: "start the scripted model", source })?;
@@ -115,7 +121,8 @@ impl Piece {
         };
         let server = Server::launch(&spec, &sandbox, limits).await?;
         let client = Client::new(server.url(), server.credentials().clone(), tape.clone())?;
-        let performed = recorder::perform(&self.scenario, &client, limits).await;
+        let open_gate = |name: &str| gates.open(name);
+        let performed = recorder::perform(&self.scenario, &client, limits, &open_gate).await;
         server.stop(limits).await?;
         let doc = performed?.doc.to_vec();
         let header = self.header(Performer::Real, workspace);
@@ -151,7 +158,8 @@ impl Piece {
         let user = stand_in.username().to_owned();
         let client =
             Client::new(&stand_in.url(), Credentials { user, password: String::new() }, tape.clone())?;
-        let doc = recorder::perform(&self.scenario, &client, limits).await?.doc.to_vec();
+        let open_gate = |name: &str| stand_in.open_gate(name);
+        let doc = recorder::perform(&self.scenario, &client, limits, &open_gate).await?.doc.to_vec();
         let mut lines = tape.lines();
         let journal = stand_in.journal().lines();
         lines.extend(journal.into_iter().filter(|line| matches!(line, Line::Model(_))));

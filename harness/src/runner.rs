@@ -16,17 +16,22 @@ use crate::secret::random_password;
 use crate::subject::{Running, Subject};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{FileKind, Header, Line, Recording, Trouble, TroubleKind, UserLine};
-use fixtures::scenario::{PermissionAnswer, Scenario, UserStep, WaitFor};
+use fixtures::scenario::{MAIN_SESSION, PermissionAnswer, PromptRoute, Scenario, UserAct, UserStep, WaitFor};
 use fixtures::{ServerKind, catalog};
 use mock_server::standin::MAIN_LANE;
 use mock_server::{Options, StandIn};
 use parity_specs::NamedCase;
 use parity_specs::case::ADAPTER_LANE;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The one task of a case.
+/// The task of the main session.
 pub const TASK: &str = "task-1";
+
+/// The task of a session.
+fn task_of(session: &str) -> String {
+    if session == MAIN_SESSION { TASK.to_owned() } else { format!("task-{session}") }
+}
 
 /// Runs a case. An error is the harness's own; whatever the adapter does is told by the history.
 pub async fn run(
@@ -44,7 +49,16 @@ pub async fn run(
     let stand_in = StandIn::start(options).await.map_err(|error| error.to_string())?;
     let observer = Observer::start(&stand_in.url(), stand_in.username(), &password).await?;
     let running = subject.start(stand_in.journal().clone())?;
-    let mut run = Run { stand_in, observer, running, limits: *limits, password, answered: BTreeSet::new() };
+    let mut run = Run {
+        stand_in,
+        observer,
+        running,
+        limits: *limits,
+        password,
+        tasks: BTreeMap::new(),
+        answered: BTreeSet::new(),
+        awaited_from: 0,
+    };
     match run.play(&scenario.user.steps).await {
         Ok(()) => run.settle().await,
         Err((kind, what)) => {
@@ -74,8 +88,12 @@ struct Run {
     running: Running,
     limits: Limits,
     password: String,
+    /// The tasks that were started, each with its session's id.
+    tasks: BTreeMap<String, String>,
     /// The questions that the person has answered.
     answered: BTreeSet<String>,
+    /// Every event of the main lane before this place has been awaited or is older than one that was.
+    awaited_from: usize,
 }
 
 type Troubled = (TroubleKind, String);
@@ -120,48 +138,88 @@ impl Run {
             directory: self.stand_in.workspace().to_owned(),
         };
         self.ask(Request::Connect(connect)).await?;
-        let started = self.ask(Request::TaskStart(TaskRef { task_id: TASK.to_owned() })).await?;
-        serde_json::from_value::<TaskStarted>(started)
-            .map_err(|error| broken(format!("task/start: {error}")))?;
-        Ok(())
+        self.task(MAIN_SESSION).await.map(drop)
+    }
+
+    /// The task of a session; it is started when a step first names it.
+    async fn task(&mut self, session: &str) -> Result<String, Troubled> {
+        let task_id = task_of(session);
+        if !self.tasks.contains_key(&task_id) {
+            let started = self.ask(Request::TaskStart(TaskRef { task_id: task_id.clone() })).await?;
+            let started = serde_json::from_value::<TaskStarted>(started)
+                .map_err(|error| broken(format!("task/start: {error}")))?;
+            self.tasks.insert(task_id.clone(), started.session_id);
+        }
+        Ok(task_id)
     }
 
     async fn step(&mut self, step: &UserStep, number: usize) -> Result<(), Troubled> {
         // The person answers when there is something to answer, and not before.
-        let question = match step {
-            UserStep::AnswerPermission(_) => Some(self.next_question().await?),
+        let question = match &step.act {
+            UserAct::AnswerPermission { .. } => Some(self.next_question(step.session.as_deref()).await?),
             _ => None,
         };
         let does = step.to_string();
         self.stand_in.journal().push(|at_us| Line::User(UserLine { at_us, step: number, does }));
-        match step {
-            UserStep::Prompt(text) => {
-                let send = TaskSend { task_id: TASK.to_owned(), text: text.clone() };
+        match &step.act {
+            UserAct::Prompt { text, route: PromptRoute::Blocking | PromptRoute::Async } => {
+                let task_id = self.task(step.session()).await?;
+                let send = TaskSend { task_id, text: text.clone() };
                 self.ask(Request::TaskSend(send)).await.map(drop)
             }
-            UserStep::AnswerPermission(answer) => {
-                let permission_id = question.unwrap_or_default();
+            UserAct::AnswerPermission { answer, message: None } => {
+                let (task_id, permission_id) = question.unwrap_or_default();
                 self.answered.insert(permission_id.clone());
                 let reply = match answer {
                     PermissionAnswer::Once => Reply::Once,
                     PermissionAnswer::Always => Reply::Always,
                     PermissionAnswer::Reject => Reply::Reject,
                 };
-                let reply = PermissionReply { task_id: TASK.to_owned(), permission_id, reply };
+                let reply = PermissionReply { task_id, permission_id, reply };
                 self.ask(Request::PermissionReply(reply)).await.map(drop)
             }
-            UserStep::WaitFor(WaitFor::Idle) => self.wait_for_idle().await,
+            UserAct::OpenGate(name) => {
+                self.stand_in.open_gate(name);
+                Ok(())
+            }
+            UserAct::WaitFor(WaitFor::Idle) => {
+                let task_id = self.task(step.session()).await?;
+                self.wait_for_idle(&task_id).await
+            }
+            UserAct::WaitFor(WaitFor::Event { event, containing }) => {
+                let session = match &step.session {
+                    Some(name) => {
+                        let task_id = self.task(name).await?;
+                        self.tasks.get(&task_id).cloned()
+                    }
+                    None => None,
+                };
+                self.wait_for_event(event, containing.as_deref(), session.as_deref()).await
+            }
+            UserAct::AnswerPermission { message: Some(_), .. }
+            | UserAct::AnswerQuestion(_)
+            | UserAct::RejectQuestion
+            | UserAct::Abort => Err((
+                TroubleKind::Harness,
+                "an adapter can't be asked for that: no request of the protocol says it".to_owned(),
+            )),
         }
     }
 
-    /// The person answers what the screen shows, and nothing else.
-    async fn next_question(&mut self) -> Result<String, Troubled> {
+    /// The person answers what the screen shows, and nothing else. Gives the task and the question.
+    async fn next_question(&mut self, session: Option<&str>) -> Result<(String, String), Troubled> {
         let answered = self.answered.clone();
+        let wanted = session.map(task_of);
         let mut found = None;
         let shown = self.stand_in.journal().wait_until(|lines| {
             let screen = history::screen(lines);
-            let live = screen.tasks.get(TASK).into_iter().flat_map(|view| &view.permissions);
-            found = live.map(|live| live.permission_id.clone()).find(|id| !answered.contains(id));
+            found = screen
+                .tasks
+                .iter()
+                .filter(|(task, _)| wanted.as_ref().is_none_or(|wanted| wanted == *task))
+                .flat_map(|(task, view)| view.permissions.iter().map(move |live| (task, &live.permission_id)))
+                .find(|(_, id)| !answered.contains(*id))
+                .map(|(task, id)| (task.clone(), id.clone()));
             found.is_some()
         });
         within(self.limits.step, shown).await;
@@ -169,13 +227,15 @@ impl Run {
     }
 
     /// The server decides whether it is idle; whether the screen has noticed is for the checks.
-    async fn wait_for_idle(&mut self) -> Result<(), Troubled> {
+    async fn wait_for_idle(&mut self, task_id: &str) -> Result<(), Troubled> {
+        let session = self.tasks.get(task_id).cloned();
         let idle = self.stand_in.journal().wait_until(|lines| {
             let events = history::events(lines, MAIN_LANE, StreamName::Event);
-            let is = |kind: &str, event: &&Value| event["type"] == kind;
-            let last_idle = events.iter().rposition(|event| is("session.idle", &event));
+            let ours = |event: &Value| event["properties"]["sessionID"].as_str() == session.as_deref();
+            let last_idle = events.iter().rposition(|event| event["type"] == "session.idle" && ours(event));
             let prompt = |event: &Value| {
                 event["type"] == "message.updated"
+                    && ours(event)
                     && event["properties"]["info"]["role"] == "user"
                     && event["properties"]["info"].get("summary").is_none()
             };
@@ -184,6 +244,34 @@ impl Run {
         match within(self.limits.step, idle).await {
             Some(()) => Ok(()),
             None => Err(self.not_done("the server is not idle")),
+        }
+    }
+
+    async fn wait_for_event(
+        &mut self,
+        wanted: &str,
+        containing: Option<&str>,
+        session: Option<&str>,
+    ) -> Result<(), Troubled> {
+        let from = self.awaited_from;
+        let mut found = None;
+        let came = self.stand_in.journal().wait_until(|lines| {
+            let events = history::events(lines, MAIN_LANE, StreamName::Event);
+            let is_wanted = |event: &Value| {
+                event["type"] == wanted
+                    && session.is_none_or(|session| event["properties"]["sessionID"] == session)
+                    && containing.is_none_or(|words| event.to_string().contains(words))
+            };
+            found = events.iter().skip(from).position(is_wanted);
+            found.is_some()
+        });
+        within(self.limits.step, came).await;
+        match found {
+            Some(at) => {
+                self.awaited_from = from + at + 1;
+                Ok(())
+            }
+            None => Err(self.not_done(&format!("the server sent no {wanted}"))),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Everything waits in one queue, first in, first out. So what a request leads to happens in one order, the same
 //! each time, and a session's files, model and rules can't overtake each other.
 
-use crate::model::{Answer, ChatRequest, Delta, Script};
+use crate::model::{Answer, Beat, ChatRequest, Reply, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
@@ -14,8 +14,9 @@ use crate::world::{
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
+use fixtures::scenario::BreakOff;
 use serde_json::{Value, json};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// A world with its workspace and its model.
@@ -27,13 +28,31 @@ pub struct Engine {
     /// The server's description of itself, byte for byte.
     doc: Option<&'static [u8]>,
     model_calls: u64,
+    open_gates: BTreeSet<String>,
+    held: Vec<Held>,
+}
+
+/// An answer of the model that waits at a gate.
+#[derive(Debug)]
+struct Held {
+    gate: String,
+    effect: EffectId,
+    rest: VecDeque<Beat>,
 }
 
 impl Engine {
     /// A world at its beginning.
     #[must_use]
     pub fn new(profile: &'static Profile, config: WorldConfig, workspace: Workspace, script: Script) -> Self {
-        Self { world: World::new(profile, config), workspace, script, doc: None, model_calls: 0 }
+        Self {
+            world: World::new(profile, config),
+            workspace,
+            script,
+            doc: None,
+            model_calls: 0,
+            open_gates: BTreeSet::new(),
+            held: Vec::new(),
+        }
     }
 
     /// Answers `/doc` with these bytes.
@@ -47,11 +66,13 @@ impl Engine {
             Effect::AskModel(request) => {
                 let answer = self.script.answer(&request);
                 acts.push(Act::Asked(Box::new(self.model_call(&request, &answer))));
-                match answer.deltas {
-                    Ok(deltas) => {
-                        queue.extend(deltas.into_iter().map(|delta: Delta| Input::Model(id, delta)))
+                match answer.reply {
+                    Reply::Beats(beats) => self.play(id, beats.into(), queue),
+                    Reply::Refused(fail) => {
+                        let why = format!("status {}: {}", fail.status, fail.message);
+                        queue.push_back(Input::ModelFailed(id, why));
                     }
-                    Err(why) => queue.push_back(Input::ModelFailed(id, why)),
+                    Reply::Unscripted(why) => queue.push_back(Input::ModelFailed(id, why)),
                 }
                 return;
             }
@@ -62,6 +83,41 @@ impl Engine {
             Effect::Yield => EffectResult::Yielded,
         };
         queue.push_back(Input::Done(id, result));
+    }
+
+    /// The model says what it says up to the next closed gate.
+    fn play(&mut self, effect: EffectId, mut beats: VecDeque<Beat>, queue: &mut VecDeque<Input>) {
+        while let Some(beat) = beats.pop_front() {
+            match beat {
+                Beat::Delta(delta) => queue.push_back(Input::Model(effect, delta)),
+                Beat::Gate(name) if self.open_gates.contains(&name) => {}
+                Beat::Gate(gate) => {
+                    self.held.push(Held { gate, effect, rest: beats });
+                    return;
+                }
+                Beat::BreakOff(BreakOff::Stall) => return,
+                Beat::BreakOff(how) => {
+                    let why = format!("the model's answer broke off ({})", how.word());
+                    queue.push_back(Input::ModelFailed(effect, why));
+                }
+            }
+        }
+    }
+
+    /// Takes what has happened, and all that follows from it.
+    fn settle(&mut self, mut queue: VecDeque<Input>, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let mut acts = Vec::new();
+        while let Some(input) = queue.pop_front() {
+            for output in self.world.step(input, now()) {
+                match output {
+                    Output::Reply(ticket, reply) => acts.push(Act::Reply(ticket, wire_reply(reply))),
+                    Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
+                    Output::Event(event) => acts.extend(send(&event)),
+                    Output::Effect(id, effect) => self.perform(id, effect, &mut queue, &mut acts),
+                }
+            }
+        }
+        acts
     }
 
     fn model_call(&mut self, request: &ChatRequest, answer: &Answer) -> ModelCall {
@@ -84,19 +140,19 @@ impl Performer for Engine {
             let reply = WireReply { status: 200, content_type, body: Bytes::from_static(doc) };
             return vec![Act::Reply(request.ticket, reply)];
         }
-        let mut acts = Vec::new();
-        let mut queue = VecDeque::from([Input::Request(request)]);
-        while let Some(input) = queue.pop_front() {
-            for output in self.world.step(input, now()) {
-                match output {
-                    Output::Reply(ticket, reply) => acts.push(Act::Reply(ticket, wire_reply(reply))),
-                    Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
-                    Output::Event(event) => acts.extend(send(&event)),
-                    Output::Effect(id, effect) => self.perform(id, effect, &mut queue, &mut acts),
-                }
-            }
+        self.settle(VecDeque::from([Input::Request(request)]), now)
+    }
+
+    fn open_gate(&mut self, name: &str, now: &dyn Fn() -> u64) -> Vec<Act> {
+        self.open_gates.insert(name.to_owned());
+        let mut queue = VecDeque::new();
+        let (freed, held) = std::mem::take(&mut self.held).into_iter().partition(|held| held.gate == name);
+        self.held = held;
+        let freed: Vec<Held> = freed;
+        for Held { effect, rest, .. } in freed {
+            self.play(effect, rest, &mut queue);
         }
-        acts
+        self.settle(queue, now)
     }
 
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame {

@@ -9,6 +9,7 @@
 //! * [`replay`] — a recording, played again.
 //! * [`performer`] — what the shell needs of whoever answers: an engine or a replay.
 //! * `http`, `stream` — the shell: lanes, credentials, bodies, subscribers.
+//! * `socket` — connections that can be reset.
 //! * [`fault`] — what breaks, one behaviour a file.
 //! * [`journal`], [`clock`] — what happened, and when.
 //! * [`standin`] — the front door.
@@ -22,6 +23,7 @@ pub mod model;
 pub mod performer;
 pub mod profile;
 pub mod replay;
+mod socket;
 pub mod standin;
 mod stream;
 pub mod workspace;

@@ -11,6 +11,12 @@ pub trait Performer: Send {
     /// Takes a request; returns what follows from it, in order. `now` looks at the clock.
     fn take(&mut self, request: ApiRequest, now: &dyn Fn() -> u64) -> Vec<Act>;
 
+    /// Lets the model go on that waits at this gate, now or later. A performer without a model has none.
+    fn open_gate(&mut self, name: &str, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let _ = (name, now);
+        Vec::new()
+    }
+
     /// A heartbeat for one subscriber of a stream.
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame;
 }

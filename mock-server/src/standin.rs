@@ -113,13 +113,15 @@ pub enum StartError {
 }
 
 /// A running stand-in; it ends when dropped.
-#[derive(Debug)]
 pub struct StandIn {
+    core: Arc<Core>,
     lanes: Vec<(String, SocketAddr)>,
     journal: Journal,
     faults: ArmedPlan,
     username: &'static str,
     workspace: String,
+    /// Those of the scenario.
+    gates: Vec<String>,
     header: recording::Header,
     tasks: Vec<JoinHandle<()>>,
     _folder: Option<TempDir>,
@@ -158,7 +160,11 @@ impl StandIn {
         }
         let header = header(&options, profile, &workspace);
         let username = profile.server.word();
-        Ok(Self { lanes, journal, faults, username, workspace, header, tasks, _folder: folder })
+        let gates = match &options.play {
+            Play::Scenario(scenario) => scenario.gates(),
+            Play::Recording(_) => Vec::new(),
+        };
+        Ok(Self { core, lanes, journal, faults, username, workspace, gates, header, tasks, _folder: folder })
     }
 
     /// The address of the main lane.
@@ -201,6 +207,17 @@ impl StandIn {
     #[must_use]
     pub fn header(&self) -> &recording::Header {
         &self.header
+    }
+
+    /// Lets the model go on that waits at this gate of the scenario, now or later.
+    pub fn open_gate(&self, name: &str) {
+        self.core.open_gate(name);
+    }
+
+    /// From now on no gate of the scenario holds the model.
+    pub fn open_all_gates(&self) {
+        let gates = self.gates.iter();
+        gates.for_each(|gate| self.core.open_gate(gate));
     }
 
     /// The faults that have not fired yet, with their numbers in the plan.

@@ -88,6 +88,11 @@ impl EventStream {
         self.shared.lock().events.iter().skip(from).any(wanted)
     }
 
+    /// All such events so far, in order.
+    pub fn matching(&self, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
+        self.shared.lock().events.iter().filter(|event| wanted(event)).cloned().collect()
+    }
+
     /// When the last event came that tells something (heartbeats don't); at first, when the stream was opened.
     #[must_use]
     pub fn last_activity(&self) -> Instant {

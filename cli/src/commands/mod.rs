@@ -16,6 +16,7 @@ use harness::judge::Verdict;
 use std::fmt;
 use std::path::Path;
 use std::process::ExitCode;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// What a command ends with.
 pub(crate) type Outcome = Result<ExitCode, Failure>;
@@ -71,6 +72,17 @@ pub(crate) fn scenario(name_or_file: &str) -> Result<Scenario, FileError> {
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Runtime::new()
         .map_err(|error| Failure::CouldNot(format!("failed to start a runtime: {error}")))
+}
+
+/// Waits until somebody ends the program politely.
+pub(crate) async fn until_told_to_end() -> Result<(), Failure> {
+    let mut terminate = signal(SignalKind::terminate())
+        .map_err(|error| Failure::CouldNot(format!("failed to wait for signals: {error}")))?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    Ok(())
 }
 
 /// Parses `--server`.

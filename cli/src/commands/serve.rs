@@ -1,6 +1,6 @@
 //! `standin serve`: stands in for a server until it is told to end.
 
-use super::{Failure, Outcome, runtime, scenario, server};
+use super::{Failure, Outcome, runtime, scenario, server, until_told_to_end};
 use clap::{Args, ValueEnum};
 use fixtures::error::FileError;
 use fixtures::fault_plan::FaultPlan;
@@ -9,7 +9,6 @@ use fixtures::{ServerKind, catalog};
 use mock_server::{ClockKind, Options, StandIn};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tokio::signal::unix::{SignalKind, signal};
 
 /// What a stand-in is to be.
 #[derive(Debug, Args)]
@@ -44,6 +43,9 @@ pub(crate) struct Arguments {
     /// Where times come from.
     #[arg(long, value_enum, default_value_t = ClockWord::Real)]
     clock: ClockWord,
+    /// Let no gate of the scenario hold the model.
+    #[arg(long)]
+    open_gates: bool,
     /// Decides every random choice.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -63,20 +65,19 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
             format!("standin listens on 127.0.0.1 only, not on {}: leave --hostname out", arguments.hostname);
         return Err(Failure::Misuse(message));
     }
+    let open_gates = arguments.open_gates;
     let options = options(arguments)?;
     let word = options.server.word();
     runtime()?.block_on(async {
         let stand_in = StandIn::start(options).await.map_err(|error| Failure::CouldNot(error.to_string()))?;
+        if open_gates {
+            stand_in.open_all_gates();
+        }
         println!("{word} server listening on {}", stand_in.url());
         for (lane, url) in stand_in.lanes().into_iter().skip(1) {
             println!("lane {lane} listening on {url}");
         }
-        let mut terminate = signal(SignalKind::terminate())
-            .map_err(|error| Failure::CouldNot(format!("failed to wait for signals: {error}")))?;
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
-        }
+        until_told_to_end().await?;
         for (number, fault) in stand_in.unfired_faults() {
             eprintln!("fault {number} never fired: it {fault}");
         }

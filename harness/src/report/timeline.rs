@@ -93,8 +93,11 @@ pub fn of(history: &Recording) -> Vec<Entry> {
                 push(end.at_us, Who::Stream, ended(end.how).to_owned());
             }
             Line::Model(call) => {
-                let purpose =
-                    if call.purpose == ModelPurpose::Title { "a title" } else { "the agent's part" };
+                let purpose = match call.purpose {
+                    ModelPurpose::Title => "a title",
+                    ModelPurpose::Summary => "a summary",
+                    ModelPurpose::Turn => "the agent's part",
+                };
                 push(call.at_us, Who::Model, format!("asked for {purpose}: {}", call.answered));
             }
             Line::Fault(fault) => {

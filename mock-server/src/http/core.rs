@@ -93,6 +93,15 @@ impl Core {
         receiver.await.ok()
     }
 
+    /// Lets the model go on that waits at this gate.
+    pub(crate) fn open_gate(self: &Arc<Self>, name: &str) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let acts = inner.performer.open_gate(name, &|| self.clock.now_ms());
+        for act in acts {
+            self.act(&mut inner, act);
+        }
+    }
+
     fn act(self: &Arc<Self>, inner: &mut Inner, act: Act) {
         match act {
             Act::Send(to, frame) => inner.bus.send(&to, &frame),

@@ -12,6 +12,8 @@ pub struct ChatRequest {
     pub tools: Vec<String>,
     /// Does the server want the answer as a stream?
     pub stream: bool,
+    /// The session that asks, where the server tells it in a header.
+    pub session: Option<String>,
 }
 
 impl ChatRequest {
@@ -33,16 +35,23 @@ impl ChatRequest {
             })
             .unwrap_or_default();
         let stream = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
-        Ok(Self { messages: messages.clone(), tools, stream })
+        Ok(Self { messages: messages.clone(), tools, stream, session: None })
     }
 
-    /// The servers offer tools whenever the agent works; a request without any asks for a title.
+    /// The servers offer tools whenever the agent works; a request without any may be for their own use.
     #[must_use]
     pub fn purpose(&self) -> ModelPurpose {
+        if !self.tools.is_empty() {
+            return ModelPurpose::Turn;
+        }
         let system =
             self.messages.iter().find(|message| role(message) == "system").map(text).unwrap_or_default();
-        if self.tools.is_empty() && system.to_ascii_lowercase().contains("title generator") {
+        let asks_for_summary =
+            self.last_prompt().is_some_and(|(_, prompt)| prompt.contains("anchored summary"));
+        if system.to_ascii_lowercase().contains("title generator") {
             ModelPurpose::Title
+        } else if asks_for_summary {
+            ModelPurpose::Summary
         } else {
             ModelPurpose::Turn
         }

@@ -1,29 +1,40 @@
 //! The scripted model over HTTP, in the OpenAI dialect, for the real servers.
+//!
+//! Beside the two routes of the dialect there are two of our own, for whoever runs it as a program:
+//! `POST /standin/gates/{name}` opens a gate, `GET /standin/report` tells what was not used and what was missing.
 
 use super::chat::ChatRequest;
-use super::script::{Answer, Delta, FinishReason, Script, Usage};
+use super::gates::Gates;
+use super::script::{Answer, Beat, Delta, Reply, Report, Script};
+use super::wire;
 use crate::clock::{Clock, ClockKind};
+use crate::socket::{Listener, Resetter};
 use axum::body::{Body, Bytes};
-use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::extract::{ConnectInfo, Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use fixtures::recording::ModelPurpose;
+use fixtures::scenario::{BreakOff, Fail};
+use futures_util::stream::{self, Stream};
 use serde_json::{Value, json};
+use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// Told of every call and its answer; a recorder writes it down.
 pub type OnCall = Arc<dyn Fn(&ChatRequest, &Answer) + Send + Sync>;
 
+/// Where the servers say which session asks.
+const SESSION_HEADERS: [&str; 3] = ["x-session-id", "x-session-affinity", "x-opencode-session"];
+
 /// A scripted model that listens on a loopback port until it is dropped.
-#[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
     task: tokio::task::JoinHandle<()>,
+    shared: Arc<Shared>,
 }
 
 /// How the model behaves as a server.
@@ -33,38 +44,70 @@ pub struct ModelOptions {
     /// How long the model thinks before each answer. What a server does meanwhile comes first then, and what it
     /// does at no fixed place shows.
     pub pause: Duration,
+    /// Where answers wait.
+    pub gates: Gates,
     /// Told of every call.
     pub on_call: OnCall,
 }
 
+impl Default for ModelOptions {
+    fn default() -> Self {
+        Self { port: 0, pause: Duration::ZERO, gates: Gates::default(), on_call: Arc::new(|_, _| {}) }
+    }
+}
+
 struct Shared {
-    script: Script,
+    script: Mutex<Script>,
     pause: Duration,
+    gates: Gates,
     clock: Clock,
     on_call: OnCall,
+}
+
+impl Shared {
+    fn script(&self) -> std::sync::MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl ModelServer {
     /// Starts listening.
     pub async fn start(script: Script, options: ModelOptions) -> std::io::Result<Self> {
-        let ModelOptions { port, pause, on_call } = options;
+        let ModelOptions { port, pause, gates, on_call } = options;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
+        let clock = Clock::new(ClockKind::Real);
+        let shared = Arc::new(Shared { script: Mutex::new(script), pause, gates, clock, on_call });
         let app = Router::new()
             .route("/v1/models", get(models))
             .route("/v1/chat/completions", post(completions))
-            .with_state(Arc::new(Shared { script, pause, clock: Clock::new(ClockKind::Real), on_call }));
+            .route("/standin/report", get(report))
+            .route("/standin/gates/{name}", post(open_gate))
+            .with_state(shared.clone())
+            .into_make_service_with_connect_info::<Resetter>();
         let task = tokio::spawn(async move {
             // Serving ends with the task; an accept error has nobody to be told to.
-            let _ = axum::serve(listener, app).await;
+            let _ = axum::serve(Listener(listener), app).await;
         });
-        Ok(Self { address, task })
+        Ok(Self { address, task, shared })
     }
 
     /// The address, without `/v1`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// What was never asked for, and what was asked for in vain, so far.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        self.shared.script().report()
+    }
+
+    /// Where its answers wait.
+    #[must_use]
+    pub fn gates(&self) -> &Gates {
+        &self.shared.gates
     }
 }
 
@@ -80,165 +123,150 @@ async fn models() -> Json<Value> {
     )
 }
 
-async fn completions(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
+async fn report(State(shared): State<Arc<Shared>>) -> Json<Value> {
+    let report = shared.script().report();
+    Json(json!({"unused": report.unused, "unscripted": report.unscripted}))
+}
+
+async fn open_gate(State(shared): State<Arc<Shared>>, Path(name): Path<String>) -> StatusCode {
+    shared.gates.open(&name);
+    StatusCode::NO_CONTENT
+}
+
+async fn completions(
+    State(shared): State<Arc<Shared>>,
+    ConnectInfo(resetter): ConnectInfo<Resetter>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let request = serde_json::from_slice::<Value>(&body)
         .map_err(|error| format!("the request is not JSON: {error}"))
         .and_then(|body| ChatRequest::parse(&body));
-    let request = match request {
+    let mut request = match request {
         Ok(request) => request,
-        Err(message) => return refuse(&message),
+        Err(message) => return unscripted(&message),
     };
-    let answer = shared.script.answer(&request);
+    request.session =
+        SESSION_HEADERS.iter().find_map(|name| headers.get(*name)?.to_str().ok()).map(str::to_owned);
+    let answer = shared.script().answer(&request);
     (shared.on_call)(&request, &answer);
     if !shared.pause.is_zero() {
         shared.clock.wait(shared.pause).await;
     }
-    match answer.deltas {
-        Err(message) => refuse(&message),
-        Ok(deltas) if request.stream => stream(&deltas),
-        Ok(deltas) => Json(whole(&deltas, request.purpose())).into_response(),
+    match answer.reply {
+        Reply::Unscripted(message) => unscripted(&message),
+        Reply::Refused(fail) => refuse(&fail),
+        Reply::Beats(beats) => {
+            let playing = Playing::new(beats, request.stream, shared.gates.clone(), resetter);
+            let kind = if request.stream { "text/event-stream" } else { "application/json" };
+            ([(header::CONTENT_TYPE, kind)], Body::from_stream(playing.into_body())).into_response()
+        }
     }
 }
 
 /// A call that the script does not know is an error that no server retries, in words that end up on the screen.
-fn refuse(message: &str) -> Response {
-    let body = json!({"error": {"message": format!("standin's scripted model: {message}"), "type": "invalid_request_error", "code": "no_turn"}});
-    (StatusCode::BAD_REQUEST, Json(body)).into_response()
+fn unscripted(message: &str) -> Response {
+    (StatusCode::BAD_REQUEST, Json(wire::unscripted(message))).into_response()
 }
 
-fn stream(deltas: &[Delta]) -> Response {
-    let mut chunks = vec![frame(&json!({"role": "assistant", "content": ""}), None)];
-    chunks.extend(deltas.iter().map(|delta| match delta {
-        Delta::Finish { reason, usage } => frame(&json!({}), Some((*reason, *usage))),
-        other => frame(&wire(other), None),
-    }));
-    chunks.push(Bytes::from_static(b"data: [DONE]\n\n"));
-    let body =
-        Body::from_stream(tokio_stream::iter(chunks.into_iter().map(Ok::<_, std::convert::Infallible>)));
-    ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
-}
-
-fn frame(delta: &Value, finish: Option<(FinishReason, Usage)>) -> Bytes {
-    let reason = finish.map(|(reason, _)| reason_word(reason));
-    let mut chunk = json!({
-        "id": "chatcmpl-standin", "object": "chat.completion.chunk", "created": 0, "model": "fake",
-        "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
-    });
-    if let Some((_, usage)) = finish {
-        chunk["usage"] = usage_wire(usage);
+fn refuse(fail: &Fail) -> Response {
+    let status = StatusCode::from_u16(fail.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = (status, Json(wire::refusal(fail))).into_response();
+    if let Some(seconds) = fail.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
-    Bytes::from(fixtures::sse::encode(&chunk.to_string()))
+    response
 }
 
-fn wire(delta: &Delta) -> Value {
-    match delta {
-        Delta::Text(text) => json!({"content": text}),
-        Delta::Reasoning(text) => json!({"reasoning_content": text}),
-        Delta::ToolStart { index, id, name } => json!({"tool_calls": [
-            {"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}]}),
-        Delta::ToolArguments { index, text } => {
-            json!({"tool_calls": [{"index": index, "function": {"arguments": text}}]})
-        }
-        Delta::Finish { .. } => json!({}),
+/// The body breaks off; what HTTP makes of it is a body without its last chunk.
+#[derive(Debug, thiserror::Error)]
+#[error("the script breaks the answer off")]
+struct BrokenOff;
+
+/// What is left of an answer.
+struct Playing {
+    left: VecDeque<Piece>,
+    gates: Gates,
+    resetter: Resetter,
+}
+
+enum Piece {
+    Bytes(Bytes),
+    Gate(String),
+    BreakOff(BreakOff),
+}
+
+impl Playing {
+    fn new(beats: Vec<Beat>, as_stream: bool, gates: Gates, resetter: Resetter) -> Self {
+        let left = if as_stream { streamed(beats) } else { in_one_piece(&beats) };
+        Self { left, gates, resetter }
     }
-}
 
-fn reason_word(reason: FinishReason) -> &'static str {
-    match reason {
-        FinishReason::Stop => "stop",
-        FinishReason::ToolCalls => "tool_calls",
+    fn into_body(self) -> impl Stream<Item = Result<Bytes, BrokenOff>> {
+        stream::unfold(self, |mut playing| async move {
+            let piece = playing.next().await?;
+            Some((piece, playing))
+        })
     }
-}
 
-fn usage_wire(usage: Usage) -> Value {
-    json!({"prompt_tokens": usage.input, "completion_tokens": usage.output, "total_tokens": usage.input + usage.output})
-}
-
-/// The same answer in one piece.
-fn whole(deltas: &[Delta], purpose: ModelPurpose) -> Value {
-    let mut content = String::new();
-    let mut reasoning = String::new();
-    let mut calls: Vec<Value> = Vec::new();
-    let mut end = (FinishReason::Stop, super::script::USAGE);
-    for delta in deltas {
-        match delta {
-            Delta::Text(text) => content.push_str(text),
-            Delta::Reasoning(text) => reasoning.push_str(text),
-            Delta::ToolStart { id, name, .. } => {
-                calls
-                    .push(json!({"id": id, "type": "function", "function": {"name": name, "arguments": ""}}));
+    async fn next(&mut self) -> Option<Result<Bytes, BrokenOff>> {
+        loop {
+            match self.left.pop_front()? {
+                Piece::Bytes(bytes) => return Some(Ok(bytes)),
+                Piece::Gate(name) => self.gates.passed(&name).await,
+                Piece::BreakOff(BreakOff::Clean) => return None,
+                Piece::BreakOff(BreakOff::Stall) => std::future::pending().await,
+                Piece::BreakOff(how) => {
+                    if how == BreakOff::Reset {
+                        self.resetter.reset();
+                    }
+                    // HTTP drops what it has not flushed when a body fails; giving way once lets it flush first.
+                    tokio::task::yield_now().await;
+                    return Some(Err(BrokenOff));
+                }
             }
-            Delta::ToolArguments { index, text } => {
-                let arguments = &mut calls[*index]["function"]["arguments"];
-                *arguments = json!(format!("{}{text}", arguments.as_str().unwrap_or_default()));
-            }
-            Delta::Finish { reason, usage } => end = (*reason, *usage),
         }
     }
-    let mut message = json!({"role": "assistant", "content": content});
-    if !reasoning.is_empty() {
-        message["reasoning_content"] = json!(reasoning);
+}
+
+fn streamed(beats: Vec<Beat>) -> VecDeque<Piece> {
+    let mut left = VecDeque::from([Piece::Bytes(wire::opening())]);
+    for beat in beats {
+        match beat {
+            Beat::Delta(delta) => {
+                left.push_back(Piece::Bytes(wire::chunk(&delta)));
+                if matches!(delta, Delta::Finish(_)) {
+                    left.push_back(Piece::Bytes(wire::done()));
+                }
+            }
+            Beat::Gate(name) => left.push_back(Piece::Gate(name)),
+            Beat::BreakOff(how) => left.push_back(Piece::BreakOff(how)),
+        }
     }
-    if !calls.is_empty() && purpose == ModelPurpose::Turn {
-        message["tool_calls"] = json!(calls);
+    left
+}
+
+/// All gates hold the one piece; an answer that breaks off does so in the middle of it.
+fn in_one_piece(beats: &[Beat]) -> VecDeque<Piece> {
+    let text = wire::whole(beats).to_string();
+    let mut left: VecDeque<Piece> = VecDeque::new();
+    let mut end = None;
+    for beat in beats {
+        match beat {
+            Beat::Gate(name) => left.push_back(Piece::Gate(name.clone())),
+            Beat::BreakOff(how) => end = Some(*how),
+            Beat::Delta(_) => {}
+        }
     }
-    json!({
-        "id": "chatcmpl-standin", "object": "chat.completion", "created": 0, "model": "fake",
-        "choices": [{"index": 0, "message": message, "finish_reason": reason_word(end.0)}],
-        "usage": usage_wire(end.1),
-    })
+    match end {
+        None => left.push_back(Piece::Bytes(Bytes::from(text))),
+        Some(how) => {
+            left.push_back(Piece::Bytes(Bytes::copy_from_slice(&text.as_bytes()[..text.len() / 2])));
+            left.push_back(Piece::BreakOff(how));
+        }
+    }
+    left
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::Mutex;
-
-    #[tokio::test]
-    async fn a_server_gets_the_turn_as_a_stream_and_in_one_piece() {
-        let scenario = fixtures::catalog::scenario("permission/write-allowed-once").unwrap();
-        let calls = Arc::new(Mutex::new(Vec::new()));
-        let seen = calls.clone();
-        let model = ModelServer::start(
-            Script::new(scenario, "/w"),
-            ModelOptions {
-                port: 0,
-                pause: Duration::ZERO,
-                on_call: Arc::new(move |_: &ChatRequest, answer: &Answer| {
-                    seen.lock().unwrap().push(answer.answered.clone());
-                }),
-            },
-        )
-        .await
-        .unwrap();
-        let url = format!("{}/v1/chat/completions", model.url());
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let ask = |stream: bool, prompt: &str| {
-            client
-                .post(&url)
-                .json(&json!({"messages": [{"role": "user", "content": prompt}], "stream": stream}))
-                .send()
-        };
-        let text = ask(true, "write").await.unwrap().text().await.unwrap();
-        assert!(text.ends_with("data: [DONE]\n\n"));
-        let frames = fixtures::sse::parse(text.as_bytes());
-        let whole: Value = ask(false, "write").await.unwrap().json().await.unwrap();
-        let said: String = frames
-            .iter()
-            .filter_map(|frame| serde_json::from_str::<Value>(&frame.data).ok())
-            .filter_map(|chunk| chunk.pointer("/choices/0/delta/content")?.as_str().map(str::to_owned))
-            .collect();
-        assert_eq!(said, "I will write the file.");
-        assert_eq!(whole["choices"][0]["message"]["content"], said);
-        assert_eq!(
-            whole["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"],
-            r#"{"filePath":"/w/out.txt","content":"hello\n"}"#
-        );
-        let refused = ask(true, "sing").await.unwrap();
-        assert_eq!(refused.status(), 400);
-        assert!(refused.text().await.unwrap().contains("no turn answers the prompt \\\"sing\\\""));
-        let calls = calls.lock().unwrap();
-        assert_eq!(calls.len(), 3);
-        assert!(calls[2].starts_with("nothing: no turn"));
-    }
-}
+mod tests;

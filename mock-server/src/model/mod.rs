@@ -2,12 +2,19 @@
 //! in process. It is the one script engine; nobody else interprets a scenario's agent.
 //!
 //! * [`chat`] — a request in the OpenAI dialect, reduced to what a script needs.
-//! * [`script`] — a request → the deltas of the answer. A pure function: two sessions can't disturb each other.
-//! * [`http`] — the same over `/v1/chat/completions` and `/v1/models`.
+//! * `plan` — a turn's steps, cut into the answers to one request each.
+//! * [`script`] — a request → the beats of the answer. Two sessions can't disturb each other.
+//! * [`gates`] — where an answer waits until the person lets it go on.
+//! * [`http`] — the same over `/v1/chat/completions` and `/v1/models`, in the words of `wire`.
 
 pub mod chat;
+pub mod gates;
 pub mod http;
+mod plan;
 pub mod script;
+mod wire;
 
 pub use chat::ChatRequest;
-pub use script::{Answer, Delta, FinishReason, Script, Usage};
+pub use gates::Gates;
+pub use http::{ModelOptions, ModelServer};
+pub use script::{Answer, Beat, Delta, Reply, Report, Script};

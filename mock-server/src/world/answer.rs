@@ -26,11 +26,11 @@ impl World {
                 self.tool_started(session, &message, id, name);
             }
             Delta::ToolArguments { index, text } => self.tool_arguments(session, &message, *index, text),
-            Delta::Finish { reason, usage } => {
+            Delta::Finish(finish) => {
                 self.close_reasoning(session, &message);
                 self.close_text(session, &message);
                 if let Some(run) = self.run_mut(session) {
-                    run.finish = Some((*reason, *usage));
+                    run.finish = Some(*finish);
                 }
                 self.end_step_if_done(session);
             }

@@ -20,7 +20,7 @@ impl World {
             }
         }
         let tools = self.profile.tools.iter().map(|&tool| tool.to_owned()).collect();
-        ChatRequest { messages, tools, stream: true }
+        ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()) }
     }
 
     /// The request for a session's title.
@@ -32,7 +32,7 @@ impl World {
             json!({"role": "system", "content": "You are a title generator played by a stand-in."}),
             json!({"role": "user", "content": texts.join("\n")}),
         ];
-        ChatRequest { messages, tools: Vec::new(), stream: true }
+        ChatRequest { messages, tools: Vec::new(), stream: true, session: None }
     }
 
     fn prompt_message(&self, message: &Message, directory: &str) -> Value {

@@ -3,8 +3,8 @@
 use super::session::{Message, Tokens};
 use super::summary::{Job, Then};
 use super::{Effect, FileChange, Purpose, ReplyBody, Ticket, World};
-use crate::model::{FinishReason, Usage};
 use crate::profile::{BootTiming, TitleTiming};
+use fixtures::scenario::{Finish, FinishReason};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub(crate) struct Run {
     /// What the model has written of the open parts so far.
     pub(crate) partial: BTreeMap<usize, String>,
     pub(crate) calls: Vec<Call>,
-    pub(crate) finish: Option<(FinishReason, Usage)>,
+    pub(crate) finish: Option<Finish>,
     /// When the model's answer to the current step began.
     pub(crate) answer_began_ms: Option<u64>,
     /// The person said no to a call: the turn ends with this step.
@@ -189,13 +189,15 @@ impl World {
         let now = self.now_ms;
         let Some(run) = self.sessions.get_mut(session).and_then(|owner| owner.run.as_mut()) else { return };
         tree.clone_into(&mut run.end_tree);
-        let Some((reason, usage)) = run.finish else { return };
+        let Some(Finish { reason, usage }) = run.finish else { return };
         let (message, start_tree) = (run.message.clone(), run.start_tree.clone());
         let began = run.answer_began_ms.unwrap_or(now);
         let tokens = Tokens { input: usage.input, output: usage.output };
         let reason = match reason {
             FinishReason::Stop => "stop",
             FinishReason::ToolCalls => "tool-calls",
+            FinishReason::Length => "length",
+            FinishReason::ContentFilter => "content-filter",
         };
         let mut part = json!({"type": "step-finish", "reason": reason, "snapshot": tree});
         if self.profile.step_metrics {
@@ -240,7 +242,8 @@ impl World {
         let now = self.now_ms;
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let Some(run) = owner.run.as_ref() else { return };
-        let goes_on = matches!(run.finish, Some((FinishReason::ToolCalls, _))) && !run.rejected;
+        let goes_on =
+            run.finish.is_some_and(|finish| finish.reason == FinishReason::ToolCalls) && !run.rejected;
         let rejected = run.rejected;
         let message = run.message.clone();
         if let Some(message) = owner.message_mut(&message) {

@@ -5,6 +5,7 @@ use crate::capture::Credentials;
 use crate::tape::Tape;
 use crate::testing::fake_server::{Asked, Out, chunk, serve, stream_head, whole};
 use crate::testing::scenario;
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
 /// How the server behaves.
@@ -132,7 +133,7 @@ async fn performed(server: Server) -> (Result<Performed, DriveError>, Vec<Line>)
         Server::NeverConnects => Limits { exchange: Duration::from_millis(500), ..limits() },
         _ => limits(),
     };
-    (perform(&scenario(), &client, &limits).await, tape.lines())
+    (perform(&scenario(), &client, &limits, &|_| {}).await, tape.lines())
 }
 
 /// What was done, in order; the chunks of the streams are left out, since two connections race.

@@ -1,0 +1,318 @@
+//! The person at work: one step after the other, in one session or several.
+
+use super::waiting::{accepted, ask, awaited, prompt_accepted, quiet, shown, subscribe, timed};
+use super::{OpenGate, Problem};
+use crate::capture::{CaptureError, Client, Method, Reply};
+use crate::clock::Limits;
+use crate::events::{EventStream, kind, property};
+use bytes::Bytes;
+use fixtures::fault_plan::StreamName;
+use fixtures::scenario::{MAIN_SESSION, PermissionAnswer, PromptRoute, UserAct, UserStep, WaitFor};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use tokio::task::{JoinError, JoinSet};
+
+/// The person of a scenario.
+pub(super) struct Person<'a> {
+    client: &'a Client,
+    limits: &'a Limits,
+    open_gate: OpenGate<'a>,
+    events: EventStream,
+    global_events: EventStream,
+    /// In the order of their creation; the main one first.
+    sessions: Vec<Session>,
+    /// Prompts whose answer is awaited, each with the place of its session.
+    prompts: JoinSet<Answered>,
+    /// The questions that the person has answered, and those that were settled otherwise.
+    settled: BTreeSet<String>,
+    /// Every event before this place has been awaited or is older than one that was.
+    awaited_from: usize,
+}
+
+/// A session that the person has created.
+struct Session {
+    name: String,
+    id: String,
+    /// How many events had come at the latest prompt.
+    prompted_at: usize,
+    /// How many prompts wait for their answer.
+    unanswered: usize,
+}
+
+/// Something that the agent asks.
+struct Question {
+    asked: &'static str,
+    settled: &'static [&'static str],
+    what: &'static str,
+}
+
+const PERMISSION: Question = Question {
+    asked: "permission.asked",
+    settled: &["permission.replied"],
+    what: "a permission.asked that is not answered yet",
+};
+
+const QUESTION: Question = Question {
+    asked: "question.asked",
+    settled: &["question.replied", "question.rejected"],
+    what: "a question.asked that is not answered yet",
+};
+
+impl<'a> Person<'a> {
+    pub(super) async fn arrive(
+        client: &'a Client,
+        limits: &'a Limits,
+        open_gate: OpenGate<'a>,
+    ) -> Result<(Self, Bytes), Problem> {
+        let events = subscribe(client, limits, StreamName::Event).await?;
+        let global_events = subscribe(client, limits, StreamName::GlobalEvent).await?;
+        for stream in [&events, &global_events] {
+            let connected = stream.wait_for(0, |event| kind(event) == "server.connected");
+            awaited("server.connected", limits.exchange, connected).await?;
+        }
+        quiet(&events, &global_events, limits.boot_quiet, limits.boot).await?;
+        let doc = client.exchange_apart(Method::GET, "/doc", "");
+        let doc = timed("the answer to GET /doc", limits.exchange, doc).await??;
+        let doc = accepted("GET /doc", doc)?.bytes;
+        let awaited_from = events.count();
+        let mut person = Self {
+            client,
+            limits,
+            open_gate,
+            events,
+            global_events,
+            sessions: Vec::new(),
+            prompts: JoinSet::new(),
+            settled: BTreeSet::new(),
+            awaited_from,
+        };
+        person.session(MAIN_SESSION).await?;
+        Ok((person, doc))
+    }
+
+    pub(super) fn main_session(&self) -> &str {
+        self.sessions.first().map_or("", |session| session.id.as_str())
+    }
+
+    pub(super) async fn does(&mut self, step: &UserStep) -> Result<(), Problem> {
+        match &step.act {
+            UserAct::Prompt { text, route } => self.prompt(step.session(), text, *route).await,
+            UserAct::AnswerPermission { answer, message } => {
+                let (session, id) = self.question(&PERMISSION, step).await?;
+                let (path, body) = match message {
+                    None => {
+                        (format!("/session/{session}/permissions/{id}"), json!({ "response": answer.word() }))
+                    }
+                    // Only this route takes one.
+                    Some(message) => (format!("/permission/{id}/reply"), reply_with(*answer, message)),
+                };
+                self.post(&path, Some(&body)).await
+            }
+            UserAct::AnswerQuestion(answers) => {
+                let (_, id) = self.question(&QUESTION, step).await?;
+                self.post(&format!("/question/{id}/reply"), Some(&json!({ "answers": answers }))).await
+            }
+            UserAct::RejectQuestion => {
+                let (_, id) = self.question(&QUESTION, step).await?;
+                self.post(&format!("/question/{id}/reject"), None).await
+            }
+            UserAct::Abort => {
+                let at = self.session(step.session()).await?;
+                let path = format!("/session/{}/abort", self.sessions[at].id);
+                self.post(&path, None).await
+            }
+            UserAct::OpenGate(name) => {
+                (self.open_gate)(name);
+                Ok(())
+            }
+            UserAct::WaitFor(WaitFor::Idle) => self.wait_for_idle(step.session()).await,
+            UserAct::WaitFor(WaitFor::Event { event, containing }) => {
+                let session = match &step.session {
+                    Some(name) => Some(self.session(name).await?),
+                    None => None,
+                };
+                self.wait_for_event(event, containing.as_deref(), session).await
+            }
+        }
+    }
+
+    /// The place of this session among the others; it is created if there is none of this name.
+    async fn session(&mut self, name: &str) -> Result<usize, Problem> {
+        if let Some(at) = self.sessions.iter().position(|session| session.name == name) {
+            return Ok(at);
+        }
+        let created = ask(self.client, self.limits, Method::POST, "/session", Some(&json!({}))).await?;
+        let created = accepted("POST /session", created)?;
+        let id = created.json().and_then(|session| Some(session.get("id")?.as_str()?.to_owned()));
+        let id = id.ok_or_else(|| {
+            Problem::Unusable(format!("the answer to POST /session has no id: {}", shown(&created)))
+        })?;
+        let prompted_at = self.events.count();
+        self.sessions.push(Session { name: name.to_owned(), id, prompted_at, unanswered: 0 });
+        Ok(self.sessions.len() - 1)
+    }
+
+    async fn prompt(&mut self, session: &str, text: &str, route: PromptRoute) -> Result<(), Problem> {
+        let at = self.session(session).await?;
+        let session = &mut self.sessions[at];
+        session.prompted_at = self.events.count();
+        let body = json!({ "parts": [{ "type": "text", "text": text }] });
+        match route {
+            // The answer comes when the turn ends, so it is awaited elsewhere.
+            PromptRoute::Blocking => {
+                let path = format!("/session/{}/message", session.id);
+                let client = self.client.clone();
+                session.unanswered += 1;
+                self.prompts
+                    .spawn(async move { (at, client.exchange(Method::POST, &path, "", Some(&body)).await) });
+                Ok(())
+            }
+            PromptRoute::Async => {
+                let path = format!("/session/{}/prompt_async", session.id);
+                self.post(&path, Some(&body)).await
+            }
+        }
+    }
+
+    async fn post(&self, path: &str, body: Option<&Value>) -> Result<(), Problem> {
+        let reply = ask(self.client, self.limits, Method::POST, path, body).await?;
+        accepted(&format!("POST {path}"), reply).map(drop)
+    }
+
+    /// Waits for a question that nobody has answered; gives its session and its id.
+    async fn question(&mut self, question: &Question, step: &UserStep) -> Result<(String, String), Problem> {
+        let session = match &step.session {
+            Some(name) => {
+                let at = self.session(name).await?;
+                Some(self.sessions[at].id.clone())
+            }
+            None => None,
+        };
+        loop {
+            let is_open = |event: &Value| {
+                kind(event) == question.asked
+                    && property(event, "id").is_none_or(|id| !self.settled.contains(id))
+                    && (session.is_none() || property(event, "sessionID") == session.as_deref())
+            };
+            let asked = self.events.wait_for(0, is_open);
+            let (place, event) = tokio::select! {
+                asked = awaited(question.what, self.limits.permission, asked) => asked?,
+                problem = refusal(&mut self.prompts, &mut self.sessions) => return Err(problem),
+            };
+            let (Some(id), Some(session)) = (property(&event, "id"), property(&event, "sessionID")) else {
+                let asked = question.asked;
+                return Err(Problem::Unusable(format!("this {asked} has no id or no sessionID: {event}")));
+            };
+            self.settled.insert(id.to_owned());
+            // One answer may settle several questions: the server then says so for each.
+            let is_settled = |later: &Value| {
+                question.settled.contains(&kind(later)) && property(later, "requestID") == Some(id)
+            };
+            if !self.events.has(place, is_settled) {
+                return Ok((session.to_owned(), id.to_owned()));
+            }
+        }
+    }
+
+    async fn wait_for_idle(&mut self, session: &str) -> Result<(), Problem> {
+        let limit = self.limits.idle;
+        let at = self.session(session).await?;
+        let (prompts, sessions) = (&mut self.prompts, &mut self.sessions);
+        let replies = async {
+            while sessions[at].unanswered > 0 {
+                let Some(answered) = prompts.join_next().await else { break };
+                let (of, reply) = joined(answered)?;
+                sessions[of].unanswered -= 1;
+                prompt_accepted(reply)?;
+            }
+            Ok::<(), Problem>(())
+        };
+        timed("the answers to the prompts", limit, replies).await??;
+        let session = &self.sessions[at];
+        let is_idle = |event: &Value| {
+            kind(event) == "session.idle" && property(event, "sessionID") == Some(session.id.as_str())
+        };
+        let idle = self.events.wait_for(session.prompted_at, is_idle);
+        awaited("session.idle after the latest prompt", limit, idle).await.map(drop)
+    }
+
+    async fn wait_for_event(
+        &mut self,
+        wanted: &str,
+        containing: Option<&str>,
+        session: Option<usize>,
+    ) -> Result<(), Problem> {
+        let what = match containing {
+            Some(words) => format!("an event {wanted} with {words:?}"),
+            None => format!("an event {wanted}"),
+        };
+        let session = session.map(|at| self.sessions[at].id.clone());
+        let is_wanted = |event: &Value| {
+            kind(event) == wanted
+                && (session.is_none() || property(event, "sessionID") == session.as_deref())
+                && containing.is_none_or(|words| event.to_string().contains(words))
+        };
+        let event = self.events.wait_for(self.awaited_from, is_wanted);
+        let (place, _) = tokio::select! {
+            event = awaited(&what, self.limits.idle, event) => event?,
+            problem = refusal(&mut self.prompts, &mut self.sessions) => return Err(problem),
+        };
+        self.awaited_from = place + 1;
+        Ok(())
+    }
+
+    /// Waits until nothing happens any more, reads what is left, and closes the streams.
+    pub(super) async fn leave(&self) -> Result<(), Problem> {
+        quiet(&self.events, &self.global_events, self.limits.quiet, self.limits.settle).await?;
+        let mut paths: Vec<String> = Vec::new();
+        for session in &self.sessions {
+            let id = &session.id;
+            paths.extend(["", "/message", "/diff", "/todo"].map(|part| format!("/session/{id}{part}")));
+        }
+        let children = self.children();
+        if !children.is_empty() {
+            paths.extend(self.sessions.iter().map(|session| format!("/session/{}/children", session.id)));
+            paths.extend(children.iter().map(|id| format!("/session/{id}/message")));
+        }
+        if self.events.has(0, |event| kind(event) == QUESTION.asked) {
+            paths.push("/question".to_owned());
+        }
+        paths.extend(["/permission", "/session/status"].map(str::to_owned));
+        for path in &paths {
+            // Whatever the answer is, it is what the server has to say: the tape keeps it.
+            ask(self.client, self.limits, Method::GET, path, None).await?;
+        }
+        Ok(())
+    }
+
+    /// The sessions that the agent has created, in order.
+    fn children(&self) -> Vec<String> {
+        let created = self.events.matching(|event| kind(event) == "session.created");
+        let ids = created.iter().filter_map(|event| property(event, "sessionID"));
+        ids.filter(|id| self.sessions.iter().all(|session| session.id != *id)).map(str::to_owned).collect()
+    }
+}
+
+fn reply_with(answer: PermissionAnswer, message: &str) -> Value {
+    json!({ "reply": answer.word(), "message": message })
+}
+
+type Answered = (usize, Result<Reply, CaptureError>);
+
+/// Waits for a prompt that fails; never ready while none does.
+async fn refusal(prompts: &mut JoinSet<Answered>, sessions: &mut [Session]) -> Problem {
+    while let Some(answered) = prompts.join_next().await {
+        let outcome = joined(answered).and_then(|(of, reply)| {
+            sessions[of].unanswered -= 1;
+            prompt_accepted(reply)
+        });
+        if let Err(problem) = outcome {
+            return problem;
+        }
+    }
+    std::future::pending().await
+}
+
+fn joined(answered: Result<Answered, JoinError>) -> Result<Answered, Problem> {
+    answered.map_err(|error| Problem::Unusable(format!("the task of a prompt failed: {error}")))
+}

@@ -1,0 +1,75 @@
+//! What a person waits for. Every wait has a limit and says what did not come.
+
+use super::Problem;
+use crate::capture::{CaptureError, Client, Method, Reply};
+use crate::clock::{self, Limits};
+use crate::events::{EventStream, StreamEnded};
+use fixtures::fault_plan::StreamName;
+use serde_json::Value;
+use std::time::Duration;
+
+pub(super) async fn subscribe(
+    client: &Client,
+    limits: &Limits,
+    stream: StreamName,
+) -> Result<EventStream, Problem> {
+    let what = format!("the head of {}", stream.path());
+    Ok(timed(&what, limits.exchange, client.subscribe(stream, "")).await??)
+}
+
+/// An exchange that does not wait for the agent.
+pub(super) async fn ask(
+    client: &Client,
+    limits: &Limits,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Reply, Problem> {
+    let what = format!("the answer to {method} {path}");
+    Ok(timed(&what, limits.exchange, client.exchange(method, path, "", body)).await??)
+}
+
+/// Waits until both streams have been quiet for `quiet`.
+pub(super) async fn quiet(
+    one: &EventStream,
+    other: &EventStream,
+    quiet: Duration,
+    limit: Duration,
+) -> Result<(), Problem> {
+    let what = format!("{} s without an event on both streams", quiet.as_secs_f32());
+    let silence = clock::quiet_since(quiet, || one.last_activity().max(other.last_activity()));
+    timed(&what, limit, silence).await
+}
+
+pub(super) async fn timed<T>(
+    what: &str,
+    limit: Duration,
+    work: impl Future<Output = T>,
+) -> Result<T, Problem> {
+    clock::within(limit, work).await.ok_or_else(|| Problem::TimedOut { awaited: what.to_owned(), limit })
+}
+
+pub(super) async fn awaited<T>(
+    what: &str,
+    limit: Duration,
+    event: impl Future<Output = Result<T, StreamEnded>>,
+) -> Result<T, Problem> {
+    timed(what, limit, event).await?.map_err(|ended| Problem::Ended { awaited: what.to_owned(), ended })
+}
+
+pub(super) fn prompt_accepted(reply: Result<Reply, CaptureError>) -> Result<(), Problem> {
+    accepted("the prompt", reply?).map(drop)
+}
+
+pub(super) fn accepted(request: &str, reply: Reply) -> Result<Reply, Problem> {
+    if reply.is_success() {
+        return Ok(reply);
+    }
+    Err(Problem::Refused { request: request.to_owned(), status: reply.status, body: shown(&reply) })
+}
+
+/// The beginning of a body, for messages.
+pub(super) fn shown(reply: &Reply) -> String {
+    const SHOWN_CHARS: usize = 300;
+    String::from_utf8_lossy(&reply.bytes).chars().take(SHOWN_CHARS).collect()
+}
