@@ -1,6 +1,7 @@
 //! What came of a command or of one of its steps. "Could not check" is a word of its own, so that it can't pass
 //! for "holds".
 
+use harness::complain;
 use std::process::ExitCode;
 
 /// What came of a command or of one of its steps. Exit code 2, misuse, is given by the command line parser.
@@ -39,7 +40,7 @@ impl Outcome {
             Self::Fails(lines) => ("fails", lines),
             Self::Untestable(lines) => ("could not check", lines),
         };
-        eprintln!("\n{word}:\n{lines}");
+        complain!("\n{word}:\n{lines}");
     }
 
     /// The exit code that Standin's commands share.
