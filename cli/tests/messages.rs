@@ -55,6 +55,8 @@ fn nonsense() -> TempDir {
     for name in ["binary.toml", "binary.jsonl"] {
         write(name, b"\xFF\xFE\x00\x01");
     }
+    // Nobody writes that much, and a device such as /dev/zero never ends.
+    write("endless.toml", &vec![b'#'; 5 * 1024 * 1024]);
     write("scenario", b"about = \"x\"\n");
     fs::create_dir(folder.path().join("folder")).unwrap();
     folder
@@ -97,6 +99,7 @@ fn faults_that_never_fire_are_refused_before_the_start() {
             &["serve", "--faults", "binary.toml"],
             &["serve", "--faults", "folder"],
             &["serve", "--faults", ""],
+            &["serve", "--faults", "endless.toml"],
         ],
         folder.path()
     ));

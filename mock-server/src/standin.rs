@@ -105,7 +105,7 @@ pub enum StartError {
         source: std::io::Error,
     },
     /// The workspace can't be used.
-    #[error("failed to use the workspace {}: {}", path.display(), io_words(source))]
+    #[error("failed to use the workspace {}: {}; choose another folder", path.display(), io_words(source))]
     Workspace {
         /// The folder.
         path: PathBuf,

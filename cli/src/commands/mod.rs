@@ -18,6 +18,8 @@ use harness::complain;
 use harness::judge::Verdict;
 use harness::mutants::Mutant;
 use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -75,9 +77,18 @@ pub(crate) fn scenario(name_or_file: &str) -> Result<Scenario, FileError> {
     })
 }
 
-/// The text of a file.
+/// More than anybody writes by hand; a device without an end is longer.
+const LONGEST_TEXT: u64 = 4 * 1024 * 1024;
+
+/// The text of a file that a person wrote.
 pub(crate) fn read_text(path: &Path) -> Result<String, FileError> {
-    std::fs::read_to_string(path).map_err(|error| FileError::io(path, "read it", &error))
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(LONGEST_TEXT + 1).read_to_string(&mut text));
+    let length = read.map_err(|error| FileError::io(path, "read it", &error))?;
+    if u64::try_from(length).is_ok_and(|length| length > LONGEST_TEXT) {
+        return Err(FileError::whole(path, "longer than 4 MiB: is it the file that you mean?"));
+    }
+    Ok(text)
 }
 
 /// A file of Standin's format. Where a kill tore its last line off, that is said.

@@ -112,7 +112,9 @@ mod tests {
     fn this_repository_keeps_its_rules() {
         match run(crate::root()) {
             Outcome::Holds => {}
-            Outcome::Fails(lines) | Outcome::Untestable(lines) => panic!("\n{lines}"),
+            Outcome::Fails(lines) | Outcome::Misuse(lines) | Outcome::Untestable(lines) => {
+                panic!("\n{lines}")
+            }
         }
     }
 
