@@ -1,19 +1,33 @@
 //! The `standin` command: wires the parts together. One file per command in `commands/`; no logic of its own.
 
+#![deny(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "they panic when the reader has left; `say!` does not"
+)]
+
 mod commands;
 
 use clap::{Parser, Subcommand};
+use harness::{complain, say};
 use std::process::ExitCode;
 
 /// A stand-in server, a recorder and a parity harness for programs that talk to coding-agent servers.
 ///
 /// Exit codes: 0 all holds, 1 something fails, 2 misuse, 3 could not check.
 #[derive(Debug, Parser)]
-#[command(name = "standin", version, arg_required_else_help = true)]
+#[command(name = "standin", version, arg_required_else_help = true, after_help = AFTER_HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+const AFTER_HELP: &str = "Start here:
+
+    standin serve                     stands in for `kilo serve`; point a client at the address it prints
+    standin serve --profile opencode  the same for `opencode serve`
+    standin check                     runs every parity case with the reference adapter
+    standin help serve                what a command does, with examples";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -43,11 +57,16 @@ fn main() -> ExitCode {
         Command::Gate(arguments) => commands::gate::run(&arguments),
         Command::Adapter(arguments) => commands::adapter::run(&arguments),
     };
-    match outcome {
+    let code = match outcome {
         Ok(code) => code,
         Err(failure) => {
-            eprintln!("standin: {failure}");
+            complain!("standin: {failure}");
             failure.exit_code()
         }
-    }
+    };
+    let lost = say::lost().map(|why| commands::Failure::CouldNot(why.to_owned()));
+    lost.map_or(code, |failure| {
+        complain!("standin: {failure}");
+        failure.exit_code()
+    })
 }

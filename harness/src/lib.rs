@@ -16,7 +16,7 @@
 //! * [`performance`] — a scenario performed by the real server, the stand-in or a replay, and kept.
 //! * [`truth`] — the stand-in against the recordings.
 //!
-//! [`clock`] and [`secret`] own this crate's waiting and its randomness.
+//! [`say`] writes lines that survive a reader who leaves. [`clock`] and [`secret`] own this crate's waiting and its randomness.
 
 pub mod checks;
 pub mod clock;
@@ -31,6 +31,7 @@ pub mod protocol;
 pub mod reference;
 pub mod report;
 pub mod runner;
+pub mod say;
 pub mod secret;
 pub mod subject;
 pub mod truth;

@@ -1,7 +1,7 @@
 //! Is the stand-in true? Each scenario × server: the world and the replay against the recording of the real server.
 
 use crate::performance::{PerformanceError, Piece};
-use fixtures::compare::{Difference, compare};
+use fixtures::compare::{Difference, Sides, compare};
 use fixtures::error::FileError;
 use fixtures::floats::Floats;
 use fixtures::recording::Recording;
@@ -33,6 +33,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// What the two sides of its differences are called.
+    #[must_use]
+    pub fn sides(&self) -> Sides {
+        Sides::new("the recording", format!("the {}", self.candidate))
+    }
+
     /// No difference.
     #[must_use]
     pub fn is_equal(&self) -> bool {

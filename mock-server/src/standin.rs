@@ -13,6 +13,7 @@ use crate::profile::Profile;
 use crate::replay::Replay;
 use crate::workspace::{Workspace, text_id};
 use crate::world::WorldConfig;
+use fixtures::error::io_words;
 use fixtures::fault_plan::{Fault, FaultPlan};
 use fixtures::recording::{self, Recording};
 use fixtures::scenario::Scenario;
@@ -92,7 +93,8 @@ impl Options {
 pub enum StartError {
     /// A port can't be had.
     #[error(
-        "failed to listen on 127.0.0.1:{port} for lane '{lane}': {source}; choose another port, or 0 for any free one"
+        "failed to listen on 127.0.0.1:{port} for lane '{lane}': {}; choose another port, or 0 for any free one",
+        io_words(source)
     )]
     Listen {
         /// The lane.
@@ -103,7 +105,7 @@ pub enum StartError {
         source: std::io::Error,
     },
     /// The workspace can't be used.
-    #[error("failed to use the workspace {}: {source}", path.display())]
+    #[error("failed to use the workspace {}: {}; choose another folder", path.display(), io_words(source))]
     Workspace {
         /// The folder.
         path: PathBuf,

@@ -1,10 +1,11 @@
 //! The whole matrix, read and checked against itself: a name that leads nowhere is an error with its file.
 
-use crate::case::{Case, NamedCase};
+use crate::case::{ADAPTER_LANE, Case, NamedCase};
 use crate::gate::{Debt, DebtFile, Phase, PhaseFile};
 use crate::requirement::{Requirement, RequirementFile};
 use fixtures::catalog;
 use fixtures::error::{FileError, parse_toml};
+use fixtures::fault_plan::{Place, check_names};
 use include_dir::{Dir, include_dir};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,9 @@ impl Matrix {
                 }
             } else if let Ok(inner) = path.strip_prefix("cases") {
                 let case: Case = parse_toml(&file, text)?;
+                let releases: Vec<String> = case.servers.iter().map(|server| server.release()).collect();
+                let more_lanes = "a case has no other";
+                check_names(&file, text, &Place { lanes: &[ADAPTER_LANE], more_lanes, releases: &releases })?;
                 let name: Vec<_> =
                     inner.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
                 matrix.cases.push(NamedCase { name: name.join("/"), case });
@@ -156,6 +160,12 @@ mod tests {
                 )),
                 read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nproves = []\n")),
                 read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nprove = []\n")),
+                read(&case(
+                    "about = \"x\"\nscenario = \"text/plain\"\nproves = [\"a.b\"]\n[[fault]]\nwhen = { lane = \"adaptor\", stream = \"event\", after_events = 1 }\ndo = { cut = \"between-frames\" }\n"
+                )),
+                read(&case(
+                    "about = \"x\"\nscenario = \"text/plain\"\nproves = [\"a.b\"]\n[[fault]]\nwhen = { stream = \"event\", after_event = \"session.idel\" }\ndo = { cut = \"between-frames\" }\n"
+                )),
                 read(&[requirement, ("debt.toml", "[[debt]]\nrequirement = \"a.c\"\nreason = \"r\"\n")]),
                 read(&[requirement, ("requirements/b.toml", requirement.1)]),
             ]

@@ -4,6 +4,7 @@
 use crate::outcome::Outcome;
 use crate::{real, step};
 use clap::ValueEnum;
+use harness::say;
 use std::fmt;
 use std::path::Path;
 
@@ -36,10 +37,10 @@ impl fmt::Display for Extra {
 
 /// Probes the tools of a word, then runs its steps. What can't be tested is printed here, at once.
 pub(crate) fn run(extra: Extra, root: &Path) -> Outcome {
-    println!("\n== --extra {extra}");
+    say!("\n== --extra {extra}");
     let outcome = perform(extra, root, step::answers);
     if let Outcome::Untestable(line) = &outcome {
-        println!("{line}");
+        say!("{line}");
     }
     outcome
 }

@@ -13,6 +13,8 @@ pub(crate) struct Arguments {
     more: Vec<String>,
 }
 
+/// The exit code with which `standin` says that it was asked for something that can't be.
+const MISUSE: i32 = 2;
 /// The exit code with which `standin` says that it could not check.
 const COULD_NOT_CHECK: i32 = 3;
 
@@ -24,6 +26,9 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
         .status();
     match status {
         Ok(status) if status.success() => Outcome::Holds,
+        Ok(status) if status.code() == Some(MISUSE) => {
+            Outcome::Misuse("`standin gate` does not know these words; its output is above".to_owned())
+        }
         Ok(status) if status.code() == Some(COULD_NOT_CHECK) => {
             Outcome::Untestable("the gate could not check everything; its output is above".to_owned())
         }

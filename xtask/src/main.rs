@@ -2,6 +2,12 @@
 //!
 //! A new command is a module, a line in [`Command`] whose doc comment is its help, and an arm in [`run`].
 
+#![deny(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "they panic when the reader has left; `say!` does not"
+)]
+
 mod cargo_tool;
 mod extras;
 mod gate;
@@ -48,7 +54,10 @@ fn main() -> ExitCode {
     let root = root();
     let outcome = run(Cli::parse().command, root);
     outcome.report();
-    outcome.exit_code()
+    match harness::say::lost() {
+        Some(why) => Outcome::of_all([outcome, Outcome::Untestable(why.to_owned())]).exit_code(),
+        None => outcome.exit_code(),
+    }
 }
 
 fn run(command: Command, root: &Path) -> Outcome {
@@ -97,9 +106,22 @@ mod tests {
             &["xtask", "tset"][..],
             &["xtask", "test", "--extra", "ruby"],
             &["xtask", "test", "--require-all"],
+            &["xtask", "record", "no/such"],
+            &["xtask", "record", "--server", "vim"],
+            &["xtask", "record", "--keep-as", "../x"],
         ] {
             let error = Cli::try_parse_from(wrong).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn an_unknown_scenario_is_told_once_before_any_server_is_started() {
+        let error = Cli::try_parse_from(["xtask", "record", "text/plian"]).unwrap_err().to_string();
+        assert_eq!(
+            error.matches("there is no scenario 'text/plian'; did you mean 'text/plain'?").count(),
+            1,
+            "{error}"
+        );
     }
 }

@@ -1,15 +1,18 @@
 //! What came of a command or of one of its steps. "Could not check" is a word of its own, so that it can't pass
 //! for "holds".
 
+use harness::complain;
 use std::process::ExitCode;
 
-/// What came of a command or of one of its steps. Exit code 2, misuse, is given by the command line parser.
+/// What came of a command or of one of its steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// All that was asked holds.
     Holds,
     /// Something does not hold; a line for each.
     Fails(String),
+    /// The command line is wrong. The parser finds most of it; this is what only a step can find.
+    Misuse(String),
     /// It could not be checked: why, and what to do about it; a line for each.
     Untestable(String),
 }
@@ -21,7 +24,7 @@ impl Outcome {
         for step in steps {
             match step {
                 Self::Holds => {}
-                Self::Fails(line) => failures.push(line),
+                Self::Fails(line) | Self::Misuse(line) => failures.push(line),
                 Self::Untestable(line) => gaps.push(line),
             }
         }
@@ -37,9 +40,10 @@ impl Outcome {
         let (word, lines) = match self {
             Self::Holds => return,
             Self::Fails(lines) => ("fails", lines),
+            Self::Misuse(lines) => ("misuse", lines),
             Self::Untestable(lines) => ("could not check", lines),
         };
-        eprintln!("\n{word}:\n{lines}");
+        complain!("\n{word}:\n{lines}");
     }
 
     /// The exit code that Standin's commands share.
@@ -51,6 +55,7 @@ impl Outcome {
         match self {
             Self::Holds => 0,
             Self::Fails(_) => 1,
+            Self::Misuse(_) => 2,
             Self::Untestable(_) => 3,
         }
     }
@@ -70,6 +75,7 @@ mod tests {
         );
         assert_eq!(Outcome::of_all([Outcome::Holds, gap.clone()]), gap);
         assert_eq!(Outcome::of_all([Outcome::Holds]), Outcome::Holds);
-        assert_eq!([Outcome::Holds.code(), fails.code(), gap.code()], [0, 1, 3]);
+        let misuse = Outcome::Misuse("c".into());
+        assert_eq!([Outcome::Holds.code(), fails.code(), misuse.code(), gap.code()], [0, 1, 2, 3]);
     }
 }

@@ -1,6 +1,7 @@
 //! Where the real servers come from: npm packages of the pinned releases, in a folder outside the repository.
 
 use fixtures::ServerKind;
+use harness::complain;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -58,7 +59,7 @@ fn installed_version(manifest: &Path) -> Option<String> {
 }
 
 fn install(what: &str, npm_dir: &Path) -> Result<(), String> {
-    eprintln!("installing {what} in {}", npm_dir.display());
+    complain!("installing {what} in {}", npm_dir.display());
     std::fs::create_dir_all(npm_dir)
         .map_err(|error| format!("failed to make {}: {error}", npm_dir.display()))?;
     let output = Command::new("npm")

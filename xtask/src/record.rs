@@ -3,9 +3,12 @@
 use crate::outcome::Outcome;
 use crate::real_servers::{self, Machine};
 use clap::Args;
+use fixtures::compare::Sides;
+use fixtures::near_names::unknown;
 use fixtures::recording::Recording;
 use fixtures::{ServerKind, catalog};
 use harness::performance::{Performance, Piece, Program};
+use harness::say;
 use harness::truth::differences;
 use indicatif::{ProgressBar, ProgressStyle};
 use recorder::Limits;
@@ -15,8 +18,20 @@ use std::time::Duration;
 
 /// Record scenarios with the real servers again, and compare.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The servers are installed with npm the first time, outside the repository. Without --update
+nothing in the work tree changes:
+
+    cargo xtask record
+    cargo xtask record text/plain --server kilo
+    cargo xtask record text/plain --update
+    cargo xtask record text/plain --server kilo --keep-as slow-model --model-pause-ms 600
+
+Exit codes: 0 all equal, or written; 1 a recording differs or failed; 2 misuse; 3 a server can't be had."
+)]
 pub(crate) struct Arguments {
     /// Scenarios, as area/name; all when none is named.
+    #[arg(value_parser = scenario_name)]
     scenarios: Vec<String>,
     /// Only this server: kilo or opencode.
     #[arg(long)]
@@ -25,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     update: bool,
     /// Keep the new recording beside the old one under this suffix, as evidence for a float. Implies nothing else.
-    #[arg(long, value_name = "SUFFIX")]
+    #[arg(long, value_name = "SUFFIX", value_parser = suffix)]
     keep_as: Option<String>,
     /// Let the scripted model think this long before each answer: what a server does at no fixed place shows then.
     #[arg(long, value_name = "MS", default_value_t = 0)]
@@ -51,6 +66,25 @@ impl Arguments {
             bin: None,
         }
     }
+}
+
+/// A scenario that there is: a typo is told once, and not by each server.
+fn scenario_name(word: &str) -> Result<String, String> {
+    let known = catalog::scenario_names();
+    if known.iter().any(|name| name == word) {
+        Ok(word.to_owned())
+    } else {
+        Err(unknown("scenario", word, &known))
+    }
+}
+
+/// A suffix becomes a part of a file's name.
+fn suffix(word: &str) -> Result<String, String> {
+    let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if !word.is_empty() && word.chars().all(is_good) {
+        return Ok(word.to_owned());
+    }
+    Err("a suffix is made of small letters, digits and '-', such as slow-model".to_owned())
 }
 
 /// Records; needs npm the first time.
@@ -90,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
         for name in &names {
             bar.set_message(format!("{server} performs {name}"));
             let outcome = record(name, server, &program, arguments, root, &runtime);
-            bar.suspend(|| println!("{}", outcome.1));
+            bar.suspend(|| say!("{}", outcome.1));
             outcomes.push(outcome.0);
             bar.inc(1);
         }
@@ -171,12 +205,14 @@ fn compare(new: &Recording, path: &Path, server: ServerKind) -> Result<Option<St
     if found.is_empty() {
         return Ok(None);
     }
-    let lines: Vec<String> = found.iter().map(|difference| format!("  {difference}")).collect();
-    Ok(Some(format!(
-        "{} differences to the recording (first) in the new run (second)\n{}",
-        found.len(),
-        lines.join("\n")
-    )))
+    let sides = Sides::new("the recording", "the new run");
+    let lines: Vec<String> =
+        found.iter().map(|difference| format!("  {}", difference.told(&sides))).collect();
+    let count = match found.len() {
+        1 => "1 difference".to_owned(),
+        more => format!("{more} differences"),
+    };
+    Ok(Some(format!("{count} between the recording and the new run\n{}", lines.join("\n"))))
 }
 
 /// `/doc` belongs to the release: every scenario reads the same one.

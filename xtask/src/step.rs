@@ -1,13 +1,14 @@
 //! One step of a command: a program that is started in the repository's folder and speaks for itself.
 
 use crate::outcome::Outcome;
+use harness::say;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Runs a command line such as `["cargo", "fmt"]` under a heading; its output goes to the terminal as it comes.
 pub(crate) fn run(root: &Path, line: &[&str], environment: &[(&str, &str)]) -> Outcome {
     let shown = line.join(" ");
-    println!("\n== {shown}");
+    say!("\n== {shown}");
     let Some((program, arguments)) = line.split_first() else {
         return Outcome::Untestable("an empty command line was to be run; this is a mistake in xtask".into());
     };

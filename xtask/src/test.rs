@@ -3,6 +3,7 @@
 use crate::extras::{self, Extra};
 use crate::outcome::Outcome;
 use crate::{cargo_tool, step};
+use harness::say;
 use std::path::Path;
 
 /// What `cargo xtask test` may be told.
@@ -22,7 +23,7 @@ const ENVIRONMENT: [(&str, &str); 2] = [("INSTA_UPDATE", "no"), ("CI", "true")];
 pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
     let with_nextest = cargo_tool::is_installed("nextest");
     if !with_nextest {
-        println!("cargo-nextest is not installed; `cargo test` does, more slowly");
+        say!("cargo-nextest is not installed; `cargo test` does, more slowly");
     }
     let steps = command_lines(with_nextest).iter().map(|line| step::run(root, line, &ENVIRONMENT));
     let extras = arguments

@@ -1,6 +1,7 @@
 //! `cargo xtask truth`: holds the stand-in's world and its replay against every recording.
 
 use crate::outcome::Outcome;
+use harness::say;
 use harness::truth::{compare_all, stand_in_limits};
 
 /// Compares; needs nothing but the recordings in the repository.
@@ -11,14 +12,17 @@ pub(crate) fn run() -> Outcome {
     };
     let comparisons = runtime.block_on(compare_all(&stand_in_limits(), |comparison| {
         let mark = if comparison.is_equal() { "✓" } else { "✗" };
-        println!("{mark} {} {} {}", comparison.server, comparison.candidate, comparison.scenario);
+        say!("{mark} {} {} {}", comparison.server, comparison.candidate, comparison.scenario);
         match &comparison.outcome {
-            Ok(differences) => differences.iter().for_each(|difference| println!("    {difference}")),
-            Err(why) => println!("    {why}"),
+            Ok(differences) => {
+                let sides = comparison.sides();
+                differences.iter().for_each(|difference| say!("    {}", difference.told(&sides)));
+            }
+            Err(why) => say!("    {why}"),
         }
     }));
     let equal = comparisons.iter().filter(|comparison| comparison.is_equal()).count();
-    println!("\n{equal} of {} equal", comparisons.len());
+    say!("\n{equal} of {} equal", comparisons.len());
     if equal == comparisons.len() && !comparisons.is_empty() {
         Outcome::Holds
     } else {

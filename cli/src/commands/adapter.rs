@@ -1,6 +1,6 @@
 //! `standin adapter`: the reference adapter, or a mutant of it, as a process on stdin and stdout.
 
-use super::{Failure, Outcome, runtime};
+use super::{Failure, Outcome, mutant, runtime};
 use clap::Args;
 use harness::reference::{Strategies, serve};
 use std::process::ExitCode;
@@ -8,6 +8,16 @@ use tokio::io::{BufReader, stdin, stdout};
 
 /// Which adapter.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "It reads JSON-RPC requests from stdin, one a line, and writes answers and updates to stdout,
+until stdin ends
+or it is told to shut down. It is meant to be started by a harness:
+
+    standin check --adapter 'standin adapter'
+    standin check --adapter 'standin adapter --mutant resume_without_refresh'
+
+Exit codes: 0 it was told to end or stdin ended, 2 misuse, 3 stdin or stdout broke."
+)]
 pub(crate) struct Arguments {
     /// Break one promise: the name of a mutant.
     #[arg(long)]
@@ -17,10 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let strategies = match &arguments.mutant {
         None => Strategies::default(),
-        Some(name) => match harness::mutants::find(name) {
-            Some(mutant) => (mutant.strategies)(),
-            None => return Err(Failure::Misuse(format!("there is no mutant '{name}'"))),
-        },
+        Some(name) => (mutant(name)?.strategies)(),
     };
     let runtime = runtime()?;
     let served = runtime.block_on(serve(strategies, BufReader::new(stdin()), stdout()));

@@ -1,10 +1,11 @@
 //! `standin gate`: a phase gate with the embedded stand-in and the reference adapter; reports for people and CI.
 
-use super::{Failure, Outcome, runtime, write_history, write_text};
+use super::{Failure, Outcome, runtime, words, writable_folder, write_history, write_text};
 use clap::{Args, ValueEnum};
 use harness::clock::Limits;
 use harness::gate::{count_cells, history_path, run_gate};
 use harness::report::{html, terminal};
+use harness::say;
 use indicatif::{ProgressBar, ProgressStyle};
 use parity_specs::Matrix;
 use std::path::PathBuf;
@@ -12,9 +13,19 @@ use std::process::ExitCode;
 
 /// Which gate, and where its reports go.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "All cases of the phase are run with the reference adapter, which must pass, and with its
+mutants, which must be caught. What nothing proves must stand in the ledger of debt:
+
+    standin gate
+    standin gate --phase 2 --out report --format json
+
+DIR then holds report.json, report.html and histories/, which `standin judge` judges again.
+Exit codes: 0 the gate holds, 1 it does not, 2 misuse, 3 something could not be checked."
+)]
 pub(crate) struct Arguments {
     /// The phase; the last one of the matrix when absent.
-    #[arg(long)]
+    #[arg(long, value_parser = words::phase, allow_negative_numbers = true)]
     phase: Option<u32>,
     /// The folder for report.json, report.html and the histories.
     #[arg(long, value_name = "DIR", default_value = "standin-gate")]
@@ -39,8 +50,10 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let wanted = arguments.phase.or_else(|| matrix.phases.last().map(|phase| phase.number));
     let phase = matrix.phases.iter().find(|phase| Some(phase.number) == wanted);
     let phase = phase.ok_or_else(|| {
-        Failure::Misuse(format!("there is no such phase; there are: {}", numbers.join(", ")))
+        let asked = wanted.unwrap_or_default();
+        Failure::Misuse(format!("there is no phase {asked}; there are: {}", numbers.join(", ")))
     })?;
+    writable_folder(&arguments.out)?;
     let bar = ProgressBar::new(u64::try_from(count_cells(&matrix, phase)).unwrap_or(0));
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}") {
         bar.set_style(style);
@@ -69,10 +82,10 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     write_text(&arguments.out.join("report.html"), &page)?;
     match arguments.format {
         Format::Text => {
-            print!("{}", terminal::render(&report));
-            println!("{}", arguments.out.join("report.html").display());
+            say::text(&terminal::render(&report));
+            say!("{}", arguments.out.join("report.html").display());
         }
-        Format::Json => print!("{json}"),
+        Format::Json => say::text(&json),
     }
     Ok(ExitCode::from(report.result.exit_code()))
 }

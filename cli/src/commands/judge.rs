@@ -1,26 +1,40 @@
 //! `standin judge HISTORY`: judges a saved history again.
 
-use super::{Outcome, code_of};
+use super::{Failure, Outcome, code_of, read_recording};
 use clap::Args;
-use fixtures::recording::Recording;
+use fixtures::recording::FileKind;
+use harness::say;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Which history.
 #[derive(Debug, Args)]
+#[command(after_help = "Nothing is run: the checks look at what was kept.
+
+    standin check --histories h
+    standin judge h/reconnect/cut-in-mid-turn.kilo.reference.jsonl
+
+Exit codes: 0 all checks pass, 1 one fails, 2 misuse, 3 nothing could be examined.")]
 pub(crate) struct Arguments {
     /// A history that `standin check --histories` or the gate kept, a .jsonl file.
     history: PathBuf,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
-    let history = Recording::read(&arguments.history)?;
-    let judgement = harness::judge::judge(&history.lines);
-    judgement.troubles.iter().for_each(|trouble| println!("{trouble}"));
-    for judged in &judgement.checks {
-        println!("{}: {} ({} facts)", judged.check, judged.verdict, judged.facts);
-        judged.findings.iter().for_each(|finding| println!("    {finding}"));
+    let history = read_recording(&arguments.history)?;
+    if history.header.kind != FileKind::History {
+        return Err(Failure::Misuse(format!(
+            "{} is no history: it shows what a server sent, and no adapter; `standin check --histories DIR` keeps \
+             histories",
+            arguments.history.display()
+        )));
     }
-    println!("{}", judgement.verdict);
+    let judgement = harness::judge::judge(&history.lines);
+    judgement.troubles.iter().for_each(|trouble| say!("{trouble}"));
+    for judged in &judgement.checks {
+        say!("{}: {} ({} facts)", judged.check, judged.verdict, judged.facts);
+        judged.findings.iter().for_each(|finding| say!("    {finding}"));
+    }
+    say!("{}", judgement.verdict);
     Ok(ExitCode::from(code_of(judgement.verdict)))
 }

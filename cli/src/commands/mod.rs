@@ -7,13 +7,19 @@ pub(crate) mod gate;
 pub(crate) mod judge;
 pub(crate) mod model;
 pub(crate) mod serve;
+pub(crate) mod words;
 
-use fixtures::error::FileError;
+use fixtures::catalog;
+use fixtures::error::{FileError, io_words};
+use fixtures::near_names::unknown;
 use fixtures::recording::Recording;
 use fixtures::scenario::Scenario;
-use fixtures::{ServerKind, catalog};
+use harness::complain;
 use harness::judge::Verdict;
+use harness::mutants::Mutant;
 use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
@@ -60,12 +66,47 @@ impl From<FileError> for Failure {
 
 /// A scenario by its name, or from a file.
 pub(crate) fn scenario(name_or_file: &str) -> Result<Scenario, FileError> {
-    let path = Path::new(name_or_file);
-    if path.extension().is_some_and(|extension| extension == "toml") {
-        let text = std::fs::read_to_string(path).map_err(|error| FileError::io(path, "read it", &error))?;
-        return Scenario::parse(path, &text);
+    if words::is_file_name(name_or_file, ".toml") {
+        let path = Path::new(name_or_file);
+        return Scenario::parse(path, &read_text(path)?);
     }
-    catalog::scenario(name_or_file)
+    catalog::scenario(name_or_file).map_err(|mut error| {
+        if Path::new(name_or_file).is_file() {
+            error.message = format!("{}; for the file of that name write ./{name_or_file}", error.message);
+        }
+        error
+    })
+}
+
+/// More than anybody writes by hand; a device without an end is longer.
+const LONGEST_TEXT: u64 = 4 * 1024 * 1024;
+
+/// The text of a file that a person wrote.
+pub(crate) fn read_text(path: &Path) -> Result<String, FileError> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(LONGEST_TEXT + 1).read_to_string(&mut text));
+    let length = read.map_err(|error| FileError::io(path, "read it", &error))?;
+    if u64::try_from(length).is_ok_and(|length| length > LONGEST_TEXT) {
+        return Err(FileError::whole(path, "longer than 4 MiB: is it the file that you mean?"));
+    }
+    Ok(text)
+}
+
+/// A file of Standin's format. Where a kill tore its last line off, that is said.
+pub(crate) fn read_recording(path: &Path) -> Result<Recording, FileError> {
+    let recording = Recording::read(path)?;
+    if recording.torn {
+        complain!("standin: note: {} ends in the middle of a line; that line is left out", path.display());
+    }
+    Ok(recording)
+}
+
+/// A mutant by its name.
+pub(crate) fn mutant(name: &str) -> Result<Mutant, Failure> {
+    harness::mutants::find(name).ok_or_else(|| {
+        let known: Vec<&str> = harness::mutants::all().iter().map(|mutant| mutant.name).collect();
+        Failure::Misuse(unknown("mutant", name, &known))
+    })
 }
 
 /// A runtime for a command that waits.
@@ -83,11 +124,6 @@ pub(crate) async fn until_told_to_end() -> Result<(), Failure> {
         _ = tokio::signal::ctrl_c() => {}
     }
     Ok(())
-}
-
-/// Parses `--server`.
-pub(crate) fn server(word: &str) -> Result<ServerKind, String> {
-    word.parse()
 }
 
 /// The exit code for a verdict.
@@ -110,7 +146,17 @@ pub(crate) fn write_history(history: &Recording, path: &Path) -> Result<(), Fail
 /// Writes a file, with the folders above it.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
-    std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(path, text))
-        .map_err(|error| Failure::CouldNot(format!("failed to write {}: {error}", path.display())))
+    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text)).map_err(|error| {
+        Failure::CouldNot(format!("failed to write {}: {}", path.display(), io_words(&error)))
+    })
+}
+
+/// Makes a folder and tries to write in it: better told before long work than after it.
+pub(crate) fn writable_folder(path: &Path) -> Result<(), Failure> {
+    if path.exists() && !path.is_dir() {
+        return Err(Failure::Misuse(format!("{} is a file, and a folder is wanted", path.display())));
+    }
+    std::fs::create_dir_all(path).and_then(|()| tempfile::tempfile_in(path)).map(drop).map_err(|error| {
+        Failure::CouldNot(format!("failed to write in the folder {}: {}", path.display(), io_words(&error)))
+    })
 }

@@ -1,7 +1,9 @@
 //! `standin model`: a scenario's agent over HTTP, in the OpenAI dialect.
 
-use super::{Failure, Outcome, runtime, scenario, until_told_to_end};
+use super::{Failure, Outcome, runtime, scenario, until_told_to_end, words};
 use clap::Args;
+use fixtures::error::io_words;
+use harness::{complain, say};
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Answer, ChatRequest, Gates, Script};
 use std::process::ExitCode;
@@ -9,15 +11,31 @@ use std::sync::Arc;
 
 /// What the model plays.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Point a real server's OpenAI-compatible provider at the address that is printed; any key and
+model name will do. A call that the scenario does not know is refused with 400, and says why:
+
+    standin model --scenario permission/write-allowed-once --port 4100
+    standin model --scenario mine.toml --workspace /srv/project
+
+An answer that the scenario holds at a gate goes on when somebody opens it:
+
+    curl -X POST http://127.0.0.1:4100/standin/gates/mid
+    curl http://127.0.0.1:4100/standin/report
+
+It serves until it is ended with Ctrl-C; then, and in the report, it tells which parts of the scenario nobody asked
+for, and what it was asked for in vain.
+Exit codes: 0 all that was asked had an answer, 1 something was asked in vain, 2 misuse, 3 the port can't be had."
+)]
 pub(crate) struct Arguments {
     /// A scenario, as area/name, or a .toml file.
-    #[arg(long)]
+    #[arg(long, value_parser = words::some_text())]
     scenario: String,
     /// The port on 127.0.0.1; 0 takes any free one.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = words::port, allow_negative_numbers = true)]
     port: u16,
     /// What stands for ${workspace} in the arguments of tools.
-    #[arg(long, default_value = "/workspace")]
+    #[arg(long, default_value = "/workspace", value_parser = words::some_text())]
     workspace: String,
     /// Let no gate of the scenario hold an answer; else `POST /standin/gates/NAME` opens one.
     #[arg(long)]
@@ -27,25 +45,28 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let script = Script::new(scenario(&arguments.scenario)?, &arguments.workspace);
     let on_call =
-        Arc::new(|_: &ChatRequest, answer: &Answer| eprintln!("asked; answered with {}", answer.answered));
+        Arc::new(|_: &ChatRequest, answer: &Answer| complain!("asked; answered with {}", answer.answered));
     let gates = if arguments.open_gates { Gates::all_open() } else { Gates::default() };
     runtime()?.block_on(async {
         let port = arguments.port;
-        let failed = |error| {
-            Failure::CouldNot(format!("failed to listen on 127.0.0.1:{port}: {error}; choose another --port"))
+        let failed = |error: std::io::Error| {
+            Failure::CouldNot(format!(
+                "failed to listen on 127.0.0.1:{port}: {}; choose another --port, or 0 for any free one",
+                io_words(&error)
+            ))
         };
         let model =
             ModelServer::start(script, ModelOptions { port, gates, on_call, ..ModelOptions::default() })
                 .await
                 .map_err(failed)?;
-        println!("standin model listening on {}/v1", model.url());
+        say!("standin model listening on {}/v1", model.url());
         until_told_to_end().await?;
         let report = model.report();
         for unused in &report.unused {
-            eprintln!("never asked for: {unused}");
+            complain!("never asked for: {unused}");
         }
         for unscripted in &report.unscripted {
-            eprintln!("asked for in vain: {unscripted}");
+            complain!("asked for in vain: {unscripted}");
         }
         Ok(if report.unscripted.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     })

@@ -1,44 +1,46 @@
 //! `standin serve`: stands in for a server until it is told to end.
 
-use super::{Failure, Outcome, runtime, scenario, server, until_told_to_end};
+use super::{Failure, Outcome, read_text, runtime, scenario, until_told_to_end, words};
 use clap::{Args, ValueEnum};
-use fixtures::error::FileError;
-use fixtures::fault_plan::FaultPlan;
+use fixtures::fault_plan::{FaultPlan, Place};
 use fixtures::recording::Recording;
 use fixtures::{ServerKind, catalog};
+use harness::{complain, say};
+use mock_server::standin::{MAIN_LANE, Play};
 use mock_server::{ClockKind, Options, StandIn};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What a stand-in is to be.
 #[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
     /// The server to stand in for: kilo or opencode.
-    #[arg(long, default_value = "kilo", value_parser = server)]
+    #[arg(long, default_value = "kilo", value_parser = words::server)]
     profile: ServerKind,
     /// The scenario to perform, as area/name, or a .toml file.
-    #[arg(long, default_value = "permission/write-allowed-once", conflicts_with = "replay")]
+    #[arg(long, default_value = "permission/write-allowed-once", conflicts_with = "replay", value_parser = words::some_text())]
     scenario: String,
     /// Play a recording again: a .jsonl file, or the name of a scenario that is recorded for the profile.
     #[arg(long)]
     replay: Option<String>,
     /// The port on 127.0.0.1; 0 takes any free one.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = words::port, allow_negative_numbers = true)]
     port: u16,
     /// Only 127.0.0.1 is served; the flag is there because the real servers have it.
     #[arg(long, default_value = "127.0.0.1")]
     hostname: String,
     /// The password; without it the server's own environment variable, and without that the server is open.
-    #[arg(long)]
+    #[arg(long, value_parser = words::some_text())]
     password: Option<String>,
     /// The agent's folder; without it a fresh one with the scenario's files.
-    #[arg(long)]
+    #[arg(long, value_name = "DIR", value_parser = words::folder())]
     workspace: Option<PathBuf>,
     /// A file of faults.
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
     /// One more port into the same server, under this name. Repeatable.
-    #[arg(long = "lane")]
+    #[arg(long = "lane", value_name = "NAME", value_parser = words::lane)]
     lanes: Vec<String>,
     /// Where times come from.
     #[arg(long, value_enum, default_value_t = ClockWord::Real)]
@@ -47,9 +49,25 @@ pub(crate) struct Arguments {
     #[arg(long)]
     open_gates: bool,
     /// Decides every random choice.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = words::seed, allow_negative_numbers = true)]
     seed: u64,
 }
+
+const AFTER_HELP: &str =
+    "It prints the real server's ready line with the address, and serves until it is ended by \
+Ctrl-C or SIGTERM:
+
+    standin serve --profile opencode --scenario text/plain --port 4096
+    standin serve --lane phone --faults cut.toml
+
+where cut.toml breaks the stream of the second client, once:
+
+    [[fault]]
+    when = { lane = \"phone\", stream = \"event\", after_event = \"message.part.delta\", nth = 2 }
+    do = { cut = \"mid-frame\", bytes = 17 }
+
+A fault that never fired is named at the end.
+Exit codes: 0 it was ended, 2 misuse, 3 a port or a folder can't be had.";
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ClockWord {
@@ -73,28 +91,31 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         if open_gates {
             stand_in.open_all_gates();
         }
-        println!("{word} server listening on {}", stand_in.url());
+        say!("{word} server listening on {}", stand_in.url());
         for (lane, url) in stand_in.lanes().into_iter().skip(1) {
-            println!("lane {lane} listening on {url}");
+            say!("lane {lane} listening on {url}");
         }
         until_told_to_end().await?;
         for (number, fault) in stand_in.unfired_faults() {
-            eprintln!("fault {number} never fired: it {fault}");
+            complain!("fault {number} never fired: it {fault}");
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-fn options(arguments: Arguments) -> Result<Options, FileError> {
+fn options(arguments: Arguments) -> Result<Options, Failure> {
     let profile = arguments.profile;
     let mut options = match &arguments.replay {
         Some(name) if name.ends_with(".jsonl") => Options::replay(Recording::read(&PathBuf::from(name))?),
         Some(name) => Options::replay(catalog::recording(&profile.release(), name)?),
         None => Options::scenario(profile, scenario(&arguments.scenario)?),
     };
+    let lanes = lanes(&arguments.lanes)?;
     if let Some(path) = &arguments.faults {
-        let text = std::fs::read_to_string(path).map_err(|error| FileError::io(path, "read it", &error))?;
-        options.faults = FaultPlan::parse(path, &text)?;
+        let releases = [release(&options)];
+        let more_lanes = "`--lane NAME` opens one more";
+        let place = Place { lanes: &lanes, more_lanes, releases: &releases };
+        options.faults = FaultPlan::parse_for(path, &read_text(path)?, &place)?;
     }
     options.password = arguments.password.or_else(|| password_of(options.server));
     options.port = arguments.port;
@@ -106,6 +127,28 @@ fn options(arguments: Arguments) -> Result<Options, FileError> {
         ClockWord::Logical => ClockKind::Logical,
     };
     Ok(options)
+}
+
+/// All lanes, the main one first; each has a name of its own.
+fn lanes(more: &[String]) -> Result<Vec<&str>, Failure> {
+    let mut lanes = vec![MAIN_LANE];
+    for lane in more {
+        if lanes.contains(&lane.as_str()) {
+            let why =
+                if lane == MAIN_LANE { "--port has the lane of this name" } else { "it is given twice" };
+            return Err(Failure::Misuse(format!("--lane {lane}: {why}; each lane needs a name of its own")));
+        }
+        lanes.push(lane);
+    }
+    Ok(lanes)
+}
+
+/// The release whose events come.
+fn release(options: &Options) -> String {
+    match &options.play {
+        Play::Scenario(_) => options.server.release(),
+        Play::Recording(recording) => format!("{}-{}", recording.header.server, recording.header.version),
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the real servers take their password from the environment")]

@@ -22,6 +22,7 @@ mod source;
 mod walls;
 
 use crate::outcome::Outcome;
+use harness::say;
 use repo::Repo;
 use std::fmt;
 use std::path::Path;
@@ -83,7 +84,7 @@ pub(crate) fn run(root: &Path) -> Outcome {
     };
     let findings = check(&repo);
     if findings.is_empty() {
-        println!("tidy: {} files, {} rules: all hold", repo.files().len(), RULES.len());
+        say!("tidy: {} files, {} rules: all hold", repo.files().len(), RULES.len());
         return Outcome::Holds;
     }
     let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
@@ -111,7 +112,9 @@ mod tests {
     fn this_repository_keeps_its_rules() {
         match run(crate::root()) {
             Outcome::Holds => {}
-            Outcome::Fails(lines) | Outcome::Untestable(lines) => panic!("\n{lines}"),
+            Outcome::Fails(lines) | Outcome::Misuse(lines) | Outcome::Untestable(lines) => {
+                panic!("\n{lines}")
+            }
         }
     }
 
