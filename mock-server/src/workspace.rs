@@ -224,4 +224,21 @@ mod tests {
         assert!(fs::read_dir(outside.path()).unwrap().next().is_none());
         assert!(workspace.read(&path).is_err());
     }
+
+    #[test]
+    fn a_place_is_a_file_a_folder_or_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::new(folder.path()).unwrap();
+        let root = workspace.root().to_string_lossy().into_owned();
+        let found = |path: &str| workspace.read(&format!("{root}/{path}")).unwrap();
+        workspace.write(&format!("{root}/notes/b.txt"), "b").unwrap();
+        workspace.write(&format!("{root}/notes/a/deep.txt"), "x").unwrap();
+        let names: Vec<String> = ["a/", "b.txt"].map(str::to_owned).to_vec();
+        assert_eq!(found("notes/b.txt"), Found::File(b"b".to_vec()));
+        assert_eq!(found("notes"), Found::Folder(names.clone()));
+        assert_eq!(found("notes/c.txt"), Found::Nothing { beside: Some(names) });
+        assert_eq!(found("nowhere/c.txt"), Found::Nothing { beside: None });
+        // Clients are told that the workspace is a repository.
+        assert_eq!(workspace.read(&root).unwrap(), Found::Folder(vec![".git/".into(), "notes/".into()]));
+    }
 }

@@ -39,13 +39,7 @@ impl World {
     }
 
     /// What is about to change is known: ask, or go on.
-    pub(super) fn file_to_write(
-        &mut self,
-        session: &str,
-        call: usize,
-        plan: WritePlan,
-        found: Found,
-    ) {
+    pub(super) fn file_to_write(&mut self, session: &str, call: usize, plan: WritePlan, found: Found) {
         let (before, had_mark) = match found {
             Found::Nothing { .. } => (None, false),
             Found::File(bytes) => {

@@ -21,9 +21,8 @@ pub(super) fn reading(path: &str, mut entries: Vec<String>, window: Window) -> R
         format!("({total} entries)")
     };
     let names = shown.join("\n");
-    let output = format!(
-        "<path>{path}</path>\n<type>directory</type>\n<entries>\n{names}\n\n{end}\n</entries>"
-    );
+    let output =
+        format!("<path>{path}</path>\n<type>directory</type>\n<entries>\n{names}\n\n{end}\n</entries>");
     let preview = shown[..shown.len().min(PREVIEW_LINES)].join("\n");
     let display = json!({
         "type": "directory", "path": path, "entries": shown, "offset": window.offset, "totalEntries": total,
