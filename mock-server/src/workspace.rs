@@ -1,6 +1,6 @@
 //! The folder in which the agent works: snapshots with git's own tree ids, reads and writes that stay inside.
 
-use crate::world::FileChange;
+use crate::world::{FileChange, Found};
 use sha1::{Digest as _, Sha1};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -63,13 +63,33 @@ impl Workspace {
             .collect()
     }
 
-    pub(crate) fn read(&self, path: &str) -> Result<Option<String>, String> {
+    pub(crate) fn read(&self, path: &str) -> Result<Found, String> {
         let path = self.inside(path)?;
-        match fs::read(&path) {
-            Ok(content) => Ok(Some(String::from_utf8_lossy(&content).into_owned())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(format!("failed to read {}: {error}", path.display())),
+        let failed = |error| format!("failed to read {}: {error}", path.display());
+        match fs::metadata(&path) {
+            Ok(place) if place.is_dir() => self.names_in(&path).map(Found::Folder).map_err(failed),
+            Ok(_) => fs::read(&path).map(Found::File).map_err(failed),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let beside = path.parent().and_then(|folder| self.names_in(folder).ok());
+                Ok(Found::Nothing { beside })
+            }
+            Err(error) => Err(failed(error)),
         }
+    }
+
+    fn names_in(&self, folder: &Path) -> std::io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let slash = if entry.path().is_dir() { "/" } else { "" };
+            names.push(format!("{}{slash}", entry.file_name().to_string_lossy()));
+        }
+        // Clients are told that the workspace is a repository; a fresh folder need not really be one.
+        if folder == self.root && !names.iter().any(|name| name == ".git/") {
+            names.push(".git/".to_owned());
+        }
+        names.sort();
+        Ok(names)
     }
 
     pub(crate) fn write(&self, path: &str, content: &str) -> Result<(), String> {
@@ -203,5 +223,22 @@ mod tests {
         assert!(error.contains("keeps to its workspace"), "{error}");
         assert!(fs::read_dir(outside.path()).unwrap().next().is_none());
         assert!(workspace.read(&path).is_err());
+    }
+
+    #[test]
+    fn a_place_is_a_file_a_folder_or_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::new(folder.path()).unwrap();
+        let root = workspace.root().to_string_lossy().into_owned();
+        let found = |path: &str| workspace.read(&format!("{root}/{path}")).unwrap();
+        workspace.write(&format!("{root}/notes/b.txt"), "b").unwrap();
+        workspace.write(&format!("{root}/notes/a/deep.txt"), "x").unwrap();
+        let names: Vec<String> = ["a/", "b.txt"].map(str::to_owned).to_vec();
+        assert_eq!(found("notes/b.txt"), Found::File(b"b".to_vec()));
+        assert_eq!(found("notes"), Found::Folder(names.clone()));
+        assert_eq!(found("notes/c.txt"), Found::Nothing { beside: Some(names) });
+        assert_eq!(found("nowhere/c.txt"), Found::Nothing { beside: None });
+        // Clients are told that the workspace is a repository.
+        assert_eq!(workspace.read(&root).unwrap(), Found::Folder(vec![".git/".into(), "notes/".into()]));
     }
 }

@@ -26,6 +26,9 @@ pub(crate) const STREAM_HEADERS: &[(&str, &str)] = &[
     ("x-content-type-options", "nosniff"),
 ];
 
+/// The headers of every other answer, beside its content type, as the real servers send them.
+pub(crate) const REPLY_HEADERS: &[(&str, &str)] = &[("vary", "Origin")];
+
 /// What all lanes share.
 pub(crate) struct Core {
     pub(crate) clock: Arc<Clock>,
@@ -124,8 +127,7 @@ impl Core {
     fn open(self: &Arc<Self>, inner: &mut Inner, ticket: Ticket, audience: Audience, hello: Frame) {
         let Some((lane, sender)) = inner.waiting.remove(&ticket) else { return };
         let stream = audience.stream;
-        let headers =
-            STREAM_HEADERS.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let headers = owned(STREAM_HEADERS).collect();
         self.journal.push(|at_us| {
             Line::Response(Response { at_us, exchange: ticket, status: 200, headers, body: Body::Empty })
         });
@@ -154,8 +156,8 @@ impl Core {
     }
 
     fn note_reply(&self, exchange: u64, reply: &WireReply) {
-        let headers =
-            reply.content_type.iter().map(|kind| ("content-type".to_owned(), kind.clone())).collect();
+        let kind = reply.content_type.iter().map(|kind| ("content-type".to_owned(), kind.clone()));
+        let headers = kind.chain(owned(REPLY_HEADERS)).collect();
         let body = Body::from_bytes(&reply.body);
         let status = reply.status;
         self.journal.push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body }));
@@ -166,6 +168,10 @@ impl Core {
             Line::Response(Response { at_us, exchange, status, headers: Vec::new(), body: Body::Empty })
         });
     }
+}
+
+fn owned(headers: &[(&str, &str)]) -> impl Iterator<Item = (String, String)> {
+    headers.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()))
 }
 
 /// Credentials travel in the query too; they do not reach a journal.

@@ -55,7 +55,7 @@ async fn handle(State(lane): State<Lane>, request: Request<Body>) -> Response<Bo
             if let Some(kind) = reply.content_type.and_then(|kind| HeaderValue::from_str(&kind).ok()) {
                 response.headers_mut().insert(header::CONTENT_TYPE, kind);
             }
-            response.headers_mut().insert(header::VARY, HeaderValue::from_static("Origin"));
+            insert_all(&mut response, core::REPLY_HEADERS);
             response
         }
         Some(Answer::Stream(connection)) => stream_response(*connection),
@@ -67,10 +67,14 @@ async fn handle(State(lane): State<Lane>, request: Request<Body>) -> Response<Bo
 
 fn stream_response(connection: Connection) -> Response<Body> {
     let mut response = Response::new(Body::from_stream(connection.into_body()));
-    for (name, value) in core::STREAM_HEADERS {
+    insert_all(&mut response, core::STREAM_HEADERS);
+    response
+}
+
+fn insert_all(response: &mut Response<Body>, headers: &[(&'static str, &'static str)]) {
+    for (name, value) in headers {
         response.headers_mut().insert(*name, HeaderValue::from_static(value));
     }
-    response
 }
 
 fn refuse(lane: &Lane, parts: &axum::http::request::Parts, refusal: Refusal) -> Response<Body> {
@@ -83,7 +87,7 @@ fn refuse(lane: &Lane, parts: &axum::http::request::Parts, refusal: Refusal) -> 
             *response.status_mut() = StatusCode::UNAUTHORIZED;
             let challenge = HeaderValue::from_static("Basic realm=\"Secure Area\"");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
-            response.headers_mut().insert(header::VARY, HeaderValue::from_static("Origin"));
+            insert_all(&mut response, core::REPLY_HEADERS);
             response
         }
         Refusal::ForeignHost => {

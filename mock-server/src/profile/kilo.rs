@@ -19,6 +19,9 @@ pub(super) static PROFILE: Profile = Profile {
     environment_details: true,
     wordless_is_null: true,
     keeps_rules: true,
+    asks_for_folder_of_missing: true,
+    names_near_files: false,
+    shows_resolved_paths: true,
     boot: BootTiming::AtConnect,
     plugins: &[
         "core/config-reference",

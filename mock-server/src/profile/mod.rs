@@ -38,6 +38,13 @@ pub struct Profile {
     pub wordless_is_null: bool,
     /// A permission given for always is written to the configuration, and that is told.
     pub keeps_rules: bool,
+    /// A missing file is looked for in its folder: rules are about the folder, and there is none to ask about when
+    /// the folder is missing too.
+    pub asks_for_folder_of_missing: bool,
+    /// Who reads a missing file is told the names that are near its own.
+    pub names_near_files: bool,
+    /// What is read is shown with its resolved path, not with the one that the call gave.
+    pub shows_resolved_paths: bool,
     /// When an instance tells about its plugins.
     pub boot: BootTiming,
     /// The plugins that it tells about, in order.

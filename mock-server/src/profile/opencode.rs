@@ -18,6 +18,9 @@ pub(super) static PROFILE: Profile = Profile {
     environment_details: false,
     wordless_is_null: false,
     keeps_rules: false,
+    asks_for_folder_of_missing: false,
+    names_near_files: true,
+    shows_resolved_paths: false,
     boot: BootTiming::AtPrompt,
     plugins: &[
         "core/config-reference",

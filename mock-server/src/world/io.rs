@@ -123,7 +123,7 @@ pub enum Effect {
         /// Name of the newer one.
         to: String,
     },
-    /// Read a text file.
+    /// Look at a place: what a file holds, which names a folder has.
     Read {
         /// An absolute path.
         path: String,
@@ -148,12 +148,26 @@ pub enum EffectResult {
     Snapshot(String),
     /// The changed files, sorted by path.
     Changes(Vec<FileChange>),
-    /// The file's content; `None` when there is no such file.
-    Read(Result<Option<String>, String>),
+    /// What stands at the place.
+    Read(Result<Found, String>),
     /// The file is written.
     Written(Result<(), String>),
     /// Everything before has been done.
     Yielded,
+}
+
+/// What stands at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// No file and no folder.
+    Nothing {
+        /// The names beside it, as a folder's; `None` when not even the folder is there.
+        beside: Option<Vec<String>>,
+    },
+    /// A folder: the names in it, sorted; those of folders end in a slash.
+    Folder(Vec<String>),
+    /// A file: its bytes.
+    File(Vec<u8>),
 }
 
 /// A file that two snapshots differ in.

@@ -31,7 +31,7 @@ use crate::model::Delta;
 use crate::profile::{BootTiming, Profile};
 use ids::Ids;
 pub use io::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Input, Output, ReplyBody,
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, Output, ReplyBody,
     Subscription, Ticket, WorldConfig,
 };
 use permission::Permissions;
@@ -52,7 +52,7 @@ enum Purpose {
     Answer(String),
     /// `tools`: a call may begin.
     CallStart(String, usize),
-    /// `tools`: the file that a call is about to change.
+    /// `tools`: what a call reads, or is about to change.
     CallRead(String, usize),
     /// `tools`: the file that a call changes.
     CallWritten(String, usize),
@@ -127,8 +127,8 @@ impl World {
                 self.step_changed(&session, &changes);
             }
             (Purpose::CallStart(session, call), EffectResult::Yielded) => self.start_call(&session, call),
-            (Purpose::CallRead(session, call), EffectResult::Read(content)) => {
-                self.call_read(&session, call, content);
+            (Purpose::CallRead(session, call), EffectResult::Read(found)) => {
+                self.call_read(&session, call, found);
             }
             (Purpose::CallWritten(session, call), EffectResult::Written(done)) => {
                 self.call_written(&session, call, done);

@@ -4,6 +4,7 @@ use super::FileChange;
 use crate::profile::DiffStyle;
 use sha1::{Digest as _, Sha1};
 use similar::{ChangeTag, TextDiff};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Lines of context around a change: the tools of the servers show four, git three.
@@ -31,18 +32,56 @@ pub(crate) fn count_texts(before: &str, after: &str) -> (usize, usize) {
     (tagged(ChangeTag::Insert), tagged(ChangeTag::Delete))
 }
 
-/// The diff of a file in a summary.
+/// The diff of a file in a summary. What a summary knows of a file with a quoted name, it looks for under that name:
+/// it finds nothing.
 pub(crate) fn of_change(change: &FileChange, style: DiffStyle) -> String {
+    let name = git_name(&change.path);
+    let is_quoted = name != change.path;
     let before = change.before.as_deref().unwrap_or_default();
     let after = change.after.as_deref().unwrap_or_default();
     match style {
+        DiffStyle::Git if is_quoted => String::new(),
         DiffStyle::Git => git_style(change, before, after),
         DiffStyle::Index => {
-            let mut text = index_header(&change.path, Header::Tab);
-            text.push_str(&hunks(before, after, usize::MAX / 4, Counts::Always));
+            let mut text = index_header(&name, Header::Tab);
+            if !is_quoted {
+                let (before, after) = (without_mark(before), without_mark(after));
+                text.push_str(&hunks(before, after, usize::MAX / 4, Counts::Always));
+            }
             text
         }
     }
+}
+
+/// A path as git spells it: in quotes and with escapes, if there are quotes, backslashes or control characters in it.
+pub(crate) fn git_name(path: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| !letter.is_ascii_control() && letter != '"' && letter != '\\';
+    if path.chars().all(is_plain) {
+        return Cow::Borrowed(path);
+    }
+    let mut name = String::from('"');
+    for letter in path.chars() {
+        match letter {
+            '"' | '\\' => name.extend(['\\', letter]),
+            '\x07' => name.push_str("\\a"),
+            '\x08' => name.push_str("\\b"),
+            '\t' => name.push_str("\\t"),
+            '\n' => name.push_str("\\n"),
+            '\x0b' => name.push_str("\\v"),
+            '\x0c' => name.push_str("\\f"),
+            '\r' => name.push_str("\\r"),
+            control if control.is_ascii_control() => {
+                let _ = write!(name, "\\{:03o}", u32::from(control));
+            }
+            plain => name.push(plain),
+        }
+    }
+    name.push('"');
+    Cow::Owned(name)
+}
+
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// `Index: …`, as the tools of the servers write it.
@@ -79,8 +118,13 @@ fn git_style(change: &FileChange, before: &str, after: &str) -> String {
         _ => (old, new, format!("index {from}..{to} 100644\n")),
     };
     text.push_str(&index);
-    let _ = writeln!(text, "--- {old}\n+++ {new}");
-    text.push_str(&hunks(before, after, GIT_CONTEXT, Counts::OmitOne));
+    let hunks = hunks(before, after, GIT_CONTEXT, Counts::OmitOne);
+    if !hunks.is_empty() {
+        // A tab tells where a name with a space in it ends.
+        let tab = |name: &str| if name.contains(' ') { "\t" } else { "" };
+        let _ = writeln!(text, "--- {old}{}\n+++ {new}{}", tab(&old), tab(&new));
+        text.push_str(&hunks);
+    }
     text
 }
 
@@ -153,5 +197,16 @@ mod tests {
             format!("Index: /w/out.txt\n{rule}\n--- /w/out.txt\n+++ /w/out.txt\n@@ -0,0 +1,1 @@\n+hello\n")
         );
         assert_eq!(count(&change), (1, 0));
+    }
+
+    #[test]
+    fn a_name_is_quoted_as_git_quotes_it() {
+        for plain in ["a b.txt", "größe.txt", "it's.txt", "a/b-c.txt"] {
+            assert_eq!(git_name(plain), plain);
+        }
+        // The first two were seen on the real servers, the rest with git itself.
+        assert_eq!(git_name("say \"q\".txt"), "\"say \\\"q\\\".txt\"");
+        assert_eq!(git_name("tab\there.txt"), "\"tab\\there.txt\"");
+        assert_eq!(git_name("a\\b\x01\x7f"), "\"a\\\\b\\001\\177\"");
     }
 }

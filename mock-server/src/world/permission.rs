@@ -49,7 +49,7 @@ pub(crate) struct Wish {
 }
 
 impl Permissions {
-    /// Everything is allowed that the configuration does not ask about.
+    /// Inside the workspace everything is allowed that the configuration does not ask about.
     pub(crate) fn new(config: &Map<String, Value>, profile: &Profile) -> Self {
         let mut rules = Vec::new();
         if let Some(Value::Object(map)) = config.get("permission") {
@@ -69,6 +69,8 @@ impl Permissions {
         match self.rules.iter().rfind(fits) {
             Some(Rule { action: Action::Ask, .. }) => None,
             Some(rule) => Some(rule.approval.clone()),
+            // The agent has a rule of its own that asks.
+            None if permission == "external_directory" => None,
             None => {
                 // The agent has a rule of its own for reads, and one for all the rest.
                 let own = if permission == "read" { "read" } else { "*" };

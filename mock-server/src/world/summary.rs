@@ -69,9 +69,11 @@ impl World {
     pub(crate) fn job_prompt(&mut self, job: &Job, changes: &[FileChange]) {
         let session = &job.session;
         self.emit_session_updated(session);
-        let diff = self.sessions.get(session).map(|owner| owner.diff.clone()).unwrap_or_default();
+        let mut diff = self.sessions.get(session).map(|owner| owner.diff.clone()).unwrap_or_default();
+        diff.iter_mut().for_each(quote_name);
         self.emit_session(session, "session.diff", json!({"sessionID": session, "diff": diff}));
-        let (diffs, _) = self.diffs(changes);
+        let (mut diffs, _) = self.diffs(changes);
+        diffs.iter_mut().for_each(quote_name);
         if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&job.prompt))
         {
             message.info["summary"] = json!({"diffs": diffs});
@@ -151,5 +153,12 @@ impl World {
             owner.has_default_title = false;
             self.emit_session_updated(session);
         }
+    }
+}
+
+/// Events and messages name a file as git does; who asks for a session's diff gets the name itself.
+fn quote_name(diff: &mut Value) {
+    if let Some(quoted) = diff["file"].as_str().map(|name| patch::git_name(name).into_owned()) {
+        diff["file"] = json!(quoted);
     }
 }

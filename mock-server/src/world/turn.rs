@@ -2,7 +2,7 @@
 
 use super::session::{Message, Tokens};
 use super::summary::{Job, Then};
-use super::{Effect, FileChange, Purpose, ReplyBody, Ticket, World};
+use super::{Effect, FileChange, Purpose, ReplyBody, Ticket, World, patch};
 use crate::profile::{BootTiming, TitleTiming};
 use fixtures::scenario::{Finish, FinishReason};
 use serde_json::{Value, json};
@@ -231,8 +231,12 @@ impl World {
     pub(crate) fn step_changed(&mut self, session: &str, changes: &[FileChange]) {
         let Some(owner) = self.sessions.get(session) else { return };
         let Some(run) = owner.run.as_ref() else { return };
-        let files: Vec<String> =
-            changes.iter().map(|change| format!("{}/{}", owner.directory, change.path)).collect();
+        let in_folder = |change: &FileChange| {
+            // The servers take the backslashes of a quoted name for folders.
+            let name = patch::git_name(&change.path).replace('\\', "/").replace("//", "/");
+            format!("{}/{name}", owner.directory)
+        };
+        let files: Vec<String> = changes.iter().map(in_folder).collect();
         let (message, hash) = (run.message.clone(), run.start_tree.clone());
         self.add_part(session, &message, json!({"type": "patch", "hash": hash, "files": files}));
         self.complete_step(session);

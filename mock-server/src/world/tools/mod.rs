@@ -3,11 +3,12 @@
 //! A call goes: its arguments are whole → it looks at what it is about to change → rules and, perhaps, a question
 //! → it acts → its part is completed. Each → is an effect or an answer, so other sessions go on meanwhile.
 
+mod outside;
 mod read;
 mod write;
 
 use super::turn::CallState;
-use super::{World, session::merge};
+use super::{Found, World, session::merge};
 use serde_json::{Value, json};
 
 /// What a call found out before it acts.
@@ -17,6 +18,19 @@ pub(crate) enum Plan {
     Read(read::ReadPlan),
     /// Write a file.
     Write(write::WritePlan),
+    /// Leave the workspace.
+    Leave(outside::LeavePlan),
+}
+
+/// Where a call wants to go, by the spelling of its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Absolute, without detours.
+    path: String,
+    /// Absolute, as the call spells it.
+    given: String,
+    /// Relative to the session's directory; empty for the directory itself.
+    relative: String,
 }
 
 impl World {
@@ -44,20 +58,21 @@ impl World {
             self.progress(session, call, json!({}));
         }
         match plan {
-            Plan::Read(plan) => self.read(session, call, &plan),
+            Plan::Read(plan) => self.read(session, call, plan),
             Plan::Write(plan) => self.write(session, call, &plan),
+            Plan::Leave(plan) => self.leave(session, call, plan),
         }
     }
 
-    /// The file that a call is about is known.
-    pub(crate) fn call_read(&mut self, session: &str, call: usize, content: Result<Option<String>, String>) {
+    /// What stands at the place that a call is about is known.
+    pub(crate) fn call_read(&mut self, session: &str, call: usize, found: Result<Found, String>) {
         let plan =
             self.run_mut(session).and_then(|run| run.calls.get(call)).and_then(|call| call.plan.clone());
-        match (plan, content) {
+        match (plan, found) {
             (_, Err(message)) => self.fail_call(session, call, &message),
-            (Some(Plan::Read(plan)), Ok(content)) => self.file_read(session, call, &plan, content),
-            (Some(Plan::Write(plan)), Ok(before)) => self.file_to_write(session, call, plan, before),
-            (None, _) => {}
+            (Some(Plan::Read(plan)), Ok(found)) => self.file_read(session, call, plan, found),
+            (Some(Plan::Write(plan)), Ok(found)) => self.file_to_write(session, call, plan, found),
+            (Some(Plan::Leave(_)) | None, _) => {}
         }
     }
 
@@ -67,19 +82,30 @@ impl World {
         run.calls.get(call)?.input.get(name)?.as_str().map(str::to_owned)
     }
 
-    /// The path that a call names, absolute and relative to the session's directory; a call that leads outside fails.
-    fn path_argument(&mut self, session: &str, call: usize) -> Option<(String, String)> {
+    /// An argument of a call, if it is a whole number.
+    fn number_argument(&self, session: &str, call: usize, name: &str) -> Option<usize> {
+        let run = self.sessions.get(session)?.run.as_ref()?;
+        usize::try_from(run.calls.get(call)?.input.get(name)?.as_u64()?).ok()
+    }
+
+    /// The place that a call names. A call without one fails; one that leads outside asks first.
+    fn place_argument(&mut self, session: &str, call: usize) -> Option<Place> {
         let directory = self.sessions.get(session)?.directory.clone();
         let Some(path) = self.text_argument(session, call, "filePath") else {
             self.fail_call(session, call, "standin: the call needs the string 'filePath'");
             return None;
         };
-        let Some(relative) = inside(&directory, &path) else {
-            let message = format!("standin keeps to the workspace {directory}: {path} is outside");
-            self.fail_call(session, call, &message);
-            return None;
-        };
-        Some((format!("{directory}/{relative}"), relative))
+        match inside(&directory, &path) {
+            Some(relative) => {
+                let whole = resolved(&directory, &path);
+                let given = if path.starts_with('/') { path } else { whole.clone() };
+                Some(Place { path: whole, given, relative })
+            }
+            None => {
+                self.ask_to_leave(session, call, &directory, path);
+                None
+            }
+        }
     }
 
     fn set_plan(&mut self, session: &str, call: usize, plan: Plan) {
@@ -98,8 +124,15 @@ impl World {
 
     pub(crate) fn fail_call(&mut self, session: &str, call: usize, message: &str) {
         let now = self.now_ms;
+        let approval = self.approval_of(session, call);
+        let tells_approval = self.profile.tool_progress && !approval.is_null();
         self.set_state(session, call, |input, started| {
-            json!({"status": "error", "input": input, "error": message, "time": {"start": started, "end": now}})
+            let mut state = json!({"status": "error", "input": input, "error": message});
+            if tells_approval {
+                state["metadata"] = json!({"approval": approval});
+            }
+            state["time"] = json!({"start": started, "end": now});
+            state
         });
         self.call_done(session, call);
     }
@@ -196,22 +229,27 @@ pub(crate) struct Completed {
 
 /// The path relative to the directory, if it stays inside by its spelling.
 fn inside(directory: &str, path: &str) -> Option<String> {
-    let relative = match path.strip_prefix(directory) {
-        Some(rest) => rest.strip_prefix('/')?,
-        None if path.starts_with('/') => return None,
-        None => path,
-    };
+    let whole = resolved(directory, path);
+    if whole == directory {
+        return Some(String::new());
+    }
+    Some(whole.strip_prefix(directory)?.strip_prefix('/')?.to_owned())
+}
+
+/// The absolute path that is meant, by its spelling; links are the business of whoever opens it.
+fn resolved(directory: &str, path: &str) -> String {
+    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
     let mut parts = Vec::new();
-    for part in relative.split('/') {
+    for part in whole.split('/') {
         match part {
             "" | "." => {}
             ".." => {
-                parts.pop()?;
+                parts.pop();
             }
             name => parts.push(name),
         }
     }
-    (!parts.is_empty()).then(|| parts.join("/"))
+    format!("/{}", parts.join("/"))
 }
 
 #[cfg(test)]
@@ -222,7 +260,10 @@ mod tests {
     fn a_path_stays_inside_by_its_spelling() {
         assert_eq!(inside("/w", "/w/a/../b.txt").as_deref(), Some("b.txt"));
         assert_eq!(inside("/w", "a/./b").as_deref(), Some("a/b"));
-        for outside in ["/w/../x", "/wx/a", "../a", "/etc/passwd", "/w", "/w/", "a/../.."] {
+        for whole in ["/w", "/w/", "a/..", "."] {
+            assert_eq!(inside("/w", whole).as_deref(), Some(""), "{whole}");
+        }
+        for outside in ["/w/../x", "/wx/a", "../a", "/etc/passwd", "a/../..", "/"] {
             assert_eq!(inside("/w", outside), None, "{outside}");
         }
     }

@@ -1,8 +1,8 @@
 //! `write`: a whole file, asked for as `edit`, with a diff in the question and in the result.
 
-use super::{Completed, Plan};
+use super::{Completed, Place, Plan};
 use crate::world::permission::Wish;
-use crate::world::{Effect, Purpose, World, patch};
+use crate::world::{Effect, Found, Purpose, World, patch};
 use serde_json::{Value, json};
 
 /// A write that may happen.
@@ -12,33 +12,47 @@ pub(crate) struct WritePlan {
     path: String,
     /// Relative to the session's directory.
     relative: String,
+    /// The old content, without the mark; `None` when the file is new.
     before: Option<String>,
+    /// The new content, without the mark.
     content: String,
+    /// The file begins with a byte order mark, or is to.
+    has_mark: bool,
 }
+
+/// The byte order mark. Who writes over a file that has one keeps it, and no diff of a tool shows it.
+const MARK: char = '\u{feff}';
 
 const RESULT: &str = "Wrote file successfully.";
 
 impl World {
     pub(super) fn start_write(&mut self, session: &str, call: usize) {
-        let Some((path, relative)) = self.path_argument(session, call) else { return };
+        let Some(Place { path, relative, .. }) = self.place_argument(session, call) else { return };
         let Some(content) = self.text_argument(session, call, "content") else {
             self.fail_call(session, call, "standin: the write tool needs the string 'content'");
             return;
         };
-        let plan = WritePlan { path: path.clone(), relative, before: None, content };
+        let (content, has_mark) = without_mark(&content);
+        let plan = WritePlan { path: path.clone(), relative, before: None, content, has_mark };
         self.set_plan(session, call, Plan::Write(plan));
         self.effect(Purpose::CallRead(session.to_owned(), call), Effect::Read { path });
     }
 
     /// What is about to change is known: ask, or go on.
-    pub(super) fn file_to_write(
-        &mut self,
-        session: &str,
-        call: usize,
-        plan: WritePlan,
-        before: Option<String>,
-    ) {
-        let plan = WritePlan { before, ..plan };
+    pub(super) fn file_to_write(&mut self, session: &str, call: usize, plan: WritePlan, found: Found) {
+        let (before, had_mark) = match found {
+            Found::Nothing { .. } => (None, false),
+            Found::File(bytes) => {
+                let (before, had_mark) = without_mark(&String::from_utf8_lossy(&bytes));
+                (Some(before), had_mark)
+            }
+            Found::Folder(_) => {
+                let message = format!("standin does not write {}: it is a folder", plan.path);
+                self.fail_call(session, call, &message);
+                return;
+            }
+        };
+        let plan = WritePlan { before, has_mark: plan.has_mark || had_mark, ..plan };
         let mut metadata = json!({"filepath": plan.path, "diff": plan.diff()});
         if self.profile.file_diffs {
             metadata["filediff"] = plan.file_diff();
@@ -50,7 +64,8 @@ impl World {
     }
 
     pub(super) fn write(&mut self, session: &str, call: usize, plan: &WritePlan) {
-        let effect = Effect::Write { path: plan.path.clone(), content: plan.content.clone() };
+        let mark = if plan.has_mark { MARK.to_string() } else { String::new() };
+        let effect = Effect::Write { path: plan.path.clone(), content: format!("{mark}{}", plan.content) };
         self.effect(Purpose::CallWritten(session.to_owned(), call), effect);
     }
 
@@ -79,6 +94,14 @@ impl World {
         let result =
             Completed { output: RESULT.to_owned(), title: plan.relative.clone(), metadata, only_told };
         self.complete_call(session, call, &result);
+    }
+}
+
+/// The content without a mark at its beginning, and whether there was one.
+fn without_mark(content: &str) -> (String, bool) {
+    match content.strip_prefix(MARK) {
+        Some(rest) => (rest.to_owned(), true),
+        None => (content.to_owned(), false),
     }
 }
 
