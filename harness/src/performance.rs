@@ -112,6 +112,7 @@ impl Piece {
             password,
             env: Vec::new(),
             path_env: program.path_env.clone(),
+            log: None,
         };
         let server = Server::launch(&spec, &sandbox, limits).await?;
         let client = Client::new(server.url(), server.credentials().clone(), tape.clone())?;

@@ -16,6 +16,7 @@ fn spec(script: &str) -> LaunchSpec {
         password: PASSWORD.into(),
         env: vec![],
         path_env: path_env(),
+        log: None,
     }
 }
 
