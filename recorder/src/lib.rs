@@ -1,6 +1,7 @@
 //! Launches a real server (or any program that behaves like one), performs the person's steps of a scenario
 //! against it, and keeps all that crosses the wire on one time line.
 //!
+//! * [`real_servers`] — finds or installs the program of a real server.
 //! * [`sandbox`] — a fresh workspace with one commit, and a fresh home.
 //! * [`launch`] — starts a server in a sandbox and waits until it answers; [`process`] ends it with its children;
 //!   [`server_log`] keeps what it says. `guardian` ends them all when the recorder itself is killed.
@@ -21,6 +22,7 @@ mod guardian;
 pub mod keep;
 pub mod launch;
 pub mod process;
+pub mod real_servers;
 pub mod sandbox;
 pub mod server_log;
 pub mod tape;

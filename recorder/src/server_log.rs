@@ -1,8 +1,9 @@
 //! What a server says on stdout and stderr, kept in a file for the person who wonders why it does what it does. The
-//! file is its owner's alone, and the password and the model's key of the run are not in it.
+//! file is its owner's alone, and the password of the run is not in it.
 
 use fixtures::FileError;
 use fixtures::redact::pseudonym;
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -10,14 +11,21 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An open log; clones write to the same file.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ServerLog {
     file: Arc<Mutex<File>>,
+    password: String,
+}
+
+impl fmt::Debug for ServerLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerLog").field("file", &self.file).finish_non_exhaustive()
+    }
 }
 
 impl ServerLog {
-    /// Begins the file, with the folders above it; what stood there is replaced.
-    pub fn create(path: &Path) -> Result<Self, FileError> {
+    /// Begins the file, with the folders above it; what stood there is replaced. `password` will not stand in it.
+    pub fn create(path: &Path, password: &str) -> Result<Self, FileError> {
         let failed = |error| FileError::io(path, "begin the server's log", &error);
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
@@ -29,11 +37,12 @@ impl ServerLog {
         }
         let file =
             OpenOptions::new().create_new(true).append(true).mode(0o600).open(path).map_err(failed)?;
-        Ok(Self { file: Arc::new(Mutex::new(file)) })
+        Ok(Self { file: Arc::new(Mutex::new(file)), password: password.to_owned() })
     }
 
     /// Appends a line. A log that can't be written is no reason to stop a performance.
     pub(crate) fn write(&self, line: &str) {
+        let line = without_secrets(line, &self.password);
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(format!("{line}\n").as_bytes()).ok();
     }
@@ -69,7 +78,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/log");
         for line in ["first", "second"] {
-            let log = ServerLog::create(&path).unwrap();
+            let log = ServerLog::create(&path, "").unwrap();
             log.clone().write(line);
             log.write("end");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{line}\nend\n"));
@@ -80,7 +89,7 @@ mod tests {
     #[test]
     fn a_log_that_can_not_be_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let error = ServerLog::create(folder.path()).unwrap_err().to_string();
+        let error = ServerLog::create(folder.path(), "").unwrap_err().to_string();
         assert!(error.contains(": failed to begin the server's log: "), "{error}");
     }
 
