@@ -35,6 +35,8 @@ enum Command {
     Serve(commands::serve::Arguments),
     /// Serve a scenario's model over HTTP, for a real server to ask.
     Model(commands::model::Arguments),
+    /// Record a scenario with a real server, or with a program that serves as one does.
+    Record(commands::record::Arguments),
     /// Compare two recordings of one scenario.
     Compare(commands::compare::Arguments),
     /// Run parity cases with an adapter; with the reference adapter when none is named.
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Model(arguments) => commands::model::run(&arguments),
+        Command::Record(arguments) => commands::record::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Judge(arguments) => commands::judge::run(&arguments),

@@ -16,7 +16,8 @@
 //! * [`performance`] — a scenario performed by the real server, the stand-in or a replay, and kept.
 //! * [`truth`] — the stand-in against the recordings.
 //!
-//! [`say`] writes lines that survive a reader who leaves. [`clock`] and [`secret`] own this crate's waiting and its randomness.
+//! [`say`] writes lines that survive a reader who leaves. [`clock`], [`secret`] and [`machine`] own this crate's
+//! waiting, its randomness and its look at the environment.
 
 pub mod checks;
 pub mod clock;
@@ -24,6 +25,7 @@ pub mod gate;
 pub mod history;
 pub mod judge;
 mod link;
+pub mod machine;
 pub mod mutants;
 mod observer;
 pub mod performance;

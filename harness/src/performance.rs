@@ -3,14 +3,15 @@
 //! The same person's steps, the same script of the model, the same time line: what differs is who performs.
 
 use crate::secret::random_password;
-use fixtures::ServerKind;
 use fixtures::recording::{FORMAT, FileKind, Header, Line, ModelCall, Performer, Recording};
 use fixtures::redact::Secrets;
 use fixtures::scenario::Scenario;
+use fixtures::{FileError, ServerKind};
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Answer, ChatRequest, Gates, Script};
 use mock_server::{Options, StandIn, StartError};
 use recorder::launch::LaunchError;
+use recorder::server_log::ServerLog;
 use recorder::{Client, Credentials, LaunchSpec, Limits, Sandbox, Server, Tape};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -40,7 +41,25 @@ pub struct Program {
     pub path_env: OsString,
     /// How long its model thinks before each answer.
     pub model_pause: Duration,
+    /// Keep what it says in this file.
+    pub server_log: Option<PathBuf>,
 }
+
+/// How far a performance by a program is.
+#[derive(Debug, Clone, Copy)]
+pub enum Progress<'a> {
+    /// The program is being started.
+    Starting,
+    /// It answers, and says that it is this version.
+    Started(&'a str),
+    /// Something crossed the wire.
+    Line(&'a Line),
+    /// The program is being ended.
+    Ending,
+}
+
+/// Hears of the progress; it may not wait.
+pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
 
 /// A finished performance.
 #[derive(Debug)]
@@ -71,6 +90,9 @@ pub enum PerformanceError {
     /// The person's steps.
     #[error(transparent)]
     Drive(#[from] recorder::drive::DriveError),
+    /// The server's log.
+    #[error(transparent)]
+    Log(#[from] FileError),
     /// A port or a file of our own.
     #[error("failed to {doing}: {source}")]
     Io {
@@ -91,6 +113,17 @@ impl Piece {
         program: &Program,
         limits: &Limits,
     ) -> Result<Performance, PerformanceError> {
+        self.by_watched_program(program, limits, Arc::new(|_| {})).await
+    }
+
+    /// The same, with somebody who hears of the progress.
+    pub async fn by_watched_program(
+        &self,
+        program: &Program,
+        limits: &Limits,
+        progress: OnProgress,
+    ) -> Result<Performance, PerformanceError> {
+        progress(Progress::Starting);
         let password =
             random_password().map_err(|source| PerformanceError::Io { doing: "find a password", source })?;
         let mut secrets = Secrets::default();
@@ -98,7 +131,8 @@ impl Piece {
         secrets.add(MODEL_KEY);
         let sandbox = Sandbox::create(&self.scenario, &program.path_env)?;
         let workspace = sandbox.workspace().to_string_lossy().into_owned();
-        let tape = Tape::new();
+        let heard = Arc::clone(&progress);
+        let tape = Tape::heard_by(Box::new(move |line| heard(Progress::Line(line))));
         let script = Script::new(self.scenario.clone(), workspace.clone());
         let gates = Gates::default();
         let options = ModelOptions {
@@ -115,17 +149,21 @@ impl Piece {
             args: program.args.clone(),
             server: self.server,
             model_url: model.url(),
+            log: program.server_log.as_ref().map(|path| ServerLog::create(path, &password)).transpose()?,
             password,
             env: Vec::new(),
             path_env: program.path_env.clone(),
         };
         let server = Server::launch(&spec, &sandbox, limits).await?;
+        let version = server.version().to_owned();
+        progress(Progress::Started(&version));
         let client = Client::new(server.url(), server.credentials().clone(), tape.clone())?;
         let open_gate = |name: &str| gates.open(name);
         let performed = recorder::perform(&self.scenario, &client, limits, &open_gate).await;
+        progress(Progress::Ending);
         server.stop(limits).await?;
         let doc = performed?.doc.to_vec();
-        let header = self.header(Performer::Real, workspace);
+        let header = Header { version, ..self.header(Performer::Real, workspace) };
         Ok(Performance { recording: Recording { header, lines: tape.lines(), torn: false }, doc, secrets })
     }
 

@@ -5,17 +5,22 @@
 
 use crate::capture::Credentials;
 use crate::clock::{self, Limits};
-use crate::process::{ProcessGroup, Stopped};
+use crate::process::{ProcessGroup, Stopped, gated};
 use crate::sandbox::{HOME_FOLDERS, Sandbox};
+use crate::server_log::{ServerLog, without_secrets};
 use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::PathBuf;
-use std::process::ExitStatus;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::process::Command;
+
+mod error;
+
+pub use error::LaunchError;
 
 /// The model's key: the scripted model takes any, so this one opens nothing.
 const MODEL_KEY: &str = "scripted";
@@ -37,81 +42,8 @@ pub struct LaunchSpec {
     pub env: Vec<(String, String)>,
     /// The server's `PATH`.
     pub path_env: OsString,
-}
-
-/// Why there is no server.
-#[derive(Debug, thiserror::Error)]
-pub enum LaunchError {
-    /// There is no free port.
-    #[error("failed to find a free port on 127.0.0.1: {0}")]
-    NoPort(#[source] io::Error),
-    /// There is no such program.
-    #[error("there is no program {}: install it, or name it by its absolute path", .program.display())]
-    NotFound {
-        /// As it was given.
-        program: PathBuf,
-    },
-    /// The system refused to start it.
-    #[error("failed to start {}: {source}", .program.display())]
-    Start {
-        /// As it was given.
-        program: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It ended.
-    #[error("{} ended before it was ready ({status}); its last words:\n{stderr}", .program.display())]
-    Ended {
-        /// As it was given.
-        program: PathBuf,
-        /// How.
-        status: ExitStatus,
-        /// The last lines of stderr.
-        stderr: String,
-    },
-    /// It did not say that it is ready.
-    #[error(
-        "{} did not say '{expected}' within {} s: is it this server? Its last words:\n{stderr}",
-        .program.display(), .limit.as_secs_f32()
-    )]
-    NotReady {
-        /// As it was given.
-        program: PathBuf,
-        /// The line that was waited for.
-        expected: String,
-        /// How long.
-        limit: Duration,
-        /// The last lines of stderr.
-        stderr: String,
-    },
-    /// Its ready line is not the one of this server.
-    #[error("{} said {line:?}, where '{expected}' was expected: is it this server?", .program.display())]
-    Garbled {
-        /// As it was given.
-        program: PathBuf,
-        /// What it said.
-        line: String,
-        /// The line that was waited for.
-        expected: String,
-    },
-    /// It said that it is ready, and did not answer as it should.
-    #[error("{url}/global/health {problem}; the server's last words:\n{stderr}")]
-    NotHealthy {
-        /// The server's address.
-        url: String,
-        /// What happened.
-        problem: String,
-        /// The last lines of stderr.
-        stderr: String,
-    },
-    /// It could not be ended.
-    #[error("failed to end {url}: {source}")]
-    Stop {
-        /// The server's address.
-        url: String,
-        /// Why.
-        source: io::Error,
-    },
+    /// Keep what the server says, and let it say what it does.
+    pub log: Option<ServerLog>,
 }
 
 /// A running server. Dropping it ends it and its children by force; [`Server::stop`] asks first.
@@ -119,37 +51,67 @@ pub enum LaunchError {
 pub struct Server {
     group: ProcessGroup,
     url: String,
+    version: String,
     credentials: Credentials,
 }
 
 impl Server {
     /// Starts a server in the sandbox and waits until it answers.
     pub async fn launch(spec: &LaunchSpec, sandbox: &Sandbox, limits: &Limits) -> Result<Self, LaunchError> {
-        let command = command(spec, sandbox, free_port().map_err(LaunchError::NoPort)?);
-        let program = spec.program.clone();
-        let mut group = ProcessGroup::start(command).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => LaunchError::NotFound { program },
-            _ => LaunchError::Start { program, source },
-        })?;
-        let url = ready_url(&mut group, spec, limits.ready).await?;
+        // Between the choice of a port and its use somebody else may take it.
+        const OTHER_PORTS: usize = 2;
+        for _ in 0..OTHER_PORTS {
+            match Self::launch_on(free_port()?, spec, sandbox, limits).await {
+                Err(LaunchError::PortTaken { .. }) => {}
+                launched => return launched,
+            }
+        }
+        Self::launch_on(free_port()?, spec, sandbox, limits).await
+    }
+
+    async fn launch_on(
+        port: u16,
+        spec: &LaunchSpec,
+        sandbox: &Sandbox,
+        limits: &Limits,
+    ) -> Result<Self, LaunchError> {
+        let program = find(&spec.program, &spec.path_env)?;
+        let command = command(spec, &program, sandbox, port);
+        let mut group = ProcessGroup::start(command, sandbox.guardian(), spec.log.clone())
+            .await
+            .map_err(|source| LaunchError::Start { program, source })?;
+        let url = match ready_url(&mut group, spec, limits.ready).await {
+            // The program is ended by now, so it is not its own port that is found taken.
+            Err(LaunchError::Ended { program, stderr, .. }) if is_taken(port) => {
+                return Err(LaunchError::PortTaken { program, port, stderr });
+            }
+            url => url?,
+        };
         // Later lines are still read, and dropped.
         group.stdout.close();
         let credentials =
             Credentials { user: spec.server.word().to_owned(), password: spec.password.clone() };
-        let mut server = Self { group, url, credentials };
-        if let Some(problem) = server.health_problem(limits.health).await {
-            // Whether killing succeeded is of no interest beside the problem itself.
-            drop(server.group.kill().await);
-            let stderr = last_words(&server.group, &spec.password);
-            return Err(LaunchError::NotHealthy { url: server.url.clone(), problem, stderr });
+        match healthy_version(&url, &credentials, limits.health).await {
+            Ok(version) => Ok(Self { group, url, version, credentials }),
+            Err(problem) => {
+                // Whether killing succeeded is of no interest beside the problem itself.
+                drop(group.kill().await);
+                let stderr = last_words(&group, &spec.password);
+                Err(LaunchError::NotHealthy { url, problem, stderr })
+            }
         }
-        Ok(server)
     }
 
     /// Its address, `http://127.0.0.1:PORT`.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The release that it says it is, `7.7.7`; usable as part of a file's name.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// What it asks for.
@@ -163,36 +125,81 @@ impl Server {
         let url = self.url;
         self.group.stop(limits.stop).await.map_err(|source| LaunchError::Stop { url, source })
     }
+}
 
-    async fn health_problem(&self, limit: Duration) -> Option<String> {
-        let ask = async {
-            let client = reqwest::Client::builder().no_proxy().build()?;
-            let request = client
-                .get(format!("{}/global/health", self.url))
-                .basic_auth(&self.credentials.user, Some(&self.credentials.password));
-            request.send().await
-        };
-        match clock::within(limit, ask).await {
-            Some(Ok(response)) if response.status().is_success() => None,
-            Some(Ok(response)) => Some(format!("answered {}", response.status())),
-            Some(Err(error)) => Some(format!("could not be asked: {}", crate::capture::causes(&error))),
-            None => Some(format!("did not answer within {} s", limit.as_secs_f32())),
-        }
+/// The version of a server that says it is healthy, or what is wrong with it.
+async fn healthy_version(url: &str, credentials: &Credentials, limit: Duration) -> Result<String, String> {
+    let ask = async {
+        let client = reqwest::Client::builder().no_proxy().build()?;
+        let request = client
+            .get(format!("{url}/global/health"))
+            .basic_auth(&credentials.user, Some(&credentials.password));
+        let response = request.send().await?;
+        Ok::<_, reqwest::Error>((response.status(), response.text().await?))
+    };
+    let (status, body) = match clock::within(limit, ask).await {
+        Some(Ok(answer)) => answer,
+        Some(Err(error)) => return Err(format!("could not be asked: {}", crate::capture::causes(&error))),
+        None => return Err(format!("did not answer within {} s", limit.as_secs_f32())),
+    };
+    if !status.is_success() {
+        return Err(format!("answered {status}"));
+    }
+    let health: Value = serde_json::from_str(&body).unwrap_or_default();
+    match health["version"].as_str() {
+        Some(version) if health["healthy"] == true && is_version(version) => Ok(version.to_owned()),
+        _ => Err(format!(
+            "answered {}, where {{\"healthy\":true,\"version\":…}} was expected: is it this server?",
+            without_secrets(&body.chars().take(200).collect::<String>(), &credentials.password)
+        )),
+    }
+}
+
+/// It becomes part of a file's name, so nothing else may hide in it.
+fn is_version(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
+    text.len() <= 64 && text.starts_with(|c: char| c.is_ascii_digit()) && text.bytes().all(is_allowed)
+}
+
+/// The program as a path: its own, or the first of its name on the `PATH`.
+fn find(program: &Path, path_env: &OsStr) -> Result<PathBuf, LaunchError> {
+    let candidates: Vec<PathBuf> = if program.components().count() > 1 {
+        vec![program.to_owned()]
+    } else {
+        std::env::split_paths(path_env).map(|folder| folder.join(program)).collect()
+    };
+    let is_program = |path: &&PathBuf| {
+        path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    if let Some(found) = candidates.iter().find(is_program) {
+        return Ok(found.clone());
+    }
+    let program = program.to_owned();
+    match candidates.into_iter().find(|path| path.exists()) {
+        Some(program) => Err(LaunchError::NotExecutable { program }),
+        None => Err(LaunchError::NotFound { program }),
     }
 }
 
 /// Both real servers try their usual port first when they are given port 0, and would meet the user's own server
 /// there. So a free port is chosen here.
-fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+fn free_port() -> Result<u16, LaunchError> {
+    let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
+    bound.map(|address| address.port()).map_err(LaunchError::NoPort)
 }
 
-fn command(spec: &LaunchSpec, sandbox: &Sandbox, port: u16) -> Command {
+fn is_taken(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
+}
+
+fn command(spec: &LaunchSpec, program: &Path, sandbox: &Sandbox, port: u16) -> Command {
     let prefix = spec.server.env_prefix();
-    let mut command = Command::new(&spec.program);
+    let mut command = gated(program);
     command
         .args(&spec.args)
         .args(["serve", "--hostname", "127.0.0.1", "--port", &port.to_string()])
+        .args(spec.log.as_ref().map(|_| "--print-logs"))
         .current_dir(sandbox.workspace())
         .env_clear()
         .env("PATH", &spec.path_env)
@@ -303,8 +310,7 @@ fn address<'a>(line: &'a str, before_address: &str) -> Option<&'a str> {
 fn last_words(group: &ProcessGroup, password: &str) -> String {
     match group.last_words() {
         words if words.is_empty() => "(none)".to_owned(),
-        words if password.is_empty() => words,
-        words => words.replace(password, &fixtures::redact::pseudonym(password)),
+        words => without_secrets(&words, password),
     }
 }
 

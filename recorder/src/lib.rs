@@ -1,8 +1,10 @@
 //! Launches a real server (or any program that behaves like one), performs the person's steps of a scenario
 //! against it, and keeps all that crosses the wire on one time line.
 //!
+//! * [`real_servers`] — finds or installs the program of a real server.
 //! * [`sandbox`] — a fresh workspace with one commit, and a fresh home.
-//! * [`launch`] — starts a server in a sandbox and waits until it answers; [`process`] ends it with its children.
+//! * [`launch`] — starts a server in a sandbox and waits until it answers; [`process`] ends it with its children;
+//!   [`server_log`] keeps what it says. `guardian` ends them all when the recorder itself is killed.
 //! * [`capture`] — a client that keeps what it sends and receives; [`events`] — a stream that is being kept.
 //! * [`drive`] — does what the person of a scenario does.
 //! * [`keep`] — gives a recording its name on disk, once it is known to hold no secret.
@@ -16,10 +18,13 @@ pub mod capture;
 pub mod clock;
 pub mod drive;
 pub mod events;
+mod guardian;
 pub mod keep;
 pub mod launch;
 pub mod process;
+pub mod real_servers;
 pub mod sandbox;
+pub mod server_log;
 pub mod tape;
 #[cfg(test)]
 mod testing;

@@ -2,16 +2,23 @@
 //! its child would live on and keep the port.
 //!
 //! Only what was started here is ever ended. The number of a group may be given to strangers once its leader has
-//! been reaped and its members are gone, so the leader is reaped last: after the group has been killed.
+//! been reaped and its members are gone, so the leader is reaped last: after the group has been killed, and after the
+//! guardian has forgotten it.
+//!
+//! A program waits behind a gate until the guardian knows its group: a recorder that is killed before that leaves a
+//! shell whose pipe has ended, and so has nothing to start.
 
 use crate::clock;
+use crate::guardian::Guardian;
+use crate::server_log::ServerLog;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::collections::VecDeque;
 use std::io;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -20,6 +27,9 @@ use tokio::task::JoinHandle;
 const LONGEST_LINE: usize = 16 * 1024;
 /// How many of the last lines are kept for messages.
 const KEPT_LINES: usize = 30;
+
+/// A shell that becomes the program once it is told so. What a shell adds to the environment is taken away again.
+const GATE: &str = "read -r go || exit 1; unset PWD OLDPWD SHLVL; exec \"$0\" \"$@\" </dev/null";
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +45,7 @@ pub struct Stopped {
 pub(crate) struct ProcessGroup {
     child: Child,
     leader: Pid,
+    guardian: Arc<Guardian>,
     reaped: bool,
     /// The lines of stdout as they come.
     pub(crate) stdout: mpsc::UnboundedReceiver<String>,
@@ -42,27 +53,44 @@ pub(crate) struct ProcessGroup {
     drains: Vec<JoinHandle<()>>,
 }
 
+/// The command of a program that [`ProcessGroup::start`] can start; arguments and environment are added to it.
+pub(crate) fn gated(program: &Path) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", GATE]).arg(program);
+    command
+}
+
 impl ProcessGroup {
-    /// Starts it. Both outputs are read from now on, whether anyone looks at them or not.
-    pub(crate) fn start(mut command: Command) -> io::Result<Self> {
+    /// Starts what [`gated`] has made. Both outputs are read from now on, whether anyone looks at them or not.
+    pub(crate) async fn start(
+        mut command: Command,
+        guardian: Arc<Guardian>,
+        log: Option<ServerLog>,
+    ) -> io::Result<Self> {
         let mut child = command
             .process_group(0)
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
         let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let (Some(leader), Some(stdout), Some(stderr)) = (leader, child.stdout.take(), child.stderr.take())
+        let gate = child.stdin.take();
+        let (Some(leader), Some(mut gate), Some(stdout), Some(stderr)) =
+            (leader, gate, child.stdout.take(), child.stderr.take())
         else {
-            return Err(io::Error::other("the new process has no number or no outputs"));
+            return Err(io::Error::other("the new process has no number or no pipes"));
         };
         let (lines, received) = mpsc::unbounded_channel();
         let last = Arc::new(Mutex::new(VecDeque::new()));
-        let kept = Arc::clone(&last);
+        let (kept, stdout_log) = (Arc::clone(&last), log.clone());
         let drains = vec![
-            // A line that nobody waits for any more is dropped: the receiver closes after the ready line.
-            tokio::spawn(drain(stdout, move |line| drop(lines.send(line)))),
+            tokio::spawn(drain(stdout, move |line| {
+                write_log(stdout_log.as_ref(), &line);
+                // A line that nobody waits for any more is dropped: the receiver closes after the ready line.
+                drop(lines.send(line));
+            })),
             tokio::spawn(drain(stderr, move |line| {
+                write_log(log.as_ref(), &line);
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
                 if kept.len() == KEPT_LINES {
                     kept.pop_front();
@@ -70,7 +98,10 @@ impl ProcessGroup {
                 kept.push_back(line);
             })),
         ];
-        Ok(Self { child, leader, reaped: false, stdout: received, stderr: last, drains })
+        let group = Self { child, leader, guardian, reaped: false, stdout: received, stderr: last, drains };
+        group.guardian.watch(leader)?;
+        gate.write_all(b"go\n").await?;
+        Ok(group)
     }
 
     /// The last lines of stderr.
@@ -113,6 +144,7 @@ impl ProcessGroup {
     /// Ends the whole group at once.
     pub(crate) async fn kill(&mut self) -> io::Result<ExitStatus> {
         self.signal(Signal::KILL);
+        self.guardian.forget(self.leader);
         let status = self.child.wait().await?;
         self.reaped = true;
         // Whatever was written before the end belongs to the last words. A child that left the group may hold
@@ -137,6 +169,13 @@ impl ProcessGroup {
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
+        self.guardian.forget(self.leader);
+    }
+}
+
+fn write_log(log: Option<&ServerLog>, line: &str) {
+    if let Some(log) = log {
+        log.write(line);
     }
 }
 
@@ -162,16 +201,21 @@ async fn drain(mut source: impl AsyncRead + Unpin, mut take: impl FnMut(String))
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::is_running;
+    use crate::testing::{is_running, path_env};
 
     const PATIENCE: Duration = Duration::from_secs(20);
+
+    async fn start(script: &str) -> ProcessGroup {
+        let (guardian, _) = Guardian::start(&std::env::temp_dir(), &path_env()).unwrap();
+        let mut command = gated(Path::new("/bin/sh"));
+        command.args(["-c", script]);
+        ProcessGroup::start(command, Arc::new(guardian), None).await.unwrap()
+    }
 
     /// A shell that sets a trap, starts a child, and does what comes `then`. The child says its number itself: a
     /// signal that reaches it earlier, while it still is a copy of its parent, would run into the parent's trap.
     async fn parent_and_child(trap: &str, then: &str) -> (ProcessGroup, Pid) {
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", &format!("trap {trap} TERM; sh -c 'echo $$; exec sleep 1000' & {then}")]);
-        let mut group = ProcessGroup::start(command).unwrap();
+        let mut group = start(&format!("trap {trap} TERM; sh -c 'echo $$; exec sleep 1000' & {then}")).await;
         let line = clock::within(PATIENCE, group.stdout.recv()).await.unwrap().unwrap();
         let child = Pid::from_raw(line.parse().unwrap()).unwrap();
         assert!(is_running(child));
@@ -231,9 +275,7 @@ mod tests {
         drain(text.as_bytes(), |line| lines.push(line)).await;
         assert_eq!(lines[0].len(), LONGEST_LINE);
         assert_eq!(lines[1..], ["b", "c"]);
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", "i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo $i >&2; done"]);
-        let group = ProcessGroup::start(command).unwrap();
+        let group = start("i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo $i >&2; done").await;
         let words = Arc::clone(&group.stderr);
         assert!(group.stop(PATIENCE).await.is_ok());
         assert!(words.lock().unwrap().len() <= KEPT_LINES);

@@ -1,13 +1,14 @@
 //! A fresh place for a server: a workspace with one commit, and a home of its own. Nothing of the user's home is
 //! read or changed, and the commit is the same on every machine, because the servers show its id to clients.
 
+use crate::guardian::Guardian;
 use fixtures::FileError;
 use fixtures::scenario::Scenario;
 use serde_json::{Map, Value};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use tempfile::TempDir;
+use std::sync::Arc;
 
 /// Who commits, and when: part of the commit's id.
 const COMMITTER: &str = "Standin";
@@ -23,14 +24,14 @@ pub(crate) const HOME_FOLDERS: &[(&str, &str)] = &[
     ("XDG_STATE_HOME", ".local/state"),
 ];
 
-/// The folders of one performance; deleted when dropped.
+/// The folders of one performance; deleted when it is dropped and no server runs in it, or when this process is gone.
 #[derive(Debug)]
 pub struct Sandbox {
     workspace: PathBuf,
     home: PathBuf,
     config: Map<String, Value>,
     /// Deletes the folders.
-    _folder: TempDir,
+    guardian: Arc<Guardian>,
 }
 
 /// Why there is no sandbox.
@@ -61,20 +62,16 @@ impl Sandbox {
     /// `path_env` is the `PATH` on which git is found.
     pub fn create(scenario: &Scenario, path_env: &OsStr) -> Result<Self, SandboxError> {
         let temp = std::env::temp_dir();
-        let folder = tempfile::Builder::new()
-            .prefix("standin-")
-            .tempdir()
+        let (guardian, folder) = Guardian::start(&temp, path_env)
             .map_err(|error| FileError::io(&temp, "make a folder in it", &error))?;
         // Servers report the resolved path (on macOS /tmp is a link), so nothing else may be compared with it.
-        let root = folder
-            .path()
-            .canonicalize()
-            .map_err(|error| FileError::io(folder.path(), "resolve its path", &error))?;
+        let root =
+            folder.canonicalize().map_err(|error| FileError::io(&folder, "resolve its path", &error))?;
         let sandbox = Self {
             workspace: root.join("workspace"),
             home: root.join("home"),
             config: scenario.workspace.config.clone(),
-            _folder: folder,
+            guardian: Arc::new(guardian),
         };
         make_folder(&sandbox.workspace)?;
         for (_, place) in HOME_FOLDERS {
@@ -112,6 +109,11 @@ impl Sandbox {
     #[must_use]
     pub fn config(&self) -> &Map<String, Value> {
         &self.config
+    }
+
+    /// Who answers for the processes that are started in it.
+    pub(crate) fn guardian(&self) -> Arc<Guardian> {
+        Arc::clone(&self.guardian)
     }
 
     fn git(&self, path_env: &OsStr, args: &[&str]) -> Result<(), SandboxError> {

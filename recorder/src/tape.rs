@@ -3,6 +3,7 @@
 
 use crate::clock;
 use fixtures::recording::Line;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -13,11 +14,20 @@ pub struct Tape {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     start: Instant,
     exchanges: AtomicU64,
     lines: Mutex<Vec<Line>>,
+    listener: Option<Listener>,
+}
+
+/// Hears each line in its order. It is called under the tape's lock, so it must neither wait nor push.
+pub type Listener = Box<dyn Fn(&Line) + Send + Sync>;
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tape").field("start", &self.start).field("lines", &self.lines).finish_non_exhaustive()
+    }
 }
 
 impl Default for Tape {
@@ -30,11 +40,22 @@ impl Tape {
     /// An empty tape; its time begins now.
     #[must_use]
     pub fn new() -> Self {
+        Self::starting(None)
+    }
+
+    /// An empty tape with somebody who hears each line as it is pushed.
+    #[must_use]
+    pub fn heard_by(listener: Listener) -> Self {
+        Self::starting(Some(listener))
+    }
+
+    fn starting(listener: Option<Listener>) -> Self {
         Self {
             inner: Arc::new(Inner {
                 start: clock::now(),
                 exchanges: AtomicU64::new(0),
                 lines: Mutex::new(Vec::new()),
+                listener,
             }),
         }
     }
@@ -44,7 +65,11 @@ impl Tape {
     pub fn push(&self, line: impl FnOnce(u64) -> Line) {
         let mut lines = self.inner.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let at_us = u64::try_from(self.inner.start.elapsed().as_micros()).unwrap_or(u64::MAX);
-        lines.push(line(at_us));
+        let line = line(at_us);
+        if let Some(listener) = &self.inner.listener {
+            listener(&line);
+        }
+        lines.push(line);
     }
 
     /// A copy of all lines so far.
@@ -88,6 +113,24 @@ mod tests {
             .collect();
         assert_eq!(times.len(), 2000);
         assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn a_listener_hears_every_line_in_its_order() {
+        let (heard, lines) = std::sync::mpsc::channel();
+        let tape = Tape::heard_by(Box::new(move |line| heard.send(line.clone()).unwrap()));
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let tape = tape.clone();
+                scope.spawn(move || {
+                    for _ in 0..100 {
+                        tape.push(|at_us| Line::Note(Note { at_us, text: writer.to_string() }));
+                    }
+                });
+            }
+        });
+        assert_eq!(lines.try_iter().collect::<Vec<_>>(), tape.lines());
+        assert_eq!(tape.lines().len(), 400);
     }
 
     #[test]

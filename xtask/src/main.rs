@@ -14,7 +14,6 @@ mod gate;
 mod lint;
 mod outcome;
 mod real;
-mod real_servers;
 mod record;
 mod step;
 mod test;

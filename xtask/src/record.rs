@@ -1,18 +1,19 @@
 //! `cargo xtask record`: performs scenarios with the real servers and holds the new recordings against the kept ones.
 
 use crate::outcome::Outcome;
-use crate::real_servers::{self, Machine};
 use clap::Args;
 use fixtures::compare::Sides;
 use fixtures::near_names::unknown;
 use fixtures::recording::Recording;
 use fixtures::{ServerKind, catalog};
+use harness::machine::Machine;
 use harness::performance::{Performance, Piece, Program};
-use harness::say;
 use harness::truth::differences;
+use harness::{complain, say};
 use indicatif::{ProgressBar, ProgressStyle};
 use recorder::Limits;
 use recorder::keep::keep;
+use recorder::real_servers::{self, Release};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -105,7 +106,8 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
             Some(path) => Ok(path.clone()),
             None => {
                 let npm_dir = arguments.npm_dir.clone().unwrap_or_else(|| machine.default_npm_dir());
-                real_servers::program(server, &npm_dir)
+                real_servers::program(server, &npm_dir, Release::Pinned, |what| complain!("{what}"))
+                    .map_err(|error| error.to_string())
             }
         };
         let path = match path {
@@ -120,6 +122,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
             args: Vec::new(),
             path_env: machine.path_env.clone(),
             model_pause: Duration::from_millis(arguments.model_pause_ms),
+            server_log: None,
         };
         for name in &names {
             bar.set_message(format!("{server} performs {name}"));
@@ -162,6 +165,14 @@ fn record(
         Ok(performance) => performance,
         Err(error) => return fails(error.to_string()),
     };
+    let version = &performance.recording.header.version;
+    if version != server.pinned_version() {
+        return fails(format!(
+            "the program says that it is {version}, and the recordings are of {}; \
+             `standin record` records any release, elsewhere",
+            server.pinned_version()
+        ));
+    }
     let folder = root.join("fixtures/recordings").join(server.release());
     if let Some(suffix) = &arguments.keep_as {
         return match keep_one(&performance, &folder.join(format!("{name}.{suffix}.jsonl"))) {

@@ -6,6 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod gate;
 pub(crate) mod judge;
 pub(crate) mod model;
+pub(crate) mod record;
 pub(crate) mod serve;
 pub(crate) mod words;
 
@@ -35,6 +36,8 @@ const COULD_NOT_CHECK: u8 = 3;
 /// Why a command did not do its work.
 #[derive(Debug)]
 pub(crate) enum Failure {
+    /// It was tried and does not hold: exit code 1.
+    Fails(String),
     /// The user asked for something that can't be: exit code 2.
     Misuse(String),
     /// It was tried and was not possible: exit code 3.
@@ -44,6 +47,7 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
+            Self::Fails(_) => FAILS,
             Self::Misuse(_) => MISUSE,
             Self::CouldNot(_) => COULD_NOT_CHECK,
         })
@@ -53,7 +57,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Misuse(message) | Self::CouldNot(message) => f.write_str(message),
+            Self::Fails(message) | Self::Misuse(message) | Self::CouldNot(message) => f.write_str(message),
         }
     }
 }

@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     /// Only 127.0.0.1 is served; the flag is there because the real servers have it.
     #[arg(long, default_value = "127.0.0.1")]
     hostname: String,
+    /// The flag is there because the real servers have it: the stand-in has no log.
+    #[arg(long, hide = true)]
+    print_logs: bool,
     /// The password; without it the server's own environment variable, and without that the server is open.
     #[arg(long, value_parser = words::some_text())]
     password: Option<String>,
@@ -78,6 +81,9 @@ enum ClockWord {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
+    if arguments.print_logs {
+        eprintln!("standin has no log of its own");
+    }
     if !matches!(arguments.hostname.as_str(), "127.0.0.1" | "localhost") {
         let message =
             format!("standin listens on 127.0.0.1 only, not on {}: leave --hostname out", arguments.hostname);

@@ -1,7 +1,7 @@
 //! Programs that fail to become servers, each in its own way, and one that becomes one.
 
 use super::*;
-use crate::testing::{is_running, path_env, scenario};
+use crate::testing::{fake_server, is_running, path_env, scenario};
 use rustix::process::Pid;
 
 const PASSWORD: &str = "a-password-of-the-tests";
@@ -16,6 +16,7 @@ fn spec(script: &str) -> LaunchSpec {
         password: PASSWORD.into(),
         env: vec![],
         path_env: path_env(),
+        log: None,
     }
 }
 
@@ -35,6 +36,78 @@ async fn a_missing_program_is_named() {
         failure(missing, Limits::default()).await,
         @"there is no program /nonexistent/kilo: install it, or name it by its absolute path"
     );
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_program_is_told_apart_from_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kilo");
+    std::fs::write(&file, "exit 0").unwrap();
+    for program in [file.as_path(), folder.path(), Path::new("kilo")] {
+        let path_env = folder.path().into();
+        let error = failure(LaunchSpec { program: program.into(), path_env, ..spec("") }, Limits::default());
+        match error.await {
+            LaunchError::NotExecutable { program } => assert!(program.starts_with(folder.path())),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_port_that_went_to_somebody_else_is_told() {
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let sandbox = Sandbox::create(&scenario(), &path_env()).unwrap();
+    let spec = spec("echo \"no $5\" >&2; exit 1");
+    let launched = Server::launch_on(port, &spec, &sandbox, &Limits::default()).await;
+    let error = launched.unwrap_err().to_string();
+    let expected = format!("port {port}, which was free a moment before, is taken by another program");
+    assert!(error.contains(&expected) && error.ends_with(&format!("\nno {port}")), "{error}");
+    drop(taken);
+    let launched = Server::launch_on(port, &spec, &sandbox, &Limits::default()).await;
+    assert!(matches!(launched, Err(LaunchError::Ended { .. })), "the port is free again");
+}
+
+#[tokio::test]
+async fn health_is_an_answer_with_a_version() {
+    let credentials = Credentials { user: "kilo".into(), password: PASSWORD.into() };
+    for (status, body, expected) in [
+        (200, r#"{"healthy":true,"version":"7.7.7-rc.1"}"#, Ok("7.7.7-rc.1")),
+        (401, "", Err("answered 401 Unauthorized")),
+        (200, "<html>", Err("answered <html>, where")),
+        (200, r#"{"healthy":false,"version":"7.7.7"}"#, Err("answered {\"healthy\":false")),
+        (200, r#"{"healthy":true}"#, Err("is it this server?")),
+        (200, r#"{"healthy":true,"version":"../../7"}"#, Err("answered {\"healthy\":true,\"version\":\"..")),
+        (200, r#"{"healthy":true,"version":"7/7"}"#, Err("is it this server?")),
+        (200, PASSWORD, Err("answered redacted-")),
+    ] {
+        let url = fake_server::serve(move |_, out| {
+            out.send(fake_server::whole(status, body)).unwrap();
+        })
+        .await;
+        let health = healthy_version(&url, &credentials, Limits::default().health).await;
+        match (health, expected) {
+            (Ok(version), Ok(expected)) => assert_eq!(version, expected),
+            (Err(problem), Err(expected)) => assert!(problem.contains(expected), "{problem}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let health = healthy_version(&url, &credentials, Duration::from_millis(50)).await;
+    assert_eq!(health.unwrap_err(), "did not answer within 0.05 s");
+}
+
+#[tokio::test]
+async fn a_kept_log_holds_what_was_said_but_no_password() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let log = ServerLog::create(&path, PASSWORD).unwrap();
+    let script = "echo \"$*: $KILO_SERVER_PASSWORD\" >&2; echo out; exit 3";
+    failure(LaunchSpec { log: Some(log), ..spec(script) }, Limits::default()).await;
+    let said = std::fs::read_to_string(&path).unwrap();
+    assert!(said.contains(" --print-logs: redacted-") && said.contains("out\n"), "{said}");
+    assert!(!said.contains(PASSWORD));
 }
 
 #[tokio::test]

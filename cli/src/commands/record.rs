@@ -1,0 +1,259 @@
+//! `standin record`: a scenario performed with a real server, and kept.
+
+use super::{Failure, Outcome, runtime, scenario, words};
+use clap::{Args, ValueEnum};
+use fixtures::ServerKind;
+use fixtures::recording::{Header, Line};
+use harness::machine::Machine;
+use harness::performance::{OnProgress, Performance, PerformanceError, Piece, Program, Progress};
+use harness::{complain, say};
+use indicatif::{ProgressBar, ProgressStyle};
+use recorder::Limits;
+use recorder::keep::{KeepError, keep};
+use recorder::launch::LaunchError;
+use recorder::real_servers::{self, Release};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is recorded, with what, and where to.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The server: kilo or opencode.
+    #[arg(long, value_parser = words::server)]
+    server: ServerKind,
+    /// The scenario to perform, as area/name, or a .toml file.
+    #[arg(long, value_name = "NAME|FILE")]
+    scenario: String,
+    /// The server's program, or another one that serves as it does.
+    #[arg(long, value_name = "PATH", conflicts_with = "npm_dir")]
+    bin: Option<PathBuf>,
+    /// The folder whose node_modules hold the server; any release there will do. When there is none, npm installs the
+    /// pinned one [default: the user's cache].
+    #[arg(long, value_name = "DIR")]
+    npm_dir: Option<PathBuf>,
+    /// Where to keep it: a .jsonl file, or a folder that gets SERVER-VERSION/NAME.jsonl. What stands there is replaced.
+    #[arg(long, value_name = "FILE|DIR", default_value = "standin-recordings")]
+    out: PathBuf,
+    /// Also keep what the server says on stdout and stderr, its log among it.
+    #[arg(long, value_name = "FILE")]
+    keep_server_log: Option<PathBuf>,
+    /// What is printed in the end.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    let piece = Piece {
+        name: name(&arguments.scenario),
+        scenario: scenario(&arguments.scenario)?,
+        server: arguments.server,
+    };
+    // Better now than after a minute of work.
+    let folder = folder_of(&arguments.out);
+    writable(folder).map_err(|error| {
+        let what = format!("failed to write in {}: {error}; name another place with --out", folder.display());
+        Failure::CouldNot(what)
+    })?;
+    let program = program(arguments)?;
+    let bar = Bar::new(arguments.server);
+    let performance =
+        runtime()?.block_on(piece.by_watched_program(&program, &Limits::default(), bar.listener()));
+    bar.end();
+    let performance = performance.map_err(|error| failure(&error))?;
+    let kept = place(&arguments.out, &performance.recording.header);
+    keep(&performance.recording, &performance.secrets, &kept).map_err(|error| match error {
+        KeepError::Secret { .. } => Failure::Fails(error.to_string()),
+        KeepError::Io { .. } => Failure::CouldNot(error.to_string()),
+    })?;
+    let summary = Summary::of(&performance, kept);
+    match arguments.format {
+        Format::Text => print!("{}", summary.text()),
+        Format::Json => say!("{}", summary.json()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A scenario that is not in the catalogue has the name of its file.
+fn name(name_or_file: &str) -> String {
+    match Path::new(name_or_file).file_stem() {
+        Some(stem) if name_or_file.ends_with(".toml") => stem.to_string_lossy().into_owned(),
+        _ => name_or_file.to_owned(),
+    }
+}
+
+fn is_file(out: &Path) -> bool {
+    out.extension().is_some_and(|extension| extension == "jsonl")
+}
+
+fn folder_of(out: &Path) -> &Path {
+    match out.parent() {
+        Some(parent) if is_file(out) && parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) if is_file(out) => parent,
+        _ => out,
+    }
+}
+
+fn place(out: &Path, header: &Header) -> PathBuf {
+    if is_file(out) {
+        return out.to_owned();
+    }
+    out.join(format!("{}-{}", header.server, header.version)).join(format!("{}.jsonl", header.scenario))
+}
+
+fn writable(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    tempfile::tempfile_in(folder).map(drop)
+}
+
+fn program(arguments: &Arguments) -> Result<Program, Failure> {
+    let machine = Machine::of_this_process();
+    let path = match &arguments.bin {
+        // A bare name is looked for on the PATH. The program is started in another folder than this one.
+        Some(path) if path.components().count() > 1 => std::path::absolute(path)
+            .map_err(|error| Failure::Misuse(format!("{} is no path: {error}", path.display())))?,
+        Some(path) => path.clone(),
+        None => {
+            let npm_dir = arguments.npm_dir.clone().unwrap_or_else(|| machine.default_npm_dir());
+            real_servers::program(arguments.server, &npm_dir, Release::Installed, |what| complain!("{what}"))
+                .map_err(|error| Failure::CouldNot(error.to_string()))?
+        }
+    };
+    Ok(Program {
+        path,
+        args: Vec::new(),
+        path_env: machine.path_env,
+        model_pause: Duration::ZERO,
+        server_log: arguments.keep_server_log.clone(),
+    })
+}
+
+fn failure(error: &PerformanceError) -> Failure {
+    let said = error.to_string();
+    match error {
+        PerformanceError::Launch(LaunchError::NotFound { .. } | LaunchError::NotExecutable { .. }) => {
+            Failure::Misuse(said)
+        }
+        PerformanceError::Drive(_) => Failure::Fails(said),
+        _ => Failure::CouldNot(said),
+    }
+}
+
+/// A line that changes on a terminal; elsewhere a line for each thing that is done.
+struct Bar {
+    server: ServerKind,
+    bar: ProgressBar,
+}
+
+impl Bar {
+    fn new(server: ServerKind) -> Self {
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {pos} lines ({elapsed})") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self { server, bar }
+    }
+
+    fn listener(&self) -> OnProgress {
+        let (bar, server) = (self.bar.clone(), self.server);
+        let says = move |what: String| {
+            if bar.is_hidden() {
+                complain!("{what}");
+            }
+            bar.set_message(what);
+        };
+        let bar = self.bar.clone();
+        Arc::new(move |progress| match progress {
+            Progress::Starting => says(format!("starting {server}")),
+            Progress::Started(version) => says(format!("{server} {version} answers")),
+            Progress::Line(line) => {
+                bar.inc(1);
+                if let Line::User(user) = line {
+                    says(format!("step {}: {}", user.step, user.does));
+                }
+            }
+            Progress::Ending => says(format!("ending {server}")),
+        })
+    }
+
+    fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// What was recorded.
+struct Summary<'a> {
+    header: &'a Header,
+    events: usize,
+    exchanges: usize,
+    model_calls: usize,
+    kept: PathBuf,
+}
+
+impl<'a> Summary<'a> {
+    fn of(performance: &'a Performance, kept: PathBuf) -> Self {
+        let lines = &performance.recording.lines;
+        let mut streams: BTreeMap<u64, fixtures::sse::Parser> = BTreeMap::new();
+        let mut events = 0;
+        for line in lines {
+            if let Line::Chunk(chunk) = line {
+                events += streams.entry(chunk.exchange).or_default().feed(&chunk.bytes()).len();
+            }
+        }
+        let count = |is: fn(&Line) -> bool| lines.iter().filter(|line| is(line)).count();
+        Self {
+            header: &performance.recording.header,
+            events,
+            exchanges: count(|line| matches!(line, Line::Request(_))),
+            model_calls: count(|line| matches!(line, Line::Model(_))),
+            kept,
+        }
+    }
+
+    /// The stand-in and the recordings that travel with it are of one release.
+    fn note(&self) -> Option<String> {
+        let pinned = self.header.server.pinned_version();
+        (self.header.version != pinned).then(|| {
+            format!(
+                "this is {} {}; the stand-in is made after {pinned}, so what differs may be the release",
+                self.header.server, self.header.version
+            )
+        })
+    }
+
+    fn text(&self) -> String {
+        let Header { server, version, scenario, .. } = self.header;
+        let note = self.note().map(|note| format!("note: {note}\n")).unwrap_or_default();
+        format!(
+            "{server} {version} performed {scenario}: {} events, {} exchanges, {} model calls\n{note}{}\n",
+            self.events,
+            self.exchanges,
+            self.model_calls,
+            self.kept.display()
+        )
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "server": self.header.server,
+            "version": self.header.version,
+            "scenario": self.header.scenario,
+            "events": self.events,
+            "exchanges": self.exchanges,
+            "model_calls": self.model_calls,
+            "note": self.note(),
+            "file": self.kept,
+        })
+    }
+}
