@@ -14,6 +14,7 @@ use fixtures::{ServerKind, catalog};
 use harness::performance::{Piece, Program};
 use harness::truth::{differences, stand_in_limits};
 use recorder::keep::keep;
+use recorder::Reading;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,7 +30,12 @@ fn path_env() -> OsString {
 #[tokio::test]
 async fn the_stand_in_as_a_child_is_recorded_like_a_real_server() {
     for server in ServerKind::ALL {
-        let piece = Piece { name: SCENARIO.into(), scenario: catalog::scenario(SCENARIO).unwrap(), server };
+        let piece = Piece {
+            name: SCENARIO.into(),
+            scenario: catalog::scenario(SCENARIO).unwrap(),
+            server,
+            reading: Reading::AtTheEnd,
+        };
         let program = Program {
             path: PathBuf::from("/bin/sh"),
             // The recorder says `serve --hostname … --port …`; the shell adds what only a stand-in needs.

@@ -7,7 +7,7 @@ use fixtures::floats::Floats;
 use fixtures::recording::Recording;
 use fixtures::transcript::Transcript;
 use fixtures::{ServerKind, catalog};
-use recorder::Limits;
+use recorder::{Limits, Reading};
 use std::fmt;
 
 /// Who is held against a recording.
@@ -75,7 +75,7 @@ async fn compare_one(
     let scenario = catalog::scenario(name).map_err(words)?;
     let recorded = catalog::recording(&server.release(), name).map_err(words)?;
     let floats = catalog::floats(server).map_err(words)?;
-    let piece = Piece { name: name.to_owned(), scenario, server };
+    let piece = Piece { name: name.to_owned(), scenario, server, reading: Reading::AtTheEnd };
     let performed = match candidate {
         Candidate::World => piece.by_stand_in(limits).await,
         Candidate::Replay => piece.by_replay(&recorded, limits).await,

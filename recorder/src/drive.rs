@@ -70,16 +70,37 @@ pub enum Problem {
     },
 }
 
+/// When the person reads the server's state over REST, beside the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reading {
+    /// At the end alone.
+    #[default]
+    AtTheEnd,
+    /// In mid-turn too: at each question, before it is answered.
+    AtQuestions,
+}
+
 /// Performs the person's steps of `scenario` and keeps everything on the client's tape.
 ///
 /// The person has both streams open from the beginning to the end, waits for the server's boot, and creates one
 /// session. After the last step the state is read over REST.
 pub async fn perform(scenario: &Scenario, client: &Client, limits: &Limits) -> Result<Performed, DriveError> {
+    perform_reading(Reading::AtTheEnd, scenario, client, limits).await
+}
+
+/// As [`perform`], by a person who may read more often.
+pub async fn perform_reading(
+    reading: Reading,
+    scenario: &Scenario,
+    client: &Client,
+    limits: &Limits,
+) -> Result<Performed, DriveError> {
     let at = |place: &str| {
         let place = place.to_owned();
         move |problem| DriveError { place, problem }
     };
     let (mut person, doc) = Person::arrive(client, limits).await.map_err(at("before the first step"))?;
+    person.reading = reading;
     for (index, step) in scenario.user.steps.iter().enumerate() {
         let number = index + 1;
         let does = step.to_string();
@@ -104,6 +125,7 @@ struct Person<'a> {
     asked_from: usize,
     /// Prompts whose answer is awaited.
     prompts: JoinSet<Result<Reply, CaptureError>>,
+    reading: Reading,
 }
 
 impl<'a> Person<'a> {
@@ -133,6 +155,7 @@ impl<'a> Person<'a> {
             prompted_at: 0,
             asked_from: 0,
             prompts: JoinSet::new(),
+            reading: Reading::default(),
         };
         Ok((person, doc))
     }
@@ -180,6 +203,9 @@ impl<'a> Person<'a> {
                 "this permission.asked has no id or no sessionID: {event}"
             )));
         };
+        if self.reading == Reading::AtQuestions {
+            self.read_more().await?;
+        }
         let path = format!("/session/{session}/permissions/{id}");
         let body = json!({ "response": answer.word() });
         let reply = ask(self.client, self.limits, Method::POST, &path, Some(&body)).await?;
@@ -205,7 +231,24 @@ impl<'a> Person<'a> {
 
     /// Waits until nothing happens any more, reads what is left, and closes the streams.
     async fn leave(&self) -> Result<(), Problem> {
+        if self.reading != Reading::AtTheEnd {
+            return self.read_more().await;
+        }
         quiet(&self.events, &self.global_events, self.limits.quiet, self.limits.settle).await?;
+        self.read().await
+    }
+
+    /// Waits until the server's own jobs are done, and reads all that a client can refresh from.
+    async fn read_more(&self) -> Result<(), Problem> {
+        quiet(&self.events, &self.global_events, self.limits.quiet, self.limits.settle).await?;
+        self.read().await?;
+        for path in ["/session", "/question"] {
+            ask(self.client, self.limits, Method::GET, path, None).await?;
+        }
+        Ok(())
+    }
+
+    async fn read(&self) -> Result<(), Problem> {
         let session = format!("/session/{}", self.session);
         let parts = ["", "/message", "/diff", "/todo"].map(|part| format!("{session}{part}"));
         let rest = ["/permission", "/session/status"].map(str::to_owned);

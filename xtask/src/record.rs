@@ -8,8 +8,8 @@ use fixtures::{ServerKind, catalog};
 use harness::performance::{Performance, Piece, Program};
 use harness::truth::differences;
 use indicatif::{ProgressBar, ProgressStyle};
-use recorder::Limits;
 use recorder::keep::keep;
+use recorder::{Limits, Reading};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     /// Let the scripted model think this long before each answer: what a server does at no fixed place shows then.
     #[arg(long, value_name = "MS", default_value_t = 0)]
     model_pause_ms: u64,
+    /// Read the server's state at each question too: what a client finds that refreshes in mid-turn.
+    #[arg(long, requires = "keep_as")]
+    read_at_questions: bool,
     /// The folder whose node_modules hold the servers; made and filled when absent [default: the user's cache].
     #[arg(long, value_name = "DIR")]
     npm_dir: Option<PathBuf>,
@@ -47,9 +50,14 @@ impl Arguments {
             update: false,
             keep_as: None,
             model_pause_ms: 0,
+            read_at_questions: false,
             npm_dir: None,
             bin: None,
         }
+    }
+
+    fn reading(&self) -> Reading {
+        if self.read_at_questions { Reading::AtQuestions } else { Reading::AtTheEnd }
     }
 }
 
@@ -123,7 +131,7 @@ fn record(
         Ok(scenario) => scenario,
         Err(error) => return fails(error.to_string()),
     };
-    let piece = Piece { name: name.to_owned(), scenario, server };
+    let piece = Piece { name: name.to_owned(), scenario, server, reading: arguments.reading() };
     let performance = match runtime.block_on(piece.by_program(program, &Limits::default())) {
         Ok(performance) => performance,
         Err(error) => return fails(error.to_string()),
