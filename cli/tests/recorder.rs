@@ -13,7 +13,6 @@ use fixtures::redact::Secrets;
 use fixtures::{ServerKind, catalog};
 use harness::performance::{Piece, Program};
 use harness::truth::{differences, stand_in_limits};
-use recorder::Reading;
 use recorder::keep::keep;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -30,12 +29,7 @@ fn path_env() -> OsString {
 #[tokio::test]
 async fn the_stand_in_as_a_child_is_recorded_like_a_real_server() {
     for server in ServerKind::ALL {
-        let piece = Piece {
-            name: SCENARIO.into(),
-            scenario: catalog::scenario(SCENARIO).unwrap(),
-            server,
-            reading: Reading::AtTheEnd,
-        };
+        let piece = Piece { name: SCENARIO.into(), scenario: catalog::scenario(SCENARIO).unwrap(), server };
         let program = Program {
             path: PathBuf::from("/bin/sh"),
             // The recorder says `serve --hostname … --port …`; the shell adds what only a stand-in needs.

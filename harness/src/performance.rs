@@ -11,7 +11,7 @@ use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Answer, ChatRequest, Script};
 use mock_server::{Options, StandIn, StartError};
 use recorder::launch::LaunchError;
-use recorder::{Client, Credentials, LaunchSpec, Limits, Reading, Sandbox, Server, Tape, perform_reading};
+use recorder::{Client, Credentials, LaunchSpec, Limits, Sandbox, Server, Tape};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,8 +27,6 @@ pub struct Piece {
     pub scenario: Scenario,
     /// Which server performs it, or is stood in for.
     pub server: ServerKind,
-    /// When the person reads the server's state.
-    pub reading: Reading,
 }
 
 /// A program that serves as the real servers do.
@@ -117,7 +115,7 @@ impl Piece {
         };
         let server = Server::launch(&spec, &sandbox, limits).await?;
         let client = Client::new(server.url(), server.credentials().clone(), tape.clone())?;
-        let performed = perform_reading(self.reading, &self.scenario, &client, limits).await;
+        let performed = recorder::perform(&self.scenario, &client, limits).await;
         server.stop(limits).await?;
         let doc = performed?.doc.to_vec();
         let header = self.header(Performer::Real, workspace);
@@ -153,7 +151,7 @@ impl Piece {
         let user = stand_in.username().to_owned();
         let client =
             Client::new(&stand_in.url(), Credentials { user, password: String::new() }, tape.clone())?;
-        let doc = perform_reading(self.reading, &self.scenario, &client, limits).await?.doc.to_vec();
+        let doc = recorder::perform(&self.scenario, &client, limits).await?.doc.to_vec();
         let mut lines = tape.lines();
         let journal = stand_in.journal().lines();
         lines.extend(journal.into_iter().filter(|line| matches!(line, Line::Model(_))));

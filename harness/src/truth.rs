@@ -8,7 +8,7 @@ use fixtures::recording::Recording;
 use fixtures::scenario::UserStep;
 use fixtures::transcript::Transcript;
 use fixtures::{ServerKind, catalog};
-use recorder::{Limits, Reading};
+use recorder::Limits;
 use std::fmt;
 
 /// What ends the name of a recording whose person reads in mid-turn, too.
@@ -80,11 +80,11 @@ async fn compare_one(
     let recorded = catalog::recording(&server.release(), name).map_err(words)?;
     let floats = catalog::floats(server).map_err(words)?;
     let asks = scenario.user.steps.iter().any(|step| matches!(step, UserStep::AnswerPermission(_)));
-    let piece = Piece { name: name.to_owned(), scenario, server, reading: Reading::AtTheEnd };
+    let piece = Piece { name: name.to_owned(), scenario, server };
     let performed = candidate.perform(&piece, &recorded, limits).await?;
     let mut found = differences(&recorded, &performed, &floats);
     if asks {
-        let piece = Piece { reading: Reading::AtQuestions, ..piece };
+        let limits = &Limits { reads_at_questions: true, ..limits.clone() };
         let truth = match catalog::recording(&server.release(), &format!("{name}{MID_TURN}")) {
             Ok(recorded) => recorded,
             // Nobody has asked the real server: the two performers, who know nothing of each other, must agree.

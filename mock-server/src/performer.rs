@@ -5,11 +5,17 @@ use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Answers requests.
 pub trait Performer: Send {
     /// Takes a request; returns what follows from it, in order. `now` looks at the clock.
     fn take(&mut self, request: ApiRequest, now: &dyn Fn() -> u64) -> Vec<Act>;
+
+    /// The wait of an [`Act::WakeAfter`] is over; `number` is its own. Returns what follows, in order.
+    fn wake(&mut self, _number: usize) -> Vec<Act> {
+        Vec::new()
+    }
 
     /// A heartbeat for one subscriber of a stream.
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame;
@@ -26,6 +32,8 @@ pub enum Act {
     Send(Audience, Frame),
     /// The model was asked. The line has no time yet.
     Asked(Box<ModelCall>),
+    /// Wakes the performer after a while, with this number.
+    WakeAfter(Duration, usize),
 }
 
 /// Who gets a frame; for a subscriber, which frames it gets.

@@ -70,37 +70,16 @@ pub enum Problem {
     },
 }
 
-/// When the person reads the server's state over REST, beside the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reading {
-    /// At the end alone.
-    #[default]
-    AtTheEnd,
-    /// In mid-turn too: at each question, before it is answered.
-    AtQuestions,
-}
-
 /// Performs the person's steps of `scenario` and keeps everything on the client's tape.
 ///
 /// The person has both streams open from the beginning to the end, waits for the server's boot, and creates one
 /// session. After the last step the state is read over REST.
 pub async fn perform(scenario: &Scenario, client: &Client, limits: &Limits) -> Result<Performed, DriveError> {
-    perform_reading(Reading::AtTheEnd, scenario, client, limits).await
-}
-
-/// As [`perform`], by a person who may read more often.
-pub async fn perform_reading(
-    reading: Reading,
-    scenario: &Scenario,
-    client: &Client,
-    limits: &Limits,
-) -> Result<Performed, DriveError> {
     let at = |place: &str| {
         let place = place.to_owned();
         move |problem| DriveError { place, problem }
     };
     let (mut person, doc) = Person::arrive(client, limits).await.map_err(at("before the first step"))?;
-    person.reading = reading;
     for (index, step) in scenario.user.steps.iter().enumerate() {
         let number = index + 1;
         let does = step.to_string();
@@ -125,7 +104,6 @@ struct Person<'a> {
     asked_from: usize,
     /// Prompts whose answer is awaited.
     prompts: JoinSet<Result<Reply, CaptureError>>,
-    reading: Reading,
 }
 
 impl<'a> Person<'a> {
@@ -155,7 +133,6 @@ impl<'a> Person<'a> {
             prompted_at: 0,
             asked_from: 0,
             prompts: JoinSet::new(),
-            reading: Reading::default(),
         };
         Ok((person, doc))
     }
@@ -203,7 +180,7 @@ impl<'a> Person<'a> {
                 "this permission.asked has no id or no sessionID: {event}"
             )));
         };
-        if self.reading == Reading::AtQuestions {
+        if self.limits.reads_at_questions {
             self.read_more().await?;
         }
         let path = format!("/session/{session}/permissions/{id}");
@@ -231,7 +208,7 @@ impl<'a> Person<'a> {
 
     /// Waits until nothing happens any more, reads what is left, and closes the streams.
     async fn leave(&self) -> Result<(), Problem> {
-        if self.reading != Reading::AtTheEnd {
+        if self.limits.reads_at_questions {
             return self.read_more().await;
         }
         quiet(&self.events, &self.global_events, self.limits.quiet, self.limits.settle).await?;

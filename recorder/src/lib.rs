@@ -26,7 +26,7 @@ mod testing;
 
 pub use capture::{Client, Credentials};
 pub use clock::Limits;
-pub use drive::{Performed, Reading, perform, perform_reading};
+pub use drive::{Performed, perform};
 pub use launch::{LaunchSpec, Server};
 pub use sandbox::Sandbox;
 pub use tape::Tape;

@@ -8,8 +8,8 @@ use fixtures::{ServerKind, catalog};
 use harness::performance::{Performance, Piece, Program};
 use harness::truth::differences;
 use indicatif::{ProgressBar, ProgressStyle};
+use recorder::Limits;
 use recorder::keep::keep;
-use recorder::{Limits, Reading};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -54,10 +54,6 @@ impl Arguments {
             npm_dir: None,
             bin: None,
         }
-    }
-
-    fn reading(&self) -> Reading {
-        if self.read_at_questions { Reading::AtQuestions } else { Reading::AtTheEnd }
     }
 }
 
@@ -131,8 +127,9 @@ fn record(
         Ok(scenario) => scenario,
         Err(error) => return fails(error.to_string()),
     };
-    let piece = Piece { name: name.to_owned(), scenario, server, reading: arguments.reading() };
-    let performance = match runtime.block_on(piece.by_program(program, &Limits::default())) {
+    let piece = Piece { name: name.to_owned(), scenario, server };
+    let limits = Limits { reads_at_questions: arguments.read_at_questions, ..Limits::default() };
+    let performance = match runtime.block_on(piece.by_program(program, &limits)) {
         Ok(performance) => performance,
         Err(error) => return fails(error.to_string()),
     };

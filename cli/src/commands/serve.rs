@@ -6,17 +6,17 @@ use fixtures::error::FileError;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::recording::Recording;
 use fixtures::{ServerKind, catalog};
-use mock_server::{ClockKind, Options, StandIn};
-use std::path::PathBuf;
+use mock_server::{ClockKind, Options, StandIn, replay};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// What a stand-in is to be.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The server to stand in for: kilo or opencode.
-    #[arg(long, default_value = "kilo", value_parser = server)]
-    profile: ServerKind,
+    /// The server to stand in for: kilo or opencode [default: kilo; with a file to play, the file's]
+    #[arg(long, value_parser = server)]
+    profile: Option<ServerKind>,
     /// The scenario to perform, as area/name, or a .toml file.
     #[arg(long, default_value = "permission/write-allowed-once", conflicts_with = "replay")]
     scenario: String,
@@ -32,8 +32,8 @@ pub(crate) struct Arguments {
     /// The password; without it the server's own environment variable, and without that the server is open.
     #[arg(long)]
     password: Option<String>,
-    /// The agent's folder; without it a fresh one with the scenario's files.
-    #[arg(long)]
+    /// The agent's folder; without it a fresh one with the scenario's files. A recording has its own.
+    #[arg(long, conflicts_with = "replay")]
     workspace: Option<PathBuf>,
     /// A file of faults.
     #[arg(long)]
@@ -84,10 +84,12 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     })
 }
 
-fn options(arguments: Arguments) -> Result<Options, FileError> {
-    let profile = arguments.profile;
+fn options(arguments: Arguments) -> Result<Options, Failure> {
+    let profile = arguments.profile.unwrap_or(ServerKind::Kilo);
     let mut options = match &arguments.replay {
-        Some(name) if name.ends_with(".jsonl") => Options::replay(Recording::read(&PathBuf::from(name))?),
+        Some(name) if name.ends_with(".jsonl") => {
+            Options::replay(recording(&PathBuf::from(name), arguments.profile)?)
+        }
         Some(name) => Options::replay(catalog::recording(&profile.release(), name)?),
         None => Options::scenario(profile, scenario(&arguments.scenario)?),
     };
@@ -105,6 +107,20 @@ fn options(arguments: Arguments) -> Result<Options, FileError> {
         ClockWord::Logical => ClockKind::Logical,
     };
     Ok(options)
+}
+
+/// A file that can be played again, of the server that was asked for.
+fn recording(path: &Path, wanted: Option<ServerKind>) -> Result<Recording, Failure> {
+    let recording = Recording::read(path)?;
+    replay::check(&recording).map_err(|why| FileError::whole(path, why.to_string()))?;
+    let server = recording.header.server;
+    match wanted {
+        Some(wanted) if wanted != server => {
+            let why = format!("this is a recording of {server}; leave --profile {wanted} out");
+            Err(FileError::whole(path, why).into())
+        }
+        _ => Ok(recording),
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the real servers take their password from the environment")]

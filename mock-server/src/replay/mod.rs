@@ -4,8 +4,12 @@
 //! scenario; requests are matched by what they mean, and the ids fit because the client learns them from the
 //! recorded answers.
 //!
+//! Several sessions come mixed as they were recorded, as long as the client follows the recorded order. When it
+//! asks in another order, or lets a session wait for a request in another one, each session goes on by itself.
+//!
 //! * [`course`] — the recording as moments that know what they wait for; [`order`] mends its races.
 //! * [`asks`] — what a request means, and where it means something else than the recorded one.
+//! * [`turn`] — prompts that are waited for though the recorded client did not, and the other way round.
 //! * [`told`] — what the events played so far say of a [`resource`]: reads follow the cursor.
 
 mod asks;
@@ -15,14 +19,15 @@ mod playable;
 mod read;
 mod resource;
 mod told;
+mod turn;
 
-pub use playable::Unplayable;
+pub use playable::{Unplayable, check};
 
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::world::{ApiRequest, Ticket};
 use asks::{Asks, moved_body};
 use bytes::Bytes;
-use course::{Course, Moment, Sent, What};
+use course::{Course, Moment, What};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::Recording;
 use fixtures::sse;
@@ -30,7 +35,9 @@ use read::Passed;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 use told::Told;
+use turn::Turn;
 
 /// A recording and how far it has been played.
 #[derive(Debug)]
@@ -49,11 +56,16 @@ pub struct Replay {
     /// No moment from here on has been played.
     end: usize,
     has_begun: bool,
+    /// Does the client ask in the recorded order?
+    follows: bool,
     told: Told,
     passed: Vec<Passed>,
-    /// Those who wait for the end of a session's turn.
-    turns: Vec<(String, Ticket)>,
+    turns: Vec<Turn>,
 }
+
+/// How long a session waits for the recorded request in another one. A client that follows the recorded order sends
+/// it at once; one that finishes this session first never does.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How whoever repeated a cause is answered.
 #[derive(Debug, Clone, Copy)]
@@ -96,7 +108,8 @@ impl Replay {
             first: 0,
             end: 0,
             has_begun: false,
-            told: Told::default(),
+            follows: true,
+            told: Told::by(recording.header.server),
             passed: Vec::new(),
             turns: Vec::new(),
         };
@@ -107,7 +120,8 @@ impl Replay {
         Ok(replay)
     }
 
-    fn step(&self, at: usize, waits: &mut Waits) -> Step {
+    /// `mixed`: sessions wait for each other's causes.
+    fn step(&self, at: usize, mixed: bool, waits: &mut Waits) -> Step {
         let Moment { thread, what } = &self.course.moments[at];
         let is_held = waits.all
             || match thread {
@@ -120,8 +134,8 @@ impl Replay {
         };
         if awaited.is_some() {
             match thread {
-                Some(thread) => waits.threads.extend([thread.clone()]),
-                None => waits.all = true,
+                Some(thread) if !mixed => waits.threads.extend([thread.clone()]),
+                _ => waits.all = true,
             }
         }
         match (is_held, awaited) {
@@ -131,22 +145,39 @@ impl Replay {
         }
     }
 
-    /// The next cause of each thread.
-    fn awaited(&self) -> Vec<usize> {
+    /// What becomes of the moments that have not come, each session by itself.
+    fn steps(&self) -> Vec<(usize, Step)> {
         let mut waits = Waits::default();
         let open = (self.first..self.played.len()).filter(|at| !self.played[*at]);
-        let steps = open.map(|at| self.step(at, &mut waits));
-        steps.filter_map(|step| if let Step::IsAwaited(index) = step { Some(index) } else { None }).collect()
+        open.map(|at| (at, self.step(at, false, &mut waits))).collect()
+    }
+
+    /// The next cause of each thread, in the recorded order.
+    fn awaited(&self) -> Vec<usize> {
+        let steps = self.steps().into_iter();
+        steps
+            .filter_map(|(_, step)| if let Step::IsAwaited(index) = step { Some(index) } else { None })
+            .collect()
     }
 
     /// Plays all that waits for no request any more.
     fn play(&mut self, acts: &mut Vec<Act>) {
         let mut waits = Waits::default();
         for at in self.first..self.played.len() {
-            if !self.played[at] && matches!(self.step(at, &mut waits), Step::Comes) {
+            if !self.played[at] && matches!(self.step(at, self.follows, &mut waits), Step::Comes) {
                 self.come(at, acts);
             }
         }
+        let is_kept = |(at, step): &(usize, Step)| {
+            matches!(step, Step::Comes) && !matches!(self.course.moments[*at].what, What::Read(_))
+        };
+        if self.follows && self.steps().iter().any(is_kept) {
+            acts.push(Act::WakeAfter(PATIENCE, self.repeated_count()));
+        }
+    }
+
+    fn repeated_count(&self) -> usize {
+        self.repeated.iter().flatten().count()
     }
 
     fn come(&mut self, at: usize, acts: &mut Vec<Act>) {
@@ -163,11 +194,16 @@ impl Replay {
             What::Read(index) if is_latest => self.pass(*index),
             What::Read(_) => {}
             What::Sent(sent) => {
+                let is_new_prompt = self.told.is_new_prompt(&sent.event);
                 let is_news = self.told.take(&sent.event);
                 acts.push(Act::Send(sent.audience.clone(), sent.frame.clone()));
-                if is_news && sent.kind() == "session.idle" {
-                    let session = sent.session().unwrap_or_default().to_owned();
-                    self.end_turn(&session, acts);
+                let session = sent.session().unwrap_or_default().to_owned();
+                if is_new_prompt {
+                    let prompt =
+                        sent.event["properties"]["info"]["id"].as_str().unwrap_or_default().to_owned();
+                    self.note_prompt(&session, &prompt);
+                } else if is_news && sent.kind() == "session.idle" {
+                    self.end_turns(at, &session, acts);
                 }
             }
         }
@@ -183,31 +219,10 @@ impl Replay {
                 acts.push(Act::Reply(ticket, answer.clone()));
             }
             (Some(Repeated::AtTheEnd(ticket)), _, Asks::Turn(session)) => {
-                let later = self.course.moments[at..].iter().filter_map(|moment| moment.what.sent());
-                let is_end = |sent: &Sent| sent.kind() == "session.idle" && sent.session() == Some(session);
-                if later.into_iter().any(is_end) {
-                    self.turns.push((session.clone(), ticket));
-                } else {
-                    let why =
-                        format!("the recording ends before the turn of {session}; prompt with prompt_async");
-                    acts.push(Act::Reply(ticket, near_miss(&why)));
-                }
+                let turn = Turn { session: session.clone(), ticket, prompt: None };
+                self.await_end(at, turn, acts);
             }
             _ => {}
-        }
-    }
-
-    fn end_turn(&mut self, session: &str, acts: &mut Vec<Act>) {
-        let (ended, open) = std::mem::take(&mut self.turns).into_iter().partition(|(of, _)| of == session);
-        self.turns = open;
-        let ended: Vec<(String, Ticket)> = ended;
-        for (session, ticket) in ended {
-            let answer = self.told.latest_answer(&session);
-            let reply = answer.map_or_else(
-                || near_miss(&format!("the recorded agent did not answer in {session}")),
-                |answer| json_reply(200, &answer),
-            );
-            acts.push(Act::Reply(ticket, reply));
         }
     }
 
@@ -240,6 +255,7 @@ impl Replay {
             let found = asks.differences(&cause.body, &body);
             if found.is_empty() {
                 self.has_begun = true;
+                self.follows &= awaited.first() == Some(&index);
                 self.repeated[index] = Some(self.answering(index, request, acts));
                 return self.play(acts);
             }
@@ -254,24 +270,6 @@ impl Replay {
             near_miss(&format!("{method} {path} has another body: {}", differences.join("; ")))
         };
         acts.push(Act::Reply(request.ticket, reply));
-    }
-
-    /// A prompt is answered as its sender means it: at once, or when the turn has ended.
-    fn answering(&self, index: usize, request: &ApiRequest, acts: &mut Vec<Act>) -> Repeated {
-        let is_async = |path: &str| path.ends_with("/prompt_async");
-        let cause = &self.course.causes[index];
-        let status = cause.answer.as_ref().map_or(200, |answer| answer.status);
-        let is_turn = matches!(cause.asks, Asks::Turn(_));
-        match (is_turn, is_async(&cause.path), is_async(&request.path)) {
-            // What was refused on sight is refused on both routes.
-            (true, false, true) if !(400..500).contains(&status) => {
-                let empty = WireReply { status: 204, content_type: None, body: Bytes::new() };
-                acts.push(Act::Reply(request.ticket, empty));
-                Repeated::Answered
-            }
-            (true, true, false) if status == 204 => Repeated::AtTheEnd(request.ticket),
-            _ => Repeated::AsRecorded(request.ticket),
-        }
     }
 
     fn out_of_place(&self, request: &ApiRequest, asks: &Asks, awaited: &[usize]) -> WireReply {
@@ -301,6 +299,15 @@ impl Performer for Replay {
             ("GET", Some(stream)) => self.open(request.ticket, stream, &mut acts),
             ("GET", None) => acts.push(Act::Reply(request.ticket, self.read(&request))),
             _ => self.repeat(&request, &mut acts),
+        }
+        acts
+    }
+
+    fn wake(&mut self, count: usize) -> Vec<Act> {
+        let mut acts = Vec::new();
+        if count == self.repeated_count() {
+            self.follows = false;
+            self.play(&mut acts);
         }
         acts
     }

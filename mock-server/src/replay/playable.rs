@@ -16,7 +16,7 @@ pub enum Unplayable {
 }
 
 /// Looks whether a file can be played again.
-pub(super) fn check(recording: &Recording) -> Result<(), Unplayable> {
+pub fn check(recording: &Recording) -> Result<(), Unplayable> {
     match recording.header.kind {
         FileKind::Recording => {}
         FileKind::Journal => return Err(Unplayable::NotARecording("journal")),

@@ -1,21 +1,25 @@
 //! What a server has told so far, reduced from its events: what it would answer to a read at this time.
 //!
-//! The real servers show an event's state over REST as soon as the event arrives, with two exceptions, both in
-//! recordings: a delta is not shown before its part is told whole, and Kilo tells the `diff` of a file beside its
-//! `filediff` in events alone.
+//! The real servers show an event's state over REST as soon as the event arrives, with exceptions that recordings
+//! show: a delta is not seen before its part is told whole; Kilo tells the `diff` of a file beside its `filediff`
+//! in events alone; and `session.diff` spells an odd file name as git does, in quotes.
 
 use super::resource::Resource;
+use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 
 /// The state of the sessions, as told.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Told {
+    server: ServerKind,
     sessions: BTreeMap<String, Value>,
     /// Session → message → what it is. Ids of messages and parts sort by age.
     messages: BTreeMap<String, BTreeMap<String, Value>>,
     /// Message → part → what it is.
     parts: BTreeMap<String, BTreeMap<String, Value>>,
+    /// The part that begins a step → when it was told.
+    steps: BTreeMap<String, Value>,
     permissions: Vec<Value>,
     /// The questions for permission that were ever asked.
     asked: HashSet<String>,
@@ -39,6 +43,24 @@ pub(super) enum Answer {
 }
 
 impl Told {
+    /// Nothing has been told.
+    pub(super) fn by(server: ServerKind) -> Self {
+        Self {
+            server,
+            sessions: BTreeMap::new(),
+            messages: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            steps: BTreeMap::new(),
+            permissions: Vec::new(),
+            asked: HashSet::new(),
+            questions: Vec::new(),
+            status: Map::new(),
+            diffs: BTreeMap::new(),
+            todos: BTreeMap::new(),
+            taken: HashSet::new(),
+        }
+    }
+
     /// Takes an event, without its wrapper; `false` when it was known, from another stream.
     pub(super) fn take(&mut self, event: &Value) -> bool {
         let kind = text(event, "type");
@@ -84,6 +106,11 @@ impl Told {
         true
     }
 
+    /// Was it taken before?
+    pub(super) fn has_taken(&self, event: &Value) -> bool {
+        event["id"].as_str().is_some_and(|id| self.taken.contains(id))
+    }
+
     fn message(&mut self, kind: &str, session: &str, said: &Value) {
         let message = text(said, "messageID");
         match kind {
@@ -100,6 +127,9 @@ impl Told {
             }
             "message.part.updated" => {
                 let part = &said["part"];
+                if part["type"] == "step-start" {
+                    self.steps.insert(text(part, "id").to_owned(), said["time"].clone());
+                }
                 let parts = self.parts.entry(text(part, "messageID").to_owned()).or_default();
                 parts.insert(text(part, "id").to_owned(), as_read(part));
             }
@@ -175,23 +205,44 @@ impl Told {
                     None => return Answer::NoMessage(message.clone()),
                 }
             }
-            Resource::Diff(id) => self.diffs.get(id).cloned().unwrap_or_else(|| json!([])),
+            Resource::Diff(id) => {
+                let files = self.diffs.get(id).and_then(Value::as_array).into_iter().flatten();
+                Value::Array(files.map(unquoted).collect())
+            }
             Resource::Todo(id) => self.todos.get(id).cloned().unwrap_or_else(|| json!([])),
         })
     }
 
-    /// What a prompt is answered with when its turn has ended: the agent's latest message.
-    pub(super) fn latest_answer(&self, session: &str) -> Option<Value> {
+    /// Does this event tell a prompt of which nothing was told before?
+    pub(super) fn is_new_prompt(&self, event: &Value) -> bool {
+        let info = &event["properties"]["info"];
+        let known = self.messages.get(text(info, "sessionID"));
+        event["type"] == "message.updated"
+            && info["role"] == "user"
+            && known.is_none_or(|known| !known.contains_key(text(info, "id")))
+    }
+
+    /// What a prompt is answered with when its turn has ended: the agent's latest message to it. OpenCode answers
+    /// all prompts that came meanwhile together.
+    pub(super) fn answer_to(&self, session: &str, prompt: Option<&str>) -> Option<Value> {
+        let prompt = prompt?;
         let messages = self.messages.get(session)?;
-        let (id, info) = messages.iter().rfind(|(_, info)| info["role"] == "assistant")?;
+        let fits = |info: &Value| match self.server {
+            ServerKind::Kilo => text(info, "parentID") == prompt,
+            ServerKind::Opencode => text(info, "parentID") >= prompt,
+        };
+        let (id, info) = messages.iter().rfind(|(_, info)| info["role"] == "assistant" && fits(info))?;
         let mut answer = self.with_parts(id, info);
-        // Kilo says here alone when a step began; its end tells that, too.
-        let parts = answer["parts"].as_array_mut()?;
-        let began =
-            parts.iter().find_map(|part| part.pointer("/time/start").filter(|_| ends_step(part)).cloned());
-        if let (Some(began), Some(step)) = (began, parts.iter_mut().find(|part| part["type"] == "step-start"))
-        {
-            step["time"] = json!({"start": began});
+        if self.server == ServerKind::Kilo {
+            // Kilo says here alone when a step began. Its end knows it; the event that told it, to a millisecond.
+            let parts = answer["parts"].as_array_mut()?;
+            let end = parts.iter().find(|part| part["type"] == "step-finish");
+            let began = end.and_then(|end| end.pointer("/time/start").cloned());
+            for part in parts.iter_mut().filter(|part| part["type"] == "step-start") {
+                if let Some(began) = began.as_ref().or_else(|| self.steps.get(text(part, "id"))) {
+                    part["time"] = json!({"start": began});
+                }
+            }
         }
         Some(answer)
     }
@@ -221,8 +272,14 @@ fn settle(open: &mut Vec<Value>, settled: &Value) {
     open.retain(|question| question["id"] != settled["requestID"]);
 }
 
-fn ends_step(part: &Value) -> bool {
-    part["type"] == "step-finish"
+/// A file's change as a read shows it.
+fn unquoted(change: &Value) -> Value {
+    let mut change = change.clone();
+    let quoted = change["file"].as_str().filter(|name| name.starts_with('"'));
+    if let Some(name) = quoted.and_then(|name| serde_json::from_str::<String>(name).ok()) {
+        change["file"] = json!(name);
+    }
+    change
 }
 
 /// A part as a read shows it.
