@@ -235,11 +235,11 @@ mod tests {
             ticket: 1,
             method: "POST".into(),
             path: "/x".into(),
-            query: vec![("directory".into(), "/home/me/w/".into())],
+            query: vec![("directory".into(), "/srv/mine/w/".into())],
             directory_header: None,
-            body: br#"{"url":"file:///home/me/w/a.txt","at":"/home/me/w","not":"/home/me/wide"}"#.to_vec(),
+            body: br#"{"url":"file:///srv/mine/w/a.txt","at":"/srv/mine/w","not":"/srv/mine/wide"}"#.to_vec(),
         };
-        let moved = br#"{"url":"file:///tmp/r/a.txt","at":"/tmp/r","not":"/home/me/wide"}"#;
+        let moved = br#"{"url":"file:///tmp/r/a.txt","at":"/tmp/r","not":"/srv/mine/wide"}"#;
         assert_eq!(moved_body(&request, "/tmp/r"), moved);
         request.query.clear();
         assert_eq!(moved_body(&request, "/tmp/r"), request.body);
