@@ -292,3 +292,29 @@ fn as_read(part: &Value) -> Value {
     }
     part
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_session_that_changed_last_is_listed_first_and_a_deleted_one_is_not() {
+        let mut told = Told::by(ServerKind::Kilo);
+        let mut tell = |kind: &str, id: &str, updated: u64| {
+            let info = json!({"id": id, "time": {"updated": updated}});
+            let said = json!({"sessionID": id, "info": info});
+            told.take(&json!({"id": format!("evt_{id}{updated}{kind}"), "type": kind, "properties": said}));
+            let sessions = told.answer(&Resource::Sessions { roots: false, limit: None });
+            let Answer::Is(Value::Array(listed)) = sessions else { panic!("{sessions:?}") };
+            listed.iter().map(|info| info["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        tell("session.created", "ses_2", 1);
+        assert_eq!(tell("session.created", "ses_1", 2), ["ses_1", "ses_2"]);
+        assert_eq!(tell("session.updated", "ses_2", 3), ["ses_2", "ses_1"]);
+        assert_eq!(tell("session.deleted", "ses_2", 3), ["ses_1"]);
+        assert_eq!(
+            told.answer(&Resource::Session("ses_2".to_owned())),
+            Answer::NoSession("ses_2".to_owned())
+        );
+    }
+}

@@ -1,6 +1,7 @@
 //! A made-up recording of what no recording of one session has.
 
 use super::recording;
+use crate::{Options, StandIn};
 use fixtures::recording::Recording;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -52,4 +53,18 @@ pub(super) fn mixed() -> Recording {
     lines.push(event("disposed", json!({})));
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     Recording::parse(Path::new("mixed.jsonl"), &text).unwrap()
+}
+
+#[tokio::test]
+async fn a_client_that_finishes_one_session_first_is_answered() {
+    let stand_in = StandIn::start(Options::replay(mixed())).await.unwrap();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let post = async |path: &str, body: Value| {
+        let sent = client.post(format!("{}{path}", stand_in.url())).json(&body).send();
+        sent.await.unwrap().status().as_u16()
+    };
+    assert_eq!(post("/session", json!({})).await, 200);
+    assert_eq!(post("/session", json!({})).await, 200);
+    // The other session's prompt was recorded before this answer, and nobody sends it.
+    assert_eq!(post("/session/ses_a/prompt_async", json!({"parts": []})).await, 200);
 }
