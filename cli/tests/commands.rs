@@ -44,6 +44,35 @@ fn misuse_is_told_with_its_mend() {
 }
 
 #[test]
+fn what_can_not_be_played_again_is_refused_by_name() {
+    let release = fixtures::ServerKind::Opencode.release();
+    let recording = fixtures::catalog::recording(&release, "text/plain").unwrap().render().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let whole = file("whole.jsonl", &recording);
+    let torn = file("torn.jsonl", &recording[..recording.len() - 40]);
+    let history =
+        file("history.jsonl", &recording.replacen("\"kind\":\"recording\"", "\"kind\":\"history\"", 1));
+    for (args, expected) in [
+        (vec!["--replay", &torn], "torn.jsonl: this recording is torn"),
+        (vec!["--replay", &history], "history.jsonl: this file is a history, not a recording"),
+        (
+            vec!["--replay", &whole, "--profile", "kilo"],
+            "this is a recording of opencode; leave --profile kilo out",
+        ),
+        (vec!["--replay", &whole, "--workspace", "."], "cannot be used with"),
+    ] {
+        let (code, stderr) = refused(&[&["serve"][..], &args].concat());
+        assert_eq!(code, 2, "{args:?}: {stderr}");
+        assert!(stderr.contains(expected), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
 fn a_port_in_use_could_not_be_had() {
     let taken = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = taken.local_addr().unwrap().port().to_string();

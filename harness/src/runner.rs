@@ -40,9 +40,19 @@ pub async fn run(
     subject: &Subject,
     limits: &Limits,
 ) -> Result<Recording, String> {
+    let options = Options::scenario(server, scenario_of(named)?);
+    run_on(named, options, subject, limits).await
+}
+
+/// Runs a case with a stand-in that is given: one that plays a recording, say. The case adds its faults.
+pub async fn run_on(
+    named: &NamedCase,
+    mut options: Options,
+    subject: &Subject,
+    limits: &Limits,
+) -> Result<Recording, String> {
     let scenario = scenario_of(named)?;
     let password = random_password().map_err(|error| format!("failed to find a password: {error}"))?;
-    let mut options = Options::scenario(server, scenario.clone());
     options.password = Some(password.clone());
     options.lanes = vec![ADAPTER_LANE.to_owned()];
     options.faults = named.case.fault_plan();

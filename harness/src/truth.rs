@@ -5,10 +5,14 @@ use fixtures::compare::{Difference, Sides, compare};
 use fixtures::error::FileError;
 use fixtures::floats::Floats;
 use fixtures::recording::Recording;
+use fixtures::scenario::UserAct;
 use fixtures::transcript::Transcript;
 use fixtures::{ServerKind, catalog};
 use recorder::Limits;
 use std::fmt;
+
+/// What ends the name of a recording whose person reads in mid-turn, too.
+const MID_TURN: &str = ".mid-turn";
 
 /// Who is held against a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,13 +85,44 @@ async fn compare_one(
     let scenario = catalog::scenario(name).map_err(words)?;
     let recorded = catalog::recording(&server.release(), name).map_err(words)?;
     let floats = catalog::floats(server).map_err(words)?;
+    let asks = scenario
+        .user
+        .steps
+        .iter()
+        .any(|step| matches!(step.act, UserAct::AnswerPermission { .. } | UserAct::AnswerQuestion(_)));
     let piece = Piece { name: name.to_owned(), scenario, server };
-    let performed = match candidate {
-        Candidate::World => piece.by_stand_in(limits).await,
-        Candidate::Replay => piece.by_replay(&recorded, limits).await,
-    };
-    let performed = performed.map_err(|error: PerformanceError| error.to_string())?;
-    Ok(differences(&recorded, &performed.recording, &floats))
+    let performed = candidate.perform(&piece, &recorded, limits).await?;
+    let mut found = differences(&recorded, &performed, &floats);
+    if asks {
+        let limits = &Limits { reads_at_questions: true, ..limits.clone() };
+        let truth = match catalog::recording(&server.release(), &format!("{name}{MID_TURN}")) {
+            Ok(recorded) => recorded,
+            // Nobody has asked the real server: the two performers, who know nothing of each other, must agree.
+            Err(_) => Candidate::World.perform(&piece, &recorded, limits).await?,
+        };
+        let performed = candidate.perform(&piece, &recorded, limits).await?;
+        let in_mid_turn = differences(&truth, &performed, &floats);
+        found.extend(in_mid_turn.into_iter().map(|difference| Difference {
+            place: format!("read in mid-turn, {}", difference.place),
+            ..difference
+        }));
+    }
+    Ok(found)
+}
+
+impl Candidate {
+    async fn perform(
+        self,
+        piece: &Piece,
+        recorded: &Recording,
+        limits: &Limits,
+    ) -> Result<Recording, String> {
+        let performed = match self {
+            Self::World => piece.by_stand_in(limits).await,
+            Self::Replay => piece.by_replay(recorded, limits).await,
+        };
+        performed.map(|performed| performed.recording).map_err(|error: PerformanceError| error.to_string())
+    }
 }
 
 /// Where two recordings of one scenario differ.

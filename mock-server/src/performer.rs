@@ -5,6 +5,7 @@ use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Answers requests.
 pub trait Performer: Send {
@@ -14,6 +15,11 @@ pub trait Performer: Send {
     /// Lets the model go on that waits at this gate, now or later. A performer without a model has none.
     fn open_gate(&mut self, name: &str, now: &dyn Fn() -> u64) -> Vec<Act> {
         let _ = (name, now);
+        Vec::new()
+    }
+
+    /// The wait of an [`Act::WakeAfter`] is over; `number` is its own. Returns what follows, in order.
+    fn wake(&mut self, _number: usize) -> Vec<Act> {
         Vec::new()
     }
 
@@ -32,6 +38,8 @@ pub enum Act {
     Send(Audience, Frame),
     /// The model was asked. The line has no time yet.
     Asked(Box<ModelCall>),
+    /// Wakes the performer after a while, with this number.
+    WakeAfter(Duration, usize),
 }
 
 /// Who gets a frame; for a subscriber, which frames it gets.

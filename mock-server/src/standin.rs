@@ -10,7 +10,7 @@ use crate::journal::Journal;
 use crate::model::Script;
 use crate::performer::Performer;
 use crate::profile::Profile;
-use crate::replay::Replay;
+use crate::replay::{Replay, Unplayable};
 use crate::workspace::{Workspace, text_id};
 use crate::world::WorldConfig;
 use fixtures::error::io_words;
@@ -112,6 +112,9 @@ pub enum StartError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The recording can't be played.
+    #[error(transparent)]
+    Unplayable(#[from] Unplayable),
 }
 
 /// A running stand-in; it ends when dropped.
@@ -244,7 +247,7 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         Play::Scenario(scenario) => scenario,
         Play::Recording(recording) => {
             let release = format!("{}-{}", recording.header.server, recording.header.version);
-            let replay = Replay::new(recording, catalog::doc(&release));
+            let replay = Replay::new(recording, catalog::doc(&release))?;
             return Ok((Box::new(replay), recording.header.workspace.clone(), None));
         }
     };

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// How long each thing may take. The defaults fit the real servers on a slow machine; a stand-in, which has no
-/// jobs in the background, can do with shorter ones.
+/// jobs in the background, can do with shorter ones. And how closely the person looks, which takes time, too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// From the start of the server to its ready line.
@@ -26,6 +26,8 @@ pub struct Limits {
     pub quiet: Duration,
     /// From the last step to that quiet.
     pub settle: Duration,
+    /// The person reads the server's state at each question too, and not at the end alone.
+    pub reads_at_questions: bool,
 }
 
 impl Default for Limits {
@@ -41,6 +43,7 @@ impl Default for Limits {
             idle: Duration::from_secs(60),
             quiet: Duration::from_millis(1500),
             settle: Duration::from_secs(20),
+            reads_at_questions: false,
         }
     }
 }

@@ -46,6 +46,9 @@ pub(crate) struct Arguments {
     /// Let the scripted model think this long before each answer: what a server does at no fixed place shows then.
     #[arg(long, value_name = "MS", default_value_t = 0)]
     model_pause_ms: u64,
+    /// Read the server's state at each question too: what a client finds that refreshes in mid-turn.
+    #[arg(long, requires = "keep_as")]
+    read_at_questions: bool,
     /// The folder whose node_modules hold the servers; made and filled when absent [default: the user's cache].
     #[arg(long, value_name = "DIR")]
     npm_dir: Option<PathBuf>,
@@ -63,6 +66,7 @@ impl Arguments {
             update: false,
             keep_as: None,
             model_pause_ms: 0,
+            read_at_questions: false,
             npm_dir: None,
             bin: None,
         }
@@ -161,7 +165,8 @@ fn record(
         Err(error) => return fails(error.to_string()),
     };
     let piece = Piece { name: name.to_owned(), scenario, server };
-    let performance = match runtime.block_on(piece.by_program(program, &Limits::default())) {
+    let limits = Limits { reads_at_questions: arguments.read_at_questions, ..Limits::default() };
+    let performance = match runtime.block_on(piece.by_program(program, &limits)) {
         Ok(performance) => performance,
         Err(error) => return fails(error.to_string()),
     };

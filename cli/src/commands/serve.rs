@@ -2,22 +2,23 @@
 
 use super::{Failure, Outcome, read_text, runtime, scenario, until_told_to_end, words};
 use clap::{Args, ValueEnum};
+use fixtures::FileError;
 use fixtures::fault_plan::{FaultPlan, Place};
 use fixtures::recording::Recording;
 use fixtures::{ServerKind, catalog};
 use harness::{complain, say};
 use mock_server::standin::{MAIN_LANE, Play};
-use mock_server::{ClockKind, Options, StandIn};
-use std::path::PathBuf;
+use mock_server::{ClockKind, Options, StandIn, replay};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What a stand-in is to be.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// The server to stand in for: kilo or opencode.
-    #[arg(long, default_value = "kilo", value_parser = words::server)]
-    profile: ServerKind,
+    /// The server to stand in for: kilo or opencode [default: kilo; with a file to play, the file's]
+    #[arg(long, value_parser = words::server)]
+    profile: Option<ServerKind>,
     /// The scenario to perform, as area/name, or a .toml file.
     #[arg(long, default_value = "permission/write-allowed-once", conflicts_with = "replay", value_parser = words::some_text())]
     scenario: String,
@@ -36,8 +37,8 @@ pub(crate) struct Arguments {
     /// The password; without it the server's own environment variable, and without that the server is open.
     #[arg(long, value_parser = words::some_text())]
     password: Option<String>,
-    /// The agent's folder; without it a fresh one with the scenario's files.
-    #[arg(long, value_name = "DIR", value_parser = words::folder())]
+    /// The agent's folder; without it a fresh one with the scenario's files. A recording has its own.
+    #[arg(long, value_name = "DIR", conflicts_with = "replay", value_parser = words::folder())]
     workspace: Option<PathBuf>,
     /// A file of faults.
     #[arg(long, value_name = "FILE")]
@@ -110,9 +111,11 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
 }
 
 fn options(arguments: Arguments) -> Result<Options, Failure> {
-    let profile = arguments.profile;
+    let profile = arguments.profile.unwrap_or(ServerKind::Kilo);
     let mut options = match &arguments.replay {
-        Some(name) if name.ends_with(".jsonl") => Options::replay(Recording::read(&PathBuf::from(name))?),
+        Some(name) if name.ends_with(".jsonl") => {
+            Options::replay(recording(&PathBuf::from(name), arguments.profile)?)
+        }
         Some(name) => Options::replay(catalog::recording(&profile.release(), name)?),
         None => Options::scenario(profile, scenario(&arguments.scenario)?),
     };
@@ -154,6 +157,20 @@ fn release(options: &Options) -> String {
     match &options.play {
         Play::Scenario(_) => options.server.release(),
         Play::Recording(recording) => format!("{}-{}", recording.header.server, recording.header.version),
+    }
+}
+
+/// A file that can be played again, of the server that was asked for.
+fn recording(path: &Path, wanted: Option<ServerKind>) -> Result<Recording, Failure> {
+    let recording = Recording::read(path)?;
+    replay::check(&recording).map_err(|why| FileError::whole(path, why.to_string()))?;
+    let server = recording.header.server;
+    match wanted {
+        Some(wanted) if wanted != server => {
+            let why = format!("this is a recording of {server}; leave --profile {wanted} out");
+            Err(FileError::whole(path, why).into())
+        }
+        _ => Ok(recording),
     }
 }
 

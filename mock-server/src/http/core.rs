@@ -121,6 +121,23 @@ impl Core {
                 }
             }
             Act::Open(ticket, audience, hello) => self.open(inner, ticket, audience, hello),
+            Act::WakeAfter(wait, number) => {
+                // Who waits does not keep the stand-in alive.
+                let (core, clock) = (Arc::downgrade(self), self.clock.clone());
+                tokio::spawn(async move {
+                    clock.wait(wait).await;
+                    if let Some(core) = core.upgrade() {
+                        core.wake(number);
+                    }
+                });
+            }
+        }
+    }
+
+    fn wake(self: &Arc<Self>, number: usize) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        for act in inner.performer.wake(number) {
+            self.act(&mut inner, act);
         }
     }
 

@@ -110,7 +110,8 @@ fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-fn decode_query(query: &str) -> Vec<(String, String)> {
+/// The pairs of a query.
+pub(crate) fn decode_query(query: &str) -> Vec<(String, String)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     pairs
         .map(|pair| {

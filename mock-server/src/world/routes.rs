@@ -22,6 +22,8 @@ impl World {
             ("GET", ["path"]) => self.path(request),
             ("GET", ["project", "current"]) => self.project(request),
             ("GET", ["permission"]) => self.reply_json(ticket, Value::Array(self.permissions.list())),
+            // The agent has no tool that asks questions, so none is open.
+            ("GET", ["question"]) => self.reply_json(ticket, json!([])),
             ("POST", ["permission", id, "reply"]) => self.permission_reply(request, id, "reply"),
             ("GET", ["session"]) => self.list_sessions(request),
             ("POST", ["session"]) => self.new_session(request),

@@ -203,13 +203,17 @@ impl<'a> Person<'a> {
                 let asked = question.asked;
                 return Err(Problem::Unusable(format!("this {asked} has no id or no sessionID: {event}")));
             };
-            self.settled.insert(id.to_owned());
+            let (session, id) = (session.to_owned(), id.to_owned());
+            self.settled.insert(id.clone());
             // One answer may settle several questions: the server then says so for each.
             let is_settled = |later: &Value| {
-                question.settled.contains(&kind(later)) && property(later, "requestID") == Some(id)
+                question.settled.contains(&kind(later)) && property(later, "requestID") == Some(id.as_str())
             };
             if !self.events.has(place, is_settled) {
-                return Ok((session.to_owned(), id.to_owned()));
+                if self.limits.reads_at_questions {
+                    self.read_more().await?;
+                }
+                return Ok((session, id));
             }
         }
     }
@@ -263,7 +267,24 @@ impl<'a> Person<'a> {
 
     /// Waits until nothing happens any more, reads what is left, and closes the streams.
     pub(super) async fn leave(&self) -> Result<(), Problem> {
+        if self.limits.reads_at_questions {
+            return self.read_more().await;
+        }
         quiet(&self.events, &self.global_events, self.limits.quiet, self.limits.settle).await?;
+        self.read().await
+    }
+
+    /// Waits until the server's own jobs are done, and reads all that a client can refresh from.
+    async fn read_more(&self) -> Result<(), Problem> {
+        quiet(&self.events, &self.global_events, self.limits.quiet, self.limits.settle).await?;
+        self.read().await?;
+        for path in ["/session", "/question"] {
+            ask(self.client, self.limits, Method::GET, path, None).await?;
+        }
+        Ok(())
+    }
+
+    async fn read(&self) -> Result<(), Problem> {
         let mut paths: Vec<String> = Vec::new();
         for session in &self.sessions {
             let id = &session.id;
@@ -274,7 +295,8 @@ impl<'a> Person<'a> {
             paths.extend(self.sessions.iter().map(|session| format!("/session/{}/children", session.id)));
             paths.extend(children.iter().map(|id| format!("/session/{id}/message")));
         }
-        if self.events.has(0, |event| kind(event) == QUESTION.asked) {
+        let asked = self.events.has(0, |event| kind(event) == QUESTION.asked);
+        if asked && !self.limits.reads_at_questions {
             paths.push("/question".to_owned());
         }
         paths.extend(["/permission", "/session/status"].map(str::to_owned));

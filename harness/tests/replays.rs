@@ -1,0 +1,112 @@
+//! Goal: a client that refreshes is served by a replay as by a server. Method: the reference adapter in front of
+//! every recording, whole and with its stream cut in mid-turn; the mutant that never refreshes is caught there.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may: its failure is its answer"
+)]
+
+use fixtures::fault_plan::{Fault, FaultPlan};
+use fixtures::{ServerKind, catalog};
+use futures_util::stream::{self, StreamExt as _};
+use harness::clock::Limits;
+use harness::judge::{Judgement, Verdict, judge};
+use harness::runner::run_on;
+use harness::subject::Subject;
+use mock_server::Options;
+use parity_specs::{Matrix, NamedCase};
+use std::path::Path;
+
+/// A case in front of a recording of its scenario.
+#[derive(Clone)]
+struct Replayed {
+    named: NamedCase,
+    release: String,
+    recording: String,
+}
+
+impl Replayed {
+    fn name(&self) -> String {
+        format!("{} on {}/{}", self.named.name, self.release, self.recording)
+    }
+
+    async fn judged(&self, subject: &Subject) -> Judgement {
+        let recording = catalog::recording(&self.release, &self.recording).unwrap();
+        let history = run_on(&self.named, Options::replay(recording), subject, &Limits::default()).await;
+        judge(&history.unwrap().lines)
+    }
+}
+
+/// The recordings of a scenario, with the suffixed ones.
+fn recordings_of(server: ServerKind, scenario: &str) -> Vec<String> {
+    let names = catalog::recording_names(&server.release());
+    let of = |name: &String| name.split('.').next() == Some(scenario);
+    names.into_iter().filter(of).collect()
+}
+
+fn all_replayed(cases: &[NamedCase]) -> Vec<Replayed> {
+    let mut all = Vec::new();
+    for named in cases {
+        for server in &named.case.servers {
+            let recordings = recordings_of(*server, &named.case.scenario);
+            let replayed =
+                |recording| Replayed { named: named.clone(), release: server.release(), recording };
+            all.extend(recordings.into_iter().map(replayed));
+        }
+    }
+    all
+}
+
+/// What does not have the verdict that is wanted.
+async fn unlike(wanted: Verdict, all: &[Replayed], subject: &Subject) -> Vec<String> {
+    let judged = stream::iter(all).map(|replayed| async move { (replayed, replayed.judged(subject).await) });
+    let judged: Vec<(&Replayed, Judgement)> = judged.buffered(4).collect().await;
+    let wrong = judged.into_iter().filter(|(_, judgement)| judgement.verdict != wanted);
+    wrong.map(|(replayed, judgement)| format!("{}: {judgement:#?}", replayed.name())).collect()
+}
+
+/// Every recording with its stream cut in the middle of the agent's first words.
+fn cut_in_mid_turn() -> Vec<Replayed> {
+    let plan = "[[fault]]\nwhen = { lane = \"adapter\", stream = \"event\", after_event = \"message.part.delta\" }\n\
+                do = { cut = \"mid-frame\", bytes = 17 }\n";
+    let faults: Vec<Fault> = FaultPlan::parse(Path::new("plan"), plan).unwrap().faults;
+    let mut cases = Vec::new();
+    for scenario in catalog::scenario_names() {
+        let mut named = Matrix::embedded().unwrap().cases[0].clone();
+        named.name = format!("cut in {scenario}");
+        named.case.user = None;
+        named.case.servers = ServerKind::ALL.to_vec();
+        named.case.scenario = scenario;
+        named.case.faults.clone_from(&faults);
+        cases.push(named);
+    }
+    all_replayed(&cases)
+}
+
+#[tokio::test]
+async fn the_reference_passes_every_case_on_a_replay() {
+    let cases = Matrix::embedded().unwrap().cases;
+    // A person of the case's own sends other requests than the recorded one.
+    let cases: Vec<NamedCase> = cases.into_iter().filter(|named| named.case.user.is_none()).collect();
+    let all = all_replayed(&cases);
+    assert!(all.len() >= cases.len() * 2, "each case has a recording with each server");
+    let wrong = unlike(Verdict::Pass, &all, &Subject::Reference).await;
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn a_cut_in_mid_turn_is_mended_in_front_of_every_recording() {
+    let all = cut_in_mid_turn();
+    assert!(all.len() >= catalog::scenario_names().len() * 2);
+    let wrong = unlike(Verdict::Pass, &all, &Subject::Reference).await;
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn who_never_refreshes_is_caught_in_front_of_every_recording() {
+    let mutant = Subject::Mutant("resume_without_refresh".to_owned());
+    let wrong = unlike(Verdict::Fail, &cut_in_mid_turn(), &mutant).await;
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

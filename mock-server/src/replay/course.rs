@@ -1,0 +1,330 @@
+//! A recording as a course of moments, each of which knows what it waits for.
+//!
+//! A session's moments wait for that session's causes only, so that two sessions may be repeated in another order
+//! than the recorded one. What names no session goes with what came before it on its stream. A cause that belongs
+//! to no session holds for all of them.
+
+use super::asks::Asks;
+use super::order;
+use super::resource::{Resource, telling};
+use crate::performer::{Audience, Frame, WireReply};
+use bytes::Bytes;
+use fixtures::fault_plan::StreamName;
+use fixtures::recording::{Line, Recording, Request, Response};
+use fixtures::sse;
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Whose moments wait for each other: a session and its sub-agents; everybody, when absent.
+pub(super) type Thread = Option<Arc<str>>;
+
+/// What a recorded server did and was asked, in order.
+#[derive(Debug, Default)]
+pub(super) struct Course {
+    pub(super) moments: Vec<Moment>,
+    /// The requests that cause something.
+    pub(super) causes: Vec<Cause>,
+    pub(super) reads: Vec<Read>,
+    /// The first frame of each stream.
+    pub(super) hello: BTreeMap<&'static str, Frame>,
+    /// The sessions that are told from their beginning.
+    pub(super) created: BTreeSet<String>,
+    /// All sessions that are told of.
+    pub(super) mentioned: BTreeSet<String>,
+    /// The questions, and the sessions that ask.
+    pub(super) questions: BTreeMap<String, String>,
+}
+
+/// Something at its place.
+#[derive(Debug)]
+pub(super) struct Moment {
+    pub(super) thread: Thread,
+    pub(super) what: What,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
+    /// A request arrived: its index among the causes.
+    Cause(usize),
+    /// Its answer.
+    Answer(usize),
+    /// A read was answered: its index among the reads. It waits for all that came before, and nothing for it.
+    Read(usize),
+    /// A frame on a stream.
+    Sent(Sent),
+}
+
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) audience: Audience,
+    pub(super) frame: Frame,
+    /// The event, without its wrapper.
+    pub(super) event: Value,
+}
+
+#[derive(Debug)]
+pub(super) struct Cause {
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) asks: Asks,
+    pub(super) body: Vec<u8>,
+    pub(super) answer: Option<WireReply>,
+}
+
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) path: String,
+    /// The part of the query that can change the answer.
+    pub(super) query: Vec<(String, String)>,
+    /// What events tell of it.
+    pub(super) resource: Option<Resource>,
+    pub(super) reply: WireReply,
+}
+
+impl Sent {
+    pub(super) fn kind(&self) -> &str {
+        &self.frame.kind
+    }
+
+    /// The session that the event names.
+    pub(super) fn session(&self) -> Option<&str> {
+        let event = &self.event;
+        event["properties"]["sessionID"].as_str().or_else(|| event["syncEvent"]["aggregateID"].as_str())
+    }
+
+    /// The session whose birth this tells, be it as an event or as its `sync` twin.
+    pub(super) fn born(&self) -> Option<&str> {
+        let is_birth =
+            self.kind() == "session.created" || self.event["syncEvent"]["type"] == "session.created.1";
+        self.session().filter(|_| is_birth)
+    }
+
+    fn parent(&self) -> Option<&str> {
+        self.event["properties"]["info"]["parentID"].as_str().filter(|_| self.kind().starts_with("session."))
+    }
+}
+
+impl Cause {
+    /// The session that the answer names: the one that was created.
+    pub(super) fn made(&self) -> Option<Value> {
+        let answer = self.answer.as_ref().filter(|answer| answer.status == 200)?;
+        let made: Value = serde_json::from_slice(&answer.body).ok()?;
+        (self.asks == Asks::NewSession && made["id"].is_string()).then_some(made)
+    }
+}
+
+impl Course {
+    pub(super) fn of(recording: &Recording) -> Self {
+        let mut reader = Reader::default();
+        recording.lines.iter().for_each(|line| reader.line(line));
+        let Reader { mut course, whats, .. } = reader;
+        let whats = order::mended(whats, &course.causes);
+        course.note_sessions(&whats);
+        course.moments = Threads::new(&course, &whats).tie(whats, &course);
+        course
+    }
+
+    /// How many moments come before anybody asks for anything.
+    pub(super) fn prologue(&self) -> usize {
+        let first = self.moments.iter().position(|moment| matches!(moment.what, What::Cause(_)));
+        first.unwrap_or(self.moments.len())
+    }
+
+    fn note_sessions(&mut self, whats: &[What]) {
+        self.created.extend(self.causes.iter().filter_map(Cause::made).filter_map(|made| id_of(&made)));
+        for sent in whats.iter().filter_map(What::sent) {
+            self.mentioned.extend(sent.session().map(str::to_owned));
+            self.created.extend(sent.born().map(str::to_owned));
+            if let ("permission.asked" | "question.asked", Some(id), Some(session)) =
+                (sent.kind(), sent.event["properties"]["id"].as_str(), sent.session())
+            {
+                self.questions.insert(id.to_owned(), session.to_owned());
+            }
+        }
+        self.mentioned.extend(self.created.iter().cloned());
+        let named = self.causes.iter().filter_map(|cause| cause.asks.session());
+        self.mentioned.extend(named.map(str::to_owned));
+    }
+}
+
+impl What {
+    pub(super) fn sent(&self) -> Option<&Sent> {
+        match self {
+            Self::Sent(sent) => Some(sent),
+            _ => None,
+        }
+    }
+}
+
+fn id_of(session: &Value) -> Option<String> {
+    session["id"].as_str().map(str::to_owned)
+}
+
+/// Lines → causes, reads, and what happened in order.
+#[derive(Default)]
+struct Reader {
+    course: Course,
+    whats: Vec<What>,
+    streams: HashMap<u64, (StreamName, sse::Parser)>,
+    /// Exchange → the cause or the read that waits for its answer.
+    waiting: HashMap<u64, Result<usize, (String, String)>>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &Line) {
+        match line {
+            Line::Request(request) => self.request(request),
+            Line::Response(response) => self.response(response),
+            Line::Chunk(chunk) => {
+                let Some((stream, parser)) = self.streams.get_mut(&chunk.exchange) else { return };
+                let (stream, frames) = (*stream, parser.feed(&chunk.bytes()));
+                frames.iter().for_each(|frame| self.sent(stream, &frame.data));
+            }
+            _ => {}
+        }
+    }
+
+    fn request(&mut self, request: &Request) {
+        let path = percent_decode_str(&request.path).decode_utf8_lossy().into_owned();
+        if let Some(stream) = StreamName::from_path(&path) {
+            self.streams.insert(request.exchange, (stream, sse::Parser::new()));
+        } else if request.method == "GET" {
+            self.waiting.insert(request.exchange, Err((path, request.query.clone())));
+        } else {
+            let index = self.course.causes.len();
+            self.course.causes.push(Cause {
+                asks: Asks::of(&request.method, &path),
+                method: request.method.clone(),
+                path,
+                body: request.body.to_bytes(),
+                answer: None,
+            });
+            self.whats.push(What::Cause(index));
+            self.waiting.insert(request.exchange, Ok(index));
+        }
+    }
+
+    fn response(&mut self, response: &Response) {
+        let kind = response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        let reply = WireReply {
+            status: response.status,
+            content_type: kind.map(|(_, value)| value.clone()),
+            body: Bytes::from(response.body.to_bytes()),
+        };
+        match self.waiting.remove(&response.exchange) {
+            Some(Ok(index)) => {
+                self.course.causes[index].answer = Some(reply);
+                self.whats.push(What::Answer(index));
+            }
+            Some(Err((path, query))) => {
+                let query = telling(&crate::http::decode_query(&query));
+                let resource = Resource::of(&path, &query);
+                self.whats.push(What::Read(self.course.reads.len()));
+                self.course.reads.push(Read { path, query, resource, reply });
+            }
+            None => {}
+        }
+    }
+
+    fn sent(&mut self, stream: StreamName, data: &str) {
+        let mut event = serde_json::from_str::<Value>(data).unwrap_or_default();
+        if let Some(inner) = event.get_mut("payload") {
+            event = inner.take();
+        }
+        let kind = event["type"].as_str().unwrap_or_default();
+        let frame = Frame { kind: Arc::from(kind), bytes: Bytes::from(sse::encode(data)) };
+        match kind {
+            // Each connection has its own.
+            "server.connected" => {
+                self.course.hello.entry(stream.path()).or_insert(frame);
+            }
+            "server.heartbeat" => {}
+            _ => {
+                let audience = Audience { stream, directory: None };
+                self.whats.push(What::Sent(Sent { audience, frame, event }));
+            }
+        }
+    }
+}
+
+/// Which moments wait for each other.
+struct Threads {
+    /// Session → the session that stands for its thread.
+    roots: BTreeMap<String, Arc<str>>,
+    parents: BTreeMap<String, String>,
+    /// The sessions that a client asked for.
+    made: BTreeSet<String>,
+    /// The thread of the latest cause.
+    latest: Thread,
+    /// The thread of what came last on each stream.
+    on_stream: HashMap<StreamName, Thread>,
+}
+
+impl Threads {
+    fn new(course: &Course, whats: &[What]) -> Self {
+        let mut parents = BTreeMap::new();
+        for sent in whats.iter().filter_map(What::sent) {
+            if let (Some(session), Some(parent)) = (sent.session(), sent.parent()) {
+                parents.insert(session.to_owned(), parent.to_owned());
+            }
+        }
+        let made = course.causes.iter().filter_map(Cause::made).filter_map(|made| id_of(&made)).collect();
+        Self { roots: BTreeMap::new(), parents, made, latest: None, on_stream: HashMap::new() }
+    }
+
+    fn tie(mut self, whats: Vec<What>, course: &Course) -> Vec<Moment> {
+        let mut of_causes: Vec<Thread> = vec![None; course.causes.len()];
+        let mut moments = Vec::with_capacity(whats.len());
+        for what in whats {
+            let thread = match &what {
+                What::Cause(index) => {
+                    let thread = self.of_cause(&course.causes[*index], course);
+                    of_causes[*index].clone_from(&thread);
+                    self.latest.clone_from(&thread);
+                    if thread.is_none() {
+                        self.on_stream.clear();
+                    }
+                    thread
+                }
+                What::Answer(index) => of_causes[*index].clone(),
+                What::Read(_) => None,
+                What::Sent(sent) => {
+                    let stream = sent.audience.stream;
+                    if let Some(session) = sent.session() {
+                        let thread = Some(self.root(session));
+                        self.on_stream.insert(stream, thread);
+                    }
+                    self.on_stream.get(&stream).cloned().flatten()
+                }
+            };
+            moments.push(Moment { thread, what });
+        }
+        moments
+    }
+
+    fn of_cause(&mut self, cause: &Cause, course: &Course) -> Thread {
+        let asking = cause.asks.question().and_then(|id| course.questions.get(id).cloned());
+        let session = asking
+            .or_else(|| cause.asks.session().map(str::to_owned))
+            .or_else(|| cause.made().as_ref().and_then(id_of));
+        session.map(|session| self.root(&session))
+    }
+
+    /// The thread of a session: its parent's; its own, when a client asked for it; else that of the cause that
+    /// must have led to it.
+    fn root(&mut self, session: &str) -> Arc<str> {
+        if let Some(root) = self.roots.get(session) {
+            return root.clone();
+        }
+        let parent = self.parents.remove(session);
+        let root = match (parent, &self.latest) {
+            (Some(parent), _) => self.root(&parent),
+            (None, Some(latest)) if !self.made.contains(session) => latest.clone(),
+            (None, _) => Arc::from(session),
+        };
+        self.roots.insert(session.to_owned(), root.clone());
+        root
+    }
+}

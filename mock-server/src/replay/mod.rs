@@ -1,0 +1,335 @@
+//! A recording, played again to any client.
+//!
+//! Causal: what the server sent after a request waits until that request comes again. Nothing here knows a
+//! scenario; requests are matched by what they mean, and the ids fit because the client learns them from the
+//! recorded answers.
+//!
+//! Several sessions come mixed as they were recorded, as long as the client follows the recorded order. When it
+//! asks in another order, or lets a session wait for a request in another one, each session goes on by itself.
+//!
+//! * [`course`] — the recording as moments that know what they wait for; [`order`] mends its races.
+//! * [`asks`] — what a request means, and where it means something else than the recorded one.
+//! * [`turn`] — prompts that are waited for though the recorded client did not, and the other way round.
+//! * [`told`] — what the events played so far say of a [`resource`]: reads follow the cursor.
+
+mod asks;
+mod course;
+mod order;
+mod playable;
+mod read;
+mod resource;
+mod told;
+mod turn;
+
+pub use playable::{Unplayable, check};
+
+use crate::performer::{Act, Audience, Frame, Performer, WireReply};
+use crate::world::{ApiRequest, Ticket};
+use asks::{Asks, moved_body};
+use bytes::Bytes;
+use course::{Course, Moment, What};
+use fixtures::fault_plan::StreamName;
+use fixtures::recording::Recording;
+use fixtures::sse;
+use read::Passed;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use told::Told;
+use turn::Turn;
+
+/// A recording and how far it has been played.
+#[derive(Debug)]
+pub struct Replay {
+    version: String,
+    /// The folder of the recorded agent.
+    workspace: String,
+    doc: Option<&'static [u8]>,
+    course: Course,
+    /// Cause → how whoever repeated it is to be answered.
+    repeated: Vec<Option<Repeated>>,
+    /// Moment → has it been played?
+    played: Vec<bool>,
+    /// All moments before this one have been played.
+    first: usize,
+    /// No moment from here on has been played.
+    end: usize,
+    has_begun: bool,
+    /// Does the client ask in the recorded order?
+    follows: bool,
+    told: Told,
+    passed: Vec<Passed>,
+    turns: Vec<Turn>,
+}
+
+/// How long a session waits for the recorded request in another one. A client that follows the recorded order sends
+/// it at once; one that finishes this session first never does.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How whoever repeated a cause is answered.
+#[derive(Debug, Clone, Copy)]
+enum Repeated {
+    /// With the recorded answer, at its place.
+    AsRecorded(Ticket),
+    /// He was answered at once.
+    Answered,
+    /// When the turn has ended, though the recorded client did not wait for that.
+    AtTheEnd(Ticket),
+}
+
+/// What waits for causes that have not come.
+#[derive(Debug, Default)]
+struct Waits {
+    threads: BTreeSet<Arc<str>>,
+    all: bool,
+}
+
+/// What becomes of a moment now.
+enum Step {
+    Comes,
+    /// It is a cause, and the next one of its thread.
+    IsAwaited(usize),
+    Waits,
+}
+
+impl Replay {
+    /// Prepares a recording. `doc` is the `/doc` of its release, which recordings do not repeat.
+    pub fn new(recording: &Recording, doc: Option<&'static [u8]>) -> Result<Self, Unplayable> {
+        playable::check(recording)?;
+        let course = Course::of(recording);
+        let mut replay = Self {
+            version: recording.header.version.clone(),
+            workspace: recording.header.workspace.clone(),
+            doc,
+            repeated: vec![None; course.causes.len()],
+            played: vec![false; course.moments.len()],
+            course,
+            first: 0,
+            end: 0,
+            has_begun: false,
+            follows: true,
+            told: Told::by(recording.header.server),
+            passed: Vec::new(),
+            turns: Vec::new(),
+        };
+        // What a server sends before anybody asks for anything is sent to each subscriber as it comes.
+        for at in 0..replay.course.prologue() {
+            replay.come(at, &mut Vec::new());
+        }
+        Ok(replay)
+    }
+
+    /// `mixed`: sessions wait for each other's causes.
+    fn step(&self, at: usize, mixed: bool, waits: &mut Waits) -> Step {
+        let Moment { thread, what } = &self.course.moments[at];
+        let is_held = waits.all
+            || match thread {
+                Some(thread) => waits.threads.contains(thread),
+                None => !waits.threads.is_empty(),
+            };
+        let awaited = match what {
+            What::Cause(index) if self.repeated[*index].is_none() => Some(*index),
+            _ => None,
+        };
+        if awaited.is_some() {
+            match thread {
+                Some(thread) if !mixed => waits.threads.extend([thread.clone()]),
+                _ => waits.all = true,
+            }
+        }
+        match (is_held, awaited) {
+            (true, _) => Step::Waits,
+            (false, Some(index)) => Step::IsAwaited(index),
+            (false, None) => Step::Comes,
+        }
+    }
+
+    /// What becomes of the moments that have not come, each session by itself.
+    fn steps(&self) -> Vec<(usize, Step)> {
+        let mut waits = Waits::default();
+        let open = (self.first..self.played.len()).filter(|at| !self.played[*at]);
+        open.map(|at| (at, self.step(at, false, &mut waits))).collect()
+    }
+
+    /// The next cause of each thread, in the recorded order.
+    fn awaited(&self) -> Vec<usize> {
+        let steps = self.steps().into_iter();
+        steps
+            .filter_map(|(_, step)| if let Step::IsAwaited(index) = step { Some(index) } else { None })
+            .collect()
+    }
+
+    /// Plays all that waits for no request any more.
+    fn play(&mut self, acts: &mut Vec<Act>) {
+        let mut waits = Waits::default();
+        for at in self.first..self.played.len() {
+            if !self.played[at] && matches!(self.step(at, self.follows, &mut waits), Step::Comes) {
+                self.come(at, acts);
+            }
+        }
+        let is_kept = |(at, step): &(usize, Step)| {
+            matches!(step, Step::Comes) && !matches!(self.course.moments[*at].what, What::Read(_))
+        };
+        if self.follows && self.steps().iter().any(is_kept) {
+            acts.push(Act::WakeAfter(PATIENCE, self.repeated_count()));
+        }
+    }
+
+    fn repeated_count(&self) -> usize {
+        self.repeated.iter().flatten().count()
+    }
+
+    fn come(&mut self, at: usize, acts: &mut Vec<Act>) {
+        self.played[at] = true;
+        let is_latest = at >= self.end;
+        self.end = self.end.max(at + 1);
+        while self.played.get(self.first) == Some(&true) {
+            self.first += 1;
+        }
+        match &self.course.moments[at].what {
+            What::Cause(_) => {}
+            What::Answer(index) => self.answer(at, *index, acts),
+            // When other sessions have run ahead, the recorded answer is not what would be said now.
+            What::Read(index) if is_latest => self.pass(*index),
+            What::Read(_) => {}
+            What::Sent(sent) => {
+                let is_new_prompt = self.told.is_new_prompt(&sent.event);
+                let is_news = self.told.take(&sent.event);
+                acts.push(Act::Send(sent.audience.clone(), sent.frame.clone()));
+                let session = sent.session().unwrap_or_default().to_owned();
+                if is_new_prompt {
+                    let prompt =
+                        sent.event["properties"]["info"]["id"].as_str().unwrap_or_default().to_owned();
+                    self.note_prompt(&session, &prompt);
+                } else if is_news && sent.kind() == "session.idle" {
+                    self.end_turns(at, &session, acts);
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, at: usize, index: usize, acts: &mut Vec<Act>) {
+        let cause = &self.course.causes[index];
+        if let Some(made) = cause.made() {
+            self.told.made(&made);
+        }
+        match (self.repeated[index], &cause.answer, &cause.asks) {
+            (Some(Repeated::AsRecorded(ticket)), Some(answer), _) => {
+                acts.push(Act::Reply(ticket, answer.clone()));
+            }
+            (Some(Repeated::AtTheEnd(ticket)), _, Asks::Turn(session)) => {
+                let turn = Turn { session: session.clone(), ticket, prompt: None };
+                self.await_end(at, turn, acts);
+            }
+            _ => {}
+        }
+    }
+
+    fn open(&self, ticket: Ticket, stream: StreamName, acts: &mut Vec<Act>) {
+        let hello = self.course.hello.get(stream.path()).cloned().unwrap_or_else(|| Frame {
+            kind: Arc::from("server.connected"),
+            bytes: Bytes::from(sse::encode(r#"{"type":"server.connected","properties":{}}"#)),
+        });
+        let audience = Audience { stream, directory: None };
+        acts.push(Act::Open(ticket, audience.clone(), hello));
+        if !self.has_begun {
+            let early = self.course.moments[..self.course.prologue()].iter();
+            let early = early.filter_map(|moment| moment.what.sent());
+            let heard = early.filter(|sent| audience.hears(&sent.audience));
+            acts.extend(heard.map(|sent| Act::Send(sent.audience.clone(), sent.frame.clone())));
+        }
+    }
+
+    /// A request that causes something: it must be the next one of its thread, and mean what was recorded.
+    fn repeat(&mut self, request: &ApiRequest, acts: &mut Vec<Act>) {
+        let asks = Asks::of(&request.method, &request.path);
+        let body = moved_body(request, &self.workspace);
+        let awaited = self.awaited();
+        let mut differences = Vec::new();
+        for &index in &awaited {
+            let cause = &self.course.causes[index];
+            if cause.asks != asks {
+                continue;
+            }
+            let found = asks.differences(&cause.body, &body);
+            if found.is_empty() {
+                self.has_begun = true;
+                self.follows &= awaited.first() == Some(&index);
+                self.repeated[index] = Some(self.answering(index, request, acts));
+                return self.play(acts);
+            }
+            if differences.is_empty() {
+                differences = found;
+            }
+        }
+        let reply = if differences.is_empty() {
+            self.out_of_place(request, &asks, &awaited)
+        } else {
+            let (method, path) = (&request.method, &request.path);
+            near_miss(&format!("{method} {path} has another body: {}", differences.join("; ")))
+        };
+        acts.push(Act::Reply(request.ticket, reply));
+    }
+
+    fn out_of_place(&self, request: &ApiRequest, asks: &Asks, awaited: &[usize]) -> WireReply {
+        if let Asks::Permission(id) = asks
+            && self.told.was_asked(id)
+            && !self.told.is_open(id)
+        {
+            let message = format!("Permission request not found: {id}");
+            let body = json!({"_tag": "PermissionNotFoundError", "requestID": id, "message": message});
+            return json_reply(404, &body);
+        }
+        let next: Vec<String> = awaited
+            .iter()
+            .map(|index| &self.course.causes[*index])
+            .map(|cause| format!("{} {}", cause.method, cause.path))
+            .collect();
+        let expected = if next.is_empty() { "nothing more".to_owned() } else { next.join(", or ") };
+        let (method, path) = (&request.method, &request.path);
+        near_miss(&format!("{method} {path} does not come next in the recording; {expected} does"))
+    }
+}
+
+impl Performer for Replay {
+    fn take(&mut self, request: ApiRequest, _now: &dyn Fn() -> u64) -> Vec<Act> {
+        let mut acts = Vec::new();
+        match (request.method.as_str(), StreamName::from_path(&request.path)) {
+            ("GET", Some(stream)) => self.open(request.ticket, stream, &mut acts),
+            ("GET", None) => acts.push(Act::Reply(request.ticket, self.read(&request))),
+            _ => self.repeat(&request, &mut acts),
+        }
+        acts
+    }
+
+    fn wake(&mut self, count: usize) -> Vec<Act> {
+        let mut acts = Vec::new();
+        if count == self.repeated_count() {
+            self.follows = false;
+            self.play(&mut acts);
+        }
+        acts
+    }
+
+    fn heartbeat(&mut self, stream: StreamName, _now: &dyn Fn() -> u64) -> Frame {
+        let data = match stream {
+            StreamName::Event => r#"{"type":"server.heartbeat","properties":{}}"#,
+            StreamName::GlobalEvent => r#"{"payload":{"type":"server.heartbeat","properties":{}}}"#,
+        };
+        Frame { kind: Arc::from("server.heartbeat"), bytes: Bytes::from(sse::encode(data)) }
+    }
+}
+
+/// 501 and not 404: a client's own "not found" must not hide that the recording lacks something.
+fn near_miss(why: &str) -> WireReply {
+    json_reply(501, &json!({"error": format!("standin replay: {why}")}))
+}
+
+fn json_reply(status: u16, body: &Value) -> WireReply {
+    let content_type = Some("application/json".to_owned());
+    WireReply { status, content_type, body: Bytes::from(body.to_string()) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! Answers reads: as recorded where that still holds, from what has been told where it does not, and as nearly as
+//! was recorded where events tell nothing of it.
+
+use super::resource::{Resource, telling};
+use super::told::Answer;
+use super::{Replay, json_reply, near_miss};
+use crate::performer::WireReply;
+use crate::world::ApiRequest;
+use bytes::Bytes;
+use serde_json::json;
+
+/// A recorded read whose place has been passed.
+#[derive(Debug)]
+pub(super) struct Passed {
+    /// Which one.
+    index: usize,
+    /// What had been told of it then.
+    told: Option<Answer>,
+}
+
+impl Replay {
+    /// The place of a recorded read is passed.
+    pub(super) fn pass(&mut self, index: usize) {
+        let resource = self.course.reads[index].resource.as_ref();
+        let told = resource.map(|resource| self.told.answer(resource));
+        self.passed.push(Passed { index, told });
+    }
+
+    pub(super) fn read(&self, request: &ApiRequest) -> WireReply {
+        match (request.path.as_str(), self.doc) {
+            ("/global/health", _) => {
+                return json_reply(200, &json!({"healthy": true, "version": self.version}));
+            }
+            ("/doc", Some(doc)) => {
+                let content_type = Some("application/json".to_owned());
+                return WireReply { status: 200, content_type, body: Bytes::from_static(doc) };
+            }
+            _ => {}
+        }
+        let query = telling(&request.query);
+        let resource = Resource::of(&request.path, &query);
+        match resource.filter(|resource| self.is_told(resource)) {
+            Some(resource) => self.told_reply(&resource),
+            None => self.nearest(&request.path, &query),
+        }
+    }
+
+    /// Do the events tell it from its beginning?
+    fn is_told(&self, resource: &Resource) -> bool {
+        let course = &self.course;
+        match resource.session() {
+            Some(session) => course.created.contains(session),
+            None => course.mentioned.is_subset(&course.created),
+        }
+    }
+
+    fn told_reply(&self, resource: &Resource) -> WireReply {
+        let now = self.told.answer(resource);
+        let same = |passed: &&Passed| {
+            self.course.reads[passed.index].resource.as_ref() == Some(resource)
+                && passed.told.as_ref() == Some(&now)
+        };
+        if let Some(passed) = self.passed.iter().rfind(same) {
+            return self.course.reads[passed.index].reply.clone();
+        }
+        let missing = match now {
+            Answer::Is(body) => return json_reply(200, &body),
+            Answer::NoSession(id) => format!("Session not found: {id}"),
+            Answer::NoMessage(id) => format!("Message not found: {id}"),
+        };
+        json_reply(404, &json!({"name": "NotFoundError", "data": {"message": missing}}))
+    }
+
+    /// What was recorded last before now; else what was recorded first.
+    fn nearest(&self, path: &str, query: &[(String, String)]) -> WireReply {
+        let reads = &self.course.reads;
+        let fits = |index: &usize| reads[*index].path == path && reads[*index].query == query;
+        let passed = self.passed.iter().map(|passed| passed.index).rfind(fits);
+        match passed.or_else(|| (0..reads.len()).find(fits)) {
+            Some(index) => reads[index].reply.clone(),
+            None => {
+                let asked: Vec<String> = query.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                let mark = if asked.is_empty() { "" } else { "?" };
+                let mut known: Vec<&str> = reads.iter().map(|read| read.path.as_str()).collect();
+                known.sort_unstable();
+                known.dedup();
+                near_miss(&format!(
+                    "the recording has no GET {path}{mark}{}; it has GET {}, and what events tell of its sessions",
+                    asked.join("&"),
+                    known.join(", ")
+                ))
+            }
+        }
+    }
+}

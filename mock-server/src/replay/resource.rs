@@ -1,0 +1,104 @@
+//! What a read asks for, where the events of a server tell it.
+
+/// A thing to read that follows from events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Resource {
+    /// The sessions, the one that changed last first.
+    Sessions {
+        /// Without the sub-agents'.
+        roots: bool,
+        /// So many at most.
+        limit: Option<usize>,
+    },
+    /// What the sessions that are not idle do.
+    Status,
+    /// The open questions for permission.
+    Permissions,
+    /// The agent's open questions.
+    Questions,
+    /// A session.
+    Session(String),
+    /// The sessions of its sub-agents.
+    Children(String),
+    /// The messages of a session, the oldest first.
+    Messages {
+        /// The session.
+        session: String,
+        /// Only the last so many.
+        limit: Option<usize>,
+    },
+    /// One message.
+    Message {
+        /// Its session.
+        session: String,
+        /// Its id.
+        message: String,
+    },
+    /// What a session changed.
+    Diff(String),
+    /// What an agent means to do.
+    Todo(String),
+}
+
+/// What the query says of a folder and of credentials changes no read: a recording has one folder.
+const IDLE_KEYS: [&str; 3] = ["directory", "workspace", "auth_token"];
+
+/// The part of a query that can change an answer.
+pub(super) fn telling(query: &[(String, String)]) -> Vec<(String, String)> {
+    query.iter().filter(|(key, _)| !IDLE_KEYS.contains(&key.as_str())).cloned().collect()
+}
+
+impl Resource {
+    /// What a path and the telling part of its query ask for; `None` when events do not tell it.
+    pub(super) fn of(path: &str, query: &[(String, String)]) -> Option<Self> {
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let mut limit = None;
+        let mut roots = false;
+        for (key, value) in query {
+            match key.as_str() {
+                // The servers list everything for a limit that is no number.
+                "limit" => limit = value.parse().ok(),
+                "roots" => roots = value == "true",
+                _ => return None,
+            }
+        }
+        let is_list = matches!(segments.as_slice(), ["session"] | ["session", _, "message"]);
+        if (limit.is_some() && !is_list) || (roots && segments != ["session"]) {
+            return None;
+        }
+        let owned = |id: &str| id.to_owned();
+        Some(match segments.as_slice() {
+            ["session"] => Self::Sessions { roots, limit },
+            ["session", "status"] => Self::Status,
+            ["permission"] => Self::Permissions,
+            ["question"] => Self::Questions,
+            ["session", id, ..] if !id.starts_with("ses_") => return None,
+            ["session", id] => Self::Session(owned(id)),
+            ["session", id, "children"] => Self::Children(owned(id)),
+            ["session", id, "message"] => Self::Messages { session: owned(id), limit },
+            ["session", id, "message", message] => {
+                Self::Message { session: owned(id), message: owned(message) }
+            }
+            ["session", id, "diff"] => Self::Diff(owned(id)),
+            ["session", id, "todo"] => Self::Todo(owned(id)),
+            _ => return None,
+        })
+    }
+
+    /// The session without which there is nothing to read. The diff of an unknown session is empty.
+    pub(super) fn needs_session(&self) -> Option<&str> {
+        match self {
+            Self::Diff(_) => None,
+            _ => self.session(),
+        }
+    }
+
+    /// The session that it belongs to.
+    pub(super) fn session(&self) -> Option<&str> {
+        match self {
+            Self::Sessions { .. } | Self::Status | Self::Permissions | Self::Questions => None,
+            Self::Session(id) | Self::Children(id) | Self::Diff(id) | Self::Todo(id) => Some(id),
+            Self::Messages { session, .. } | Self::Message { session, .. } => Some(session),
+        }
+    }
+}
