@@ -11,6 +11,7 @@ use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Answer, ChatRequest, Gates, Script};
 use mock_server::{Options, StandIn, StartError};
 use recorder::launch::LaunchError;
+use recorder::scribe::{Dictated, Dictation, Scribe, dictation};
 use recorder::server_log::ServerLog;
 use recorder::{Client, Credentials, LaunchSpec, Limits, Sandbox, Server, Tape};
 use std::ffi::OsString;
@@ -58,8 +59,21 @@ pub enum Progress<'a> {
     Ending,
 }
 
-/// Hears of the progress; it may not wait.
-pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
+/// Who hears of a performance by a program while it goes on.
+#[derive(Clone)]
+pub struct Watch {
+    /// Hears of the progress; it may not wait.
+    pub progress: Arc<dyn Fn(Progress<'_>) + Send + Sync>,
+    /// Where the recording will be kept: it is written there while it is made, with `.partial` behind its name.
+    pub place: Option<Arc<dyn Fn(&Header) -> PathBuf + Send + Sync>>,
+}
+
+impl Default for Watch {
+    /// Nobody.
+    fn default() -> Self {
+        Self { progress: Arc::new(|_| {}), place: None }
+    }
+}
 
 /// A finished performance.
 #[derive(Debug)]
@@ -90,9 +104,9 @@ pub enum PerformanceError {
     /// The person's steps.
     #[error(transparent)]
     Drive(#[from] recorder::drive::DriveError),
-    /// The server's log.
+    /// The recording that is written meanwhile, or the server's log.
     #[error(transparent)]
-    Log(#[from] FileError),
+    File(#[from] FileError),
     /// A port or a file of our own.
     #[error("failed to {doing}: {source}")]
     Io {
@@ -113,17 +127,17 @@ impl Piece {
         program: &Program,
         limits: &Limits,
     ) -> Result<Performance, PerformanceError> {
-        self.by_watched_program(program, limits, Arc::new(|_| {})).await
+        self.by_watched_program(program, limits, &Watch::default()).await
     }
 
-    /// The same, with somebody who hears of the progress.
+    /// The same, with somebody who hears of it while it goes on.
     pub async fn by_watched_program(
         &self,
         program: &Program,
         limits: &Limits,
-        progress: OnProgress,
+        watch: &Watch,
     ) -> Result<Performance, PerformanceError> {
-        progress(Progress::Starting);
+        (watch.progress)(Progress::Starting);
         let password =
             random_password().map_err(|source| PerformanceError::Io { doing: "find a password", source })?;
         let mut secrets = Secrets::default();
@@ -131,8 +145,7 @@ impl Piece {
         secrets.add(MODEL_KEY);
         let sandbox = Sandbox::create(&self.scenario, &program.path_env)?;
         let workspace = sandbox.workspace().to_string_lossy().into_owned();
-        let heard = Arc::clone(&progress);
-        let tape = Tape::heard_by(Box::new(move |line| heard(Progress::Line(line))));
+        let (tape, dictation) = watched_tape(watch);
         let script = Script::new(self.scenario.clone(), workspace.clone());
         let gates = Gates::default();
         let options = ModelOptions {
@@ -155,16 +168,24 @@ impl Piece {
             path_env: program.path_env.clone(),
         };
         let server = Server::launch(&spec, &sandbox, limits).await?;
-        let version = server.version().to_owned();
-        progress(Progress::Started(&version));
+        (watch.progress)(Progress::Started(server.version()));
+        let header =
+            Header { version: server.version().to_owned(), ..self.header(Performer::Real, workspace) };
+        let scribe = match &watch.place {
+            Some(place) => Some(Scribe::begin(&place(&header), &header, secrets.clone(), dictation)?),
+            None => None,
+        };
         let client = Client::new(server.url(), server.credentials().clone(), tape.clone())?;
         let open_gate = |name: &str| gates.open(name);
         let performed = recorder::perform(&self.scenario, &client, limits, &open_gate).await;
-        progress(Progress::Ending);
-        server.stop(limits).await?;
+        (watch.progress)(Progress::Ending);
+        let stopped = server.stop(limits).await;
+        let lines = tape.lines();
+        // What was recorded stands on disk, whatever else went wrong.
+        scribe.map(Scribe::end).transpose()?;
+        stopped?;
         let doc = performed?.doc.to_vec();
-        let header = Header { version, ..self.header(Performer::Real, workspace) };
-        Ok(Performance { recording: Recording { header, lines: tape.lines(), torn: false }, doc, secrets })
+        Ok(Performance { recording: Recording { header, lines, torn: false }, doc, secrets })
     }
 
     /// By the stand-in's world.
@@ -221,6 +242,19 @@ impl Piece {
             by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(),
         }
     }
+}
+
+fn watched_tape(watch: &Watch) -> (Tape, (Dictation, Dictated)) {
+    let (dictation, dictated) = dictation();
+    let (dictates, progress) =
+        (watch.place.is_some().then(|| dictation.clone()), Arc::clone(&watch.progress));
+    let tape = Tape::heard_by(Box::new(move |line| {
+        progress(Progress::Line(line));
+        if let Some(dictation) = &dictates {
+            dictation.hear(line);
+        }
+    }));
+    (tape, (dictation, dictated))
 }
 
 fn write_calls_on(tape: &Tape) -> mock_server::model::http::OnCall {

@@ -69,7 +69,8 @@ pub fn keep(recording: &Recording, secrets: &Secrets, path: &Path) -> Result<(),
     fs::rename(&partial, path).map_err(failed)
 }
 
-fn redact(line: &mut Line) {
+/// Replaces the values under telling keys.
+pub(crate) fn redact(line: &mut Line) {
     let body = match line {
         Line::Request(request) => &mut request.body,
         Line::Response(response) => &mut response.body,

@@ -7,7 +7,8 @@
 //!   [`server_log`] keeps what it says. `guardian` ends them all when the recorder itself is killed.
 //! * [`capture`] — a client that keeps what it sends and receives; [`events`] — a stream that is being kept.
 //! * [`drive`] — does what the person of a scenario does.
-//! * [`keep`] — gives a recording its name on disk, once it is known to hold no secret.
+//! * [`scribe`] — writes a recording while it is made; [`keep`] — gives it its name, once it is known to hold no
+//!   secret.
 //! * [`tape`] — the time line; the calls of the model are pushed in by whoever plays the model.
 //! * [`clock`] — every limit by its name, and the only file that reads a clock or waits for one.
 //!
@@ -24,6 +25,7 @@ pub mod launch;
 pub mod process;
 pub mod real_servers;
 pub mod sandbox;
+pub mod scribe;
 pub mod server_log;
 pub mod tape;
 #[cfg(test)]

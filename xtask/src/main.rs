@@ -11,6 +11,7 @@
 mod cargo_tool;
 mod extras;
 mod gate;
+mod kills;
 mod lint;
 mod outcome;
 mod real;
@@ -39,6 +40,8 @@ enum Command {
     Gate(gate::Arguments),
     /// Record scenarios with the real servers again, and compare with the kept recordings.
     Record(record::Arguments),
+    /// Kill the recorder many times, and look for what is left.
+    Kills(kills::Arguments),
     /// Hold the stand-in's world and its replay against every recording.
     Truth,
     /// Run all tests, and with --extra those that need more than a Rust toolchain.
@@ -63,6 +66,7 @@ fn run(command: Command, root: &Path) -> Outcome {
     match command {
         Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),
+        Command::Kills(arguments) => kills::run(&arguments, root),
         Command::Truth => truth::run(),
         Command::Test(arguments) => test::run(&arguments, root),
         Command::Lint => lint::run(root),

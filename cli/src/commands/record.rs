@@ -5,17 +5,18 @@ use clap::{Args, ValueEnum};
 use fixtures::ServerKind;
 use fixtures::recording::{Header, Line};
 use harness::machine::Machine;
-use harness::performance::{OnProgress, Performance, PerformanceError, Piece, Program, Progress};
+use harness::performance::{Performance, PerformanceError, Piece, Program, Progress, Watch};
 use harness::{complain, say};
 use indicatif::{ProgressBar, ProgressStyle};
 use recorder::Limits;
 use recorder::keep::{KeepError, keep};
 use recorder::launch::LaunchError;
 use recorder::real_servers::{self, Release};
+use recorder::scribe::partial_of;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// What is recorded, with what, and where to.
@@ -67,14 +68,23 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     })?;
     let program = program(arguments)?;
     let bar = Bar::new(arguments.server);
-    let performance =
-        runtime()?.block_on(piece.by_watched_program(&program, &Limits::default(), bar.listener()));
+    let (out, begun) = (arguments.out.clone(), Arc::new(OnceLock::new()));
+    let begins = Arc::clone(&begun);
+    let watch = Watch {
+        progress: bar.listener(),
+        place: Some(Arc::new(move |header| begins.get_or_init(|| place(&out, header)).clone())),
+    };
+    let performance = runtime()?.block_on(piece.by_watched_program(&program, &Limits::default(), &watch));
     bar.end();
-    let performance = performance.map_err(|error| failure(&error))?;
+    let performance = performance.map_err(|error| {
+        let left = begun.get().map(|kept| partial_of(kept)).filter(|partial| partial.exists());
+        let left = left.map(|path| format!("\nwhat was recorded until then: {}", path.display()));
+        failure(&error, &left.unwrap_or_default())
+    })?;
     let kept = place(&arguments.out, &performance.recording.header);
     keep(&performance.recording, &performance.secrets, &kept).map_err(|error| match error {
         KeepError::Secret { .. } => Failure::Fails(error.to_string()),
-        KeepError::Io { .. } => Failure::CouldNot(error.to_string()),
+        _ => Failure::CouldNot(error.to_string()),
     })?;
     let summary = Summary::of(&performance, kept);
     match arguments.format {
@@ -138,8 +148,8 @@ fn program(arguments: &Arguments) -> Result<Program, Failure> {
     })
 }
 
-fn failure(error: &PerformanceError) -> Failure {
-    let said = error.to_string();
+fn failure(error: &PerformanceError, left: &str) -> Failure {
+    let said = format!("{error}{left}");
     match error {
         PerformanceError::Launch(LaunchError::NotFound { .. } | LaunchError::NotExecutable { .. }) => {
             Failure::Misuse(said)
@@ -165,7 +175,7 @@ impl Bar {
         Self { server, bar }
     }
 
-    fn listener(&self) -> OnProgress {
+    fn listener(&self) -> Arc<dyn Fn(Progress<'_>) + Send + Sync> {
         let (bar, server) = (self.bar.clone(), self.server);
         let says = move |what: String| {
             if bar.is_hidden() {
@@ -255,5 +265,51 @@ impl<'a> Summary<'a> {
             "note": self.note(),
             "file": self.kept,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixtures::recording::{FORMAT, FileKind, Performer};
+
+    fn header(version: &str) -> Header {
+        Header {
+            format: FORMAT,
+            kind: FileKind::Recording,
+            server: ServerKind::Opencode,
+            version: version.into(),
+            performer: Performer::Real,
+            scenario: "a/b".into(),
+            workspace: "/tmp/w".into(),
+            by: "test".into(),
+        }
+    }
+
+    #[test]
+    fn the_place_is_the_file_or_below_the_folder_by_release() {
+        let header = header("1.2.3");
+        assert_eq!(place(Path::new("x/y.jsonl"), &header), Path::new("x/y.jsonl"));
+        assert_eq!(place(Path::new("x"), &header), Path::new("x/opencode-1.2.3/a/b.jsonl"));
+        assert_eq!(folder_of(Path::new("y.jsonl")), Path::new("."));
+        assert_eq!(folder_of(Path::new("x/y.jsonl")), Path::new("x"));
+        assert_eq!(folder_of(Path::new("x/y")), Path::new("x/y"));
+        assert_eq!(name("some/where/mine.toml"), "mine");
+        assert_eq!(name("text/plain"), "text/plain");
+    }
+
+    #[test]
+    fn another_release_is_noted() {
+        let summary = |version| {
+            let header = &header(version);
+            Summary { header, events: 1, exchanges: 2, model_calls: 3, kept: "k".into() }.text()
+        };
+        assert_eq!(
+            summary("1.2.3"),
+            "opencode 1.2.3 performed a/b: 1 events, 2 exchanges, 3 model calls\n\
+             note: this is opencode 1.2.3; the stand-in is made after 1.18.33, so what differs may be the release\n\
+             k\n"
+        );
+        assert!(!summary(ServerKind::Opencode.pinned_version()).contains("note"));
     }
 }

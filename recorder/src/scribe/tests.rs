@@ -1,0 +1,122 @@
+//! Goal: what is on disk at any moment reads, holds all that is whole, and no secret however it is split.
+
+use super::*;
+use fixtures::ServerKind;
+use fixtures::recording::{Chunk, End, FORMAT, FileKind, HowEnded, Performer, Recording};
+use serde_json::json;
+use std::os::unix::fs::PermissionsExt as _;
+
+const SECRET: &str = "correct-horse-battery";
+
+fn header() -> Header {
+    Header {
+        format: FORMAT,
+        kind: FileKind::Recording,
+        server: ServerKind::Kilo,
+        version: "7.7.7".into(),
+        performer: Performer::Real,
+        scenario: "a/b".into(),
+        workspace: "/tmp/w".into(),
+        by: "test".into(),
+    }
+}
+
+fn frame(kind: &str, properties: &Value) -> String {
+    format!("data: {}\n\n", json!({ "type": kind, "properties": properties }))
+}
+
+fn delta(text: &str) -> String {
+    frame("message.part.delta", &json!({ "sessionID": "s", "partID": "p", "delta": text }))
+}
+
+fn chunks(texts: &[&str]) -> Vec<Line> {
+    let chunk = |(at, text): (usize, &&str)| Line::Chunk(Chunk::new(at as u64 + 1, 1, text.as_bytes()));
+    texts.iter().enumerate().map(chunk).collect()
+}
+
+/// What stands on disk after each line, and in the end.
+fn written(lines: &[Line]) -> (Vec<usize>, Recording) {
+    let folder = tempfile::tempdir().unwrap();
+    let partial = folder.path().join("x.jsonl.partial");
+    let mut secrets = Secrets::default();
+    secrets.add(SECRET);
+    let mut page = Page::begin(&partial, secrets).unwrap();
+    page.write(&[Line::Header(header())]).unwrap();
+    let mut counts = Vec::new();
+    for line in lines {
+        page.take(line.clone()).unwrap();
+        counts.push(Recording::read(&partial).unwrap().lines.len());
+    }
+    page.let_go().unwrap();
+    let text = fs::read_to_string(&partial).unwrap();
+    assert!(!text.contains(SECRET));
+    (counts, Recording::read(&partial).unwrap())
+}
+
+#[test]
+fn lines_go_when_their_frame_is_whole() {
+    let (counts, all) = written(&chunks(&["data: {}\n\n", "data: ", "{}\n", "\n"]));
+    assert_eq!(counts, [1, 1, 1, 4]);
+    assert_eq!(all.lines, chunks(&["data: {}\n\n", "data: ", "{}\n", "\n"]));
+}
+
+#[test]
+fn deltas_go_when_their_part_is_whole_or_can_not_be_any_more() {
+    let whole = frame("message.part.updated", &json!({ "sessionID": "s", "part": { "id": "p" } }));
+    let other = frame("message.part.updated", &json!({ "sessionID": "s", "part": { "id": "q" } }));
+    let idle = frame("session.idle", &json!({ "sessionID": "s" }));
+    for last in [whole, idle] {
+        let lines = chunks(&[&delta("a"), &other, &delta("b"), &last, &other]);
+        assert_eq!(written(&lines).0, [0, 0, 0, 4, 5]);
+    }
+    let mut lines = chunks(&[&delta("a"), "data: {"]);
+    lines.push(Line::End(End { at_us: 9, exchange: 1, how: HowEnded::Broken }));
+    assert_eq!(written(&lines).0, [0, 0, 3]);
+}
+
+#[test]
+fn a_secret_is_left_out_whole_split_over_chunks_and_split_over_deltas() {
+    let (first, second) = SECRET.split_at(7);
+    let in_frame = format!("data: {{\"text\":\"{SECRET}\"}}\n\n");
+    let end = frame("message.part.updated", &json!({ "part": { "id": "p" } }));
+    for secret in [
+        chunks(&[&in_frame]),
+        chunks(&[&in_frame[..18], &in_frame[18..]]),
+        chunks(&[&delta(first), &delta(second), &end]),
+    ] {
+        let all = written(&secret).1;
+        let Line::Note(note) = &all.lines[0] else { panic!("{:?}", all.lines) };
+        assert_eq!(note.text, "left out while recording: a secret of this run");
+        assert_eq!(all.lines.len(), 1);
+    }
+    let mut around = chunks(&["data: 1\n\n", &in_frame, "data: 2\n\n"]);
+    let all = written(&around).1;
+    around[1] = left_out(2, "a secret of this run");
+    assert_eq!(all.lines, around);
+}
+
+#[test]
+fn the_thread_takes_down_what_was_said_before_it_began_and_the_file_is_private() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/x.jsonl");
+    let (dictation, dictated) = dictation();
+    let lines = chunks(&["data: 1\n\n", "data: 2"]);
+    dictation.hear(&lines[0]);
+    let scribe = Scribe::begin(&path, &header(), Secrets::default(), (dictation.clone(), dictated)).unwrap();
+    dictation.hear(&lines[1]);
+    let partial = scribe.partial().to_owned();
+    scribe.end().unwrap();
+    dictation.hear(&lines[1]);
+    assert_eq!(Recording::read(&partial).unwrap().lines, lines);
+    assert_eq!(fs::metadata(&partial).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(!path.exists() && partial.ends_with("deep/x.jsonl.partial"));
+}
+
+#[test]
+fn a_place_that_can_not_be_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let path = folder.path().join("file/x.jsonl");
+    let error = Scribe::begin(&path, &header(), Secrets::default(), dictation()).unwrap_err().to_string();
+    assert!(error.contains("x.jsonl.partial: failed to write it: "), "{error}");
+}
