@@ -45,6 +45,6 @@ impl Case {
     }
 }
 
-fn all_servers() -> Vec<ServerKind> {
+pub(crate) fn all_servers() -> Vec<ServerKind> {
     ServerKind::ALL.to_vec()
 }

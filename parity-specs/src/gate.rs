@@ -1,5 +1,6 @@
 //! What a phase asks for, and what nobody proves yet.
 
+use fixtures::ServerKind;
 use serde::Deserialize;
 
 /// The file of phases.
@@ -28,6 +29,22 @@ pub struct DebtFile {
     /// What is owed.
     #[serde(default, rename = "debt")]
     pub debts: Vec<Debt>,
+    /// What the stand-in's world can't perform yet.
+    #[serde(default)]
+    pub unperformed: Vec<Unperformed>,
+}
+
+/// A scenario that is recorded and that the stand-in's world can't perform yet.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unperformed {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The servers whose world can't.
+    #[serde(default = "crate::case::all_servers")]
+    pub servers: Vec<ServerKind>,
+    /// Why, and what would be needed.
+    pub reason: String,
 }
 
 /// A requirement that nothing proves.

@@ -1,11 +1,12 @@
 //! The whole matrix, read and checked against itself: a name that leads nowhere is an error with its file.
 
 use crate::case::{ADAPTER_LANE, Case, NamedCase};
-use crate::gate::{Debt, DebtFile, Phase, PhaseFile};
+use crate::gate::{Debt, DebtFile, Phase, PhaseFile, Unperformed};
 use crate::requirement::{Requirement, RequirementFile};
-use fixtures::catalog;
 use fixtures::error::{FileError, parse_toml};
 use fixtures::fault_plan::{Place, check_names};
+use fixtures::near_names::unknown;
+use fixtures::{ServerKind, catalog};
 use include_dir::{Dir, include_dir};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ pub struct Matrix {
     pub phases: Vec<Phase>,
     /// What is owed.
     pub debts: Vec<Debt>,
+    /// What the stand-in's world can't perform yet.
+    pub unperformed: Vec<Unperformed>,
 }
 
 impl Matrix {
@@ -61,7 +64,7 @@ impl Matrix {
             } else if path == Path::new("phases.toml") {
                 matrix.phases = parse_toml::<PhaseFile>(&file, text)?.phases;
             } else if path == Path::new("debt.toml") {
-                matrix.debts = parse_toml::<DebtFile>(&file, text)?.debts;
+                DebtFile { debts: matrix.debts, unperformed: matrix.unperformed } = parse_toml(&file, text)?;
             }
         }
         matrix.cases.sort_by(|a, b| a.name.cmp(&b.name));
@@ -72,6 +75,16 @@ impl Matrix {
     /// The cases that prove a requirement.
     pub fn cases_for<'a>(&'a self, requirement: &'a str) -> impl Iterator<Item = &'a NamedCase> {
         self.cases.iter().filter(move |named| named.case.proves.iter().any(|id| id == requirement))
+    }
+
+    /// Why the world can't perform a scenario of a server yet; `None` when it must.
+    #[must_use]
+    pub fn unperformed(&self, scenario: &str, server: ServerKind) -> Option<&str> {
+        let entry = self
+            .unperformed
+            .iter()
+            .find(|entry| entry.scenario == scenario && entry.servers.contains(&server))?;
+        Some(&entry.reason)
     }
 
     /// Is this requirement owed?
@@ -99,6 +112,12 @@ impl Matrix {
                 let known: Vec<&str> = self.requirements.keys().map(String::as_str).collect();
                 let message = format!("there is no requirement '{unknown}'; there are: {}", known.join(", "));
                 return Err(FileError::whole(file, message));
+            }
+        }
+        for Unperformed { scenario, .. } in &self.unperformed {
+            if !scenarios.contains(scenario) {
+                let message = unknown("scenario", scenario, &scenarios);
+                return Err(FileError::whole("parity-specs/debt.toml", message));
             }
         }
         for debt in &self.debts {

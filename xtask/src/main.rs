@@ -43,7 +43,7 @@ enum Command {
     /// Kill the recorder many times, and look for what is left.
     Kills(kills::Arguments),
     /// Hold the stand-in's world and its replay against every recording.
-    Truth,
+    Truth(truth::Arguments),
     /// Run all tests, and with --extra those that need more than a Rust toolchain.
     Test(test::Arguments),
     /// Check formatting, clippy, tidy, and cargo-deny where it is installed.
@@ -67,7 +67,7 @@ fn run(command: Command, root: &Path) -> Outcome {
         Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),
         Command::Kills(arguments) => kills::run(&arguments, root),
-        Command::Truth => truth::run(),
+        Command::Truth(arguments) => truth::run(&arguments),
         Command::Test(arguments) => test::run(&arguments, root),
         Command::Lint => lint::run(root),
         Command::Tidy => tidy::run(root),

@@ -1,31 +1,71 @@
 //! `cargo xtask truth`: holds the stand-in's world and its replay against every recording.
 
 use crate::outcome::Outcome;
+use clap::Args;
 use harness::say;
-use harness::truth::{compare_all, stand_in_limits};
+use harness::truth::{Comparison, compare_all, stand_in_limits};
+use parity_specs::Matrix;
+
+/// What to say.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Show the differences of what is owed, too.
+    #[arg(long)]
+    owed: bool,
+    /// Only scenarios whose names contain this.
+    #[arg(value_name = "NAME")]
+    only: Option<String>,
+}
 
 /// Compares; needs nothing but the recordings in the repository.
-pub(crate) fn run() -> Outcome {
+pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    let matrix = match Matrix::embedded() {
+        Ok(matrix) => matrix,
+        Err(error) => return Outcome::Fails(error.to_string()),
+    };
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => return Outcome::Untestable(format!("failed to start a runtime: {error}")),
     };
-    let comparisons = runtime.block_on(compare_all(&stand_in_limits(), |comparison| {
-        let mark = if comparison.is_equal() { "✓" } else { "✗" };
-        say!("{mark} {} {} {}", comparison.server, comparison.candidate, comparison.scenario);
-        match &comparison.outcome {
-            Ok(differences) => {
-                let sides = comparison.sides();
-                differences.iter().for_each(|difference| say!("    {}", difference.told(&sides)));
-            }
-            Err(why) => say!("    {why}"),
-        }
-    }));
+    let only = arguments.only.as_deref().unwrap_or_default();
+    let limits = stand_in_limits();
+    let compared = compare_all(&matrix, only, &limits, |comparison| tell(comparison, arguments.owed));
+    let comparisons = runtime.block_on(compared);
     let equal = comparisons.iter().filter(|comparison| comparison.is_equal()).count();
-    say!("\n{equal} of {} equal", comparisons.len());
-    if equal == comparisons.len() && !comparisons.is_empty() {
+    let owed = comparisons.iter().filter(|comparison| comparison.holds() && !comparison.is_equal()).count();
+    say!("\n{equal} of {} equal, {owed} owed", comparisons.len());
+    let wrong = comparisons.iter().filter(|comparison| !comparison.holds()).count();
+    if comparisons.is_empty() {
+        Outcome::Misuse(format!("no scenario's name contains '{only}'"))
+    } else if wrong == 0 {
         Outcome::Holds
     } else {
-        Outcome::Fails(format!("{} comparisons show differences", comparisons.len() - equal))
+        Outcome::Fails(format!("{wrong} comparisons are not as they are meant to be"))
+    }
+}
+
+fn tell(comparison: &Comparison, show_owed: bool) {
+    let mark = match (comparison.is_equal(), &comparison.owed) {
+        (true, None) => "✓",
+        (false, Some(_)) => "○",
+        _ => "✗",
+    };
+    let of = format!("{} {} {}", comparison.server, comparison.candidate, comparison.scenario);
+    match &comparison.owed {
+        None => say!("{mark} {of}"),
+        Some(why) if comparison.is_equal() => {
+            say!("{mark} {of}: equal, and yet owed in parity-specs/debt.toml (\"{why}\"): delete the entry");
+        }
+        Some(why) => say!("{mark} {of}: owed. {why}"),
+    }
+    if comparison.owed.is_some() && !show_owed {
+        return;
+    }
+    match &comparison.outcome {
+        Ok(differences) => {
+            let sides = comparison.sides();
+            differences.iter().for_each(|difference| say!("    {}", difference.told(&sides)));
+        }
+        Err(why) => say!("    {why}"),
     }
 }
