@@ -6,8 +6,10 @@ use crate::requirement::{Requirement, RequirementFile};
 use fixtures::catalog;
 use fixtures::error::{FileError, parse_toml};
 use include_dir::{Dir, include_dir};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toml::Spanned;
 
 static DATA: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR");
 
@@ -22,6 +24,31 @@ pub struct Matrix {
     pub phases: Vec<Phase>,
     /// What is owed.
     pub debts: Vec<Debt>,
+    /// The checks that requirements name. Which there are is known above this crate.
+    pub checks: Vec<NamedCheck>,
+}
+
+/// A check that a requirement names, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedCheck {
+    /// Its name.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+    /// The line in it, from 1.
+    pub line: usize,
+}
+
+/// What of a file of requirements has a place that matters.
+#[derive(Deserialize)]
+struct Places {
+    #[serde(default)]
+    requirement: Vec<Place>,
+}
+
+#[derive(Deserialize)]
+struct Place {
+    check: Option<Spanned<String>>,
 }
 
 impl Matrix {
@@ -40,6 +67,11 @@ impl Matrix {
             let file = shown(path);
             if path.starts_with("requirements") {
                 let read: RequirementFile = parse_toml(&file, text)?;
+                let places: Places = parse_toml(&file, text)?;
+                for check in places.requirement.into_iter().filter_map(|place| place.check) {
+                    let line = text[..check.span().start].matches('\n').count() + 1;
+                    matrix.checks.push(NamedCheck { name: check.into_inner(), file: file.clone(), line });
+                }
                 for requirement in read.requirements {
                     let id = requirement.id.clone();
                     if matrix.requirements.insert(id.clone(), requirement).is_some() {

@@ -2,7 +2,8 @@
 //! against it, and keeps all that crosses the wire on one time line.
 //!
 //! * [`sandbox`] — a fresh workspace with one commit, and a fresh home.
-//! * [`launch`] — starts a server in a sandbox and waits until it answers; [`process`] ends it with its children.
+//! * [`launch`] — starts a server in a sandbox and waits until it answers; [`process`] is the running program, and
+//!   [`group`] ends it, or any other one, with its children.
 //! * [`capture`] — a client that keeps what it sends and receives; [`events`] — a stream that is being kept.
 //! * [`drive`] — does what the person of a scenario does.
 //! * [`keep`] — gives a recording its name on disk, once it is known to hold no secret.
@@ -16,6 +17,7 @@ pub mod capture;
 pub mod clock;
 pub mod drive;
 pub mod events;
+pub mod group;
 pub mod keep;
 pub mod launch;
 pub mod process;
@@ -27,6 +29,7 @@ mod testing;
 pub use capture::{Client, Credentials};
 pub use clock::Limits;
 pub use drive::{Performed, perform};
+pub use group::Group;
 pub use launch::{LaunchSpec, Server};
 pub use sandbox::Sandbox;
 pub use tape::Tape;

@@ -1,18 +1,15 @@
-//! A program in a process group of its own, so that its children can be ended with it: `kilo` is a wrapper, and
-//! its child would live on and keep the port.
-//!
-//! Only what was started here is ever ended. The number of a group may be given to strangers once its leader has
-//! been reaped and its members are gone, so the leader is reaped last: after the group has been killed.
+//! A server as a program: its process group, and the outputs that are read whether anyone looks at them or not.
 
 use crate::clock;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use crate::group::{Group, leader_ended};
+use rustix::process::{Pid, Signal};
 use std::collections::VecDeque;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -33,9 +30,7 @@ pub struct Stopped {
 /// A running program and its children.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
-    child: Child,
-    leader: Pid,
-    reaped: bool,
+    group: Group,
     /// The lines of stdout as they come.
     pub(crate) stdout: mpsc::UnboundedReceiver<String>,
     stderr: Arc<Mutex<VecDeque<String>>>,
@@ -45,16 +40,10 @@ pub(crate) struct ProcessGroup {
 impl ProcessGroup {
     /// Starts it. Both outputs are read from now on, whether anyone looks at them or not.
     pub(crate) fn start(mut command: Command) -> io::Result<Self> {
-        let mut child = command
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let (Some(leader), Some(stdout), Some(stderr)) = (leader, child.stdout.take(), child.stderr.take())
-        else {
-            return Err(io::Error::other("the new process has no number or no outputs"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut group = Group::start(command)?;
+        let (Some(stdout), Some(stderr)) = (group.take_stdout(), group.take_stderr()) else {
+            return Err(io::Error::other("the new process has no outputs"));
         };
         let (lines, received) = mpsc::unbounded_channel();
         let last = Arc::new(Mutex::new(VecDeque::new()));
@@ -70,7 +59,7 @@ impl ProcessGroup {
                 kept.push_back(line);
             })),
         ];
-        Ok(Self { child, leader, reaped: false, stdout: received, stderr: last, drains })
+        Ok(Self { group, stdout: received, stderr: last, drains })
     }
 
     /// The last lines of stderr.
@@ -81,22 +70,18 @@ impl ProcessGroup {
 
     /// Waits until the program itself has ended; it is not reaped.
     pub(crate) async fn leader_ended(leader: Pid) {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        clock::until(|| {
-            !matches!(waitid(WaitId::Pid(leader), options), Ok(None) | Err(rustix::io::Errno::INTR))
-        })
-        .await;
+        leader_ended(leader).await;
     }
 
     /// The number of the program and its group.
     pub(crate) fn leader(&self) -> Pid {
-        self.leader
+        self.group.leader()
     }
 
     /// Asks the whole group to end; after `limit` it is ended.
     pub(crate) async fn stop(mut self, limit: Duration) -> io::Result<Stopped> {
-        self.signal(Signal::TERM);
-        let (leader, drains) = (self.leader, std::mem::take(&mut self.drains));
+        self.group.signal(Signal::TERM);
+        let (leader, drains) = (self.leader(), std::mem::take(&mut self.drains));
         let graceful = clock::within(limit, async {
             Self::leader_ended(leader).await;
             // The children have the same outputs: those are at their end when the last child is.
@@ -112,9 +97,7 @@ impl ProcessGroup {
 
     /// Ends the whole group at once.
     pub(crate) async fn kill(&mut self) -> io::Result<ExitStatus> {
-        self.signal(Signal::KILL);
-        let status = self.child.wait().await?;
-        self.reaped = true;
+        let status = self.group.kill().await?;
         // Whatever was written before the end belongs to the last words. A child that left the group may hold
         // the outputs open, so this wait has a limit.
         clock::within(Duration::from_millis(500), async {
@@ -124,19 +107,6 @@ impl ProcessGroup {
         })
         .await;
         Ok(status)
-    }
-
-    /// A group that is gone already needs no signal.
-    fn signal(&self, signal: Signal) {
-        if !self.reaped {
-            kill_process_group(self.leader, signal).ok();
-        }
-    }
-}
-
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        self.signal(Signal::KILL);
     }
 }
 

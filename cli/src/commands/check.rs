@@ -1,14 +1,15 @@
 //! `standin check`: cases with one adapter; the reference without any other named.
 
-use super::{Failure, Outcome, runtime, server};
+use super::{FAILS, Failure, Outcome, runtime, server};
 use clap::Args;
 use fixtures::ServerKind;
 use harness::clock::Limits;
 use harness::gate::{history_path, run_cases};
+use harness::handshake::{NoAdapter, greet};
 use harness::judge::Verdict;
 use harness::report::terminal;
 use harness::subject::Subject;
-use parity_specs::{Matrix, NamedCase};
+use parity_specs::NamedCase;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -35,7 +36,19 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let subject = subject(arguments)?;
     let cases = cases(arguments)?;
-    let finished = runtime()?.block_on(run_cases(&cases, &subject, &Limits::default(), |cell| {
+    let runtime = runtime()?;
+    if matches!(subject, Subject::Program { .. }) {
+        match runtime.block_on(greet(&subject, &Limits::default())) {
+            Ok(()) => {}
+            Err(NoAdapter::CannotStart(why)) => return Err(Failure::Misuse(why)),
+            Err(NoAdapter::DoesNotSpeak(why)) => {
+                println!("fail: {} is no adapter; no case was run", subject.name());
+                why.lines().for_each(|line| println!("    {line}"));
+                return Ok(ExitCode::from(FAILS));
+            }
+        }
+    }
+    let finished = runtime.block_on(run_cases(&cases, &subject, &Limits::default(), |cell| {
         let mark = if cell.verdict == Verdict::Pass { "✓" } else { "✗" };
         println!("{mark} {} {} ({})", cell.verdict, cell.case, cell.server);
     }));
@@ -70,7 +83,7 @@ fn subject(arguments: &Arguments) -> Result<Subject, Failure> {
 }
 
 fn cases(arguments: &Arguments) -> Result<Vec<NamedCase>, Failure> {
-    let matrix = Matrix::embedded()?;
+    let matrix = harness::matrix::embedded()?;
     let known = || matrix.cases.iter().map(|named| named.name.as_str()).collect::<Vec<_>>().join(", ");
     if let Some(unknown) =
         arguments.cases.iter().find(|name| !matrix.cases.iter().any(|named| named.name == **name))
