@@ -1,6 +1,6 @@
 //! `standin judge HISTORY`: judges a saved history again.
 
-use super::{Outcome, code_of};
+use super::{Failure, Outcome, code_of};
 use clap::Args;
 use fixtures::recording::Recording;
 use std::path::PathBuf;
@@ -15,6 +15,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let history = Recording::read(&arguments.history)?;
+    if let Some(why) = harness::judge::no_history(&history) {
+        return Err(Failure::Misuse(format!("{}: {why}", arguments.history.display())));
+    }
     let judgement = harness::judge::judge(&history.lines);
     judgement.troubles.iter().for_each(|trouble| println!("{trouble}"));
     for judged in &judgement.checks {
