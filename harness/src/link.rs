@@ -25,7 +25,7 @@ const LONGEST_LINE: usize = 4 * 1024 * 1024;
 /// So much an adapter may write in one case.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// So many lines.
-const MOST_LINES: usize = 100_000;
+const MOST_LINES: usize = 20_000;
 /// So many lines that are no messages. A log that strays to stdout stays below it, and is told all the same.
 const MOST_BAD_LINES: usize = 20;
 

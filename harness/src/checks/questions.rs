@@ -81,3 +81,55 @@ fn answer_sent(line: &Line) -> Option<&str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::rpc::notification_line;
+    use crate::protocol::{Notification, View};
+    use fixtures::recording::AdapterLine;
+    use serde_json::{Value, json};
+
+    fn line(from: Speaker, message: Value) -> Line {
+        Line::Adapter(AdapterLine { at_us: 0, from, message })
+    }
+
+    fn shows(update: Update) -> Line {
+        let said = notification_line(&Notification::Update(update));
+        line(Speaker::Adapter, serde_json::from_str(&said).unwrap())
+    }
+
+    fn asks() -> Line {
+        let asked = Update::PermissionRequest {
+            task_id: "t".into(),
+            permission_id: "per_1".into(),
+            permission: "edit".into(),
+            patterns: Vec::new(),
+        };
+        shows(asked)
+    }
+
+    #[test]
+    fn a_question_pops_up_once_until_a_timeline_replaces_it_and_never_after_its_answer() {
+        let answers = || {
+            let params = json!({ "taskId": "t", "permissionId": "per_1", "reply": "once" });
+            line(Speaker::Harness, json!({ "method": "permission/reply", "params": params }))
+        };
+        let anew = || shows(Update::Timeline { task_id: "t".into(), view: View::default() });
+        for (lines, facts, expected) in [
+            (vec![asks(), answers()], 1, None),
+            (vec![asks(), anew(), asks(), answers()], 2, None),
+            (vec![asks(), asks()], 2, Some("per_1 is asked twice")),
+            (
+                vec![asks(), answers(), asks()],
+                2,
+                Some("per_1 is asked again after the person has answered it"),
+            ),
+            (vec![answers()], 0, None),
+        ] {
+            let examined = examine(&lines);
+            assert_eq!((examined.facts, examined.findings.first().map(String::as_str)), (facts, expected));
+        }
+        assert!(!(CHECK.has_occasion)(&[asks()]), "the server has asked nothing");
+    }
+}
