@@ -73,6 +73,17 @@ fn what_can_not_be_played_again_is_refused_by_name() {
 }
 
 #[test]
+fn only_a_history_can_be_judged() {
+    let recording = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../fixtures/recordings/kilo-7.7.7/permission/write-allowed-once.jsonl"
+    );
+    let (code, stderr) = refused(&["judge", recording]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("this is no history: it is a recording"), "{stderr}");
+}
+
+#[test]
 fn a_port_in_use_could_not_be_had() {
     let taken = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = taken.local_addr().unwrap().port().to_string();

@@ -8,6 +8,8 @@ use std::time::Duration;
 pub struct Limits {
     /// For an adapter to answer a request.
     pub answer: Duration,
+    /// For an adapter to end after it was told to.
+    pub end: Duration,
     /// For a step of the person to become possible, e.g. for a question to be shown.
     pub step: Duration,
     /// For the case to settle after the last step.
@@ -20,6 +22,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             answer: Duration::from_secs(10),
+            end: Duration::from_secs(2),
             step: Duration::from_secs(5),
             settle: Duration::from_secs(5),
             quiet: Duration::from_millis(150),

@@ -5,7 +5,9 @@
 
 use crate::clock::Limits;
 use crate::judge::{Verdict, judge};
-use crate::report::{Cell, GateReport, GateResult, MutantRow, RequirementRow, RequirementState, timeline};
+use crate::report::{
+    Cell, GateReport, GateResult, MutantRow, Proof, RequirementRow, RequirementState, timeline,
+};
 use crate::runner;
 use crate::subject::Subject;
 use crate::{checks, mutants};
@@ -15,8 +17,8 @@ use futures_util::StreamExt as _;
 use parity_specs::{Matrix, NamedCase, Phase};
 use std::path::Path;
 
-/// How many cells run at once.
-const CELLS_AT_ONCE: usize = 4;
+/// How many cells run at once. Most of a cell's time is waiting.
+const CELLS_AT_ONCE: usize = 8;
 
 /// A cell and its history.
 #[derive(Debug)]
@@ -65,14 +67,28 @@ pub async fn run_cases(
     limits: &Limits,
     seen: impl Fn(&Cell),
 ) -> Vec<Finished> {
+    run_subjects(cases, std::slice::from_ref(subject), limits, seen).await
+}
+
+/// All cases with the first subject, then with the next; several cells at once, whoever they belong to.
+async fn run_subjects(
+    cases: &[NamedCase],
+    subjects: &[Subject],
+    limits: &Limits,
+    seen: impl Fn(&Cell),
+) -> Vec<Finished> {
     let seen = &seen;
-    let cells = cases.iter().flat_map(|named| named.case.servers.iter().map(move |server| (named, *server)));
-    let runs = cells.map(|(named, server)| async move {
+    let cells = subjects.iter().flat_map(|subject| cells_of(cases).map(move |cell| (subject, cell)));
+    let runs = cells.map(|(subject, (named, server))| async move {
         let finished = run_cell(named, server, subject, limits).await;
         seen(&finished.cell);
         finished
     });
     futures_util::stream::iter(runs).buffered(CELLS_AT_ONCE).collect().await
+}
+
+fn cells_of(cases: &[NamedCase]) -> impl Iterator<Item = (&NamedCase, ServerKind)> {
+    cases.iter().flat_map(|named| named.case.servers.iter().map(move |server| (named, *server)))
 }
 
 /// The gate of a phase. `seen` is told each cell as it is done, `keep` gets the histories.
@@ -85,18 +101,21 @@ pub async fn run_gate(
 ) -> GateReport {
     let cases: Vec<NamedCase> =
         matrix.cases.iter().filter(|named| belongs_to(matrix, named, phase)).cloned().collect();
+    let mutants = mutants::all();
+    let of_mutants = mutants.iter().map(|mutant| Subject::Mutant(mutant.name.to_owned()));
+    let subjects: Vec<Subject> = std::iter::once(Subject::Reference).chain(of_mutants).collect();
+    let mut runs = run_subjects(&cases, &subjects, limits, &seen).await.into_iter();
+    let each = cells_of(&cases).count();
     let mut cells = Vec::new();
-    for finished in run_cases(&cases, &Subject::Reference, limits, &seen).await {
+    for finished in runs.by_ref().take(each) {
         if let Some(history) = &finished.history {
             keep(&finished.cell, history);
         }
         cells.push(finished.cell);
     }
     let mut rows = Vec::new();
-    for mutant in mutants::all() {
-        let subject = Subject::Mutant(mutant.name.to_owned());
-        let run = run_cases(&cases, &subject, limits, &seen).await;
-        let cells = run.into_iter().map(|finished| finished.cell).collect();
+    for mutant in mutants {
+        let cells = runs.by_ref().take(each).map(|finished| finished.cell).collect();
         rows.push(MutantRow { name: mutant.name.to_owned(), about: mutant.about.to_owned(), cells });
     }
     judge_gate(matrix, phase, &cases, cells, rows)
@@ -126,17 +145,13 @@ fn judge_gate(
         .values()
         .filter(|requirement| requirement.phase <= phase.number)
         .map(|requirement| {
-            let proofs: Vec<&Cell> = cells
+            let proofs: Vec<Proof> = cells
                 .iter()
                 .filter(|cell| matrix.cases_for(&requirement.id).any(|named| named.name == cell.case))
+                .map(|cell| proof(cell, requirement.check.as_deref()))
                 .collect();
-            let holds = |cell: &&Cell| {
-                let shown =
-                    cell.checks.iter().find(|judged| Some(judged.check) == requirement.check.as_deref());
-                cell.verdict == Verdict::Pass && shown.is_some_and(|judged| judged.verdict == Verdict::Pass)
-            };
             let owed = matrix.debts.iter().find(|debt| debt.requirement == requirement.id);
-            let proven = !proofs.is_empty() && proofs.iter().all(holds);
+            let proven = !proofs.is_empty() && proofs.iter().all(|proof| proof.verdict == Verdict::Pass);
             let state = match (proven, owed) {
                 (true, None) => RequirementState::Proven,
                 (false, Some(_)) if proofs.is_empty() => RequirementState::Owed,
@@ -149,7 +164,7 @@ fn judge_gate(
                 about: requirement.about.clone(),
                 source: requirement.source.clone(),
                 state,
-                cases: proofs.iter().map(|cell| format!("{} ({})", cell.case, cell.server)).collect(),
+                cases: proofs,
                 reason: owed.map(|debt| debt.reason.clone()),
             }
         })
@@ -169,6 +184,13 @@ fn judge_gate(
     }
 }
 
+/// What a cell says of a requirement that `check` shows. A check that saw nothing has shown nothing.
+fn proof(cell: &Cell, check: Option<&str>) -> Proof {
+    let judged = cell.checks.iter().find(|judged| Some(judged.check) == check).map(|judged| judged.verdict);
+    let shown = judged.filter(|shown| *shown != Verdict::NotApplicable).unwrap_or(Verdict::Untestable);
+    Proof { case: cell.case.clone(), server: cell.server, verdict: shown.max(cell.verdict) }
+}
+
 /// What does not bite: a mutant that survives or is hit without a fault, a case or a check that catches nobody.
 fn toothless(cases: &[NamedCase], mutants: &[MutantRow]) -> Vec<String> {
     let mut found = Vec::new();
@@ -180,7 +202,7 @@ fn toothless(cases: &[NamedCase], mutants: &[MutantRow]) -> Vec<String> {
                 cell.server
             ));
         }
-        if !mutant.cells.iter().any(|cell| cell.faulted && cell.verdict == Verdict::Fail) {
+        if !mutant.is_caught() {
             found.push(format!("the mutant {} survives every case: add a case that catches it", mutant.name));
         }
     }
@@ -218,7 +240,7 @@ fn result(
     let broken = is(RequirementState::Missing) + is(RequirementState::OwedButProven);
     match worst {
         Verdict::Fail => GateResult::Fail,
-        Verdict::Untestable | Verdict::HarnessError => GateResult::CouldNotCheck,
+        Verdict::NotApplicable | Verdict::Untestable | Verdict::HarnessError => GateResult::CouldNotCheck,
         Verdict::Pass if harness_failed => GateResult::CouldNotCheck,
         Verdict::Pass if broken > 0 || !toothless.is_empty() || is(RequirementState::Failing) > 0 => {
             GateResult::Fail
@@ -272,7 +294,10 @@ mod tests {
             faulted,
             verdict,
             troubles: Vec::new(),
-            checks: vec![Judged { check: "convergence", verdict, facts: 1, findings: Vec::new() }],
+            checks: checks::all()
+                .iter()
+                .map(|check| Judged { check: check.name, verdict, facts: 1, findings: Vec::new() })
+                .collect(),
             rerun: String::new(),
             timeline: Vec::new(),
         }
@@ -315,6 +340,24 @@ mod tests {
                 GateResult::CouldNotCheck
             );
         }
+    }
+
+    #[test]
+    fn a_row_tells_the_guilty_cell() {
+        let verdicts = |report: &GateReport| -> Vec<Verdict> {
+            report.requirements[0].cases.iter().map(|proof| proof.verdict).collect()
+        };
+        let one_unseen = report(&owes(&["a.c"]), [Verdict::Untestable, Verdict::Pass], CAUGHT);
+        assert_eq!(verdicts(&one_unseen), [Verdict::Untestable, Verdict::Pass]);
+        let told = crate::report::terminal::render(&one_unseen);
+        assert!(
+            told.contains("not proven by x/broken (kilo): untestable\n    proven by x/whole (kilo)\n"),
+            "{told}"
+        );
+        // A cell may pass and prove nothing of what this requirement's check is about.
+        let mut passing = cell("x/whole", false, Verdict::Pass);
+        passing.checks[0].verdict = Verdict::NotApplicable;
+        assert_eq!(proof(&passing, Some("convergence")).verdict, Verdict::Untestable);
     }
 
     #[test]

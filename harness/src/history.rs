@@ -5,7 +5,7 @@ use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Line, Speaker, Trouble, TroubleKind};
 use fixtures::sse;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the adapter showed, in order.
 #[must_use]
@@ -99,6 +99,25 @@ pub fn last_read(lines: &[Line], lane: &str, fits: impl Fn(&str) -> bool) -> Opt
         }
         _ => None,
     })
+}
+
+/// All good answers to reads, on any lane, whose path fits; in order.
+#[must_use]
+pub fn reads(lines: &[Line], fits: impl Fn(&str) -> bool) -> Vec<Value> {
+    let mut asked = BTreeSet::new();
+    let mut answers = Vec::new();
+    for line in lines {
+        match line {
+            Line::Request(request) if request.method == "GET" && fits(&request.path) => {
+                asked.insert(request.exchange);
+            }
+            Line::Response(response) if response.status == 200 && asked.contains(&response.exchange) => {
+                answers.extend(response.body.json());
+            }
+            _ => {}
+        }
+    }
+    answers
 }
 
 /// What went wrong, whose trouble it is, in order.

@@ -2,7 +2,7 @@
 
 use crate::checks::{self, Check, Examined};
 use crate::history;
-use fixtures::recording::{Line, TroubleKind};
+use fixtures::recording::{FileKind, Line, Recording, Speaker, TroubleKind};
 use serde::Serialize;
 use std::fmt;
 
@@ -10,6 +10,8 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
+    /// Of a check: the server did nothing that it is about. It proves nothing, and it spoils nothing.
+    NotApplicable,
     /// It holds.
     Pass,
     /// It could not be seen; never green.
@@ -47,6 +49,7 @@ pub struct Judgement {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::NotApplicable => "not-applicable",
             Self::Pass => "pass",
             Self::Untestable => "untestable",
             Self::HarnessError => "harness-error",
@@ -55,11 +58,31 @@ impl fmt::Display for Verdict {
     }
 }
 
+/// Why a file can't be judged: it tells nothing of an adapter.
+#[must_use]
+pub fn no_history(file: &Recording) -> Option<String> {
+    let has_adapter =
+        file.lines.iter().any(|line| matches!(line, Line::Adapter(line) if line.from == Speaker::Adapter));
+    let told = match file.header.kind {
+        FileKind::Recording => "it is a recording, what a server sent to nobody in particular",
+        FileKind::Journal => "it is a journal, what a stand-in saw",
+        FileKind::History if file.lines.is_empty() => "it has no line after its header",
+        FileKind::History => return None,
+    };
+    (!has_adapter).then(|| {
+        format!(
+            "this is no history: {told}; `standin check --histories DIR` and `standin gate` keep histories"
+        )
+    })
+}
+
 /// Judges a history by all checks.
 #[must_use]
 pub fn judge(lines: &[Line]) -> Judgement {
     let checks: Vec<Judged> = checks::all().into_iter().map(|check| apply(check, lines)).collect();
-    let mut verdict = checks.iter().map(|judged| judged.verdict).max().unwrap_or(Verdict::Untestable);
+    let worst = checks.iter().map(|judged| judged.verdict).max();
+    // Nothing that was not examined is green.
+    let mut verdict = worst.filter(|worst| *worst != Verdict::NotApplicable).unwrap_or(Verdict::Untestable);
     let mut troubles = Vec::new();
     for (kind, what) in history::troubles(lines) {
         troubles.push(what.to_owned());
@@ -75,9 +98,34 @@ pub fn judge(lines: &[Line]) -> Judgement {
 fn apply(check: Check, lines: &[Line]) -> Judged {
     let Examined { facts, findings } = (check.examine)(lines);
     let verdict = match (facts, findings.is_empty()) {
+        (0, true) if !(check.has_occasion)(lines) => Verdict::NotApplicable,
         (0, true) => Verdict::Untestable,
         (_, true) => Verdict::Pass,
         (_, false) => Verdict::Fail,
     };
     Judged { check: check.name, verdict, facts, findings }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(verdict_of: (usize, bool), has_occasion: fn(&[Line]) -> bool) -> Verdict {
+        let examine: fn(&[Line]) -> Examined = match verdict_of {
+            (0, _) => |_| Examined::default(),
+            (_, true) => |_| Examined { facts: 1, findings: Vec::new() },
+            (_, false) => |_| Examined { facts: 1, findings: vec!["no".to_owned()] },
+        };
+        apply(Check { name: "c", about: "x", has_occasion, examine }, &[]).verdict
+    }
+
+    #[test]
+    fn without_a_fact_nothing_passes_and_without_an_occasion_nothing_is_asked() {
+        assert_eq!(checked((0, true), |_| true), Verdict::Untestable);
+        assert_eq!(checked((0, true), |_| false), Verdict::NotApplicable);
+        assert_eq!(checked((1, true), |_| true), Verdict::Pass);
+        assert_eq!(checked((1, false), |_| false), Verdict::Fail, "what was seen counts");
+        assert!(Verdict::NotApplicable < Verdict::Pass, "it is never the worst beside a pass");
+        assert_eq!(judge(&[]).verdict, Verdict::Untestable);
+    }
 }

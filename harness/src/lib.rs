@@ -1,9 +1,11 @@
 //! The judge: performs scenarios, runs adapters against the parity matrix, and reports.
 //!
 //! From a case to a report:
+//! * [`matrix`] — the requirements and cases, with checks that exist.
 //! * [`gate`] — the cases of a phase, the mutants, the ledger; [`gate::run_cell`] is one cell.
 //! * [`runner`] — one case with one adapter and one server, from start to the saved history.
-//! * [`subject`] — who is judged; `link` — the line channel to it; `observer` — the harness's own eyes.
+//! * [`subject`] — who is judged; [`handshake`] — the first words with it; `link` — the line channel to it, and
+//!   `lines`, its bounds; `observer` — the harness's own eyes.
 //! * [`protocol`] — what harness and adapters say to each other.
 //! * [`history`] — questions to a history; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
 //! * [`report`] — what a gate says, as data, and each format of it.
@@ -22,10 +24,13 @@
 pub mod checks;
 pub mod clock;
 pub mod gate;
+pub mod handshake;
 pub mod history;
 pub mod judge;
+mod lines;
 mod link;
 pub mod machine;
+pub mod matrix;
 pub mod mutants;
 mod observer;
 pub mod performance;

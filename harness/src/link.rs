@@ -1,6 +1,10 @@
 //! The line channel to an adapter: requests out, answers and notifications in, everything into the history.
+//!
+//! An adapter is a stranger's program. What it writes has bounds, and one that goes beyond them is not read any more:
+//! it babbles, and whoever started it ends it.
 
 use crate::clock::within;
+use crate::lines::Lines;
 use crate::protocol::rpc::{Incoming, RpcError, parse_line, request_line};
 use crate::protocol::{Id, Notification, Request};
 use fixtures::recording::{AdapterLine, Line, Speaker, Trouble, TroubleKind};
@@ -10,11 +14,20 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::oneshot;
+use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
 type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>>>;
+
+/// The longest line of an adapter. A whole timeline is one line, so this is generous.
+const LONGEST_LINE: usize = 4 * 1024 * 1024;
+/// So much an adapter may write in one case.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// So many lines.
+const MOST_LINES: usize = 20_000;
+/// So many lines that are no messages. A log that strays to stdout stays below it, and is told all the same.
+const MOST_BAD_LINES: usize = 20;
 
 /// A channel to an adapter.
 pub(crate) struct Link {
@@ -23,6 +36,8 @@ pub(crate) struct Link {
     waiting: Waiting,
     next_id: u64,
     reader: JoinHandle<()>,
+    /// Why nothing more is read, once that is so.
+    gone: watch::Receiver<Option<String>>,
 }
 
 /// Why a request has no result.
@@ -34,9 +49,9 @@ pub(crate) enum AskError {
     /// The adapter does not answer.
     #[error("{method} was not answered within {} s", .limit.as_secs_f32())]
     Silent { method: String, limit: Duration },
-    /// The adapter is gone.
-    #[error("the adapter ended before it answered {method}")]
-    Ended { method: String },
+    /// The adapter is gone, or is not listened to any more.
+    #[error("{why} before it answered {method}")]
+    Ended { method: String, why: String },
 }
 
 impl Link {
@@ -46,8 +61,24 @@ impl Link {
         writer: impl AsyncWrite + Unpin + Send + 'static,
     ) -> Self {
         let waiting = Waiting::default();
-        let reader = tokio::spawn(read(reader, journal.clone(), waiting.clone()));
-        Self { journal, writer: Box::new(writer), waiting, next_id: 1, reader }
+        let (says_gone, gone) = watch::channel(None);
+        let reading = Reading { journal: journal.clone(), waiting: waiting.clone(), bad: 0, answered: false };
+        let reader = tokio::spawn(reading.until_the_end(reader, says_gone));
+        Self { journal, writer: Box::new(writer), waiting, next_id: 1, reader, gone }
+    }
+
+    /// Waits until nothing more can come from the adapter; tells why.
+    pub(crate) fn gone(&self) -> impl Future<Output = String> + use<> {
+        let mut gone = self.gone.clone();
+        async move {
+            let why = gone.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+            why.unwrap_or_else(|| ENDED.to_owned())
+        }
+    }
+
+    /// Is it not read any more, whatever it writes?
+    pub(crate) fn has_babbled(&self) -> bool {
+        self.gone.borrow().as_deref() == Some(BABBLED)
     }
 
     /// Asks, and waits for the answer.
@@ -72,66 +103,139 @@ impl Link {
         self.next_id += 1;
         note(&self.journal, Speaker::Harness, &line);
         let line = if line.ends_with('\n') { line } else { line + "\n" };
+        let gone = self.gone();
         let sent = async {
             self.writer.write_all(line.as_bytes()).await?;
             self.writer.flush().await
         };
-        if sent.await.is_err() {
-            return Err(AskError::Ended { method });
-        }
-        match within(limit, receiver).await {
+        let answer = within(limit, async {
+            // An adapter that does not read may have answered all the same; one that is gone says so itself.
+            let _unread = sent.await.is_err();
+            tokio::select! {
+                biased;
+                Ok(answer) = receiver => Ok(answer),
+                why = gone => Err(why),
+            }
+        });
+        match answer.await {
             None => Err(AskError::Silent { method, limit }),
-            Some(Err(_)) => Err(AskError::Ended { method }),
+            Some(Err(why)) => Err(AskError::Ended { method, why }),
             Some(Ok(Err(error))) => Err(AskError::Refused { method, error }),
             Some(Ok(Ok(result))) => Ok(result),
         }
     }
 
-    /// Closes the adapter's input and waits until its output ends.
-    pub(crate) async fn close(mut self, limit: Duration) {
+    /// Closes the adapter's input. What is left of it is read as long as the result lives.
+    pub(crate) async fn close(mut self) -> Reader {
         // An adapter that is gone already has nothing to close.
         let _ = self.writer.shutdown().await;
-        drop(self.writer);
-        if within(limit, &mut self.reader).await.is_none() {
-            self.reader.abort();
-        }
+        Reader(self.reader)
     }
 }
 
-async fn read(reader: impl AsyncBufRead + Unpin, journal: Journal, waiting: Waiting) {
-    let mut lines = reader.lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        if line.trim().is_empty() {
-            continue;
+/// Reads the adapter's last words.
+pub(crate) struct Reader(JoinHandle<()>);
+
+impl Reader {
+    /// Waits until they are read.
+    pub(crate) async fn end(mut self, limit: Duration) {
+        within(limit, &mut self.0).await;
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Why nothing more comes, if nothing is wrong with what came.
+const ENDED: &str = "the adapter ended";
+/// Why nothing more is read of an adapter that could write more.
+const BABBLED: &str = "the adapter babbled";
+
+/// Reads what an adapter writes.
+struct Reading {
+    journal: Journal,
+    waiting: Waiting,
+    /// Lines that were no messages.
+    bad: usize,
+    /// It has answered once, so it speaks the protocol.
+    answered: bool,
+}
+
+impl Reading {
+    async fn until_the_end(mut self, reader: impl AsyncBufRead + Unpin, gone: watch::Sender<Option<String>>) {
+        let mut lines = Lines::new(reader, LONGEST_LINE);
+        let (mut count, mut bytes) = (0, 0);
+        let mut babble = None;
+        while let Some(piece) = lines.next().await {
+            count += 1;
+            bytes += piece.text.len() + 1;
+            babble = if !piece.whole {
+                Some(format!("a line of more than {LONGEST_LINE} bytes"))
+            } else if bytes > MOST_BYTES {
+                Some(format!("more than {MOST_BYTES} bytes"))
+            } else if count > MOST_LINES {
+                Some(format!("more than {MOST_LINES} lines"))
+            } else {
+                self.line(&piece.text)
+            };
+            if babble.is_some() {
+                break;
+            }
         }
-        note(&journal, Speaker::Adapter, &line);
-        match parse_line(&line) {
+        let why = babble.map(|what| {
+            trouble(&self.journal, format!("babble: the adapter wrote {what}; it is ended"));
+            BABBLED.to_owned()
+        });
+        gone.send_replace(Some(why.unwrap_or_else(|| ENDED.to_owned())));
+    }
+
+    /// Takes a line; tells what is too much of a bad thing.
+    fn line(&mut self, line: &str) -> Option<String> {
+        if line.trim().is_empty() {
+            return None;
+        }
+        note(&self.journal, Speaker::Adapter, line);
+        match parse_line(line) {
             Ok(Incoming::Response { id, outcome }) => {
                 let sender = match id {
                     Some(Id::Number(id)) => {
-                        waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
+                        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
                     }
                     _ => None,
                 };
-                match sender {
-                    // Whoever asked may have stopped waiting.
-                    Some(sender) => drop(sender.send(outcome)),
-                    None => trouble(&journal, format!("it answers what was not asked: {}", shown(&line))),
-                }
+                let Some(sender) = sender else {
+                    return self.bad_line("it answers what was not asked".to_owned(), line);
+                };
+                self.answered = true;
+                // Whoever asked may have stopped waiting.
+                drop(sender.send(outcome));
+                None
             }
             Ok(Incoming::Notification { method, params }) => {
-                if let Err(error) = Notification::from_call(&method, &params) {
-                    trouble(&journal, format!("{}: {}", error.message, shown(&line)));
-                }
+                let error = Notification::from_call(&method, &params).err()?;
+                self.bad_line(error.message, line)
             }
             Ok(Incoming::Request { .. }) => {
-                trouble(&journal, format!("an adapter asks nothing, but this one does: {}", shown(&line)));
+                self.bad_line("an adapter asks nothing, but this one does".to_owned(), line)
             }
-            Err(bad) => trouble(&journal, format!("{}: {}", bad.error.message, shown(&line))),
+            Err(bad) => self.bad_line(bad.error.message, line),
         }
     }
-    // Dropping the senders tells everyone who waits.
-    waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+
+    /// A line that is no message is told; too many of them, or one before the first answer, are the end.
+    fn bad_line(&mut self, what: String, line: &str) -> Option<String> {
+        self.bad += 1;
+        trouble(&self.journal, format!("{what}: {}", shown(line)));
+        if !self.answered {
+            return Some(
+                "what is no message before it answered anything: it does not speak the protocol".to_owned(),
+            );
+        }
+        (self.bad > MOST_BAD_LINES).then(|| format!("more than {MOST_BAD_LINES} lines that are no messages"))
+    }
 }
 
 fn note(journal: &Journal, from: Speaker, line: &str) {

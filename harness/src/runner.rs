@@ -4,14 +4,11 @@
 //! reads the server's state by itself, over a lane that no fault touches; that is what the screen is held against.
 
 use crate::clock::{Limits, within};
+use crate::handshake::hello;
 use crate::history;
-use crate::link::AskError;
 use crate::observer::Observer;
-use crate::protocol::request::{
-    Capability, Connect, Initialize, Initialized, PermissionReply, Reply, TaskRef, TaskSend, TaskStarted,
-};
-use crate::protocol::rpc::METHOD_NOT_FOUND;
-use crate::protocol::{PROTOCOL, Request};
+use crate::protocol::Request;
+use crate::protocol::request::{Connect, PermissionReply, Reply, TaskRef, TaskSend, TaskStarted};
 use crate::secret::random_password;
 use crate::subject::{Running, Subject};
 use fixtures::fault_plan::StreamName;
@@ -126,21 +123,23 @@ impl Run {
         self.running.link.ask(&request, self.limits.answer).await.map_err(|error| broken(error.to_string()))
     }
 
+    /// Waits for a fact, up to the limit of a step; whether it came is for the caller to see. An adapter that is
+    /// gone brings nothing any more.
+    async fn wait(&self, fact: impl Future<Output = ()>) -> Result<(), Troubled> {
+        let gone = self.running.link.gone();
+        let waited = async {
+            tokio::select! {
+                biased;
+                () = fact => Ok(()),
+                why = gone => Err(broken(format!("{why} in the middle of the case"))),
+            }
+        };
+        within(self.limits.step, waited).await.unwrap_or(Ok(()))
+    }
+
     /// Says hello, tests the adapter's honesty, connects it and opens its task.
     async fn introduce(&mut self) -> Result<(), Troubled> {
-        let hello = self.ask(Request::Initialize(Initialize { protocol: PROTOCOL, time_scale: 1.0 })).await?;
-        let hello: Initialized =
-            serde_json::from_value(hello).map_err(|error| broken(format!("initialize: {error}")))?;
-        match self.running.link.probe(self.limits.answer).await {
-            Err(AskError::Refused { error, .. }) if error.code == METHOD_NOT_FOUND => {}
-            Err(error @ (AskError::Silent { .. } | AskError::Ended { .. })) => {
-                return Err(broken(error.to_string()));
-            }
-            _ => return Err(broken("it must answer a method that it does not know with error -32601")),
-        }
-        if !hello.capabilities.contains(&Capability::Chat) {
-            return Err(broken("it does not declare the capability 'chat', which every case needs"));
-        }
+        hello(&mut self.running.link, &self.limits).await.map_err(broken)?;
         let connect = Connect {
             url: self.stand_in.lane_url(ADAPTER_LANE).unwrap_or_default(),
             username: self.stand_in.username().to_owned(),
@@ -232,7 +231,7 @@ impl Run {
                 .map(|(task, id)| (task.clone(), id.clone()));
             found.is_some()
         });
-        within(self.limits.step, shown).await;
+        self.wait(shown).await?;
         found.ok_or_else(|| self.not_done("the screen shows no question for permission"))
     }
 
@@ -251,10 +250,13 @@ impl Run {
             };
             last_idle > events.iter().rposition(prompt)
         });
-        match within(self.limits.step, idle).await {
-            Some(()) => Ok(()),
-            None => Err(self.not_done("the server is not idle")),
-        }
+        let mut is_idle = false;
+        self.wait(async {
+            idle.await;
+            is_idle = true;
+        })
+        .await?;
+        if is_idle { Ok(()) } else { Err(self.not_done("the server is not idle")) }
     }
 
     async fn wait_for_event(
@@ -293,6 +295,7 @@ impl Run {
     /// has read, and the time line has been quiet for a while.
     async fn settle(&mut self) {
         let limits = self.limits;
+        let gone = self.running.link.gone();
         let settled = async {
             loop {
                 let journal = self.stand_in.journal().clone();
@@ -308,7 +311,13 @@ impl Run {
                 }
             }
         };
-        within(limits.settle, settled).await;
+        within(limits.settle, async {
+            tokio::select! {
+                () = settled => {}
+                _ = gone => {}
+            }
+        })
+        .await;
     }
 
     /// The server's state at the end, as anyone can read it.
@@ -329,15 +338,16 @@ impl Run {
     }
 
     async fn finish(mut self, named: &NamedCase) -> Recording {
-        let ended_well = self.running.link.ask(&Request::Shutdown, self.limits.answer).await;
-        if let Err(error) = ended_well {
+        let told = self.running.link.ask(&Request::Shutdown, self.limits.end).await;
+        let was_told = told.is_ok();
+        if let Err(error) = told {
             self.trouble(TroubleKind::Adapter, error.to_string());
         }
         for (number, fault) in self.stand_in.unfired_faults() {
             self.trouble(TroubleKind::FaultNeverFired, format!("fault {number} never fired: it {fault}"));
         }
         let journal = self.stand_in.journal().clone();
-        if let Err(what) = self.running.end(self.limits.answer).await {
+        if let Err(what) = self.running.end(was_told, self.limits.end).await {
             journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
         }
         let header = Header {

@@ -1,15 +1,17 @@
 //! Who is judged: the reference adapter or a mutant of it, in this process; or any program that speaks the protocol.
 
 use crate::clock::within;
+use crate::lines::Lines;
 use crate::link::Link;
 use crate::{mutants, reference};
 use fixtures::recording::{Line, Note};
 use mock_server::Journal;
-use std::path::PathBuf;
+use recorder::Group;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncRead, BufReader};
+use tokio::process::Command;
 use tokio::task::JoinHandle;
 
 /// An adapter that can be started, as often as there are cases.
@@ -36,11 +38,19 @@ pub(crate) struct Running {
 
 enum Process {
     Task(JoinHandle<()>),
-    Child(Box<Child>),
+    Program(Box<Group>),
 }
 
 /// How much a pipe between tasks holds before the writer waits, as a pipe of the system would.
 const PIPE_BYTES: usize = 64 * 1024;
+/// The longest line of an adapter's stderr that is kept whole.
+const LONGEST_WORDS: usize = 16 * 1024;
+/// So much of an adapter's stderr is kept in a case; the rest is read and forgotten.
+const MOST_WORDS: usize = 64 * 1024;
+/// An adapter that is to be ended may have ended by itself a moment ago: its status is worth that moment.
+const GRACE: Duration = Duration::from_millis(300);
+/// For what a program has written before its end.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 impl Subject {
     /// How the subject is named in reports, and on the command line.
@@ -93,50 +103,69 @@ fn in_process(strategies: reference::Strategies, journal: Journal) -> Running {
     Running { link, process: Process::Task(task) }
 }
 
-fn start_program(program: &PathBuf, args: &[String], journal: Journal) -> Result<Running, String> {
-    let mut child = Command::new(program)
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
+fn start_program(program: &Path, args: &[String], journal: Journal) -> Result<Running, String> {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut group = Group::start(command)
         .map_err(|error| format!("failed to start the adapter {}: {error}", program.display()))?;
     let (Some(input), Some(output), Some(words)) =
-        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        (group.take_stdin(), group.take_stdout(), group.take_stderr())
     else {
         return Err(format!("the adapter {} has no pipes", program.display()));
     };
-    let noted = journal.clone();
-    tokio::spawn(async move {
-        let mut lines = BufReader::new(words).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            let text = format!("the adapter's stderr: {line}");
-            noted.push(|at_us| Line::Note(Note { at_us, text }));
-        }
-    });
+    tokio::spawn(keep_words(words, journal.clone()));
     let link = Link::new(journal, BufReader::new(output), input);
-    Ok(Running { link, process: Process::Child(Box::new(child)) })
+    Ok(Running { link, process: Process::Program(Box::new(group)) })
+}
+
+/// Keeps what an adapter says on stderr, up to a bound, and reads on, so that it need not wait.
+async fn keep_words(words: impl AsyncRead + Unpin, journal: Journal) {
+    let mut lines = Lines::new(BufReader::new(words), LONGEST_WORDS);
+    let mut kept = 0;
+    while let Some(piece) = lines.next().await {
+        let text = if kept > MOST_WORDS {
+            continue;
+        } else if kept + piece.text.len() > MOST_WORDS {
+            format!("the adapter's stderr: more than {MOST_WORDS} bytes; the rest is not kept")
+        } else {
+            format!("the adapter's stderr: {}", piece.text)
+        };
+        kept += piece.text.len() + 1;
+        journal.push(|at_us| Line::Note(Note { at_us, text }));
+    }
 }
 
 impl Running {
-    /// Closes the channel and waits for the adapter's end; an error tells how it ended badly.
-    pub(crate) async fn end(self, limit: Duration) -> Result<(), String> {
-        self.link.close(limit).await;
+    /// Closes the channel and waits for the adapter's end, up to `limit` if it was asked to end and has said that
+    /// it will; then it is ended, with all that it has started. An error tells how it ended badly.
+    pub(crate) async fn end(self, was_told: bool, limit: Duration) -> Result<(), String> {
+        let babbled = self.link.has_babbled();
+        let reader = self.link.close().await;
+        let limit = if was_told { limit } else { GRACE.min(limit) };
         match self.process {
             Process::Task(mut task) => {
-                if within(limit, &mut task).await.is_none() {
+                let ended = within(limit, &mut task).await;
+                reader.end(LAST_WORDS).await;
+                if ended.is_none() {
                     task.abort();
-                    return Err("the adapter did not end after 'shutdown'".to_owned());
+                    return Err("the adapter did not end by itself".to_owned());
                 }
                 Ok(())
             }
-            Process::Child(mut child) => match within(limit, child.wait()).await {
-                Some(Ok(status)) if status.success() => Ok(()),
-                Some(Ok(status)) => Err(format!("the adapter ended with {status}")),
-                Some(Err(error)) => Err(format!("the adapter's end is not known: {error}")),
-                None => Err("the adapter did not end after 'shutdown', and was killed".to_owned()),
-            },
+            Process::Program(mut group) => {
+                let by_itself = within(limit, group.ended()).await.is_some();
+                // Also when it has ended: its children have its outputs and would live on.
+                let status = group.kill().await;
+                reader.end(LAST_WORDS).await;
+                match status {
+                    // It was ended by us, or by writing where nobody reads: no news.
+                    _ if babbled => Ok(()),
+                    _ if !by_itself => Err("the adapter did not end by itself, and was killed".to_owned()),
+                    Ok(status) if status.success() => Ok(()),
+                    Ok(status) => Err(format!("the adapter ended with {status}")),
+                    Err(error) => Err(format!("the adapter's end is not known: {error}")),
+                }
+            }
         }
     }
 }

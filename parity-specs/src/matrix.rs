@@ -8,8 +8,10 @@ use fixtures::fault_plan::{Place, check_names};
 use fixtures::near_names::unknown;
 use fixtures::{ServerKind, catalog};
 use include_dir::{Dir, include_dir};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toml::Spanned;
 
 static DATA: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR");
 
@@ -26,6 +28,31 @@ pub struct Matrix {
     pub debts: Vec<Debt>,
     /// What the stand-in's world can't perform yet.
     pub unperformed: Vec<Unperformed>,
+    /// The checks that requirements name. Which there are is known above this crate.
+    pub checks: Vec<NamedCheck>,
+}
+
+/// A check that a requirement names, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedCheck {
+    /// Its name.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+    /// The line in it, from 1.
+    pub line: usize,
+}
+
+/// What of a file of requirements has a place that matters.
+#[derive(Deserialize)]
+struct Places {
+    #[serde(default)]
+    requirement: Vec<CheckPlace>,
+}
+
+#[derive(Deserialize)]
+struct CheckPlace {
+    check: Option<Spanned<String>>,
 }
 
 impl Matrix {
@@ -44,6 +71,11 @@ impl Matrix {
             let file = shown(path);
             if path.starts_with("requirements") {
                 let read: RequirementFile = parse_toml(&file, text)?;
+                let places: Places = parse_toml(&file, text)?;
+                for check in places.requirement.into_iter().filter_map(|place| place.check) {
+                    let line = text[..check.span().start].matches('\n').count() + 1;
+                    matrix.checks.push(NamedCheck { name: check.into_inner(), file: file.clone(), line });
+                }
                 for requirement in read.requirements {
                     let id = requirement.id.clone();
                     if matrix.requirements.insert(id.clone(), requirement).is_some() {

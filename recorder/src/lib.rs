@@ -3,8 +3,9 @@
 //!
 //! * [`real_servers`] — finds or installs the program of a real server.
 //! * [`sandbox`] — a fresh workspace with one commit, and a fresh home.
-//! * [`launch`] — starts a server in a sandbox and waits until it answers; [`process`] ends it with its children;
-//!   [`server_log`] keeps what it says. `guardian` ends them all when the recorder itself is killed.
+//! * [`launch`] — starts a server in a sandbox and waits until it answers; [`process`] is the running program, and
+//!   [`group`] ends it, or any other one, with its children; [`server_log`] keeps what it says. `guardian` ends them
+//!   all when the recorder itself is killed.
 //! * [`capture`] — a client that keeps what it sends and receives; [`events`] — a stream that is being kept.
 //! * [`drive`] — does what the person of a scenario does.
 //! * [`scribe`] — writes a recording while it is made; [`keep`] — gives it its name, once it is known to hold no
@@ -19,6 +20,7 @@ pub mod capture;
 pub mod clock;
 pub mod drive;
 pub mod events;
+pub mod group;
 mod guardian;
 pub mod keep;
 pub mod launch;
@@ -34,6 +36,7 @@ mod testing;
 pub use capture::{Client, Credentials};
 pub use clock::Limits;
 pub use drive::{Performed, perform};
+pub use group::Group;
 pub use launch::{LaunchSpec, Server};
 pub use sandbox::Sandbox;
 pub use tape::Tape;

@@ -1,17 +1,14 @@
-//! A program in a process group of its own, so that its children can be ended with it: `kilo` is a wrapper, and
-//! its child would live on and keep the port.
-//!
-//! Only what was started here is ever ended. The number of a group may be given to strangers once its leader has
-//! been reaped and its members are gone, so the leader is reaped last: after the group has been killed, and after the
-//! guardian has forgotten it.
+//! A server as a program: its process group, and the outputs that are read whether anyone looks at them or not.
 //!
 //! A program waits behind a gate until the guardian knows its group: a recorder that is killed before that leaves a
-//! shell whose pipe has ended, and so has nothing to start.
+//! shell whose pipe has ended, and so has nothing to start. The guardian forgets a group before its leader is reaped,
+//! since the number may be given to strangers then.
 
 use crate::clock;
+use crate::group::{Group, leader_ended};
 use crate::guardian::Guardian;
 use crate::server_log::ServerLog;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal};
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
@@ -19,7 +16,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt as _};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -43,10 +40,8 @@ pub struct Stopped {
 /// A running program and its children.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
-    child: Child,
-    leader: Pid,
+    group: Group,
     guardian: Arc<Guardian>,
-    reaped: bool,
     /// The lines of stdout as they come.
     pub(crate) stdout: mpsc::UnboundedReceiver<String>,
     stderr: Arc<Mutex<VecDeque<String>>>,
@@ -67,18 +62,12 @@ impl ProcessGroup {
         guardian: Arc<Guardian>,
         log: Option<ServerLog>,
     ) -> io::Result<Self> {
-        let mut child = command
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let gate = child.stdin.take();
-        let (Some(leader), Some(mut gate), Some(stdout), Some(stderr)) =
-            (leader, gate, child.stdout.take(), child.stderr.take())
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut group = Group::start(command)?;
+        let (Some(mut gate), Some(stdout), Some(stderr)) =
+            (group.take_stdin(), group.take_stdout(), group.take_stderr())
         else {
-            return Err(io::Error::other("the new process has no number or no pipes"));
+            return Err(io::Error::other("the new process has no pipes"));
         };
         let (lines, received) = mpsc::unbounded_channel();
         let last = Arc::new(Mutex::new(VecDeque::new()));
@@ -98,10 +87,10 @@ impl ProcessGroup {
                 kept.push_back(line);
             })),
         ];
-        let group = Self { child, leader, guardian, reaped: false, stdout: received, stderr: last, drains };
-        group.guardian.watch(leader)?;
+        let program = Self { group, guardian, stdout: received, stderr: last, drains };
+        program.guardian.watch(program.leader())?;
         gate.write_all(b"go\n").await?;
-        Ok(group)
+        Ok(program)
     }
 
     /// The last lines of stderr.
@@ -112,22 +101,18 @@ impl ProcessGroup {
 
     /// Waits until the program itself has ended; it is not reaped.
     pub(crate) async fn leader_ended(leader: Pid) {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        clock::until(|| {
-            !matches!(waitid(WaitId::Pid(leader), options), Ok(None) | Err(rustix::io::Errno::INTR))
-        })
-        .await;
+        leader_ended(leader).await;
     }
 
     /// The number of the program and its group.
     pub(crate) fn leader(&self) -> Pid {
-        self.leader
+        self.group.leader()
     }
 
     /// Asks the whole group to end; after `limit` it is ended.
     pub(crate) async fn stop(mut self, limit: Duration) -> io::Result<Stopped> {
-        self.signal(Signal::TERM);
-        let (leader, drains) = (self.leader, std::mem::take(&mut self.drains));
+        self.group.signal(Signal::TERM);
+        let (leader, drains) = (self.leader(), std::mem::take(&mut self.drains));
         let graceful = clock::within(limit, async {
             Self::leader_ended(leader).await;
             // The children have the same outputs: those are at their end when the last child is.
@@ -143,10 +128,9 @@ impl ProcessGroup {
 
     /// Ends the whole group at once.
     pub(crate) async fn kill(&mut self) -> io::Result<ExitStatus> {
-        self.signal(Signal::KILL);
-        self.guardian.forget(self.leader);
-        let status = self.child.wait().await?;
-        self.reaped = true;
+        self.group.signal(Signal::KILL);
+        self.guardian.forget(self.leader());
+        let status = self.group.kill().await?;
         // Whatever was written before the end belongs to the last words. A child that left the group may hold
         // the outputs open, so this wait has a limit.
         clock::within(Duration::from_millis(500), async {
@@ -157,19 +141,12 @@ impl ProcessGroup {
         .await;
         Ok(status)
     }
-
-    /// A group that is gone already needs no signal.
-    fn signal(&self, signal: Signal) {
-        if !self.reaped {
-            kill_process_group(self.leader, signal).ok();
-        }
-    }
 }
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        self.signal(Signal::KILL);
-        self.guardian.forget(self.leader);
+        self.group.signal(Signal::KILL);
+        self.guardian.forget(self.leader());
     }
 }
 

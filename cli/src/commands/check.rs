@@ -1,16 +1,17 @@
 //! `standin check`: cases with one adapter; the reference without any other named.
 
-use super::{Failure, Outcome, mutant, runtime, words, writable_folder};
+use super::{FAILS, Failure, Outcome, mutant, runtime, words, writable_folder};
 use clap::Args;
 use fixtures::ServerKind;
 use fixtures::near_names::unknown;
 use harness::clock::Limits;
 use harness::gate::{history_path, run_cases};
+use harness::handshake::{NoAdapter, greet};
 use harness::judge::Verdict;
 use harness::report::terminal;
 use harness::say;
 use harness::subject::Subject;
-use parity_specs::{Matrix, NamedCase};
+use parity_specs::NamedCase;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -49,7 +50,19 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let subject = subject(arguments)?;
     let cases = cases(arguments)?;
     arguments.histories.as_deref().map(writable_folder).transpose()?;
-    let finished = runtime()?.block_on(run_cases(&cases, &subject, &Limits::default(), |cell| {
+    let runtime = runtime()?;
+    if matches!(subject, Subject::Program { .. }) {
+        match runtime.block_on(greet(&subject, &Limits::default())) {
+            Ok(()) => {}
+            Err(NoAdapter::CannotStart(why)) => return Err(Failure::Misuse(why)),
+            Err(NoAdapter::DoesNotSpeak(why)) => {
+                say!("fail: {} is no adapter; no case was run", subject.name());
+                why.lines().for_each(|line| say!("    {line}"));
+                return Ok(ExitCode::from(FAILS));
+            }
+        }
+    }
+    let finished = runtime.block_on(run_cases(&cases, &subject, &Limits::default(), |cell| {
         let mark = if cell.verdict == Verdict::Pass { "✓" } else { "✗" };
         say!("{mark} {} {} ({})", cell.verdict, cell.case, cell.server);
     }));
@@ -83,7 +96,7 @@ fn subject(arguments: &Arguments) -> Result<Subject, Failure> {
 }
 
 fn cases(arguments: &Arguments) -> Result<Vec<NamedCase>, Failure> {
-    let matrix = Matrix::embedded()?;
+    let matrix = harness::matrix::embedded()?;
     let known: Vec<&str> = matrix.cases.iter().map(|named| named.name.as_str()).collect();
     if let Some(wrong) = arguments.cases.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Failure::Misuse(unknown("case", wrong, &known)));

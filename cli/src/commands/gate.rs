@@ -7,7 +7,6 @@ use harness::gate::{count_cells, history_path, run_gate};
 use harness::report::{html, terminal};
 use harness::say;
 use indicatif::{ProgressBar, ProgressStyle};
-use parity_specs::Matrix;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -45,7 +44,7 @@ enum Format {
 
 /// Runs the gate.
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
-    let matrix = Matrix::embedded()?;
+    let matrix = harness::matrix::embedded()?;
     let numbers: Vec<String> = matrix.phases.iter().map(|phase| phase.number.to_string()).collect();
     let wanted = arguments.phase.or_else(|| matrix.phases.last().map(|phase| phase.number));
     let phase = matrix.phases.iter().find(|phase| Some(phase.number) == wanted);

@@ -2,7 +2,6 @@
 
 use super::{Failure, Outcome, code_of, read_recording};
 use clap::Args;
-use fixtures::recording::FileKind;
 use harness::say;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,12 +21,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let history = read_recording(&arguments.history)?;
-    if history.header.kind != FileKind::History {
-        return Err(Failure::Misuse(format!(
-            "{} is no history: it shows what a server sent, and no adapter; `standin check --histories DIR` keeps \
-             histories",
-            arguments.history.display()
-        )));
+    if let Some(why) = harness::judge::no_history(&history) {
+        return Err(Failure::Misuse(format!("{}: {why}", arguments.history.display())));
     }
     let judgement = harness::judge::judge(&history.lines);
     judgement.troubles.iter().for_each(|trouble| say!("{trouble}"));

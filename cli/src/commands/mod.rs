@@ -135,7 +135,7 @@ pub(crate) fn code_of(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Pass => 0,
         Verdict::Fail => FAILS,
-        Verdict::Untestable | Verdict::HarnessError => COULD_NOT_CHECK,
+        Verdict::NotApplicable | Verdict::Untestable | Verdict::HarnessError => COULD_NOT_CHECK,
     }
 }
 

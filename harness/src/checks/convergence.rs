@@ -15,6 +15,7 @@ use serde_json::Value;
 pub(super) const CHECK: Check = Check {
     name: "convergence",
     about: "When the case has settled, the screen says what the server's session, messages and permissions say.",
+    has_occasion: |_| true,
     examine,
 };
 

@@ -1,8 +1,11 @@
 //! Checks: pure functions from a history to findings. One file a check, and a line in [`all`].
 //!
-//! A check says how many facts it examined. None at all is no pass: the check could not see what it is for.
+//! A check says how many facts it examined. None at all is no pass: the check could not see what it is for, or there
+//! was no occasion for it.
 
 mod convergence;
+mod prefix;
+mod questions;
 
 use fixtures::recording::Line;
 
@@ -13,6 +16,8 @@ pub struct Check {
     pub name: &'static str,
     /// What it asks, in a sentence.
     pub about: &'static str,
+    /// Has the server done in this history what the check is about?
+    pub has_occasion: fn(&[Line]) -> bool,
     /// Examines a history.
     pub examine: fn(&[Line]) -> Examined,
 }
@@ -29,5 +34,5 @@ pub struct Examined {
 /// All checks.
 #[must_use]
 pub fn all() -> Vec<Check> {
-    vec![convergence::CHECK]
+    vec![convergence::CHECK, prefix::CHECK, questions::CHECK]
 }

@@ -1,8 +1,15 @@
 //! Clients that get one thing wrong, each as a public client does. A check that no mutant turns red proves nothing.
 //!
-//! A mutant is the reference adapter with a strategy replaced. To add one: a file, and its line in [`all`].
+//! A mutant is the reference adapter with a strategy replaced. To add one: a file, its `mod` and its line in [`all`].
 
+mod all_to_first_task;
+mod answers_permission_twice;
+mod dies_on_unknown_event;
+mod never_reconnects;
 mod resume_without_refresh;
+mod sessionless_to_all;
+mod shows_headless_deltas;
+mod shows_permission_again;
 
 use crate::reference::Strategies;
 
@@ -20,7 +27,16 @@ pub struct Mutant {
 /// All mutants.
 #[must_use]
 pub fn all() -> Vec<Mutant> {
-    vec![resume_without_refresh::MUTANT]
+    vec![
+        all_to_first_task::MUTANT,
+        answers_permission_twice::MUTANT,
+        dies_on_unknown_event::MUTANT,
+        never_reconnects::MUTANT,
+        resume_without_refresh::MUTANT,
+        sessionless_to_all::MUTANT,
+        shows_headless_deltas::MUTANT,
+        shows_permission_again::MUTANT,
+    ]
 }
 
 /// The mutant of this name.

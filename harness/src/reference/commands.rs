@@ -25,7 +25,7 @@ pub(super) enum Call {
     /// `task/send`
     Send { id: Id, task_id: String },
     /// `permission/reply`
-    Reply { id: Id },
+    Reply { id: Id, permission_id: String },
 }
 
 impl Core {
@@ -48,8 +48,11 @@ impl Core {
             Request::PermissionReply(reply) => {
                 let Some(session) = self.session_of_task(&id, &reply.task_id) else { return };
                 let path = format!("/session/{session}/permissions/{}", encoded(&reply.permission_id));
-                let request = self.http("POST", &path, Some(json!({ "response": reply.reply })));
-                self.calls.insert(request, Call::Reply { id });
+                let body = json!({ "response": reply.reply });
+                let request = self.http("POST", &path, Some(body.clone()));
+                // Before the answer: the event about it may overtake it.
+                self.unconfirmed.insert(reply.permission_id.clone(), (path, body));
+                self.calls.insert(request, Call::Reply { id, permission_id: reply.permission_id });
             }
             Request::TaskSnapshot(task) => match self.tasks.get(&task.task_id).map(Task::view) {
                 Some(view) => self.answer(id, view),
@@ -153,7 +156,7 @@ impl Core {
         };
         match (call, body) {
             (Call::Start { id, task_id }, Ok(body)) => self.started(id, task_id, &body),
-            (Call::Send { id, .. } | Call::Reply { id }, Ok(_)) => self.answer(id, Done {}),
+            (Call::Send { id, .. } | Call::Reply { id, .. }, Ok(_)) => self.answer(id, Done {}),
             (Call::Start { id, .. }, Err(why)) => {
                 self.fail(id, RpcError::failed(format!("no session: {why}")))
             }
@@ -163,7 +166,8 @@ impl Core {
                 }
                 self.fail(id, RpcError::failed(format!("the prompt was not accepted: {why}")));
             }
-            (Call::Reply { id }, Err(why)) => {
+            (Call::Reply { id, permission_id }, Err(why)) => {
+                self.unconfirmed.remove(&permission_id);
                 self.fail(id, RpcError::failed(format!("the answer was not accepted: {why}")));
             }
         }

@@ -4,7 +4,7 @@ use super::commands::Call;
 use super::event::{self, Event, Read};
 use super::io::{Input, Output};
 use super::refresh::{Fetch, Refresh};
-use super::strategy::{Gap, OnGap, Strategies};
+use super::strategy::{Gap, OnGap, OnUnknown, Strategies};
 use super::task::Task;
 use crate::protocol::{Connect, ConnectionState, Done, Id, LogLevel, Notification, RpcError, Update};
 use serde_json::Value;
@@ -47,6 +47,8 @@ pub struct Core {
     pub(super) tasks: BTreeMap<String, Task>,
     /// Fences that wait for a refresh: its events were read, but not processed.
     pub(super) fences: Vec<Id>,
+    /// Answers to questions that the server took and has sent no event about: question → path and body.
+    pub(super) unconfirmed: BTreeMap<String, (String, Value)>,
     counters: BTreeMap<&'static str, u64>,
     pub(super) out: Vec<Output>,
 }
@@ -67,6 +69,7 @@ impl Core {
             last_request: 0,
             tasks: BTreeMap::new(),
             fences: Vec::new(),
+            unconfirmed: BTreeMap::new(),
             counters: BTreeMap::new(),
             out: Vec::new(),
         }
@@ -128,8 +131,18 @@ impl Core {
             let message = format!("{message}; trying on");
             self.emit(Update::Error { task_id: None, message, retry: true });
         }
-        let ms = self.scaled(ms);
-        self.out.push(Output::StartTimer { stream: self.stream, ms });
+        match ms {
+            Some(ms) => {
+                let ms = self.scaled(ms);
+                self.out.push(Output::StartTimer { stream: self.stream, ms });
+            }
+            None => {
+                self.phase = Phase::Off;
+                if let Some(id) = self.connecting.take() {
+                    self.fail(id, RpcError::failed(format!("no event stream: {reason}; connect again")));
+                }
+            }
+        }
     }
 
     /// Wrong credentials stay wrong: say so, and leave the server alone.
@@ -160,8 +173,9 @@ impl Core {
             serde_json::from_str(data).map_err(|error| format!("bad JSON: {error}"));
         match parsed.and_then(|value| event::read(&value).map(|read| (value, read))) {
             Ok((value, Read::Event(event))) => {
-                if let Some(session) = self.strategies.routing.session_of(&value) {
-                    self.session_event(session, event);
+                let ours: Vec<&str> = self.tasks.values().map(Task::session_id).collect();
+                for session in self.strategies.routing.sessions_of(&value, &ours) {
+                    self.session_event(&session, event.clone());
                 }
             }
             Ok((_, Read::Ignored)) => {}
@@ -170,6 +184,9 @@ impl Core {
                 // The type is the server's text: a strange one must not flood the log.
                 let kind: String = kind.chars().take(64).collect();
                 self.log(LogLevel::Debug, format!("unknown event type {kind:?}, {} bytes", data.len()));
+                if self.strategies.unknown.on_unknown(&kind) == OnUnknown::Die {
+                    self.out.push(Output::Exit);
+                }
             }
             Err(why) => {
                 self.log(
@@ -191,13 +208,23 @@ impl Core {
 
     /// Applies an event to the task that it belongs to; one of a session without a task is nobody's.
     fn show(&mut self, session: &str, event: Event) {
+        if let Event::Replied(id) = &event {
+            self.unconfirmed.remove(id);
+        }
+        let deltas = self.strategies.deltas.as_ref();
         let task = self.tasks.values_mut().find(|task| task.session_id() == session);
-        for update in task.map(|task| task.apply(event)).unwrap_or_default() {
+        for update in task.map(|task| task.apply(event, deltas)).unwrap_or_default() {
             self.emit(update);
         }
     }
 
     fn on_gap(&mut self, gap: Gap) {
+        if gap == Gap::Reconnected {
+            let again = self.strategies.questions.answers_again();
+            for (path, body) in std::mem::take(&mut self.unconfirmed).into_values().filter(|_| again) {
+                self.http("POST", &path, Some(body));
+            }
+        }
         if self.tasks.is_empty() || self.strategies.gap.on_gap(gap) == OnGap::Resume {
             return;
         }
@@ -249,6 +276,7 @@ impl Core {
     fn rehydrate(&mut self, mut refresh: Refresh) {
         for (task_id, task) in &mut self.tasks {
             if let Some((timeline, status, permissions)) = refresh.of(task_id, task.session_id()) {
+                let permissions = self.strategies.questions.after_refresh(permissions, task.questions());
                 let update = task.rehydrated(timeline, status, permissions);
                 self.out.push(Output::Emit(Notification::Update(update)));
             }

@@ -14,7 +14,7 @@ pub(super) enum Event {
     /// A part appeared or changed.
     Part(Part),
     /// Text was added to a part.
-    Delta { part_id: String, delta: String },
+    Delta { message_id: String, part_id: String, delta: String },
     /// A part is gone.
     PartRemoved(String),
     /// The agent asks leave.
@@ -124,7 +124,12 @@ pub(super) fn read(event: &Value) -> Result<Read, String> {
         "message.part.updated" => Event::Part(part(&properties["part"])?),
         "message.part.delta" if text(properties, "field")? != "text" => return Ok(Read::Ignored),
         "message.part.delta" => {
-            Event::Delta { part_id: text(properties, "partID")?, delta: text(properties, "delta")? }
+            let message_id = text(properties, "messageID")?;
+            Event::Delta {
+                message_id,
+                part_id: text(properties, "partID")?,
+                delta: text(properties, "delta")?,
+            }
         }
         "message.part.removed" => Event::PartRemoved(text(properties, "partID")?),
         "permission.asked" => Event::Asked(permission(properties)?),

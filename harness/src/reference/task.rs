@@ -1,6 +1,7 @@
 //! One task: its messages, its permission requests, and how far the answer to its last prompt is.
 
 use super::event::{Event, Failure};
+use super::strategy::Deltas;
 use super::timeline::{Change, Timeline};
 use crate::protocol::{Outcome, Permission, TaskState, Update, View};
 use std::collections::BTreeSet;
@@ -63,8 +64,13 @@ impl Task {
         self.turn.take_if(|turn| !turn.begun);
     }
 
+    /// What the person is asked.
+    pub(super) fn questions(&self) -> &[Permission] {
+        &self.permissions
+    }
+
     /// Takes in one event of the session.
-    pub(super) fn apply(&mut self, event: Event) -> Vec<Update> {
+    pub(super) fn apply(&mut self, event: Event, deltas: &dyn Deltas) -> Vec<Update> {
         match event {
             Event::Message(message) => {
                 let change = self.timeline.message(message);
@@ -78,8 +84,8 @@ impl Task {
                 let change = self.timeline.part(part);
                 self.show(change)
             }
-            Event::Delta { part_id, delta } => {
-                let change = self.timeline.delta(&part_id, &delta);
+            Event::Delta { message_id, part_id, delta } => {
+                let change = self.timeline.delta(message_id, &part_id, &delta, deltas);
                 self.show(change)
             }
             Event::PartRemoved(id) => {

@@ -5,6 +5,7 @@
 //! the text before it is known to be whole; the next full text heals the rest.
 
 use super::event::{self, Body, Message, Part};
+use super::strategy::{Deltas, OnHeadless};
 use crate::protocol::{Item, ItemKind, ToolState, Update};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -127,9 +128,12 @@ impl Timeline {
         };
         let item = Item { part_id: part.id, message_id: part.message_id, kind, text, tool, state, output };
         let row = Row { item, whole: true, ended };
-        // Beside its siblings; a part of a message that is not the last one can't be told by an update.
-        let sibling = self.rows.iter().rposition(|other| other.item.message_id == row.item.message_id);
-        let at = sibling.map_or(self.rows.len(), |sibling| sibling + 1);
+        // Among its siblings, in the order of their ids, as the server keeps them; what is not the last row can't be
+        // told by an update.
+        let is_sibling = |other: &Row| other.item.message_id == row.item.message_id;
+        let before = |other: &Row| is_sibling(other) && other.item.part_id < row.item.part_id;
+        let first = self.rows.iter().position(is_sibling).unwrap_or(self.rows.len());
+        let at = self.rows.iter().rposition(before).map_or(first, |before| before + 1);
         let shown = self.shows(&row);
         let at_end = !self.rows[at..].iter().any(|later| self.shows(later));
         let update = self.told(&row.item, row.item.text.as_deref().unwrap_or_default());
@@ -184,12 +188,25 @@ impl Timeline {
     }
 
     /// Text was added to a part.
-    pub(super) fn delta(&mut self, part_id: &str, delta: &str) -> Change {
-        let Some(at) =
-            self.rows.iter().position(|row| row.item.part_id == part_id && row.whole && !row.ended)
-        else {
+    pub(super) fn delta(
+        &mut self,
+        message_id: String,
+        part_id: &str,
+        delta: &str,
+        deltas: &dyn Deltas,
+    ) -> Change {
+        let known = self.rows.iter().position(|row| row.item.part_id == part_id);
+        let headless = known.is_none_or(|at| !self.rows[at].whole);
+        if headless && deltas.on_headless() == OnHeadless::Wait {
             return Change::None;
+        }
+        let Some(at) = known else {
+            let body = Body::Text { kind: ItemKind::Text, text: delta.to_owned(), ended: false };
+            return self.insert(Part { id: part_id.to_owned(), message_id, body });
         };
+        if self.rows[at].ended {
+            return Change::None;
+        }
         let Some(text) = &mut self.rows[at].item.text else {
             return Change::None;
         };
@@ -228,6 +245,7 @@ fn rank(state: ToolState) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::strategy::WholeText;
     use super::*;
 
     fn message(id: &str) -> Message {
@@ -243,7 +261,7 @@ mod tests {
     fn a_part_that_comes_before_its_message_is_shown_with_it() {
         let mut timeline = Timeline::new("t");
         assert_eq!(timeline.part(text("prt_1", "msg_1")), Change::None, "whose it is, is not known yet");
-        assert_eq!(timeline.delta("prt_1", "Hi"), Change::None);
+        assert_eq!(timeline.delta("msg_1".to_owned(), "prt_1", "Hi", &WholeText), Change::None);
         assert_eq!(timeline.items(), []);
         assert_eq!(timeline.message(message("msg_1")), Change::Redraw);
         assert_eq!(timeline.items()[0].text.as_deref(), Some("Hi"));

@@ -73,12 +73,12 @@ struct Requirement<'a> {
     source: &'a str,
     mark: Mark,
     note: Option<&'a str>,
-    proofs: Vec<Proof<'a>>,
+    proofs: Vec<Proof>,
 }
 
 #[derive(Serialize)]
-struct Proof<'a> {
-    label: &'a str,
+struct Proof {
+    label: String,
     link: Option<Link>,
 }
 
@@ -253,9 +253,12 @@ fn case_rows<'a>(report: &'a GateReport, links: &[Link], servers: &[ServerKind])
 }
 
 fn requirement<'a>(row: &'a RequirementRow, report: &GateReport, links: &[Link]) -> Requirement<'a> {
-    let link = |label: &str| {
-        let is = |cell: &Cell| format!("{} ({})", cell.case, cell.server) == label;
-        report.cells.iter().position(is).and_then(|at| links.get(at)).cloned()
+    let proof = |proof: &super::Proof| {
+        let is = |cell: &Cell| cell.case == proof.case && cell.server == proof.server;
+        let link = report.cells.iter().position(is).and_then(|at| links.get(at)).cloned();
+        // Its own mark: a cell may pass without proving this requirement.
+        let link = link.map(|link| Link { mark: marks::of_verdict(proof.verdict), ..link });
+        Proof { label: proof.to_string(), link }
     };
     let note = match row.state {
         RequirementState::OwedButProven => {
@@ -272,7 +275,7 @@ fn requirement<'a>(row: &'a RequirementRow, report: &GateReport, links: &[Link])
         source: &row.source,
         mark: marks::of_state(row.state),
         note,
-        proofs: row.cases.iter().map(|label| Proof { label, link: link(label) }).collect(),
+        proofs: row.cases.iter().map(proof).collect(),
     }
 }
 

@@ -58,9 +58,20 @@ pub struct RequirementRow {
     /// What became of it.
     pub state: RequirementState,
     /// The cells that prove it, or fail to.
-    pub cases: Vec<String>,
+    pub cases: Vec<Proof>,
     /// Why it is owed.
     pub reason: Option<String>,
+}
+
+/// A cell that is to prove a requirement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Proof {
+    /// The case.
+    pub case: String,
+    /// The server.
+    pub server: ServerKind,
+    /// `pass` if it proves it: the cell passes, and the requirement's check has seen facts in it.
+    pub verdict: Verdict,
 }
 
 /// What became of a requirement.
@@ -113,6 +124,20 @@ pub struct MutantRow {
     pub about: String,
     /// Its cells.
     pub cells: Vec<Cell>,
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.case, self.server)
+    }
+}
+
+impl MutantRow {
+    /// Does a case in which something breaks fail with it?
+    #[must_use]
+    pub fn is_caught(&self) -> bool {
+        self.cells.iter().any(|cell| cell.faulted && cell.verdict == Verdict::Fail)
+    }
 }
 
 impl GateResult {

@@ -1,6 +1,6 @@
 //! A gate's report for the terminal.
 
-use super::{Cell, GateReport, RequirementState};
+use super::{Cell, GateReport, Proof, RequirementState};
 use crate::judge::Verdict;
 use std::fmt::Write as _;
 
@@ -18,10 +18,17 @@ pub fn render(report: &GateReport) -> String {
         let _ = writeln!(text, "{mark} {} — {}", row.id, row.about);
         match row.state {
             RequirementState::Proven => {
-                let _ = writeln!(text, "    proven by {}", row.cases.join(", "));
+                let _ = writeln!(text, "    proven by {}", joined(&row.cases));
             }
             RequirementState::Failing => {
-                let _ = writeln!(text, "    not proven by {}", row.cases.join(", "));
+                let (proofs, guilty): (Vec<_>, Vec<_>) =
+                    row.cases.iter().cloned().partition(|proof| proof.verdict == Verdict::Pass);
+                for proof in guilty {
+                    let _ = writeln!(text, "    not proven by {proof}: {}", proof.verdict);
+                }
+                if !proofs.is_empty() {
+                    let _ = writeln!(text, "    proven by {}", joined(&proofs));
+                }
             }
             RequirementState::Owed => {
                 let _ = writeln!(text, "    owed: {}", row.reason.as_deref().unwrap_or_default());
@@ -37,11 +44,12 @@ pub fn render(report: &GateReport) -> String {
             }
         }
     }
-    let caught = report
-        .mutants
-        .iter()
-        .filter(|mutant| mutant.cells.iter().any(|cell| cell.faulted && cell.verdict == Verdict::Fail));
-    let _ = writeln!(text, "\n{} of {} mutants caught", caught.count(), report.mutants.len());
+    let caught = report.mutants.iter().filter(|mutant| mutant.is_caught()).count();
+    let all = report.mutants.len();
+    let _ = match all - caught {
+        0 => writeln!(text, "\nThe checks catch all {all} mutants."),
+        left => writeln!(text, "\nThe checks catch {caught} of {all} mutants; {left} survive."),
+    };
     for line in &report.toothless {
         let _ = writeln!(text, "✗ {line}");
     }
@@ -52,6 +60,10 @@ pub fn render(report: &GateReport) -> String {
     text
 }
 
+fn joined(proofs: &[Proof]) -> String {
+    proofs.iter().map(Proof::to_string).collect::<Vec<_>>().join(", ")
+}
+
 /// A cell that does not pass, with its evidence and the way to run it again.
 #[must_use]
 pub fn failure(cell: &Cell) -> String {
@@ -59,7 +71,7 @@ pub fn failure(cell: &Cell) -> String {
     for trouble in &cell.troubles {
         let _ = writeln!(text, "    {trouble}");
     }
-    for judged in cell.checks.iter().filter(|judged| judged.verdict != Verdict::Pass) {
+    for judged in cell.checks.iter().filter(|judged| judged.verdict > Verdict::Pass) {
         let _ = writeln!(text, "    {}: {} ({} facts)", judged.check, judged.verdict, judged.facts);
         for finding in &judged.findings {
             let _ = writeln!(text, "      {finding}");

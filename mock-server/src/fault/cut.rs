@@ -20,32 +20,7 @@ pub(super) fn act(place: CutPlace, due: bool, seen: &Seen, fault: &Fault, frame:
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ArmedPlan, Outcome};
-    use crate::performer::Frame;
-    use bytes::Bytes;
-    use fixtures::fault_plan::{FaultPlan, StreamName};
-    use std::path::Path;
-    use std::sync::Arc;
-
-    /// What a connection carries under a plan, one letter an event, and what is left unfired.
-    fn carried(when: &str, action: &str, kinds: &[&str]) -> (String, usize) {
-        let text = format!("[[fault]]\nwhen = {{ stream = \"event\", {when} }}\ndo = {{ {action} }}\n");
-        let plan = ArmedPlan::new(FaultPlan::parse(Path::new("p"), &text).unwrap());
-        let mut faults = plan.connect("a", StreamName::Event);
-        let mut carried = String::new();
-        for kind in kinds {
-            let bytes = Bytes::from(format!("<{kind}>"));
-            match faults.frame(&Frame { kind: Arc::from(*kind), bytes: bytes.clone() }) {
-                Outcome::Pass => carried.push_str(std::str::from_utf8(&bytes).unwrap()),
-                Outcome::Break { bytes, .. } => {
-                    carried.push_str(std::str::from_utf8(&bytes).unwrap());
-                    carried.push('!');
-                    break;
-                }
-            }
-        }
-        (carried, plan.unfired().len())
-    }
+    use super::super::testing::carried;
 
     #[test]
     fn the_cut_is_where_the_plan_says() {

@@ -1,12 +1,17 @@
-//! Faults: small state machines on a connection. A frame goes in; bytes come out, or the connection breaks.
+//! Faults: small state machines on a connection. A frame goes in; it comes out, or other bytes, or the connection
+//! breaks.
 //!
 //! One behaviour a file; its words are in `fixtures::fault_plan`. To add one: a variant of
 //! [`fixtures::fault_plan::Action`], a file here, an arm in [`StreamFaults::frame`].
 
 mod cut;
+mod drop;
+mod inject;
+#[cfg(test)]
+mod testing;
 
 use crate::performer::Frame;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use fixtures::fault_plan::{Action, After, Fault, FaultPlan, StreamName};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,7 +38,7 @@ pub struct StreamFaults {
     seen: Seen,
 }
 
-/// What a connection has carried so far.
+/// What the server has sent on a connection so far: what a fault loses counts, what it adds does not.
 #[derive(Debug, Default)]
 struct Seen {
     events: u32,
@@ -42,18 +47,24 @@ struct Seen {
 
 /// What becomes of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// It goes out as it is.
-    Pass,
-    /// These bytes go out, then the connection breaks.
-    Break {
-        /// The bytes; none is possible.
-        bytes: Bytes,
-        /// Which fault of the plan, from 1.
-        fault: usize,
-        /// What it did, in words.
-        did: String,
-    },
+pub struct Outcome {
+    /// What goes out; nothing is possible.
+    pub bytes: Bytes,
+    /// Then the connection breaks.
+    pub breaks: bool,
+    /// The faults that acted, in order: number in the plan, from 1, and what it did, in words.
+    pub fired: Vec<(usize, String)>,
+}
+
+/// What one fault makes of a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Effect {
+    /// This goes out before it.
+    Before(Bytes),
+    /// It does not go out.
+    Lost,
+    /// This goes out instead of it, and the connection breaks.
+    Break(Bytes),
 }
 
 impl ArmedPlan {
@@ -105,22 +116,37 @@ impl ArmedPlan {
 impl StreamFaults {
     /// The next frame of the connection.
     pub fn frame(&mut self, frame: &Frame) -> Outcome {
-        let mut outcome = Outcome::Pass;
+        let mut before = BytesMut::new();
+        let mut last = frame.bytes.clone();
+        let (mut breaks, mut fired) = (false, Vec::new());
         for (number, fault) in &self.armed {
-            let acted = match &fault.action {
-                Action::Cut(place) => {
-                    cut::act(*place, self.seen.is_due(&fault.when.after), &self.seen, fault, frame)
-                }
+            let due = self.seen.is_due(&fault.when.after);
+            let effect = match &fault.action {
+                Action::Cut(place) => cut::act(*place, due, &self.seen, fault, frame).map(Effect::Break),
+                Action::Inject(event) => due.then(|| Effect::Before(inject::frame(event))),
+                Action::Drop(kind) => drop::hits(kind, due, frame).then_some(Effect::Lost),
             };
-            if let Some(bytes) = acted
-                && self.plan.fire(*number)
-            {
-                outcome = Outcome::Break { bytes, fault: *number, did: fault.to_string() };
-                break;
+            let Some(effect) = effect.filter(|_| self.plan.fire(*number)) else { continue };
+            fired.push((*number, fault.to_string()));
+            match effect {
+                Effect::Before(bytes) => before.extend_from_slice(&bytes),
+                Effect::Lost => last = Bytes::new(),
+                Effect::Break(bytes) => {
+                    (last, breaks) = (bytes, true);
+                    break;
+                }
             }
         }
+        self.armed.retain(|(number, _)| !fired.iter().any(|(fired, _)| fired == number));
         self.seen.count(frame);
-        outcome
+        // A frame that nothing is put before is shared as it is.
+        let bytes = if before.is_empty() {
+            last
+        } else {
+            before.extend_from_slice(&last);
+            before.freeze()
+        };
+        Outcome { bytes, breaks, fired }
     }
 }
 

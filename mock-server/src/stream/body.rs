@@ -2,7 +2,7 @@
 //!
 //! Raw chunks and not a library's events, so that a body can end in the middle of a frame.
 
-use crate::fault::{Outcome, StreamFaults};
+use crate::fault::StreamFaults;
 use crate::http::core::Core;
 use crate::performer::Frame;
 use bytes::Bytes;
@@ -66,31 +66,32 @@ impl Connection {
             State::Breaking => return Some(Err(self.break_off().await)),
             State::Open => {}
         }
-        let clock = self.core.clock.clone();
-        let frame = tokio::select! {
-            biased;
-            frame = self.frames.recv() => frame,
-            () = clock.wait(HEARTBEAT) => Some(self.core.heartbeat(self.stream)),
-        };
-        let Some(frame) = frame else {
-            // The server let this subscriber go.
-            self.end(HowEnded::ClosedByServer);
-            return None;
-        };
-        match self.faults.frame(&frame) {
-            Outcome::Pass => {
-                self.note_chunk(&frame.bytes);
-                Some(Ok(frame.bytes))
-            }
-            Outcome::Break { bytes, fault, did } => {
+        loop {
+            let clock = self.core.clock.clone();
+            let frame = tokio::select! {
+                biased;
+                frame = self.frames.recv() => frame,
+                () = clock.wait(HEARTBEAT) => Some(self.core.heartbeat(self.stream)),
+            };
+            let Some(frame) = frame else {
+                // The server let this subscriber go.
+                self.end(HowEnded::ClosedByServer);
+                return None;
+            };
+            let outcome = self.faults.frame(&frame);
+            for (fault, did) in outcome.fired {
                 let lane = self.lane.to_string();
                 self.core.journal.push(|at_us| Line::Fault(FaultLine { at_us, fault, lane, did }));
-                if bytes.is_empty() {
-                    return Some(Err(self.break_off().await));
+            }
+            if !outcome.bytes.is_empty() {
+                self.note_chunk(&outcome.bytes);
+                if outcome.breaks {
+                    self.state = State::Breaking;
                 }
-                self.note_chunk(&bytes);
-                self.state = State::Breaking;
-                Some(Ok(bytes))
+                return Some(Ok(outcome.bytes));
+            }
+            if outcome.breaks {
+                return Some(Err(self.break_off().await));
             }
         }
     }

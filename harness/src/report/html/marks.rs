@@ -44,6 +44,7 @@ pub(super) fn of_state(state: RequirementState) -> Mark {
 
 pub(super) fn of_verdict(verdict: Verdict) -> Mark {
     match verdict {
+        Verdict::NotApplicable => mark("plain", "–", "no occasion"),
         Verdict::Pass => mark("good", "✓", "pass"),
         Verdict::Untestable => mark("unknown", "?", "untestable"),
         Verdict::HarnessError => mark("unknown", "!", "harness error"),
@@ -61,11 +62,10 @@ pub(super) fn of_mutant_cell(cell: &Cell) -> Mark {
         Verdict::Fail if cell.faulted => mark("good", "●", "caught"),
         Verdict::Fail => mark("bad", "✗", "a wreck"),
         Verdict::Pass => mark("plain", "·", "passes"),
-        Verdict::Untestable | Verdict::HarnessError => of_verdict(cell.verdict),
+        Verdict::NotApplicable | Verdict::Untestable | Verdict::HarnessError => of_verdict(cell.verdict),
     }
 }
 
 pub(super) fn of_mutant(row: &MutantRow) -> Mark {
-    let caught = row.cells.iter().any(|cell| cell.faulted && cell.verdict == Verdict::Fail);
-    if caught { mark("good", "●", "caught") } else { mark("bad", "✗", "survives") }
+    if row.is_caught() { mark("good", "●", "caught") } else { mark("bad", "✗", "survives") }
 }

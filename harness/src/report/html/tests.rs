@@ -3,7 +3,7 @@
 use super::render;
 use crate::judge::{Judged, Verdict};
 use crate::report::timeline::{Entry, Who};
-use crate::report::{Cell, GateReport, GateResult, MutantRow, RequirementRow, RequirementState};
+use crate::report::{Cell, GateReport, GateResult, MutantRow, Proof, RequirementRow, RequirementState};
 use fixtures::ServerKind;
 
 const RERUN: &str = "standin check --case turn/calm --server opencode --adapter 'my client'";
@@ -30,13 +30,17 @@ fn cell(case: &str, server: ServerKind, adapter: &str, verdict: Verdict) -> Cell
     }
 }
 
-fn requirement(id: &str, state: RequirementState, cases: &[&str]) -> RequirementRow {
+fn proof(server: ServerKind, verdict: Verdict) -> Proof {
+    Proof { case: "turn/calm".to_owned(), server, verdict }
+}
+
+fn requirement(id: &str, state: RequirementState, cases: &[Proof]) -> RequirementRow {
     RequirementRow {
         id: id.to_owned(),
         about: "The screen shows the turn.".to_owned(),
         source: "000 §4".to_owned(),
         state,
-        cases: cases.iter().map(|&case| case.to_owned()).collect(),
+        cases: cases.to_vec(),
         reason: (state == RequirementState::Owed).then(|| "No check looks for it yet.".to_owned()),
     }
 }
@@ -55,7 +59,7 @@ fn report() -> GateReport {
             requirement(
                 "turn.shown",
                 RequirementState::Failing,
-                &["turn/calm (kilo)", "turn/calm (opencode)"],
+                &[proof(ServerKind::Kilo, Verdict::Pass), proof(ServerKind::Opencode, Verdict::Fail)],
             ),
             requirement("turn.later", RequirementState::Owed, &[]),
         ],

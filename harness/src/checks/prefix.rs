@@ -1,0 +1,99 @@
+//! Was every text on the screen the beginning of a text that the server had?
+//!
+//! What the server had of a part is told by its events on the harness's own lane and by every answer to a read of
+//! messages: each full text, and each sum of deltas. A text with a hole, or with another one's words, is the
+//! beginning of none of them, however well the screen looks in the end.
+
+use super::{Check, Examined};
+use crate::history;
+use crate::protocol::Screen;
+use fixtures::fault_plan::StreamName;
+use fixtures::recording::Line;
+use mock_server::standin::MAIN_LANE;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) const CHECK: Check = Check {
+    name: "prefix",
+    about: "At every moment each text on the screen is the beginning of what the server had of it.",
+    has_occasion: |lines| !server_texts(lines).is_empty(),
+    examine,
+};
+
+fn examine(lines: &[Line]) -> Examined {
+    let had = server_texts(lines);
+    let mut screen = Screen::default();
+    // Each text is looked at once, and each part is told of once.
+    let mut seen = BTreeSet::new();
+    let mut told = BTreeSet::new();
+    let mut examined = Examined::default();
+    for update in history::updates(lines) {
+        screen.apply(&update);
+        for item in screen.tasks.values().flat_map(|view| &view.items) {
+            let Some(text) = item.text.as_deref().filter(|text| !text.is_empty()) else { continue };
+            if !seen.insert((item.part_id.clone(), text.to_owned())) {
+                continue;
+            }
+            examined.facts += 1;
+            let texts = had.get(&item.part_id);
+            let is_beginning = texts.is_some_and(|texts| texts.iter().any(|full| full.starts_with(text)));
+            if !is_beginning && told.insert(item.part_id.clone()) {
+                let full = texts.and_then(|texts| texts.iter().max_by_key(|full| full.len()));
+                examined.findings.push(match full {
+                    Some(full) => format!("the screen shows {text:?}, and the server had {full:?}"),
+                    None => format!("the screen shows {text:?}, and the server had no such text"),
+                });
+            }
+        }
+    }
+    examined
+}
+
+/// Part → every text that the server had of it.
+fn server_texts(lines: &[Line]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut texts = BTreeMap::new();
+    let mut now: BTreeMap<String, String> = BTreeMap::new();
+    for event in history::events(lines, MAIN_LANE, StreamName::Event) {
+        let properties = &event["properties"];
+        match event["type"].as_str() {
+            Some("message.part.updated") => {
+                if let Some((part, text)) = text_of(&properties["part"]) {
+                    now.insert(part.clone(), text.clone());
+                    note(&mut texts, part, text);
+                }
+            }
+            Some("message.part.delta") => {
+                let (part, delta) = (properties["partID"].as_str(), properties["delta"].as_str());
+                if let (Some(part), Some(delta), "text") =
+                    (part, delta, properties["field"].as_str().unwrap_or_default())
+                {
+                    let text = now.entry(part.to_owned()).or_default();
+                    text.push_str(delta);
+                    note(&mut texts, part.to_owned(), text.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+    for messages in history::reads(lines, |path| path.ends_with("/message")) {
+        let parts = messages
+            .as_array()
+            .into_iter()
+            .flatten()
+            .flat_map(|message| message["parts"].as_array().cloned().unwrap_or_default());
+        for (part, text) in parts.filter_map(|part| text_of(&part)) {
+            note(&mut texts, part, text);
+        }
+    }
+    texts
+}
+
+fn text_of(part: &Value) -> Option<(String, String)> {
+    Some((part["id"].as_str()?.to_owned(), part["text"].as_str()?.to_owned()))
+}
+
+fn note(texts: &mut BTreeMap<String, BTreeSet<String>>, part: String, text: String) {
+    if !text.is_empty() {
+        texts.entry(part).or_default().insert(text);
+    }
+}

@@ -1,0 +1,58 @@
+//! The first words with an adapter: does it speak the protocol, and is it honest?
+
+use crate::clock::Limits;
+use crate::history;
+use crate::link::{AskError, Link};
+use crate::protocol::request::{Capability, Initialize, Initialized};
+use crate::protocol::rpc::METHOD_NOT_FOUND;
+use crate::protocol::{PROTOCOL, Request};
+use crate::subject::Subject;
+use mock_server::Journal;
+use mock_server::clock::{Clock, ClockKind};
+use std::sync::Arc;
+
+/// Why no case can be run with an adapter.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoAdapter {
+    /// The program can't be started.
+    #[error("{0}; give --adapter a program that can be run")]
+    CannotStart(String),
+    /// It is a program, and it does not speak the protocol.
+    #[error("{0}")]
+    DoesNotSpeak(String),
+}
+
+/// Starts a subject once, says hello and good-bye. A program that fails here would fail in every case, each time
+/// after the same wait.
+///
+/// # Errors
+/// It can't be started, or does not answer as an adapter does; the message tells all that went wrong.
+pub async fn greet(subject: &Subject, limits: &Limits) -> Result<(), NoAdapter> {
+    let journal = Journal::new(Arc::new(Clock::new(ClockKind::Real)));
+    let mut running = subject.start(journal.clone()).map_err(NoAdapter::CannotStart)?;
+    let hello = hello(&mut running.link, limits).await;
+    // Who is silent once is not waited for again.
+    let was_told = hello.is_ok() && running.link.ask(&Request::Shutdown, limits.answer).await.is_ok();
+    let ended = running.end(was_told, limits.end).await;
+    let Err(why) = hello else { return Ok(()) };
+    let lines = journal.lines();
+    let troubles = history::troubles(&lines).map(|(_, what)| what.to_owned());
+    let all: Vec<String> = std::iter::once(why).chain(troubles).chain(ended.err()).collect();
+    Err(NoAdapter::DoesNotSpeak(all.join("\n")))
+}
+
+/// Says hello and tests the adapter's honesty: it must not know a method that there is not.
+pub(crate) async fn hello(link: &mut Link, limits: &Limits) -> Result<(), String> {
+    let asked = Request::Initialize(Initialize { protocol: PROTOCOL, time_scale: 1.0 });
+    let said = link.ask(&asked, limits.answer).await.map_err(|error| error.to_string())?;
+    let said: Initialized = serde_json::from_value(said).map_err(|error| format!("initialize: {error}"))?;
+    match link.probe(limits.answer).await {
+        Err(AskError::Refused { error, .. }) if error.code == METHOD_NOT_FOUND => {}
+        Err(error @ (AskError::Silent { .. } | AskError::Ended { .. })) => return Err(error.to_string()),
+        _ => return Err("it must answer a method that it does not know with error -32601".to_owned()),
+    }
+    if !said.capabilities.contains(&Capability::Chat) {
+        return Err("it does not declare the capability 'chat', which every case needs".to_owned());
+    }
+    Ok(())
+}

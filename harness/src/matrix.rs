@@ -1,0 +1,44 @@
+//! The matrix that travels in the binary, with what only this crate can say of it: that the checks exist.
+
+use crate::checks;
+use fixtures::error::FileError;
+use parity_specs::Matrix;
+
+/// The embedded matrix.
+///
+/// # Errors
+/// A name in it leads nowhere; the error names the file, and the line of a check.
+pub fn embedded() -> Result<Matrix, FileError> {
+    let matrix = Matrix::embedded()?;
+    let known: Vec<&str> = checks::all().iter().map(|check| check.name).collect();
+    know_checks(&matrix, &known)?;
+    Ok(matrix)
+}
+
+fn know_checks(matrix: &Matrix, known: &[&str]) -> Result<(), FileError> {
+    match matrix.checks.iter().find(|check| !known.contains(&check.name.as_str())) {
+        None => Ok(()),
+        Some(check) => {
+            let message = format!("there is no check '{}'; there are: {}", check.name, known.join(", "));
+            Err(FileError::at(&check.file, check.line, message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn an_unknown_check_is_told_with_its_line() {
+        embedded().unwrap();
+        let text = "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nsource = \"s\"\nphase = 2\nmvp = true\nevidence = \"checked\"\ncheck = \"convergance\"\n";
+        let matrix = Matrix::read(&[(PathBuf::from("requirements/a.toml"), text.to_owned())]).unwrap();
+        let told = know_checks(&matrix, &["convergence", "prefix"]).unwrap_err().to_string();
+        assert_eq!(
+            told,
+            "parity-specs/requirements/a.toml:10: there is no check 'convergance'; there are: convergence, prefix"
+        );
+    }
+}
