@@ -4,6 +4,7 @@
 
 mod cargo_tool;
 mod extras;
+mod fuzz;
 mod gate;
 mod lint;
 mod outcome;
@@ -30,6 +31,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Feed random inputs to a codec, and hold it against a second, independent one.
+    Fuzz(fuzz::Arguments),
     /// Run the phase gate: the stand-in, the reference adapter, the mutants, the matrix, the report.
     Gate(gate::Arguments),
     /// Record scenarios with the real servers again, and compare with the kept recordings.
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command, root: &Path) -> Outcome {
     match command {
+        Command::Fuzz(arguments) => fuzz::run(&arguments, root),
         Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),
         Command::Truth => truth::run(),
