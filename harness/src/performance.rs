@@ -3,10 +3,10 @@
 //! The same person's steps, the same script of the model, the same time line: what differs is who performs.
 
 use crate::secret::random_password;
-use fixtures::ServerKind;
-use fixtures::recording::{FORMAT, FileKind, Header, Line, ModelCall, Performer, Recording};
+use fixtures::recording::{FORMAT, FileKind, Header, Line, ModelCall, Performer, Provenance, Recording};
 use fixtures::redact::Secrets;
 use fixtures::scenario::Scenario;
+use fixtures::{ServerKind, catalog};
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Answer, ChatRequest, Script};
 use mock_server::{Options, StandIn, StartError};
@@ -118,7 +118,9 @@ impl Piece {
         let performed = recorder::perform(&self.scenario, &client, limits).await;
         server.stop(limits).await?;
         let doc = performed?.doc.to_vec();
-        let header = self.header(Performer::Real, workspace);
+        let mut header = self.header(Performer::Real, workspace);
+        let pause = u64::try_from(program.model_pause.as_millis()).ok();
+        header.provenance.model_pause_ms = pause.filter(|pause| *pause > 0);
         Ok(Performance { recording: Recording { header, lines: tape.lines(), torn: false }, doc, secrets })
     }
 
@@ -173,6 +175,11 @@ impl Piece {
             scenario: self.name.clone(),
             workspace,
             by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(),
+            provenance: Provenance {
+                scenario_id: catalog::scenario_id(&self.name),
+                platform: Some(Provenance::this_platform()),
+                ..Provenance::default()
+            },
         }
     }
 }

@@ -11,6 +11,7 @@ mod outcome;
 mod real;
 mod real_servers;
 mod record;
+mod schemas;
 mod step;
 mod test;
 mod tidy;
@@ -39,6 +40,8 @@ enum Command {
     Record(record::Arguments),
     /// Hold the stand-in's world and its replay against every recording.
     Truth,
+    /// Hold the JSON Schemas that editors use against the formats, or with --update write them anew.
+    Schemas(schemas::Arguments),
     /// Run all tests, and with --extra those that need more than a Rust toolchain.
     Test(test::Arguments),
     /// Check formatting, clippy, tidy, and cargo-deny where it is installed.
@@ -60,6 +63,7 @@ fn run(command: Command, root: &Path) -> Outcome {
         Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),
         Command::Truth => truth::run(),
+        Command::Schemas(arguments) => schemas::run(&arguments, root),
         Command::Test(arguments) => test::run(&arguments, root),
         Command::Lint => lint::run(root),
         Command::Tidy => tidy::run(root),
