@@ -7,7 +7,7 @@ use crate::testing::fake_server::{Asked, Out, chunk, serve, stream_head, whole};
 use fixtures::recording::HowEnded;
 use serde_json::json;
 use std::time::Duration;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -141,6 +141,7 @@ async fn a_stream_that_is_reset_was_not_cut() {
     let (seen_send, seen) = tokio::sync::oneshot::channel::<()>();
     tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
+        assert!(socket.read(&mut [0; 4096]).await.unwrap() > 0, "the request");
         socket.write_all(&[stream_head(), chunk(CONNECTED)].concat()).await.unwrap();
         // A reset would overtake bytes that the client has not read yet.
         seen.await.unwrap();

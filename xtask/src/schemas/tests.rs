@@ -1,6 +1,7 @@
 //! The schemas are those of the types; every data file keeps them; and they refuse what the reader refuses.
 
 use super::*;
+use fixtures::recording::Recording;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -26,6 +27,14 @@ fn toml(file: &Path) -> Value {
 
 fn reads<T: serde::de::DeserializeOwned>(value: &Value) -> bool {
     serde_json::from_value::<T>(value.clone()).is_ok()
+}
+
+/// As a file is read: with a header before the line, unless it is one.
+fn reads_line(line: &Value) -> bool {
+    let formats = fs::read_to_string(&files("fixtures/tests/formats", "jsonl")[0]).unwrap();
+    let before = if line.get("header").is_some() { "" } else { formats.lines().next().unwrap() };
+    let text = format!("{before}\n{line}\n");
+    Recording::parse(Path::new("x.jsonl"), text.trim_start()).is_ok()
 }
 
 struct Format {
@@ -56,7 +65,7 @@ fn formats() -> Vec<Format> {
         Format {
             schema: "recording-line",
             documents: files("fixtures/tests/formats", "jsonl").iter().flat_map(lines).collect(),
-            reads: reads::<Line>,
+            reads: reads_line,
         },
         toml("parity-case", "parity-specs/cases", reads::<Case>),
         toml("requirements", "parity-specs/requirements", reads::<RequirementFile>),
