@@ -1,10 +1,11 @@
 //! What a phase asks for, and what nobody proves yet.
 
 use fixtures::ServerKind;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The file of phases.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseFile {
     /// In order.
@@ -13,7 +14,7 @@ pub struct PhaseFile {
 }
 
 /// A phase of the plan.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// Its number in the plan.
@@ -23,7 +24,7 @@ pub struct Phase {
 }
 
 /// The ledger of debt.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DebtFile {
     /// What is owed.
@@ -35,7 +36,7 @@ pub struct DebtFile {
 }
 
 /// A scenario that is recorded and that the stand-in's world can't perform yet.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unperformed {
     /// The scenario's name.
@@ -48,7 +49,7 @@ pub struct Unperformed {
 }
 
 /// A requirement that nothing proves.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Debt {
     /// The requirement's id.

@@ -13,7 +13,7 @@ pub(crate) mod words;
 use fixtures::catalog;
 use fixtures::error::{FileError, io_words};
 use fixtures::near_names::unknown;
-use fixtures::recording::Recording;
+use fixtures::recording::{Recording, Writer};
 use fixtures::scenario::Scenario;
 use harness::complain;
 use harness::judge::Verdict;
@@ -141,10 +141,11 @@ pub(crate) fn code_of(verdict: Verdict) -> u8 {
 
 /// Writes a history, with the folders above it.
 pub(crate) fn write_history(history: &Recording, path: &Path) -> Result<(), Failure> {
-    let text = history
-        .render()
-        .map_err(|error| Failure::CouldNot(format!("failed to render a history: {error}")))?;
-    write_text(path, &text)
+    let written = Writer::create(path, &history.header).and_then(|mut writer| {
+        history.lines.iter().try_for_each(|line| writer.push(line))?;
+        writer.finish()
+    });
+    written.map_err(|error| Failure::CouldNot(error.to_string()))
 }
 
 /// Writes a file, with the folders above it.

@@ -275,6 +275,7 @@ mod tests {
 
     fn header(version: &str) -> Header {
         Header {
+            provenance: fixtures::recording::Provenance::default(),
             format: FORMAT,
             kind: FileKind::Recording,
             server: ServerKind::Opencode,
