@@ -3,10 +3,10 @@
 //! The same person's steps, the same script of the model, the same time line: what differs is who performs.
 
 use crate::secret::random_password;
-use fixtures::recording::{FORMAT, FileKind, Header, Line, ModelCall, Performer, Recording};
+use fixtures::recording::{FORMAT, FileKind, Header, Line, ModelCall, Performer, Provenance, Recording};
 use fixtures::redact::Secrets;
 use fixtures::scenario::Scenario;
-use fixtures::{FileError, ServerKind};
+use fixtures::{FileError, ServerKind, catalog};
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Answer, ChatRequest, Script};
 use mock_server::{Options, StandIn, StartError};
@@ -163,8 +163,10 @@ impl Piece {
         };
         let server = Server::launch(&spec, &sandbox, limits).await?;
         (watch.progress)(Progress::Started(server.version()));
-        let header =
-            Header { version: server.version().to_owned(), ..self.header(Performer::Real, workspace) };
+        let mut header = self.header(Performer::Real, workspace);
+        server.version().clone_into(&mut header.version);
+        let pause = u64::try_from(program.model_pause.as_millis()).ok();
+        header.provenance.model_pause_ms = pause.filter(|pause| *pause > 0);
         let scribe = match &watch.place {
             Some(place) => Some(Scribe::begin(&place(&header), &header, secrets.clone(), dictation)?),
             None => None,
@@ -232,6 +234,11 @@ impl Piece {
             scenario: self.name.clone(),
             workspace,
             by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(),
+            provenance: Provenance {
+                scenario_id: catalog::scenario_id(&self.name),
+                platform: Some(Provenance::this_platform()),
+                ..Provenance::default()
+            },
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::protocol::{PROTOCOL, Request};
 use crate::secret::random_password;
 use crate::subject::{Running, Subject};
 use fixtures::fault_plan::StreamName;
-use fixtures::recording::{FileKind, Header, Line, Recording, Trouble, TroubleKind, UserLine};
+use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, Trouble, TroubleKind, UserLine};
 use fixtures::scenario::{PermissionAnswer, Scenario, UserStep, WaitFor};
 use fixtures::{ServerKind, catalog};
 use mock_server::standin::MAIN_LANE;
@@ -245,6 +245,12 @@ impl Run {
         let header = Header {
             kind: FileKind::History,
             scenario: named.case.scenario.clone(),
+            provenance: Provenance {
+                scenario_id: catalog::scenario_id(&named.case.scenario),
+                case: Some(named.name.clone()),
+                faults: named.case.faults.clone(),
+                ..Provenance::default()
+            },
             ..self.stand_in.header().clone()
         };
         Recording { header, lines: journal.lines(), torn: false }

@@ -285,5 +285,6 @@ fn header(options: &Options, profile: &Profile, workspace: &str) -> recording::H
         scenario,
         workspace: workspace.to_owned(),
         by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(),
+        provenance: recording::Provenance::default(),
     }
 }

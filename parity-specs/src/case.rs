@@ -3,13 +3,14 @@
 use fixtures::ServerKind;
 use fixtures::fault_plan::{Fault, FaultPlan};
 use fixtures::scenario::User;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The lane on which the harness connects adapters. Faults for a client name it.
 pub const ADAPTER_LANE: &str = "adapter";
 
 /// A case file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// What is shown, in a sentence.

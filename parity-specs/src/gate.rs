@@ -1,9 +1,10 @@
 //! What a phase asks for, and what nobody proves yet.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The file of phases.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseFile {
     /// In order.
@@ -12,7 +13,7 @@ pub struct PhaseFile {
 }
 
 /// A phase of the plan.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// Its number in the plan.
@@ -22,7 +23,7 @@ pub struct Phase {
 }
 
 /// The ledger of debt.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DebtFile {
     /// What is owed.
@@ -31,7 +32,7 @@ pub struct DebtFile {
 }
 
 /// A requirement that nothing proves.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Debt {
     /// The requirement's id.

@@ -1,9 +1,10 @@
 //! What must hold, and what kind of evidence shows it.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A file of requirements.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequirementFile {
     /// The feature or decision.
@@ -16,7 +17,7 @@ pub struct RequirementFile {
 }
 
 /// One thing that must hold.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
     /// Never changes once it is published.
@@ -36,7 +37,7 @@ pub struct Requirement {
 }
 
 /// How a requirement is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {
     /// By a check on what an adapter shows.

@@ -1,11 +1,11 @@
 //! A client that keeps what it sends and receives. What stands on the tape is what crossed the wire: no redirects
 //! are followed, no proxy stands between, nothing is sent twice.
 
-use crate::events::EventStream;
+use crate::events::{EventStream, how_broken};
 use crate::tape::Tape;
 use bytes::{Bytes, BytesMut};
 use fixtures::fault_plan::StreamName;
-use fixtures::recording::{Body, End, HowEnded, Line, Request, Response};
+use fixtures::recording::{Body, End, Line, Request, Response};
 use fixtures::redact::keep_header;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
@@ -190,7 +190,8 @@ impl Client {
         match broken {
             None => Ok(Reply { status, bytes }),
             Some(source) => {
-                self.tape.push(|at_us| Line::End(End { at_us, exchange, how: HowEnded::Broken }));
+                let how = how_broken(&source);
+                self.tape.push(|at_us| Line::End(End { at_us, exchange, how }));
                 Err(CaptureError::Broken { request, received: bytes.len(), source })
             }
         }

@@ -6,6 +6,7 @@ use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Chunk, End, HowEnded, Line};
 use fixtures::sse::Parser;
 use serde_json::Value;
+use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::watch;
@@ -145,7 +146,7 @@ async fn read(mut response: reqwest::Response, exchange: u64, tape: Tape, shared
         let bytes = match response.chunk().await {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return end(&shared, &tape, exchange, HowEnded::ClosedByServer),
-            Err(_) => return end(&shared, &tape, exchange, HowEnded::Broken),
+            Err(error) => return end(&shared, &tape, exchange, how_broken(&error)),
         };
         {
             let mut state = shared.lock();
@@ -163,6 +164,22 @@ async fn read(mut response: reqwest::Response, exchange: u64, tape: Tape, shared
         }
         shared.changes.send_replace(());
     }
+}
+
+/// How a body broke off: the system's own error stands somewhere behind reqwest's.
+pub(crate) fn how_broken(error: &reqwest::Error) -> HowEnded {
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        if let Some(system) = inner.downcast_ref::<io::Error>() {
+            match system.kind() {
+                ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => return HowEnded::Reset,
+                ErrorKind::UnexpectedEof => return HowEnded::Cut,
+                _ => {}
+            }
+        }
+        cause = inner.source();
+    }
+    HowEnded::Broken
 }
 
 /// Writes the end, once; nothing of this stream follows it on the tape.

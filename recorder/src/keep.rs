@@ -3,24 +3,18 @@
 //! It is written as `.partial`, readable by its owner alone, scanned as it stands on disk, and renamed. On a
 //! finding nothing is kept, and the message names line and detector, never the value.
 
-use fixtures::recording::{Body, Line, Recording};
+use fixtures::FileError;
+use fixtures::recording::{Body, Line, Recording, Writer};
 use fixtures::redact::{Finding, Secrets, hide_telling_values};
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Why a recording was not kept.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
     /// The disk.
-    #[error("failed to write {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A secret.
     #[error("{} would hold a secret and was deleted: {}", path.display(), listed(findings))]
     Secret {
@@ -38,35 +32,28 @@ fn listed(findings: &[Finding]) -> String {
 
 /// Writes a recording, with values under telling keys replaced; `secrets` must not be found in what is written.
 pub fn keep(recording: &Recording, secrets: &Secrets, path: &Path) -> Result<(), KeepError> {
-    let failed = |source| KeepError::Io { path: path.to_path_buf(), source };
     let mut redacted = recording.clone();
     redacted.lines.iter_mut().for_each(redact);
-    let text = redacted.render().map_err(|error| failed(error.into()))?;
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let partial = path.with_extension("jsonl.partial");
-    let mut file = OpenOptions::new()
-        .create(true)
-        .write(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&partial)
-        .map_err(failed)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    let on_disk = written.and_then(|()| fs::read_to_string(&partial));
-    let findings = match on_disk {
-        Ok(on_disk) => secrets.scan(&on_disk),
-        Err(source) => {
-            let _ = fs::remove_file(&partial);
-            return Err(failed(source));
+    let mut writer = Writer::create(path, &redacted.header)?;
+    let findings = match write_and_scan(&mut writer, &redacted.lines, secrets) {
+        Ok(findings) => findings,
+        Err(error) => {
+            writer.discard()?;
+            return Err(error.into());
         }
     };
     if !findings.is_empty() {
-        fs::remove_file(&partial).map_err(failed)?;
+        writer.discard()?;
         return Err(KeepError::Secret { path: path.to_path_buf(), findings });
     }
-    fs::rename(&partial, path).map_err(failed)
+    Ok(writer.finish()?)
+}
+
+fn write_and_scan(writer: &mut Writer, lines: &[Line], secrets: &Secrets) -> Result<Vec<Finding>, FileError> {
+    lines.iter().try_for_each(|line| writer.push(line))?;
+    let on_disk = fs::read_to_string(writer.partial());
+    let text = on_disk.map_err(|error| FileError::io(writer.partial(), "read it again", &error))?;
+    Ok(secrets.scan(&text))
 }
 
 /// Replaces the values under telling keys.
@@ -89,7 +76,7 @@ pub(crate) fn redact(line: &mut Line) {
 mod tests {
     use super::*;
     use fixtures::ServerKind;
-    use fixtures::recording::{Chunk, FORMAT, FileKind, Header, Performer, Response};
+    use fixtures::recording::{Chunk, FORMAT, FileKind, Header, Performer, Provenance, Response};
     use serde_json::json;
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -103,6 +90,7 @@ mod tests {
             scenario: "a/b".into(),
             workspace: "/tmp/w".into(),
             by: "test".into(),
+            provenance: Provenance::default(),
         };
         Recording { header, lines, torn: false }
     }

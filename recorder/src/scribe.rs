@@ -9,14 +9,11 @@
 use crate::events::{kind, property};
 use crate::keep::redact;
 use fixtures::FileError;
-use fixtures::recording::{Header, Line, Note};
+use fixtures::recording::{Header, Line, Note, Writer};
 use fixtures::redact::Secrets;
 use fixtures::sse::Parser;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -60,17 +57,12 @@ impl Scribe {
         secrets: Secrets,
         (dictation, dictated): (Dictation, Dictated),
     ) -> Result<Self, FileError> {
-        let partial = partial_of(path);
-        let failed = |error| FileError::io(&partial, "write it", &error);
-        let mut page = Page::begin(&partial, secrets).map_err(failed)?;
-        page.write(&[Line::Header(header.clone())]).map_err(failed)?;
-        let file = partial.clone();
+        let mut page = Page::begin(path, header, secrets)?;
+        let partial = page.writer.partial().to_owned();
         let thread = std::thread::Builder::new()
             .name("scribe".to_owned())
-            .spawn(move || {
-                page.take_down(&dictated.0).map_err(|error| FileError::io(&file, "write it", &error))
-            })
-            .map_err(failed)?;
+            .spawn(move || page.take_down(&dictated.0))
+            .map_err(|error| FileError::io(&partial, "start the thread that writes it", &error))?;
         Ok(Self { partial, dictation, thread })
     }
 
@@ -88,54 +80,39 @@ impl Scribe {
     }
 }
 
-/// The name of a file that is not finished.
-#[must_use]
-pub fn partial_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    name.into()
-}
-
 /// The thread's part.
 struct Page {
-    file: File,
+    writer: Writer,
     secrets: Secrets,
     held: Vec<Line>,
     open: Open,
 }
 
 impl Page {
-    fn begin(partial: &Path, secrets: Secrets) -> io::Result<Self> {
-        if let Some(folder) = partial.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        // Made anew: the old one may be readable by others.
-        match fs::remove_file(partial) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(partial)?;
-        Ok(Self { file, secrets, held: Vec::new(), open: Open::default() })
+    fn begin(path: &Path, header: &Header, secrets: Secrets) -> Result<Self, FileError> {
+        let writer = Writer::create(path, header)?;
+        Ok(Self { writer, secrets, held: Vec::new(), open: Open::default() })
     }
 
-    fn take_down(&mut self, dictated: &Receiver<Option<Line>>) -> io::Result<()> {
+    fn take_down(&mut self, dictated: &Receiver<Option<Line>>) -> Result<(), FileError> {
         while let Ok(Some(line)) = dictated.recv() {
             self.take(line)?;
         }
         self.let_go()
     }
 
-    fn take(&mut self, line: Line) -> io::Result<()> {
+    fn take(&mut self, line: Line) -> Result<(), FileError> {
         self.open.see(&line);
         self.held.push(line);
         if self.open.is_any() { Ok(()) } else { self.let_go() }
     }
 
-    fn let_go(&mut self) -> io::Result<()> {
+    fn let_go(&mut self) -> Result<(), FileError> {
         let mut lines = std::mem::take(&mut self.held);
         lines.iter_mut().for_each(redact);
         for line in &mut lines {
-            let found = self.secrets.scan(&rendered(std::slice::from_ref(line))?);
+            // A line that can't be rendered can't be written either, and the writer says so.
+            let found = self.secrets.scan(&serde_json::to_string(line).unwrap_or_default());
             if let Some(finding) = found.first() {
                 *line = left_out(line.at_us(), finding.detector);
             }
@@ -143,28 +120,14 @@ impl Page {
         // Split over lines, a secret is in none of them.
         let found = self.secrets.scan(&joined(&lines));
         match (found.first(), lines.first()) {
-            (Some(finding), Some(first)) => self.write(&[left_out(first.at_us(), finding.detector)]),
-            _ => self.write(&lines),
+            (Some(finding), Some(first)) => self.writer.push(&left_out(first.at_us(), finding.detector)),
+            _ => lines.iter().try_for_each(|line| self.writer.push(line)),
         }
-    }
-
-    /// All in one piece, so a kill tears the last of them at most.
-    fn write(&mut self, lines: &[Line]) -> io::Result<()> {
-        self.file.write_all(rendered(lines)?.as_bytes())
     }
 }
 
 fn left_out(at_us: u64, detector: &str) -> Line {
     Line::Note(Note { at_us, text: format!("left out while recording: {detector}") })
-}
-
-fn rendered(lines: &[Line]) -> io::Result<String> {
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(&serde_json::to_string(line)?);
-        text.push('\n');
-    }
-    Ok(text)
 }
 
 /// What the client of each stream reads: the frames' data, and the deltas of each part in one.

@@ -4,12 +4,14 @@
 
 mod cargo_tool;
 mod extras;
+mod fuzz;
 mod gate;
 mod kills;
 mod lint;
 mod outcome;
 mod real;
 mod record;
+mod schemas;
 mod step;
 mod test;
 mod tidy;
@@ -30,6 +32,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Feed random inputs to a codec, and hold it against a second, independent one.
+    Fuzz(fuzz::Arguments),
     /// Run the phase gate: the stand-in, the reference adapter, the mutants, the matrix, the report.
     Gate(gate::Arguments),
     /// Record scenarios with the real servers again, and compare with the kept recordings.
@@ -38,6 +42,8 @@ enum Command {
     Kills(kills::Arguments),
     /// Hold the stand-in's world and its replay against every recording.
     Truth,
+    /// Hold the JSON Schemas that editors use against the formats, or with --update write them anew.
+    Schemas(schemas::Arguments),
     /// Run all tests, and with --extra those that need more than a Rust toolchain.
     Test(test::Arguments),
     /// Check formatting, clippy, tidy, and cargo-deny where it is installed.
@@ -55,10 +61,12 @@ fn main() -> ExitCode {
 
 fn run(command: Command, root: &Path) -> Outcome {
     match command {
+        Command::Fuzz(arguments) => fuzz::run(&arguments, root),
         Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),
         Command::Kills(arguments) => kills::run(&arguments, root),
         Command::Truth => truth::run(),
+        Command::Schemas(arguments) => schemas::run(&arguments, root),
         Command::Test(arguments) => test::run(&arguments, root),
         Command::Lint => lint::run(root),
         Command::Tidy => tidy::run(root),

@@ -10,7 +10,7 @@ pub(crate) mod record;
 pub(crate) mod serve;
 
 use fixtures::error::FileError;
-use fixtures::recording::Recording;
+use fixtures::recording::{Recording, Writer};
 use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
 use harness::judge::Verdict;
@@ -93,10 +93,11 @@ pub(crate) fn code_of(verdict: Verdict) -> u8 {
 
 /// Writes a history, with the folders above it.
 pub(crate) fn write_history(history: &Recording, path: &Path) -> Result<(), Failure> {
-    let text = history
-        .render()
-        .map_err(|error| Failure::CouldNot(format!("failed to render a history: {error}")))?;
-    write_text(path, &text)
+    let written = Writer::create(path, &history.header).and_then(|mut writer| {
+        history.lines.iter().try_for_each(|line| writer.push(line))?;
+        writer.finish()
+    });
+    written.map_err(|error| Failure::CouldNot(error.to_string()))
 }
 
 /// Writes a file, with the folders above it.

@@ -11,7 +11,6 @@ use recorder::Limits;
 use recorder::keep::{KeepError, keep};
 use recorder::launch::LaunchError;
 use recorder::real_servers::{self, Release};
-use recorder::scribe::partial_of;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -120,6 +119,13 @@ fn place(out: &Path, header: &Header) -> PathBuf {
         return out.to_owned();
     }
     out.join(format!("{}-{}", header.server, header.version)).join(format!("{}.jsonl", header.scenario))
+}
+
+/// Where it is written until it is finished.
+fn partial_of(kept: &Path) -> PathBuf {
+    let mut name = kept.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
 }
 
 fn writable(folder: &Path) -> std::io::Result<()> {
@@ -273,7 +279,7 @@ impl<'a> Summary<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixtures::recording::{FORMAT, FileKind, Performer};
+    use fixtures::recording::{FORMAT, FileKind, Performer, Provenance};
 
     fn header(version: &str) -> Header {
         Header {
@@ -285,6 +291,7 @@ mod tests {
             scenario: "a/b".into(),
             workspace: "/tmp/w".into(),
             by: "test".into(),
+            provenance: Provenance::default(),
         }
     }
 

@@ -117,6 +117,8 @@ fn ended(how: HowEnded) -> &'static str {
     match how {
         HowEnded::ClosedByClient => "the adapter leaves",
         HowEnded::ClosedByServer => "the server ends it",
+        HowEnded::Cut => "it is cut off",
+        HowEnded::Reset => "it is reset",
         HowEnded::Broken => "it breaks",
     }
 }

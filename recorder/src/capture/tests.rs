@@ -4,8 +4,11 @@ use super::*;
 use crate::clock;
 use crate::events::{kind, property};
 use crate::testing::fake_server::{Asked, Out, chunk, serve, stream_head, whole};
+use fixtures::recording::HowEnded;
 use serde_json::json;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const CONNECTED: &str = "data: {\"id\":\"evt_1\",\"type\":\"server.connected\",\"properties\":{}}\n\n";
@@ -75,7 +78,7 @@ async fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
     insta::assert_snapshot!(tape(&client), @r#"
     {"request":{"at_us":0,"exchange":1,"method":"GET","path":"/x","headers":[["accept","application/json"]]}}
     {"response":{"at_us":0,"exchange":1,"status":200,"body":{"text":"half"}}}
-    {"end":{"at_us":0,"exchange":1,"how":"broken"}}
+    {"end":{"at_us":0,"exchange":1,"how":"cut"}}
     "#);
 }
 
@@ -116,8 +119,40 @@ async fn a_stream_that_breaks_is_told_apart_from_one_that_ends() {
     .await;
     let stream = client.subscribe(StreamName::GlobalEvent, "").await.unwrap();
     let error = stream.wait_for(0, |event| kind(event) == "never").await.unwrap_err();
-    assert_eq!(error.to_string(), "the stream /global/event ended (Broken)");
-    assert!(tape(&client).ends_with(r#"{"end":{"at_us":0,"exchange":1,"how":"broken"}}"#));
+    assert_eq!(error.to_string(), "the stream /global/event ended (Cut)");
+    assert!(tape(&client).ends_with(r#"{"end":{"at_us":0,"exchange":1,"how":"cut"}}"#));
+}
+
+#[tokio::test]
+async fn a_stream_that_is_cut_between_two_chunks_was_cut() {
+    let client = client(|_, out| {
+        out.send(stream_head()).unwrap();
+        out.send(chunk(CONNECTED)).unwrap();
+    })
+    .await;
+    let stream = client.subscribe(StreamName::Event, "").await.unwrap();
+    assert_eq!(clock::within(PATIENCE, stream.ended()).await, Some(HowEnded::Cut));
+}
+
+#[tokio::test]
+async fn a_stream_that_is_reset_was_not_cut() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (seen_send, seen) = tokio::sync::oneshot::channel::<()>();
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        assert!(socket.read(&mut [0; 4096]).await.unwrap() > 0, "the request");
+        socket.write_all(&[stream_head(), chunk(CONNECTED)].concat()).await.unwrap();
+        // A reset would overtake bytes that the client has not read yet.
+        seen.await.unwrap();
+        socket.set_zero_linger().unwrap();
+    });
+    let credentials = Credentials { user: "kilo".into(), password: "password".into() };
+    let client = Client::new(&url, credentials, Tape::new()).unwrap();
+    let stream = client.subscribe(StreamName::Event, "").await.unwrap();
+    stream.wait_for(0, |event| kind(event) == "server.connected").await.unwrap();
+    seen_send.send(()).unwrap();
+    assert_eq!(clock::within(PATIENCE, stream.ended()).await, Some(HowEnded::Reset));
 }
 
 #[tokio::test]

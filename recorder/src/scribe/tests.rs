@@ -2,8 +2,9 @@
 
 use super::*;
 use fixtures::ServerKind;
-use fixtures::recording::{Chunk, End, FORMAT, FileKind, HowEnded, Performer, Recording};
+use fixtures::recording::{Chunk, End, FORMAT, FileKind, HowEnded, Performer, Provenance, Recording};
 use serde_json::json;
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 const SECRET: &str = "correct-horse-battery";
@@ -18,6 +19,7 @@ fn header() -> Header {
         scenario: "a/b".into(),
         workspace: "/tmp/w".into(),
         by: "test".into(),
+            provenance: Provenance::default(),
     }
 }
 
@@ -37,11 +39,11 @@ fn chunks(texts: &[&str]) -> Vec<Line> {
 /// What stands on disk after each line, and in the end.
 fn written(lines: &[Line]) -> (Vec<usize>, Recording) {
     let folder = tempfile::tempdir().unwrap();
-    let partial = folder.path().join("x.jsonl.partial");
+    let path = folder.path().join("x.jsonl");
     let mut secrets = Secrets::default();
     secrets.add(SECRET);
-    let mut page = Page::begin(&partial, secrets).unwrap();
-    page.write(&[Line::Header(header())]).unwrap();
+    let mut page = Page::begin(&path, &header(), secrets).unwrap();
+    let partial = page.writer.partial().to_owned();
     let mut counts = Vec::new();
     for line in lines {
         page.take(line.clone()).unwrap();
@@ -119,5 +121,5 @@ fn a_place_that_can_not_be_is_named() {
     fs::write(folder.path().join("file"), "").unwrap();
     let path = folder.path().join("file/x.jsonl");
     let error = Scribe::begin(&path, &header(), Secrets::default(), dictation()).unwrap_err().to_string();
-    assert!(error.contains("x.jsonl.partial: failed to write it: "), "{error}");
+    assert!(error.contains("x.jsonl.partial: failed to create it: "), "{error}");
 }
