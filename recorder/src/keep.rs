@@ -1,12 +1,12 @@
 //! Gives a recording its name on disk, once it is known to hold no secret.
 //!
-//! It is written as `.partial`, readable by its owner alone, scanned as it stands on disk, and renamed. On a
-//! finding nothing is kept, and the message names line and detector, never the value.
+//! It is redacted, written as `.partial`, readable by its owner alone, scanned as it stands on disk, and renamed. On
+//! a finding nothing is kept, and the message names line, place and detector, never the value.
 
-use fixtures::recording::{Body, Line, Recording};
-use fixtures::redact::{Finding, Secrets, hide_telling_values};
+use fixtures::recording::Recording;
+use fixtures::redact::{Finding, Redactor, Secrets};
 use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -36,51 +36,54 @@ fn listed(findings: &[Finding]) -> String {
     shown.join("; ")
 }
 
-/// Writes a recording, with values under telling keys replaced; `secrets` must not be found in what is written.
+/// Writes a recording without its secrets; `secrets` are those that the writer knows. What is found in the written
+/// file all the same keeps it from its name.
 pub fn keep(recording: &Recording, secrets: &Secrets, path: &Path) -> Result<(), KeepError> {
     let failed = |source| KeepError::Io { path: path.to_path_buf(), source };
     let mut redacted = recording.clone();
-    redacted.lines.iter_mut().for_each(redact);
+    Redactor::new(secrets).recording(&mut redacted);
     let text = redacted.render().map_err(|error| failed(error.into()))?;
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    let partial = path.with_extension("jsonl.partial");
-    let mut file = OpenOptions::new()
-        .create(true)
-        .write(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&partial)
-        .map_err(failed)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    let on_disk = written.and_then(|()| fs::read_to_string(&partial));
-    let findings = match on_disk {
-        Ok(on_disk) => secrets.scan(&on_disk),
-        Err(source) => {
-            let _ = fs::remove_file(&partial);
-            return Err(failed(source));
-        }
-    };
+    let partial = Partial::write(path.with_extension("jsonl.partial"), &text).map_err(failed)?;
+    let findings = secrets.scan(&fs::read_to_string(&partial.path).map_err(failed)?);
     if !findings.is_empty() {
-        fs::remove_file(&partial).map_err(failed)?;
+        fs::remove_file(&partial.path).map_err(failed)?;
         return Err(KeepError::Secret { path: path.to_path_buf(), findings });
     }
-    fs::rename(&partial, path).map_err(failed)
+    partial.rename(path).map_err(failed)
 }
 
-fn redact(line: &mut Line) {
-    let body = match line {
-        Line::Request(request) => &mut request.body,
-        Line::Response(response) => &mut response.body,
-        Line::Model(call) => {
-            call.messages.iter_mut().for_each(hide_telling_values);
-            return;
+/// A file without its name yet. Whatever goes wrong, it does not stay.
+struct Partial {
+    path: PathBuf,
+}
+
+impl Partial {
+    /// Writes it anew, readable by its owner alone.
+    fn write(path: PathBuf, text: &str) -> io::Result<Self> {
+        // One that an earlier run left may have other rights, or lead elsewhere.
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
-        _ => return,
-    };
-    if let Body::Json(value) = body {
-        hide_telling_values(value);
+        let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path)?;
+        let partial = Self { path };
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        Ok(partial)
+    }
+
+    fn rename(self, path: &Path) -> io::Result<()> {
+        fs::rename(&self.path, path)
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // After the renaming there is none.
+        let _ = fs::remove_file(&self.path);
     }
 }
 
@@ -88,7 +91,7 @@ fn redact(line: &mut Line) {
 mod tests {
     use super::*;
     use fixtures::ServerKind;
-    use fixtures::recording::{Chunk, FORMAT, FileKind, Header, Performer, Response};
+    use fixtures::recording::{Body, Chunk, FORMAT, FileKind, Header, Line, Performer, Response};
     use serde_json::json;
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -110,23 +113,52 @@ mod tests {
     fn what_is_kept_is_private_and_without_telling_values() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/er/x.jsonl");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path.with_extension("jsonl.partial"), "left by an earlier run, readable by all").unwrap();
         let body = Body::Json(json!({"provider": {"options": {"apiKey": "abcdefgh-ijkl"}}}));
         let response = Response { at_us: 1, exchange: 1, status: 200, headers: vec![], body };
         keep(&recording(vec![Line::Response(response)]), &Secrets::default(), &path).unwrap();
         let text = fs::read_to_string(&path).unwrap();
-        assert!(text.contains("redacted-reda") && !text.contains("abcdefgh"));
+        assert!(text.contains("redacted-aaaa") && !text.contains("abcdefgh"));
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no partial is left");
     }
 
     #[test]
-    fn a_secret_keeps_everything_off_the_disk_and_out_of_the_message() {
+    fn a_known_secret_split_over_chunks_is_replaced_and_the_cuts_stay() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.jsonl");
         let mut secrets = Secrets::default();
         secrets.add("correct-horse-battery");
-        let chunk = Line::Chunk(Chunk::new(1, 1, b"data: {\"text\":\"correct-horse-battery\"}\n\n"));
+        let pieces = ["data: {\"text\":\"correct-", "horse", "-battery\"}\n\n"];
+        let chunks = pieces.map(|piece| Line::Chunk(Chunk::new(1, 1, piece.as_bytes())));
+        keep(&recording(chunks.to_vec()), &secrets, &path).unwrap();
+        let kept = Recording::read(&path).unwrap();
+        let texts: Vec<_> = kept
+            .lines
+            .iter()
+            .map(|line| match line {
+                Line::Chunk(chunk) => chunk.text.clone().unwrap(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(texts, ["data: {\"text\":\"redacted", "-aaaa", "aa-redac\"}\n\n"]);
+    }
+
+    #[test]
+    fn what_only_the_scan_finds_keeps_everything_off_the_disk_and_out_of_the_message() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jsonl");
+        let mut secrets = Secrets::default();
+        secrets.add("correct-horse-battery");
+        // Nothing replaces it backwards.
+        let chunk = Line::Chunk(Chunk::new(1, 1, b"data: {\"text\":\"yrettab-esroh-tcerroc\"}\n\n"));
         let error = keep(&recording(vec![chunk]), &secrets, &path).unwrap_err().to_string();
-        assert!(error.ends_with("was deleted: line 2: a secret of this run"), "{error}");
+        assert!(
+            error.contains("was deleted: line 2, /chunk/text: a secret of this run, backwards"),
+            "{error}"
+        );
+        assert!(!error.contains("horse") && !error.contains("esroh"), "{error}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

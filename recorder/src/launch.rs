@@ -8,6 +8,7 @@ use crate::clock::{self, Limits};
 use crate::process::{ProcessGroup, Stopped};
 use crate::sandbox::{HOME_FOLDERS, Sandbox};
 use fixtures::ServerKind;
+use fixtures::redact::{Redactor, Secrets, pseudonym};
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::io;
@@ -276,7 +277,9 @@ async fn ready_url(
     let stderr = last_words(group, &spec.password);
     Err(match (line, ended) {
         (_, Err(source)) => LaunchError::Start { program, source },
-        (Some(Some(line)), _) => LaunchError::Garbled { program, line, expected },
+        (Some(Some(line)), _) => {
+            LaunchError::Garbled { program, line: quoted(&line, &spec.password), expected }
+        }
         (Some(None), Ok(status)) => LaunchError::Ended { program, status, stderr },
         (None, _) => LaunchError::NotReady { program, expected, limit, stderr },
     })
@@ -299,13 +302,23 @@ fn address<'a>(line: &'a str, before_address: &str) -> Option<&'a str> {
     (port != 0).then_some(address)
 }
 
-/// A server may say its password in its last words; messages don't.
+/// What a program said last, for a message.
 fn last_words(group: &ProcessGroup, password: &str) -> String {
     match group.last_words() {
         words if words.is_empty() => "(none)".to_owned(),
-        words if password.is_empty() => words,
-        words => words.replace(password, &fixtures::redact::pseudonym(password)),
+        words => quoted(&words, password),
     }
+}
+
+/// A program may say its password, or the key of somebody else; messages don't.
+fn quoted(words: &str, password: &str) -> String {
+    let mut secrets = Secrets::default();
+    secrets.add(password);
+    let hidden = match password {
+        "" => words.to_owned(),
+        password => words.replace(password, &pseudonym(password)),
+    };
+    Redactor::new(&secrets).text(&hidden)
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use std::process::Command;
 /// The environment, read once.
 pub(crate) struct Machine {
     pub(crate) path_env: OsString,
+    /// Names and values of all variables, for what must not be recorded.
+    pub(crate) variables: Vec<(String, String)>,
     cache: PathBuf,
 }
 
@@ -19,6 +21,9 @@ impl Machine {
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(|| home.join(".cache"), PathBuf::from);
         Self {
             path_env: std::env::var_os("PATH").unwrap_or_default(),
+            variables: std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect(),
             cache: cache.join("standin/real-servers"),
         }
     }

@@ -124,10 +124,11 @@ fn record(
         Err(error) => return fails(error.to_string()),
     };
     let piece = Piece { name: name.to_owned(), scenario, server };
-    let performance = match runtime.block_on(piece.by_program(program, &Limits::default())) {
+    let mut performance = match runtime.block_on(piece.by_program(program, &Limits::default())) {
         Ok(performance) => performance,
         Err(error) => return fails(error.to_string()),
     };
+    performance.secrets.add_environment(Machine::of_this_process().variables);
     let folder = root.join("fixtures/recordings").join(server.release());
     if let Some(suffix) = &arguments.keep_as {
         return match keep_one(&performance, &folder.join(format!("{name}.{suffix}.jsonl"))) {

@@ -10,6 +10,7 @@ pub(crate) mod serve;
 
 use fixtures::error::FileError;
 use fixtures::recording::Recording;
+use fixtures::redact::Redactor;
 use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
 use harness::judge::Verdict;
@@ -87,9 +88,11 @@ pub(crate) fn code_of(verdict: Verdict) -> u8 {
     }
 }
 
-/// Writes a history, with the folders above it.
+/// Writes a history without the secrets in it, with the folders above it.
 pub(crate) fn write_history(history: &Recording, path: &Path) -> Result<(), Failure> {
-    let text = history
+    let mut redacted = history.clone();
+    Redactor::default().recording(&mut redacted);
+    let text = redacted
         .render()
         .map_err(|error| Failure::CouldNot(format!("failed to render a history: {error}")))?;
     write_text(path, &text)
