@@ -45,7 +45,10 @@ fn a_program_is_recorded_and_the_summary_says_what() {
         let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
         assert!(log.contains(&format!("{server} server listening on")), "{log}");
         let steps: Vec<&str> = stderr.lines().collect();
-        assert_eq!(steps[..2], [format!("starting {server}"), format!("{server} {} answers", server.pinned_version())]);
+        assert_eq!(
+            steps[..2],
+            [format!("starting {server}"), format!("{server} {} answers", server.pinned_version())]
+        );
         assert_eq!(steps[2..].len(), 4, "{stderr}");
     }
 }
@@ -71,9 +74,17 @@ fn a_program_reads_the_summary_as_json() {
 fn each_way_of_failing_has_its_message_and_its_exit_code() {
     let listening = "echo \"kilo server listening on http://127.0.0.1:$5\"";
     for (script, code, expected) in [
-        ("echo 'no licence' >&2; exit 4", 3, "ended before it was ready (exit status: 4); its last words:\nno licence"),
+        (
+            "echo 'no licence' >&2; exit 4",
+            3,
+            "ended before it was ready (exit status: 4); its last words:\nno licence",
+        ),
         ("printf '\\033[91mred\\033[0m' >&2; exit 1", 3, "its last words:\nred"),
-        ("echo listening somewhere; exec sleep 1000", 3, "said \"listening somewhere\", where 'kilo server listening on"),
+        (
+            "echo listening somewhere; exec sleep 1000",
+            3,
+            "said \"listening somewhere\", where 'kilo server listening on",
+        ),
         (&format!("{listening}; exec sleep 1000"), 3, "/global/health could not be asked: "),
         (&format!("{listening}; sleep 1000 & exit 0"), 3, "/global/health could not be asked: "),
     ] {
@@ -179,7 +190,11 @@ fn nothing_of_the_users_home_or_environment_reaches_the_server() {
     }
     let before = state(&home);
     let dump = folder.path().join("dump");
-    let script = format!("env > '{0}'; git config --list >> '{0}' 2>&1; {1}", dump.display(), serving(ServerKind::Kilo));
+    let script = format!(
+        "env > '{0}'; git config --list >> '{0}' 2>&1; {1}",
+        dump.display(),
+        serving(ServerKind::Kilo)
+    );
     let bin = program(folder.path(), &script);
     let mut command = record(folder.path(), &bin, ServerKind::Kilo);
     command.env("HOME", &home).env("GIT_CONFIG_GLOBAL", home.join(".gitconfig"));
@@ -197,7 +212,10 @@ fn nothing_of_the_users_home_or_environment_reaches_the_server() {
     let (stdout, stderr) = said(&output);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     let got = std::fs::read_to_string(&dump).unwrap();
-    assert!(got.contains("KILO_SERVER_PASSWORD=") && got.contains("core.bare=false"), "the dump is one: {got}");
+    assert!(
+        got.contains("KILO_SERVER_PASSWORD=") && got.contains("core.bare=false"),
+        "the dump is one: {got}"
+    );
     assert!(!got.contains(BAIT) && !got.contains("users-home"), "{got}");
     let known = "HOME LANG PATH TMPDIR GIT_CONFIG_NOSYSTEM KILO_CONFIG_CONTENT KILO_SERVER_PASSWORD \
         KILO_DISABLE_MODELS_FETCH KILO_TELEMETRY_LEVEL OPENCODE_DISABLE_MODELS_FETCH npm_config_offline \

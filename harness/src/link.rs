@@ -4,7 +4,7 @@ use crate::clock::within;
 use crate::protocol::rpc::{Incoming, RpcError, parse_line, request_line};
 use crate::protocol::{Id, Notification, Request};
 use fixtures::recording::{AdapterLine, Line, Speaker, Trouble, TroubleKind};
-use fixtures::redact::hide_telling_values;
+use fixtures::redact::{clean, hide_telling_values};
 use mock_server::Journal;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -116,18 +116,18 @@ async fn read(reader: impl AsyncBufRead + Unpin, journal: Journal, waiting: Wait
                 match sender {
                     // Whoever asked may have stopped waiting.
                     Some(sender) => drop(sender.send(outcome)),
-                    None => trouble(&journal, format!("it answers what was not asked: {}", shown(&line))),
+                    None => trouble(&journal, &format!("it answers what was not asked: {}", shown(&line))),
                 }
             }
             Ok(Incoming::Notification { method, params }) => {
                 if let Err(error) = Notification::from_call(&method, &params) {
-                    trouble(&journal, format!("{}: {}", error.message, shown(&line)));
+                    trouble(&journal, &format!("{}: {}", error.message, shown(&line)));
                 }
             }
             Ok(Incoming::Request { .. }) => {
-                trouble(&journal, format!("an adapter asks nothing, but this one does: {}", shown(&line)));
+                trouble(&journal, &format!("an adapter asks nothing, but this one does: {}", shown(&line)));
             }
-            Err(bad) => trouble(&journal, format!("{}: {}", bad.error.message, shown(&line))),
+            Err(bad) => trouble(&journal, &format!("{}: {}", bad.error.message, shown(&line))),
         }
     }
     // Dropping the senders tells everyone who waits.
@@ -140,7 +140,8 @@ fn note(journal: &Journal, from: Speaker, line: &str) {
     journal.push(|at_us| Line::Adapter(AdapterLine { at_us, from, message }));
 }
 
-fn trouble(journal: &Journal, what: String) {
+fn trouble(journal: &Journal, what: &str) {
+    let what = clean(what);
     journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
 }
 

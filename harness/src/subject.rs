@@ -4,6 +4,7 @@ use crate::clock::within;
 use crate::link::Link;
 use crate::{mutants, reference};
 use fixtures::recording::{Line, Note};
+use fixtures::redact::clean;
 use mock_server::Journal;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -111,7 +112,7 @@ fn start_program(program: &PathBuf, args: &[String], journal: Journal) -> Result
     tokio::spawn(async move {
         let mut lines = BufReader::new(words).lines();
         while let Ok(Some(line)) = lines.next_line().await {
-            let text = format!("the adapter's stderr: {line}");
+            let text = clean(&format!("the adapter's stderr: {line}"));
             noted.push(|at_us| Line::Note(Note { at_us, text }));
         }
     });

@@ -9,6 +9,7 @@ use crate::events::{EventStream, StreamEnded, kind, property};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Line, UserLine};
+use fixtures::redact::clean;
 use fixtures::scenario::{PermissionAnswer, Scenario, UserStep, WaitFor};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -286,7 +287,8 @@ fn accepted(request: &str, reply: Reply) -> Result<Reply, Problem> {
 /// The beginning of a body, for messages.
 fn shown(reply: &Reply) -> String {
     const SHOWN_CHARS: usize = 300;
-    String::from_utf8_lossy(&reply.bytes).chars().take(SHOWN_CHARS).collect()
+    // Cleaned before it is cut, so that no beginning of a secret stays.
+    clean(&String::from_utf8_lossy(&reply.bytes)).chars().take(SHOWN_CHARS).collect()
 }
 
 #[cfg(test)]

@@ -98,8 +98,7 @@ impl ProcessGroup {
                 kept.push_back(line);
             })),
         ];
-        let group =
-            Self { child, leader, guardian, reaped: false, stdout: received, stderr: last, drains };
+        let group = Self { child, leader, guardian, reaped: false, stdout: received, stderr: last, drains };
         group.guardian.watch(leader)?;
         gate.write_all(b"go\n").await?;
         Ok(group)

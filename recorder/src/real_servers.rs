@@ -25,7 +25,9 @@ pub enum NpmError {
         source: std::io::Error,
     },
     /// npm itself.
-    #[error("failed to run npm, which brings the real servers: {0}; install Node.js, or name the program (--bin)")]
+    #[error(
+        "failed to run npm, which brings the real servers: {0}; install Node.js, or name the program (--bin)"
+    )]
     NoNpm(#[source] std::io::Error),
     /// npm did not do it.
     #[error("npm could not install {what} in {}: {words}", .folder.display())]
@@ -144,6 +146,9 @@ mod tests {
     #[test]
     fn a_package_without_a_program_is_named() {
         let error = found(&installed("1.0.0", false), Release::Installed).unwrap_err().to_string();
-        assert!(error.starts_with("opencode-ai is installed in ") && error.contains(".bin/opencode"), "{error}");
+        assert!(
+            error.starts_with("opencode-ai is installed in ") && error.contains(".bin/opencode"),
+            "{error}"
+        );
     }
 }

@@ -7,10 +7,9 @@
 //! [`keep`](crate::keep::keep), which redacts and scans the whole once more.
 
 use crate::events::{kind, property};
-use crate::keep::redact;
 use fixtures::FileError;
-use fixtures::recording::{Header, Line, Note, Writer};
-use fixtures::redact::Secrets;
+use fixtures::recording::{Header, Line, Note, Recording, Writer};
+use fixtures::redact::{Redactor, Secrets};
 use fixtures::sse::Parser;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +74,9 @@ impl Scribe {
     /// Writes what is held back, and says whether all could be written.
     pub fn end(self) -> Result<(), FileError> {
         self.dictation.0.send(None).ok();
-        let died = || FileError::whole(&self.partial, "the thread that writes it died; this is a mistake in standin");
+        let died = || {
+            FileError::whole(&self.partial, "the thread that writes it died; this is a mistake in standin")
+        };
         self.thread.join().map_err(|_| died())?
     }
 }
@@ -83,6 +84,8 @@ impl Scribe {
 /// The thread's part.
 struct Page {
     writer: Writer,
+    header: Header,
+    redactor: Redactor,
     secrets: Secrets,
     held: Vec<Line>,
     open: Open,
@@ -90,8 +93,12 @@ struct Page {
 
 impl Page {
     fn begin(path: &Path, header: &Header, secrets: Secrets) -> Result<Self, FileError> {
-        let writer = Writer::create(path, header)?;
-        Ok(Self { writer, secrets, held: Vec::new(), open: Open::default() })
+        let mut redactor = Redactor::new(&secrets);
+        let mut empty = Recording { header: header.clone(), lines: Vec::new(), torn: false };
+        redactor.recording(&mut empty);
+        let header = empty.header;
+        let writer = Writer::create(path, &header)?;
+        Ok(Self { writer, header, redactor, secrets, held: Vec::new(), open: Open::default() })
     }
 
     fn take_down(&mut self, dictated: &Receiver<Option<Line>>) -> Result<(), FileError> {
@@ -108,44 +115,35 @@ impl Page {
     }
 
     fn let_go(&mut self) -> Result<(), FileError> {
-        let mut lines = std::mem::take(&mut self.held);
-        lines.iter_mut().for_each(redact);
-        for line in &mut lines {
-            // A line that can't be rendered can't be written either, and the writer says so.
-            let found = self.secrets.scan(&serde_json::to_string(line).unwrap_or_default());
-            if let Some(finding) = found.first() {
-                *line = left_out(line.at_us(), finding.detector);
+        let lines = std::mem::take(&mut self.held);
+        let Some(at_us) = lines.first().map(Line::at_us) else { return Ok(()) };
+        let mut held = Recording { header: self.header.clone(), lines, torn: false };
+        self.redactor.recording(&mut held);
+        if self.found_in(&held.lines).is_some() {
+            for line in &mut held.lines {
+                if let Some(detector) = self.found_in(std::slice::from_ref(line)) {
+                    *line = left_out(line.at_us(), detector);
+                }
+            }
+            // Split over lines, a secret is in none of them.
+            if let Some(detector) = self.found_in(&held.lines) {
+                held.lines = vec![left_out(at_us, detector)];
             }
         }
-        // Split over lines, a secret is in none of them.
-        let found = self.secrets.scan(&joined(&lines));
-        match (found.first(), lines.first()) {
-            (Some(finding), Some(first)) => self.writer.push(&left_out(first.at_us(), finding.detector)),
-            _ => lines.iter().try_for_each(|line| self.writer.push(line)),
-        }
+        held.lines.iter().try_for_each(|line| self.writer.push(line))
+    }
+
+    /// The detector that finds a secret in these lines as they would stand in the file.
+    fn found_in(&self, lines: &[Line]) -> Option<&'static str> {
+        // A line that can't be rendered can't be written either, and the writer says so.
+        let rendered: Vec<String> =
+            lines.iter().filter_map(|line| serde_json::to_string(line).ok()).collect();
+        self.secrets.scan(&rendered.join("\n")).first().map(|finding| finding.detector)
     }
 }
 
 fn left_out(at_us: u64, detector: &str) -> Line {
     Line::Note(Note { at_us, text: format!("left out while recording: {detector}") })
-}
-
-/// What the client of each stream reads: the frames' data, and the deltas of each part in one.
-fn joined(lines: &[Line]) -> String {
-    let mut streams: BTreeMap<u64, Parser> = BTreeMap::new();
-    let (mut text, mut parts) = (String::new(), BTreeMap::<(u64, String), String>::new());
-    for line in lines {
-        let Line::Chunk(chunk) = line else { continue };
-        for frame in streams.entry(chunk.exchange).or_default().feed(&chunk.bytes()) {
-            let event: Value = serde_json::from_str(&frame.data).unwrap_or_default();
-            if let (Some(part), Some(delta)) = (property(&event, "partID"), property(&event, "delta")) {
-                parts.entry((chunk.exchange, part.to_owned())).or_default().push_str(delta);
-            }
-            text.push_str(&frame.data);
-            text.push('\n');
-        }
-    }
-    parts.values().fold(text, |text, part| text + part + "\n")
 }
 
 /// What has begun and is not whole yet.

@@ -73,8 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         progress: bar.listener(),
         place: Some(Arc::new(move |header| begins.get_or_init(|| place(&out, header)).clone())),
     };
-    let performance =
-        runtime()?.block_on(piece.by_watched_program(&program, &Limits::default(), &watch));
+    let performance = runtime()?.block_on(piece.by_watched_program(&program, &Limits::default(), &watch));
     bar.end();
     let performance = performance.map_err(|error| {
         let left = begun.get().map(|kept| partial_of(kept)).filter(|partial| partial.exists());
@@ -152,6 +151,7 @@ fn program(arguments: &Arguments) -> Result<Program, Failure> {
         path_env: machine.path_env,
         model_pause: Duration::ZERO,
         server_log: arguments.keep_server_log.clone(),
+        secrets: machine.secrets,
     })
 }
 
