@@ -18,6 +18,7 @@ use fixtures::recording::Recording;
 use programs::{program, record, serving};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use recorder::clock::{until, within};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ use std::process::{Child, ChildStderr, Stdio};
 use std::time::Duration;
 use walkdir::WalkDir;
 
+/// Until the last process is gone.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Kills in `cargo test`.
 const FEW: u64 = 12;
 
@@ -44,8 +47,8 @@ enum Moment {
     Counted(u64),
 }
 
-#[test]
-fn a_killed_recorder_leaves_files_that_read_and_nothing_that_runs() {
+#[tokio::test]
+async fn a_killed_recorder_leaves_files_that_read_and_nothing_that_runs() {
     let (kills, seed) = (told("STANDIN_KILLS", FEW), told("STANDIN_KILLS_SEED", 1));
     let kinds = kinds();
     let mut lines = 0;
@@ -62,7 +65,7 @@ fn a_killed_recorder_leaves_files_that_read_and_nothing_that_runs() {
         let what = format!("seed {seed}, kill {kill}: {moment:?}, program {kind}");
         // The last one never serves, so there is no file to wait for.
         let moment = if kind == kinds.len() - 1 { Moment::Said(1) } else { moment };
-        lines += kill_one(&kinds[kind], &moment, &what);
+        lines += kill_one(&kinds[kind], &moment, &what).await;
     }
     assert!(lines > 0, "no kill was late enough to leave a line");
 }
@@ -80,7 +83,7 @@ fn kinds() -> Vec<String> {
 }
 
 /// Gives the number of lines that were left.
-fn kill_one(script: &str, moment: &Moment, what: &str) -> usize {
+async fn kill_one(script: &str, moment: &Moment, what: &str) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let bin = program(folder.path(), script);
     let mut recorder = record(folder.path(), &bin, ServerKind::Kilo)
@@ -89,14 +92,13 @@ fn kill_one(script: &str, moment: &Moment, what: &str) -> usize {
         .spawn()
         .unwrap();
     let mut stderr = recorder.stderr.take().unwrap();
-    await_moment(moment, &mut recorder, &mut stderr, folder.path());
+    await_moment(moment, &mut recorder, &mut stderr, folder.path()).await;
     // SIGKILL; one that has ended already is as dead.
     recorder.kill().unwrap();
     recorder.wait().unwrap();
-    until(what, || {
-        let left = processes_of(folder.path());
-        if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
-    });
+    let all_gone = until(|| processes_of(folder.path()).is_empty());
+    let gone = within(PATIENCE, all_gone).await;
+    assert!(gone.is_some(), "{what}: still there:\n{}", processes_of(folder.path()).join("\n"));
     assert_eq!(std::fs::read_dir(folder.path().join("tmp")).unwrap().count(), 0, "{what}: a sandbox is left");
     let mut lines = 0;
     for file in files(&folder.path().join("standin-recordings")) {
@@ -110,7 +112,7 @@ fn kill_one(script: &str, moment: &Moment, what: &str) -> usize {
     lines
 }
 
-fn await_moment(moment: &Moment, recorder: &mut Child, stderr: &mut ChildStderr, folder: &Path) {
+async fn await_moment(moment: &Moment, recorder: &mut Child, stderr: &mut ChildStderr, folder: &Path) {
     match moment {
         Moment::Said(count) => {
             let said = BufReader::new(stderr).lines().take(*count).count();
@@ -121,9 +123,7 @@ fn await_moment(moment: &Moment, recorder: &mut Child, stderr: &mut ChildStderr,
                 let sizes = files(&folder.join("standin-recordings")).into_iter();
                 sizes.map(|file| std::fs::metadata(file).map_or(0, |file| file.len())).sum::<u64>()
             };
-            while written() < *bytes && recorder.try_wait().unwrap().is_none() {
-                pause();
-            }
+            until(|| written() >= *bytes || recorder.try_wait().unwrap().is_some()).await;
         }
         Moment::Counted(count) => {
             for number in 0..*count {
@@ -156,22 +156,4 @@ fn processes_of(folder: &Path) -> Vec<String> {
         }
     }
     found
-}
-
-fn until(what: &str, fact: impl Fn() -> Result<(), String>) {
-    const LOOKS: usize = 2_000;
-    let mut last = String::new();
-    for _ in 0..LOOKS {
-        match fact() {
-            Ok(()) => return,
-            Err(left) => last = left,
-        }
-        pause();
-    }
-    panic!("{what}: still there:\n{last}");
-}
-
-#[expect(clippy::disallowed_methods, reason = "between two looks at what the kernel tells nobody")]
-fn pause() {
-    std::thread::sleep(Duration::from_millis(10));
 }

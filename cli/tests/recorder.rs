@@ -41,6 +41,7 @@ async fn the_stand_in_as_a_child_is_recorded_like_a_real_server() {
             path_env: path_env(),
             model_pause: Duration::ZERO,
             server_log: None,
+            secrets: Secrets::default(),
         };
         let performance = piece.by_program(&program, &stand_in_limits()).await.unwrap();
         let times: Vec<u64> = performance.recording.lines.iter().map(Line::at_us).collect();

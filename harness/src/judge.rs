@@ -3,6 +3,7 @@
 use crate::checks::{self, Check, Examined};
 use crate::history;
 use fixtures::recording::{FileKind, Line, Recording, Speaker, TroubleKind};
+use fixtures::redact::clean;
 use serde::Serialize;
 use std::fmt;
 
@@ -85,7 +86,7 @@ pub fn judge(lines: &[Line]) -> Judgement {
     let mut verdict = worst.filter(|worst| *worst != Verdict::NotApplicable).unwrap_or(Verdict::Untestable);
     let mut troubles = Vec::new();
     for (kind, what) in history::troubles(lines) {
-        troubles.push(what.to_owned());
+        troubles.push(clean(what));
         verdict = verdict.max(match kind {
             TroubleKind::StepNotDone | TroubleKind::Adapter => Verdict::Fail,
             TroubleKind::FaultNeverFired => Verdict::Untestable,
@@ -103,6 +104,8 @@ fn apply(check: Check, lines: &[Line]) -> Judged {
         (_, true) => Verdict::Pass,
         (_, false) => Verdict::Fail,
     };
+    // They quote server and adapter, and go to reports.
+    let findings = findings.iter().map(|finding| clean(finding)).collect();
     Judged { check: check.name, verdict, facts, findings }
 }
 

@@ -8,7 +8,7 @@ use crate::lines::Lines;
 use crate::protocol::rpc::{Incoming, RpcError, parse_line, request_line};
 use crate::protocol::{Id, Notification, Request};
 use fixtures::recording::{AdapterLine, Line, Speaker, Trouble, TroubleKind};
-use fixtures::redact::hide_telling_values;
+use fixtures::redact::{clean, hide_telling_values};
 use mock_server::Journal;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -186,7 +186,7 @@ impl Reading {
             }
         }
         let why = babble.map(|what| {
-            trouble(&self.journal, format!("babble: the adapter wrote {what}; it is ended"));
+            trouble(&self.journal, &format!("babble: the adapter wrote {what}; it is ended"));
             BABBLED.to_owned()
         });
         gone.send_replace(Some(why.unwrap_or_else(|| ENDED.to_owned())));
@@ -228,7 +228,7 @@ impl Reading {
     /// A line that is no message is told; too many of them, or one before the first answer, are the end.
     fn bad_line(&mut self, what: String, line: &str) -> Option<String> {
         self.bad += 1;
-        trouble(&self.journal, format!("{what}: {}", shown(line)));
+        trouble(&self.journal, &format!("{what}: {}", shown(line)));
         if !self.answered {
             return Some(
                 "what is no message before it answered anything: it does not speak the protocol".to_owned(),
@@ -244,7 +244,8 @@ fn note(journal: &Journal, from: Speaker, line: &str) {
     journal.push(|at_us| Line::Adapter(AdapterLine { at_us, from, message }));
 }
 
-fn trouble(journal: &Journal, what: String) {
+fn trouble(journal: &Journal, what: &str) {
+    let what = clean(what);
     journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
 }
 

@@ -44,6 +44,8 @@ pub struct Program {
     pub model_pause: Duration,
     /// Keep what it says in this file.
     pub server_log: Option<PathBuf>,
+    /// What must not stand in any file, beside the secrets of the performance itself.
+    pub secrets: Secrets,
 }
 
 /// How far a performance by a program is.
@@ -140,7 +142,7 @@ impl Piece {
         (watch.progress)(Progress::Starting);
         let password =
             random_password().map_err(|source| PerformanceError::Io { doing: "find a password", source })?;
-        let mut secrets = Secrets::default();
+        let mut secrets = program.secrets.clone();
         secrets.add(&password);
         secrets.add(MODEL_KEY);
         let sandbox = Sandbox::create(&self.scenario, &program.path_env)?;
@@ -162,7 +164,7 @@ impl Piece {
             args: program.args.clone(),
             server: self.server,
             model_url: model.url(),
-            log: program.server_log.as_ref().map(|path| ServerLog::create(path, &password)).transpose()?,
+            log: program.server_log.as_ref().map(|path| ServerLog::create(path, &secrets)).transpose()?,
             password,
             env: Vec::new(),
             path_env: program.path_env.clone(),

@@ -5,6 +5,7 @@ use crate::lines::Lines;
 use crate::link::Link;
 use crate::{mutants, reference};
 use fixtures::recording::{Line, Note};
+use fixtures::redact::clean;
 use mock_server::Journal;
 use recorder::Group;
 use std::path::{Path, PathBuf};
@@ -128,7 +129,7 @@ async fn keep_words(words: impl AsyncRead + Unpin, journal: Journal) {
         } else if kept + piece.text.len() > MOST_WORDS {
             format!("the adapter's stderr: more than {MOST_WORDS} bytes; the rest is not kept")
         } else {
-            format!("the adapter's stderr: {}", piece.text)
+            clean(&format!("the adapter's stderr: {}", piece.text))
         };
         kept += piece.text.len() + 1;
         journal.push(|at_us| Line::Note(Note { at_us, text }));

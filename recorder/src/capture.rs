@@ -6,7 +6,7 @@ use crate::tape::Tape;
 use bytes::{Bytes, BytesMut};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Body, End, Line, Request, Response};
-use fixtures::redact::keep_header;
+use fixtures::redact::{clean, keep_header};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
 use std::fmt;
@@ -67,7 +67,8 @@ pub enum CaptureError {
     },
 }
 
-/// An error with all its causes: reqwest's own words alone never say what happened.
+/// An error with all its causes: reqwest's own words alone never say what happened. They may quote an address with a
+/// password or a token in it.
 pub(crate) fn causes(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -76,7 +77,7 @@ pub(crate) fn causes(error: &reqwest::Error) -> String {
         text.push_str(&inner.to_string());
         cause = inner.source();
     }
-    text
+    clean(&text)
 }
 
 /// An answer.
@@ -130,7 +131,10 @@ impl Client {
             .retry(reqwest::retry::never())
             .pool_max_idle_per_host(0)
             .build()
-            .map_err(|source| CaptureError::Request { request: format!("a client of {url}"), source })?;
+            .map_err(|source| CaptureError::Request {
+                request: clean(&format!("a client of {url}")),
+                source: source.without_url(),
+            })?;
         Ok(Self { http, url: url.trim_end_matches('/').to_owned(), credentials, tape })
     }
 
@@ -170,7 +174,7 @@ impl Client {
         body: Option<&Value>,
         keep: KeepBody,
     ) -> Result<Reply, CaptureError> {
-        let request = format!("{method} {path}");
+        let request = clean(&format!("{method} {path}"));
         let (exchange, mut response) = self.send(method, path, query, body, "application/json").await?;
         let (status, headers) = (response.status().as_u16(), kept(response.headers()));
         let mut bytes = BytesMut::new();
@@ -192,7 +196,7 @@ impl Client {
             Some(source) => {
                 let how = how_broken(&source);
                 self.tape.push(|at_us| Line::End(End { at_us, exchange, how }));
-                Err(CaptureError::Broken { request, received: bytes.len(), source })
+                Err(CaptureError::Broken { request, received: bytes.len(), source: source.without_url() })
             }
         }
     }
@@ -226,7 +230,7 @@ impl Client {
         body: Option<&Value>,
         accept: &str,
     ) -> Result<(u64, reqwest::Response), CaptureError> {
-        let described = format!("{method} {path}");
+        let described = clean(&format!("{method} {path}"));
         let mark = if query.is_empty() { "" } else { "?" };
         let mut builder = self
             .http
@@ -238,7 +242,9 @@ impl Client {
         }
         let request = match builder.build() {
             Ok(request) => request,
-            Err(source) => return Err(CaptureError::Request { request: described, source }),
+            Err(source) => {
+                return Err(CaptureError::Request { request: described, source: source.without_url() });
+            }
         };
         let exchange = self.tape.next_exchange();
         self.tape.push(|at_us| {
@@ -255,7 +261,7 @@ impl Client {
         });
         match self.http.execute(request).await {
             Ok(response) => Ok((exchange, response)),
-            Err(source) => Err(CaptureError::NoAnswer { request: described, source }),
+            Err(source) => Err(CaptureError::NoAnswer { request: described, source: source.without_url() }),
         }
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn now() -> Instant {
 
 /// The result of `work`, or `None` if it takes longer than `limit`.
 #[expect(clippy::disallowed_methods, reason = "this file owns the clock")]
-pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(limit, work).await.ok()
 }
 
@@ -74,7 +74,7 @@ pub(crate) async fn quiet_since(quiet: Duration, last_activity: impl Fn() -> Ins
 
 /// Waits for a fact that the kernel knows and tells nobody. The caller bounds it with [`within`].
 #[expect(clippy::disallowed_methods, reason = "this file owns the clock")]
-pub(crate) async fn until(mut fact: impl FnMut() -> bool) {
+pub async fn until(mut fact: impl FnMut() -> bool) {
     const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
     while !fact() {
         tokio::time::sleep(BETWEEN_LOOKS).await;

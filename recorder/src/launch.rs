@@ -283,7 +283,9 @@ async fn ready_url(
     let stderr = last_words(group, &spec.password);
     Err(match (line, ended) {
         (_, Err(source)) => LaunchError::Start { program, source },
-        (Some(Some(line)), _) => LaunchError::Garbled { program, line, expected },
+        (Some(Some(line)), _) => {
+            LaunchError::Garbled { program, line: without_secrets(&line, &spec.password), expected }
+        }
         (Some(None), Ok(status)) => LaunchError::Ended { program, status, stderr },
         (None, _) => LaunchError::NotReady { program, expected, limit, stderr },
     })
@@ -306,7 +308,7 @@ fn address<'a>(line: &'a str, before_address: &str) -> Option<&'a str> {
     (port != 0).then_some(address)
 }
 
-/// A server may say its password in its last words; messages don't.
+/// What a program said last, for a message.
 fn last_words(group: &ProcessGroup, password: &str) -> String {
     match group.last_words() {
         words if words.is_empty() => "(none)".to_owned(),

@@ -7,16 +7,12 @@
 //! [`keep`](crate::keep::keep), which redacts and scans the whole once more.
 
 use crate::events::{kind, property};
-use crate::keep::redact;
 use fixtures::FileError;
-use fixtures::recording::{Header, Line, Note};
-use fixtures::redact::Secrets;
+use fixtures::recording::{Header, Line, Note, Recording, Writer};
+use fixtures::redact::{Redactor, Secrets};
 use fixtures::sse::Parser;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -60,17 +56,12 @@ impl Scribe {
         secrets: Secrets,
         (dictation, dictated): (Dictation, Dictated),
     ) -> Result<Self, FileError> {
-        let partial = partial_of(path);
-        let failed = |error| FileError::io(&partial, "write it", &error);
-        let mut page = Page::begin(&partial, secrets).map_err(failed)?;
-        page.write(&[Line::Header(header.clone())]).map_err(failed)?;
-        let file = partial.clone();
+        let mut page = Page::begin(path, header, secrets)?;
+        let partial = page.writer.partial().to_owned();
         let thread = std::thread::Builder::new()
             .name("scribe".to_owned())
-            .spawn(move || {
-                page.take_down(&dictated.0).map_err(|error| FileError::io(&file, "write it", &error))
-            })
-            .map_err(failed)?;
+            .spawn(move || page.take_down(&dictated.0))
+            .map_err(|error| FileError::io(&partial, "start the thread that writes it", &error))?;
         Ok(Self { partial, dictation, thread })
     }
 
@@ -90,101 +81,69 @@ impl Scribe {
     }
 }
 
-/// The name of a file that is not finished.
-#[must_use]
-pub fn partial_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    name.into()
-}
-
 /// The thread's part.
 struct Page {
-    file: File,
+    writer: Writer,
+    header: Header,
+    redactor: Redactor,
     secrets: Secrets,
     held: Vec<Line>,
     open: Open,
 }
 
 impl Page {
-    fn begin(partial: &Path, secrets: Secrets) -> io::Result<Self> {
-        if let Some(folder) = partial.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        // Made anew: the old one may be readable by others.
-        match fs::remove_file(partial) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(partial)?;
-        Ok(Self { file, secrets, held: Vec::new(), open: Open::default() })
+    fn begin(path: &Path, header: &Header, secrets: Secrets) -> Result<Self, FileError> {
+        let mut redactor = Redactor::new(&secrets);
+        let mut empty = Recording { header: header.clone(), lines: Vec::new(), torn: false };
+        redactor.recording(&mut empty);
+        let header = empty.header;
+        let writer = Writer::create(path, &header)?;
+        Ok(Self { writer, header, redactor, secrets, held: Vec::new(), open: Open::default() })
     }
 
-    fn take_down(&mut self, dictated: &Receiver<Option<Line>>) -> io::Result<()> {
+    fn take_down(&mut self, dictated: &Receiver<Option<Line>>) -> Result<(), FileError> {
         while let Ok(Some(line)) = dictated.recv() {
             self.take(line)?;
         }
         self.let_go()
     }
 
-    fn take(&mut self, line: Line) -> io::Result<()> {
+    fn take(&mut self, line: Line) -> Result<(), FileError> {
         self.open.see(&line);
         self.held.push(line);
         if self.open.is_any() { Ok(()) } else { self.let_go() }
     }
 
-    fn let_go(&mut self) -> io::Result<()> {
-        let mut lines = std::mem::take(&mut self.held);
-        lines.iter_mut().for_each(redact);
-        for line in &mut lines {
-            let found = self.secrets.scan(&rendered(std::slice::from_ref(line))?);
-            if let Some(finding) = found.first() {
-                *line = left_out(line.at_us(), finding.detector);
+    fn let_go(&mut self) -> Result<(), FileError> {
+        let lines = std::mem::take(&mut self.held);
+        let Some(at_us) = lines.first().map(Line::at_us) else { return Ok(()) };
+        let mut held = Recording { header: self.header.clone(), lines, torn: false };
+        self.redactor.recording(&mut held);
+        if self.found_in(&held.lines).is_some() {
+            for line in &mut held.lines {
+                if let Some(detector) = self.found_in(std::slice::from_ref(line)) {
+                    *line = left_out(line.at_us(), detector);
+                }
+            }
+            // Split over lines, a secret is in none of them.
+            if let Some(detector) = self.found_in(&held.lines) {
+                held.lines = vec![left_out(at_us, detector)];
             }
         }
-        // Split over lines, a secret is in none of them.
-        let found = self.secrets.scan(&joined(&lines));
-        match (found.first(), lines.first()) {
-            (Some(finding), Some(first)) => self.write(&[left_out(first.at_us(), finding.detector)]),
-            _ => self.write(&lines),
-        }
+        held.lines.iter().try_for_each(|line| self.writer.push(line))
     }
 
-    /// All in one piece, so a kill tears the last of them at most.
-    fn write(&mut self, lines: &[Line]) -> io::Result<()> {
-        self.file.write_all(rendered(lines)?.as_bytes())
+    /// The detector that finds a secret in these lines as they would stand in the file.
+    fn found_in(&self, lines: &[Line]) -> Option<&'static str> {
+        // A line that can't be rendered can't be written either, and the writer says so.
+        let rendered: Vec<String> =
+            lines.iter().filter_map(|line| serde_json::to_string(line).ok()).collect();
+        self.secrets.scan(&rendered.join("\n")).first().map(|finding| finding.detector)
     }
 }
 
 fn left_out(at_us: u64, detector: &str) -> Line {
     Line::Note(Note { at_us, text: format!("left out while recording: {detector}") })
-}
-
-fn rendered(lines: &[Line]) -> io::Result<String> {
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(&serde_json::to_string(line)?);
-        text.push('\n');
-    }
-    Ok(text)
-}
-
-/// What the client of each stream reads: the frames' data, and the deltas of each part in one.
-fn joined(lines: &[Line]) -> String {
-    let mut streams: BTreeMap<u64, Parser> = BTreeMap::new();
-    let (mut text, mut parts) = (String::new(), BTreeMap::<(u64, String), String>::new());
-    for line in lines {
-        let Line::Chunk(chunk) = line else { continue };
-        for frame in streams.entry(chunk.exchange).or_default().feed(&chunk.bytes()) {
-            let event: Value = serde_json::from_str(&frame.data).unwrap_or_default();
-            if let (Some(part), Some(delta)) = (property(&event, "partID"), property(&event, "delta")) {
-                parts.entry((chunk.exchange, part.to_owned())).or_default().push_str(delta);
-            }
-            text.push_str(&frame.data);
-            text.push('\n');
-        }
-    }
-    parts.values().fold(text, |text, part| text + part + "\n")
 }
 
 /// What has begun and is not whole yet.

@@ -1,9 +1,8 @@
-//! What a server says on stdout and stderr, kept in a file for the person who wonders why it does what it does. The
-//! file is its owner's alone, and the password of the run is not in it.
+//! What a server says on stdout and stderr, kept in a file for the person who wonders why it does what it does, or
+//! quoted in a message. The file is its owner's alone. Neither holds a secret, or codes that colour a terminal.
 
 use fixtures::FileError;
-use fixtures::redact::pseudonym;
-use std::fmt;
+use fixtures::redact::{Redactor, Secrets, pseudonym};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -11,21 +10,20 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An open log; clones write to the same file.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct ServerLog {
-    file: Arc<Mutex<File>>,
-    password: String,
+    page: Arc<Mutex<Page>>,
 }
 
-impl fmt::Debug for ServerLog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerLog").field("file", &self.file).finish_non_exhaustive()
-    }
+#[derive(Debug)]
+struct Page {
+    file: File,
+    redactor: Redactor,
 }
 
 impl ServerLog {
-    /// Begins the file, with the folders above it; what stood there is replaced. `password` will not stand in it.
-    pub fn create(path: &Path, password: &str) -> Result<Self, FileError> {
+    /// Begins the file, with the folders above it; what stood there is replaced. `secrets` will not stand in it.
+    pub fn create(path: &Path, secrets: &Secrets) -> Result<Self, FileError> {
         let failed = |error| FileError::io(path, "begin the server's log", &error);
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
@@ -36,21 +34,24 @@ impl ServerLog {
             _ => {}
         }
         let file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(path).map_err(failed)?;
-        Ok(Self { file: Arc::new(Mutex::new(file)), password: password.to_owned() })
+        Ok(Self { page: Arc::new(Mutex::new(Page { file, redactor: Redactor::new(secrets) })) })
     }
 
     /// Appends a line. A log that can't be written is no reason to stop a performance.
     pub(crate) fn write(&self, line: &str) {
-        let line = without_secrets(line, &self.password);
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(format!("{line}\n").as_bytes()).ok();
+        let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = page.redactor.text(&without_codes(line));
+        page.file.write_all(format!("{line}\n").as_bytes()).ok();
     }
 }
 
-/// A text of the server without the password of the run and without codes that colour a terminal.
+/// A text for a message. A program may say its password, or the key of somebody else.
 pub(crate) fn without_secrets(text: &str, password: &str) -> String {
+    let mut secrets = Secrets::default();
+    secrets.add(password);
     let plain = without_codes(text);
-    if password.is_empty() { plain } else { plain.replace(password, &pseudonym(password)) }
+    let hidden = if password.is_empty() { plain } else { plain.replace(password, &pseudonym(password)) };
+    Redactor::new(&secrets).text(&hidden)
 }
 
 /// Drops escape sequences (`ESC [ … letter`) and other control characters but tabs and line ends.
@@ -77,7 +78,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/log");
         for line in ["first", "second"] {
-            let log = ServerLog::create(&path, "").unwrap();
+            let log = ServerLog::create(&path, &Secrets::default()).unwrap();
             log.clone().write(line);
             log.write("end");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{line}\nend\n"));
@@ -88,7 +89,7 @@ mod tests {
     #[test]
     fn a_log_that_can_not_be_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let error = ServerLog::create(folder.path(), "").unwrap_err().to_string();
+        let error = ServerLog::create(folder.path(), &Secrets::default()).unwrap_err().to_string();
         assert!(error.contains(": failed to begin the server's log: "), "{error}");
     }
 

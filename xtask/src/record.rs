@@ -127,6 +127,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
             path_env: machine.path_env.clone(),
             model_pause: Duration::from_millis(arguments.model_pause_ms),
             server_log: None,
+            secrets: machine.secrets.clone(),
         };
         for name in &names {
             bar.set_message(format!("{server} performs {name}"));

@@ -14,6 +14,7 @@ use fixtures::catalog;
 use fixtures::error::{FileError, io_words};
 use fixtures::near_names::unknown;
 use fixtures::recording::{Recording, Writer};
+use fixtures::redact::Redactor;
 use fixtures::scenario::Scenario;
 use harness::complain;
 use harness::judge::Verdict;
@@ -139,10 +140,12 @@ pub(crate) fn code_of(verdict: Verdict) -> u8 {
     }
 }
 
-/// Writes a history, with the folders above it.
+/// Writes a history without the secrets in it, with the folders above it.
 pub(crate) fn write_history(history: &Recording, path: &Path) -> Result<(), Failure> {
-    let written = Writer::create(path, &history.header).and_then(|mut writer| {
-        history.lines.iter().try_for_each(|line| writer.push(line))?;
+    let mut redacted = history.clone();
+    Redactor::default().recording(&mut redacted);
+    let written = Writer::create(path, &redacted.header).and_then(|mut writer| {
+        redacted.lines.iter().try_for_each(|line| writer.push(line))?;
         writer.finish()
     });
     written.map_err(|error| Failure::CouldNot(error.to_string()))

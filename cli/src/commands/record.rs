@@ -12,7 +12,6 @@ use recorder::Limits;
 use recorder::keep::{KeepError, keep};
 use recorder::launch::LaunchError;
 use recorder::real_servers::{self, Release};
-use recorder::scribe::partial_of;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -121,6 +120,13 @@ fn place(out: &Path, header: &Header) -> PathBuf {
     out.join(format!("{}-{}", header.server, header.version)).join(format!("{}.jsonl", header.scenario))
 }
 
+/// Where it is written until it is finished.
+fn partial_of(kept: &Path) -> PathBuf {
+    let mut name = kept.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
 fn writable(folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     tempfile::tempfile_in(folder).map(drop)
@@ -145,6 +151,7 @@ fn program(arguments: &Arguments) -> Result<Program, Failure> {
         path_env: machine.path_env,
         model_pause: Duration::ZERO,
         server_log: arguments.keep_server_log.clone(),
+        secrets: machine.secrets,
     })
 }
 
@@ -271,11 +278,10 @@ impl<'a> Summary<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixtures::recording::{FORMAT, FileKind, Performer};
+    use fixtures::recording::{FORMAT, FileKind, Performer, Provenance};
 
     fn header(version: &str) -> Header {
         Header {
-            provenance: fixtures::recording::Provenance::default(),
             format: FORMAT,
             kind: FileKind::Recording,
             server: ServerKind::Opencode,
@@ -284,6 +290,7 @@ mod tests {
             scenario: "a/b".into(),
             workspace: "/tmp/w".into(),
             by: "test".into(),
+            provenance: Provenance::default(),
         }
     }
 

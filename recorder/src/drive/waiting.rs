@@ -5,6 +5,7 @@ use crate::capture::{CaptureError, Client, Method, Reply};
 use crate::clock::{self, Limits};
 use crate::events::{EventStream, StreamEnded};
 use fixtures::fault_plan::StreamName;
+use fixtures::redact::clean;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -71,5 +72,6 @@ pub(super) fn accepted(request: &str, reply: Reply) -> Result<Reply, Problem> {
 /// The beginning of a body, for messages.
 pub(super) fn shown(reply: &Reply) -> String {
     const SHOWN_CHARS: usize = 300;
-    String::from_utf8_lossy(&reply.bytes).chars().take(SHOWN_CHARS).collect()
+    // Cleaned before it is cut, so that no beginning of a secret stays.
+    clean(&String::from_utf8_lossy(&reply.bytes)).chars().take(SHOWN_CHARS).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::testing::{fake_server, is_running, path_env, scenario};
+use fixtures::redact::Secrets;
 use rustix::process::Pid;
 
 const PASSWORD: &str = "a-password-of-the-tests";
@@ -102,7 +103,9 @@ async fn health_is_an_answer_with_a_version() {
 async fn a_kept_log_holds_what_was_said_but_no_password() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
-    let log = ServerLog::create(&path, PASSWORD).unwrap();
+    let mut secrets = Secrets::default();
+    secrets.add(PASSWORD);
+    let log = ServerLog::create(&path, &secrets).unwrap();
     let script = "echo \"$*: $KILO_SERVER_PASSWORD\" >&2; echo out; exit 3";
     failure(LaunchSpec { log: Some(log), ..spec(script) }, Limits::default()).await;
     let said = std::fs::read_to_string(&path).unwrap();

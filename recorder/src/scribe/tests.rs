@@ -2,8 +2,9 @@
 
 use super::*;
 use fixtures::ServerKind;
-use fixtures::recording::{Chunk, End, FORMAT, FileKind, HowEnded, Performer, Recording};
+use fixtures::recording::{Chunk, End, FORMAT, FileKind, HowEnded, Performer, Provenance, Recording};
 use serde_json::json;
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 const SECRET: &str = "correct-horse-battery";
@@ -18,6 +19,7 @@ fn header() -> Header {
         scenario: "a/b".into(),
         workspace: "/tmp/w".into(),
         by: "test".into(),
+        provenance: Provenance::default(),
     }
 }
 
@@ -37,11 +39,11 @@ fn chunks(texts: &[&str]) -> Vec<Line> {
 /// What stands on disk after each line, and in the end.
 fn written(lines: &[Line]) -> (Vec<usize>, Recording) {
     let folder = tempfile::tempdir().unwrap();
-    let partial = folder.path().join("x.jsonl.partial");
+    let path = folder.path().join("x.jsonl");
     let mut secrets = Secrets::default();
     secrets.add(SECRET);
-    let mut page = Page::begin(&partial, secrets).unwrap();
-    page.write(&[Line::Header(header())]).unwrap();
+    let mut page = Page::begin(&path, &header(), secrets).unwrap();
+    let partial = page.writer.partial().to_owned();
     let mut counts = Vec::new();
     for line in lines {
         page.take(line.clone()).unwrap();
@@ -75,7 +77,7 @@ fn deltas_go_when_their_part_is_whole_or_can_not_be_any_more() {
 }
 
 #[test]
-fn a_secret_is_left_out_whole_split_over_chunks_and_split_over_deltas() {
+fn a_secret_is_replaced_whole_split_over_chunks_and_split_over_deltas() {
     let (first, second) = SECRET.split_at(7);
     let in_frame = format!("data: {{\"text\":\"{SECRET}\"}}\n\n");
     let end = frame("message.part.updated", &json!({ "part": { "id": "p" } }));
@@ -85,14 +87,31 @@ fn a_secret_is_left_out_whole_split_over_chunks_and_split_over_deltas() {
         chunks(&[&delta(first), &delta(second), &end]),
     ] {
         let all = written(&secret).1;
-        let Line::Note(note) = &all.lines[0] else { panic!("{:?}", all.lines) };
-        assert_eq!(note.text, "left out while recording: a secret of this run");
-        assert_eq!(all.lines.len(), 1);
+        assert_eq!(all.lines.len(), secret.len());
+        for (line, before) in all.lines.iter().zip(&secret) {
+            let (Line::Chunk(line), Line::Chunk(before)) = (line, before) else { panic!("{line:?}") };
+            assert_eq!(line.bytes().len(), before.bytes().len(), "each chunk is as long as it was");
+        }
+        let text: Vec<u8> = all.lines.iter().flat_map(|line| serde_json::to_vec(line).unwrap()).collect();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("red") && !text.contains(first) && !text.contains(second), "{text}");
     }
-    let mut around = chunks(&["data: 1\n\n", &in_frame, "data: 2\n\n"]);
-    let all = written(&around).1;
-    around[1] = left_out(2, "a secret of this run");
-    assert_eq!(all.lines, around);
+}
+
+#[test]
+fn what_only_the_scan_finds_is_left_out() {
+    // Nothing replaces it backwards.
+    let backwards: String = SECRET.chars().rev().collect();
+    let in_frame = format!("data: {{\"text\":\"{backwards}\"}}\n\n");
+    let mut lines = chunks(&["data: 1\n\n", &in_frame, "data: 2\n\n"]);
+    let all = written(&lines).1;
+    let Line::Note(note) = &all.lines[1] else { panic!("{:?}", all.lines) };
+    assert!(note.text.starts_with("left out while recording: a secret of this run"), "{}", note.text);
+    lines[1] = all.lines[1].clone();
+    assert_eq!(all.lines, lines);
+    let split = chunks(&[&in_frame[..18], &in_frame[18..]]);
+    let all = written(&split).1;
+    assert!(matches!(&all.lines[..], [Line::Note(_)]), "{:?}", all.lines);
 }
 
 #[test]
@@ -118,5 +137,5 @@ fn a_place_that_can_not_be_is_named() {
     fs::write(folder.path().join("file"), "").unwrap();
     let path = folder.path().join("file/x.jsonl");
     let error = Scribe::begin(&path, &header(), Secrets::default(), dictation()).unwrap_err().to_string();
-    assert!(error.contains("x.jsonl.partial: failed to write it: "), "{error}");
+    assert!(error.contains("x.jsonl.partial: failed to create it: "), "{error}");
 }

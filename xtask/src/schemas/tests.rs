@@ -29,6 +29,11 @@ fn reads<T: serde::de::DeserializeOwned>(value: &Value) -> bool {
     serde_json::from_value::<T>(value.clone()).is_ok()
 }
 
+/// As a file is read: from TOML, so that a mistake has its place.
+fn reads_scenario(value: &Value) -> bool {
+    toml::to_string(value).is_ok_and(|text| Scenario::parse(Path::new("x.toml"), &text).is_ok())
+}
+
 /// As a file is read: with a header before the line, unless it is one.
 fn reads_line(line: &Value) -> bool {
     let formats = fs::read_to_string(&files("fixtures/tests/formats", "jsonl")[0]).unwrap();
@@ -59,7 +64,7 @@ fn formats() -> Vec<Format> {
         {"when": {"stream": "global/event", "after_event": "x", "nth": 2}, "do": {"cut": "between-frames"}},
     ]});
     vec![
-        toml("scenario", "fixtures/scenarios", reads::<Scenario>),
+        toml("scenario", "fixtures/scenarios", reads_scenario),
         Format { schema: "fault-plan", documents: vec![plan], reads: reads::<FaultPlan> },
         toml("floats", "fixtures/floats", reads::<Floats>),
         Format {
@@ -78,7 +83,7 @@ fn formats() -> Vec<Format> {
 fn the_schemas_are_those_of_the_types() {
     match run(&Arguments { update: false }, crate::root()) {
         Outcome::Holds => {}
-        Outcome::Fails(lines) | Outcome::Untestable(lines) => panic!("\n{lines}"),
+        Outcome::Fails(lines) | Outcome::Misuse(lines) | Outcome::Untestable(lines) => panic!("\n{lines}"),
     }
 }
 
