@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use fixtures::ServerKind;
 use fixtures::recording::{Header, Line};
 use harness::machine::Machine;
-use harness::performance::{Performance, PerformanceError, Piece, Program, Progress, Watch};
+use harness::performance::{OnProgress, Performance, PerformanceError, Piece, Program, Progress, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 use recorder::Limits;
 use recorder::keep::{KeepError, keep};
@@ -182,7 +182,7 @@ impl Bar {
         Self { server, bar }
     }
 
-    fn listener(&self) -> Arc<dyn Fn(Progress<'_>) + Send + Sync> {
+    fn listener(&self) -> OnProgress {
         let (bar, server) = (self.bar.clone(), self.server);
         let says = move |what: String| {
             if bar.is_hidden() {
