@@ -42,6 +42,8 @@ fn a_program_is_recorded_and_the_summary_says_what() {
         let recording = Recording::read(&folder.path().join(&kept)).unwrap();
         assert_eq!(recording.header.scenario, SCENARIO);
         assert!(!recording.torn);
+        let doc = folder.path().join("standin-recordings").join(server.release()).join("doc.json");
+        assert_eq!(Some(&std::fs::read(doc).unwrap()[..]), fixtures::catalog::doc(&server.release()));
         let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
         assert!(log.contains(&format!("{server} server listening on")), "{log}");
         let steps: Vec<&str> = stderr.lines().collect();
