@@ -24,7 +24,7 @@ fn refused(args: &[&str]) -> (i32, String) {
 #[test]
 fn misuse_is_told_with_its_mend() {
     for (args, expected) in [
-        (&["serve", "--scenario", "no/such"][..], "there is no scenario 'no/such'; there are: permission/"),
+        (&["serve", "--scenario", "no/such"][..], "there is no scenario 'no/such'; there are: abort/"),
         (&["serve", "--replay", "no/such"], "there is no recording of kilo-7.7.7 'no/such'; there are:"),
         (&["serve", "--hostname", "0.0.0.0"], "standin listens on 127.0.0.1 only"),
         (&["serve", "--faults", "none.toml"], "none.toml: failed to read it"),

@@ -70,6 +70,17 @@ async fn a_killed_recorder_leaves_files_that_read_and_nothing_that_runs() {
     assert!(lines > 0, "no kill was late enough to leave a line");
 }
 
+#[test]
+fn a_recorder_that_ends_by_itself_leaves_nothing_either() {
+    let folder = tempfile::tempdir().unwrap();
+    let bin = program(folder.path(), &kinds()[2]);
+    let output = record(folder.path(), &bin, ServerKind::Kilo).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    // At once: it has waited for its guardian.
+    assert_eq!(processes_of(folder.path()), [] as [String; 0]);
+    assert_eq!(std::fs::read_dir(folder.path().join("tmp")).unwrap().count(), 0);
+}
+
 /// What a program may do before it serves, and one that never does.
 fn kinds() -> Vec<String> {
     let serves = serving(ServerKind::Kilo);

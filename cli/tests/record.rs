@@ -42,6 +42,8 @@ fn a_program_is_recorded_and_the_summary_says_what() {
         let recording = Recording::read(&folder.path().join(&kept)).unwrap();
         assert_eq!(recording.header.scenario, SCENARIO);
         assert!(!recording.torn);
+        let doc = folder.path().join("standin-recordings").join(server.release()).join("doc.json");
+        assert_eq!(Some(&std::fs::read(doc).unwrap()[..]), fixtures::catalog::doc(&server.release()));
         let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
         assert!(log.contains(&format!("{server} server listening on")), "{log}");
         let steps: Vec<&str> = stderr.lines().collect();
@@ -114,7 +116,7 @@ fn what_can_not_be_is_told_before_anything_is_started() {
         (&["--keep-server-log", "plain/log"], 3, "plain/log: failed to begin the server's log"),
         (&["--scenario", "no/such"], 2, "there is no scenario 'no/such'; there are: "),
         (&["--scenario", "s.toml"], 2, "s.toml:2: unknown field `agnet`"),
-        (&["--server", "vim"], 2, "the servers are: kilo, opencode"),
+        (&["--server", "vim"], 2, "there is no server 'vim'; there are: kilo, opencode"),
         (&["--bin", "x", "--npm-dir", "y"], 2, "cannot be used with"),
     ] {
         let mut command = std::process::Command::new(programs::STANDIN);

@@ -65,10 +65,15 @@ pub enum Progress<'a> {
 #[derive(Clone)]
 pub struct Watch {
     /// Hears of the progress; it may not wait.
-    pub progress: Arc<dyn Fn(Progress<'_>) + Send + Sync>,
+    pub progress: OnProgress,
     /// Where the recording will be kept: it is written there while it is made, with `.partial` behind its name.
-    pub place: Option<Arc<dyn Fn(&Header) -> PathBuf + Send + Sync>>,
+    pub place: Option<Place>,
 }
+
+/// Is told how far a performance is.
+pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
+/// The place for a recording with this header.
+pub type Place = Arc<dyn Fn(&Header) -> PathBuf + Send + Sync>;
 
 impl Default for Watch {
     /// Nobody.

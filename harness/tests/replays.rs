@@ -8,7 +8,8 @@
     reason = "a test may: its failure is its answer"
 )]
 
-use fixtures::fault_plan::{Fault, FaultPlan};
+use fixtures::fault_plan::{Action, Fault, FaultPlan};
+use fixtures::scenario::{AgentStep, UserAct};
 use fixtures::{ServerKind, catalog};
 use futures_util::stream::{self, StreamExt as _};
 use harness::clock::Limits;
@@ -67,13 +68,29 @@ async fn unlike(wanted: Verdict, all: &[Replayed], subject: &Subject) -> Vec<Str
     wrong.map(|(replayed, judgement)| format!("{}: {judgement:#?}", replayed.name())).collect()
 }
 
+/// Can an adapter be asked for all that the person does? The protocol has no abort and no questions yet.
+fn can_be_asked(scenario: &str) -> bool {
+    let steps = catalog::scenario(scenario).unwrap().user.steps;
+    !steps.iter().any(|step| {
+        matches!(step.act, UserAct::Abort | UserAct::AnswerQuestion(_) | UserAct::RejectQuestion)
+    })
+}
+
+/// Does the agent say something at first, and then go on? What is cut in its last words can't be seen by whoever
+/// waits for what comes after them.
+fn says_something(scenario: &str) -> bool {
+    let agent = catalog::scenario(scenario).unwrap().agent;
+    matches!(agent[0].steps[0], AgentStep::Say(_))
+}
+
 /// Every recording with its stream cut in the middle of the agent's first words.
 fn cut_in_mid_turn() -> Vec<Replayed> {
     let plan = "[[fault]]\nwhen = { lane = \"adapter\", stream = \"event\", after_event = \"message.part.delta\" }\n\
                 do = { cut = \"mid-frame\", bytes = 17 }\n";
     let faults: Vec<Fault> = FaultPlan::parse(Path::new("plan"), plan).unwrap().faults;
     let mut cases = Vec::new();
-    for scenario in catalog::scenario_names() {
+    let scenarios = catalog::scenario_names().into_iter();
+    for scenario in scenarios.filter(|scenario| can_be_asked(scenario) && says_something(scenario)) {
         let mut named = Matrix::embedded().unwrap().cases[0].clone();
         named.name = format!("cut in {scenario}");
         named.case.user = None;
@@ -89,7 +106,12 @@ fn cut_in_mid_turn() -> Vec<Replayed> {
 async fn the_reference_passes_every_case_on_a_replay() {
     let cases = Matrix::embedded().unwrap().cases;
     // A person of the case's own sends other requests than the recorded one.
-    let cases: Vec<NamedCase> = cases.into_iter().filter(|named| named.case.user.is_none()).collect();
+    // A recording that was read in mid-turn goes on from a read; what was lost before is known by then.
+    let as_recorded = |named: &NamedCase| {
+        let drops = named.case.faults.iter().any(|fault| matches!(fault.action, Action::Drop(_)));
+        named.case.user.is_none() && !drops
+    };
+    let cases: Vec<NamedCase> = cases.into_iter().filter(as_recorded).collect();
     let all = all_replayed(&cases);
     assert!(all.len() >= cases.len() * 2, "each case has a recording with each server");
     let wrong = unlike(Verdict::Pass, &all, &Subject::Reference).await;
@@ -99,7 +121,7 @@ async fn the_reference_passes_every_case_on_a_replay() {
 #[tokio::test]
 async fn a_cut_in_mid_turn_is_mended_in_front_of_every_recording() {
     let all = cut_in_mid_turn();
-    assert!(all.len() >= catalog::scenario_names().len() * 2);
+    assert!(all.len() >= 40, "{} of {} scenarios", all.len(), catalog::scenario_names().len());
     let wrong = unlike(Verdict::Pass, &all, &Subject::Reference).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// What stands for ${workspace} in the arguments of tools.
     #[arg(long, default_value = "/workspace", value_parser = words::some_text())]
     workspace: String,
-    /// Let no gate of the scenario hold an answer; else `POST /standin/gates/NAME` opens one.
+    /// Let no gate of the scenario hold an answer.
     #[arg(long)]
     open_gates: bool,
 }

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use fixtures::ServerKind;
 use fixtures::recording::{Header, Line};
 use harness::machine::Machine;
-use harness::performance::{Performance, PerformanceError, Piece, Program, Progress, Watch};
+use harness::performance::{OnProgress, Performance, PerformanceError, Piece, Program, Progress, Watch};
 use harness::{complain, say};
 use indicatif::{ProgressBar, ProgressStyle};
 use recorder::Limits;
@@ -34,7 +34,8 @@ pub(crate) struct Arguments {
     /// pinned one [default: the user's cache].
     #[arg(long, value_name = "DIR")]
     npm_dir: Option<PathBuf>,
-    /// Where to keep it: a .jsonl file, or a folder that gets SERVER-VERSION/NAME.jsonl. What stands there is replaced.
+    /// Where to keep it: a .jsonl file, or a folder that gets SERVER-VERSION/NAME.jsonl, and the server's /doc
+    /// beside it. What stands there is replaced.
     #[arg(long, value_name = "FILE|DIR", default_value = "standin-recordings")]
     out: PathBuf,
     /// Also keep what the server says on stdout and stderr, its log among it.
@@ -85,6 +86,9 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         KeepError::Secret { .. } => Failure::Fails(error.to_string()),
         _ => Failure::CouldNot(error.to_string()),
     })?;
+    if !is_file(&arguments.out) {
+        keep_doc(&performance, &arguments.out)?;
+    }
     let summary = Summary::of(&performance, kept);
     match arguments.format {
         Format::Text => print!("{}", summary.text()),
@@ -117,7 +121,24 @@ fn place(out: &Path, header: &Header) -> PathBuf {
     if is_file(out) {
         return out.to_owned();
     }
-    out.join(format!("{}-{}", header.server, header.version)).join(format!("{}.jsonl", header.scenario))
+    release_folder(out, header).join(format!("{}.jsonl", header.scenario))
+}
+
+fn release_folder(out: &Path, header: &Header) -> PathBuf {
+    out.join(format!("{}-{}", header.server, header.version))
+}
+
+/// `/doc` belongs to the release: every scenario reads the same one.
+fn keep_doc(performance: &Performance, out: &Path) -> Result<(), Failure> {
+    let path = release_folder(out, &performance.recording.header).join("doc.json");
+    let doc = String::from_utf8_lossy(&performance.doc);
+    match performance.secrets.scan(&doc).first() {
+        None => super::write_text(&path, &doc),
+        Some(finding) => Err(Failure::Fails(format!(
+            "{} would hold a secret and was not written: {finding}",
+            path.display()
+        ))),
+    }
 }
 
 /// Where it is written until it is finished.
@@ -182,7 +203,7 @@ impl Bar {
         Self { server, bar }
     }
 
-    fn listener(&self) -> Arc<dyn Fn(Progress<'_>) + Send + Sync> {
+    fn listener(&self) -> OnProgress {
         let (bar, server) = (self.bar.clone(), self.server);
         let says = move |what: String| {
             if bar.is_hidden() {

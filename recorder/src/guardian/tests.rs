@@ -88,7 +88,7 @@ fn folders_without_rights_go_too_and_the_neighbours_stay() {
     std::os::unix::fs::symlink(&neighbour, folder.join("link")).unwrap();
     let closed = folder.join("home/closed");
     std::fs::create_dir_all(closed.join("in")).unwrap();
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o0)).unwrap();
     assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
     drop(guardian);
     assert!(!folder.exists() && neighbour.is_dir());

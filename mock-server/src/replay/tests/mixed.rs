@@ -51,6 +51,12 @@ pub(super) fn mixed() -> Recording {
     lines.push(request(7, "/instance/dispose", json!({})));
     lines.push(response(7, json!(true)));
     lines.push(event("disposed", json!({})));
+    // In the order in which they stand here.
+    for (at_us, line) in lines.iter_mut().enumerate().skip(1) {
+        for told in line.as_object_mut().unwrap().values_mut() {
+            told["at_us"] = json!(at_us);
+        }
+    }
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     Recording::parse(Path::new("mixed.jsonl"), &text).unwrap()
 }
