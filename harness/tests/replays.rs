@@ -71,9 +71,9 @@ async fn unlike(wanted: Verdict, all: &[Replayed], subject: &Subject) -> Vec<Str
 /// Can an adapter be asked for all that the person does? The protocol has no abort and no questions yet.
 fn can_be_asked(scenario: &str) -> bool {
     let steps = catalog::scenario(scenario).unwrap().user.steps;
-    !steps.iter().any(|step| {
-        matches!(step.act, UserAct::Abort | UserAct::AnswerQuestion(_) | UserAct::RejectQuestion)
-    })
+    !steps
+        .iter()
+        .any(|step| matches!(step.act, UserAct::Abort | UserAct::AnswerQuestion(_) | UserAct::RejectQuestion))
 }
 
 /// Does the agent say something at first, and then go on? What is cut in its last words can't be seen by whoever
@@ -106,13 +106,15 @@ fn cut_in_mid_turn() -> Vec<Replayed> {
 async fn the_reference_passes_every_case_on_a_replay() {
     let cases = Matrix::embedded().unwrap().cases;
     // A person of the case's own sends other requests than the recorded one.
-    // A recording that was read in mid-turn goes on from a read; what was lost before is known by then.
-    let as_recorded = |named: &NamedCase| {
-        let drops = named.case.faults.iter().any(|fault| matches!(fault.action, Action::Drop(_)));
-        named.case.user.is_none() && !drops
-    };
-    let cases: Vec<NamedCase> = cases.into_iter().filter(as_recorded).collect();
-    let all = all_replayed(&cases);
+    let cases: Vec<NamedCase> = cases.into_iter().filter(|named| named.case.user.is_none()).collect();
+    let mut all = all_replayed(&cases);
+    // A case that loses one event means the one of the main recording; elsewhere the count may lead to another one,
+    // whose loss no client can see.
+    all.retain(|replayed| {
+        let faults = &replayed.named.case.faults;
+        let drops = faults.iter().any(|fault| matches!(fault.action, Action::Drop(_)));
+        !drops || !replayed.recording.contains('.')
+    });
     assert!(all.len() >= cases.len() * 2, "each case has a recording with each server");
     let wrong = unlike(Verdict::Pass, &all, &Subject::Reference).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -23,9 +23,10 @@ An answer that the scenario holds at a gate goes on when somebody opens it:
     curl -X POST http://127.0.0.1:4100/standin/gates/mid
     curl http://127.0.0.1:4100/standin/report
 
-It serves until it is ended with Ctrl-C; then, and in the report, it tells which parts of the scenario nobody asked
-for, and what it was asked for in vain.
-Exit codes: 0 all that was asked had an answer, 1 something was asked in vain, 2 misuse, 3 the port can't be had."
+It serves until it is ended with Ctrl-C. Then, and in the report, it tells which parts of the scenario
+nobody asked for, and what it was asked for in vain.
+Exit codes: 0 all that was asked had an answer, 1 something was asked for in vain, 2 misuse, 3 the port
+can't be had."
 )]
 pub(crate) struct Arguments {
     /// A scenario, as area/name, or a .toml file.

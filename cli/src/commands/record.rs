@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     }
     let summary = Summary::of(&performance, kept);
     match arguments.format {
-        Format::Text => print!("{}", summary.text()),
+        Format::Text => say!("{}", summary.text().trim_end()),
         Format::Json => say!("{}", summary.json()),
     }
     Ok(ExitCode::SUCCESS)

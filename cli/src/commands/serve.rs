@@ -83,7 +83,7 @@ enum ClockWord {
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
     if arguments.print_logs {
-        eprintln!("standin has no log of its own");
+        complain!("standin has no log of its own");
     }
     if !matches!(arguments.hostname.as_str(), "127.0.0.1" | "localhost") {
         let message =

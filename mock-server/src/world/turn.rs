@@ -3,8 +3,8 @@
 use super::session::{Message, Tokens};
 use super::summary::{Job, Then};
 use super::{Effect, FileChange, Purpose, ReplyBody, Ticket, World, patch};
+use crate::model::{Finish, FinishReason};
 use crate::profile::{BootTiming, TitleTiming};
-use fixtures::scenario::{Finish, FinishReason};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
