@@ -2,7 +2,7 @@
 
 use crate::protocol::{Notification, Screen, Update};
 use fixtures::fault_plan::StreamName;
-use fixtures::recording::{Line, Speaker, Trouble, TroubleKind};
+use fixtures::recording::{AdapterLine, Line, Speaker, Trouble, TroubleKind};
 use fixtures::sse;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +33,32 @@ pub fn screen(lines: &[Line]) -> Screen {
     let mut screen = Screen::default();
     updates(lines).iter().for_each(|update| screen.apply(update));
     screen
+}
+
+/// The tasks that the adapter has started, in order, each with the session that it named.
+#[must_use]
+pub fn tasks(lines: &[Line]) -> Vec<(String, String)> {
+    let mut asked: Vec<(&Value, &str)> = Vec::new();
+    let mut tasks = Vec::new();
+    for line in lines {
+        let Line::Adapter(AdapterLine { from, message, .. }) = line else { continue };
+        match from {
+            Speaker::Harness if message["method"] == "task/start" => {
+                if let Some(task) = message["params"]["taskId"].as_str() {
+                    asked.push((&message["id"], task));
+                }
+            }
+            Speaker::Adapter if message.get("result").is_some() => {
+                let answered = asked.iter().find(|(id, _)| **id == message["id"]);
+                if let (Some((_, task)), Some(session)) = (answered, message["result"]["sessionId"].as_str())
+                {
+                    tasks.push(((*task).to_owned(), session.to_owned()));
+                }
+            }
+            _ => {}
+        }
+    }
+    tasks
 }
 
 /// The events that a lane was sent on a stream, over all its connections, as the stand-in wrote them.

@@ -7,7 +7,6 @@
 use super::{Check, Examined};
 use crate::history;
 use crate::protocol::{Item, ItemKind, TaskState, ToolState, View};
-use crate::runner::TASK;
 use fixtures::recording::Line;
 use mock_server::standin::MAIN_LANE;
 use serde_json::Value;
@@ -21,28 +20,49 @@ pub(super) const CHECK: Check = Check {
 
 fn examine(lines: &[Line]) -> Examined {
     let mut examined = Examined::default();
-    let read = |fits: &dyn Fn(&str) -> bool| history::last_read(lines, MAIN_LANE, fits);
-    let messages = read(&|path| path.starts_with("/session/") && path.ends_with("/message"));
-    let permissions = read(&|path| path == "/permission");
-    let status = read(&|path| path == "/session/status");
-    let (Some(messages), Some(permissions), Some(status)) = (messages, permissions, status) else {
+    let read = |path: &str| history::last_read(lines, MAIN_LANE, |read| read == path);
+    let (Some(permissions), Some(status)) = (read("/permission"), read("/session/status")) else {
         return examined;
     };
     let screen = history::screen(lines);
-    let shown = screen.tasks.get(TASK).cloned().unwrap_or_default();
-    rows(&server_rows(&messages), &shown.items, &mut examined);
-    questions(&permissions, &shown, &mut examined);
-    let busy = status.as_object().is_some_and(|status| !status.is_empty());
-    examined.facts += 1;
-    if busy != (shown.status != TaskState::Idle) {
-        let at_work = |busy: bool| if busy { "at work" } else { "idle" };
-        examined.findings.push(format!(
-            "the server is {}, the screen says {}",
-            at_work(busy),
-            at_work(shown.status != TaskState::Idle)
-        ));
+    let sessions = read("/session").unwrap_or_default();
+    for (task, session) in history::tasks(lines) {
+        let Some(messages) = read(&format!("/session/{session}/message")) else { continue };
+        let shown = screen.tasks.get(&task).cloned().unwrap_or_default();
+        rows(&server_rows(&messages), &shown.items, &mut examined);
+        questions(&asked_in(&session, &permissions, &sessions), &shown, &mut examined);
+        let busy = status.get(&session).is_some();
+        examined.facts += 1;
+        if busy != (shown.status != TaskState::Idle) {
+            let at_work = |busy: bool| if busy { "at work" } else { "idle" };
+            examined.findings.push(format!(
+                "the server is {}, the screen of {task} says {}",
+                at_work(busy),
+                at_work(shown.status != TaskState::Idle)
+            ));
+        }
     }
     examined
+}
+
+/// The open questions of a session and of the sessions that its agent has created.
+fn asked_in<'a>(session: &str, permissions: &'a Value, sessions: &Value) -> Vec<&'a str> {
+    let parent = |id: &str| {
+        let known = sessions.as_array().into_iter().flatten().find(|known| known["id"] == id)?;
+        known["parentID"].as_str().map(str::to_owned)
+    };
+    let is_ours = |asked: &&Value| {
+        let mut at = asked["sessionID"].as_str().map(str::to_owned);
+        while let Some(id) = at {
+            if id == session {
+                return true;
+            }
+            at = parent(&id);
+        }
+        false
+    };
+    let asked = permissions.as_array().into_iter().flatten().filter(is_ours);
+    asked.filter_map(|asked| asked["id"].as_str()).collect()
 }
 
 fn rows(server: &[Item], shown: &[Item], examined: &mut Examined) {
@@ -77,12 +97,10 @@ fn rows(server: &[Item], shown: &[Item], examined: &mut Examined) {
     }
 }
 
-fn questions(permissions: &Value, shown: &View, examined: &mut Examined) {
-    let asked: Vec<&str> =
-        permissions.as_array().into_iter().flatten().filter_map(|asked| asked["id"].as_str()).collect();
+fn questions(asked: &[&str], shown: &View, examined: &mut Examined) {
     // One more fact: that there are no others.
     examined.facts += asked.len() + 1;
-    for id in &asked {
+    for id in asked {
         if !shown.permissions.iter().any(|live| live.permission_id == *id) {
             examined
                 .findings
