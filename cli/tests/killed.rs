@@ -115,8 +115,8 @@ async fn kill_one(script: &str, moment: &Moment, what: &str) -> usize {
     for file in files(&folder.path().join("standin-recordings")) {
         let mode = std::fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{what}: {}", file.display());
-        // Killed between the making of the file and its first line: there is nothing to read yet.
-        if std::fs::metadata(&file).unwrap().len() > 0 {
+        // What has no name that a recording can have was being made in that moment.
+        if file.extension().is_some_and(|extension| extension != "new") {
             lines += Recording::read(&file).unwrap_or_else(|error| panic!("{what}: {error}")).lines.len();
         }
     }

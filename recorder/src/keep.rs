@@ -35,7 +35,8 @@ fn listed(findings: &[Finding]) -> String {
 pub fn keep(recording: &Recording, secrets: &Secrets, path: &Path) -> Result<(), KeepError> {
     let mut redacted = recording.clone();
     Redactor::new(secrets).recording(&mut redacted);
-    let mut writer = Writer::create(path, &redacted.header)?;
+    // Beside what was written during the recording: a kill in this moment loses nothing of it.
+    let mut writer = Writer::create_apart(path, &redacted.header)?;
     let findings = match write_and_scan(&mut writer, &redacted.lines, secrets) {
         Ok(findings) => findings,
         Err(error) => {
@@ -44,7 +45,7 @@ pub fn keep(recording: &Recording, secrets: &Secrets, path: &Path) -> Result<(),
         }
     };
     if !findings.is_empty() {
-        writer.discard()?;
+        writer.discard_all()?;
         return Err(KeepError::Secret { path: path.to_path_buf(), findings });
     }
     Ok(writer.finish()?)

@@ -137,5 +137,5 @@ fn a_place_that_can_not_be_is_named() {
     fs::write(folder.path().join("file"), "").unwrap();
     let path = folder.path().join("file/x.jsonl");
     let error = Scribe::begin(&path, &header(), Secrets::default(), dictation()).unwrap_err().to_string();
-    assert!(error.contains("x.jsonl.partial: failed to create it: "), "{error}");
+    assert!(error.contains("x.jsonl: failed to create it: "), "{error}");
 }

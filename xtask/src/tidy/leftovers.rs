@@ -8,7 +8,7 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in repo.files() {
         if LEFTOVERS.iter().any(|ending| file.path.ends_with(ending)) {
-            let mend = if file.path.ends_with(".partial") {
+            let mend = if file.path.contains(".partial") {
                 "delete it, and record again"
             } else {
                 "read it, then accept it with `INSTA_UPDATE=always`, or delete it"

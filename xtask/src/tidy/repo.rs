@@ -27,7 +27,7 @@ pub(super) struct Repo {
 }
 
 /// What is left over by a run that was cut short. Ignored by git, so they are asked for by name.
-pub(super) const LEFTOVERS: [&str; 3] = [".snap.new", ".pending-snap", ".partial"];
+pub(super) const LEFTOVERS: [&str; 4] = [".snap.new", ".pending-snap", ".partial", ".partial.new"];
 
 /// Folders that hold nothing of ours, for a copy of the repository that git can't tell about.
 const FOREIGN: [&str; 3] = ["target", ".git", "node_modules"];
