@@ -8,7 +8,7 @@ use fixtures::redact::Secrets;
 use fixtures::scenario::Scenario;
 use fixtures::{FileError, ServerKind, catalog};
 use mock_server::model::http::{ModelOptions, ModelServer};
-use mock_server::model::{Answer, ChatRequest, Gates, Script};
+use mock_server::model::{Answer, ChatRequest, Gates, Report, Script};
 use mock_server::{Options, StandIn, StartError};
 use recorder::launch::LaunchError;
 use recorder::scribe::{Dictated, Dictation, Scribe, dictation};
@@ -91,6 +91,8 @@ pub struct Performance {
     pub doc: Vec<u8>,
     /// What must not stand in any file.
     pub secrets: Secrets,
+    /// What of the script nobody asked for, and what the script was asked for in vain.
+    pub script: Report,
 }
 
 /// A performance that came to nothing.
@@ -189,12 +191,12 @@ impl Piece {
         let performed = recorder::perform(&self.scenario, &client, limits, &open_gate).await;
         (watch.progress)(Progress::Ending);
         let stopped = server.stop(limits).await;
-        let lines = tape.lines();
+        let (lines, script) = (tape.lines(), model.report());
         // What was recorded stands on disk, whatever else went wrong.
         scribe.map(Scribe::end).transpose()?;
         stopped?;
         let doc = performed?.doc.to_vec();
-        Ok(Performance { recording: Recording { header, lines, torn: false }, doc, secrets })
+        Ok(Performance { recording: Recording { header, lines, torn: false }, doc, secrets, script })
     }
 
     /// By the stand-in's world.
@@ -236,6 +238,7 @@ impl Piece {
             recording: Recording { header, lines, torn: false },
             doc,
             secrets: Secrets::default(),
+            script: Report::default(),
         })
     }
 

@@ -171,6 +171,9 @@ fn record(
         Ok(performance) => performance,
         Err(error) => return fails(error.to_string()),
     };
+    if let Some(why) = performance.script.unscripted.first() {
+        return fails(format!("the scripted model was asked for something that it does not know: {why}"));
+    }
     let version = &performance.recording.header.version;
     if version != server.pinned_version() {
         return fails(format!(

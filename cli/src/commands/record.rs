@@ -1,6 +1,6 @@
 //! `standin record`: a scenario performed with a real server, and kept.
 
-use super::{Failure, Outcome, runtime, scenario, words};
+use super::{FAILS, Failure, Outcome, runtime, scenario, words};
 use clap::{Args, ValueEnum};
 use fixtures::ServerKind;
 use fixtures::recording::{Header, Line};
@@ -8,6 +8,7 @@ use harness::machine::Machine;
 use harness::performance::{OnProgress, Performance, PerformanceError, Piece, Program, Progress, Watch};
 use harness::{complain, say};
 use indicatif::{ProgressBar, ProgressStyle};
+use mock_server::model::Report;
 use recorder::Limits;
 use recorder::keep::{KeepError, keep};
 use recorder::launch::LaunchError;
@@ -94,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         Format::Text => say!("{}", summary.text().trim_end()),
         Format::Json => say!("{}", summary.json()),
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(if performance.script.unscripted.is_empty() { 0 } else { FAILS }))
 }
 
 /// A scenario that is not in the catalogue has the name of its file.
@@ -236,6 +237,7 @@ struct Summary<'a> {
     events: usize,
     exchanges: usize,
     model_calls: usize,
+    script: &'a Report,
     kept: PathBuf,
 }
 
@@ -255,6 +257,7 @@ impl<'a> Summary<'a> {
             events,
             exchanges: count(|line| matches!(line, Line::Request(_))),
             model_calls: count(|line| matches!(line, Line::Model(_))),
+            script: &performance.script,
             kept,
         }
     }
@@ -273,8 +276,17 @@ impl<'a> Summary<'a> {
     fn text(&self) -> String {
         let Header { server, version, scenario, .. } = self.header;
         let note = self.note().map(|note| format!("note: {note}\n")).unwrap_or_default();
+        // One that never asks has a model of its own.
+        let unused = self
+            .script
+            .unused
+            .iter()
+            .filter(|_| self.model_calls > 0)
+            .map(|part| format!("the server never asked for: {part}\n"));
+        let unscripted = self.script.unscripted.iter().map(|why| format!("asked for in vain: {why}\n"));
+        let script: String = unused.chain(unscripted).collect();
         format!(
-            "{server} {version} performed {scenario}: {} events, {} exchanges, {} model calls\n{note}{}\n",
+            "{server} {version} performed {scenario}: {} events, {} exchanges, {} model calls\n{script}{note}{}\n",
             self.events,
             self.exchanges,
             self.model_calls,
@@ -290,6 +302,8 @@ impl<'a> Summary<'a> {
             "events": self.events,
             "exchanges": self.exchanges,
             "model_calls": self.model_calls,
+            "never_asked_for": self.script.unused,
+            "asked_for_in_vain": self.script.unscripted,
             "note": self.note(),
             "file": self.kept,
         })
@@ -331,7 +345,15 @@ mod tests {
     fn another_release_is_noted() {
         let summary = |version| {
             let header = &header(version);
-            Summary { header, events: 1, exchanges: 2, model_calls: 3, kept: "k".into() }.text()
+            Summary {
+                header,
+                events: 1,
+                exchanges: 2,
+                model_calls: 3,
+                script: &Report::default(),
+                kept: "k".into(),
+            }
+            .text()
         };
         assert_eq!(
             summary("1.2.3"),
