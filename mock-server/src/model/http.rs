@@ -31,6 +31,20 @@ pub type OnCall = Arc<dyn Fn(&ChatRequest, &Answer) + Send + Sync>;
 const SESSION_HEADERS: [&str; 3] = ["x-session-id", "x-session-affinity", "x-opencode-session"];
 
 /// A scripted model that listens on a loopback port until it is dropped.
+///
+/// ```
+/// use mock_server::model::{ModelOptions, ModelServer, Script};
+///
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let scenario = fixtures::catalog::scenario("text/plain")?;
+/// let model = ModelServer::start(Script::new(scenario, "/workspace"), ModelOptions::default()).await?;
+/// let models = reqwest::get(format!("{}/v1/models", model.url())).await?.text().await?;
+/// assert!(models.contains("\"id\":\"fake\""));
+/// assert_eq!(model.report().unused.len(), 1, "nobody has prompted yet");
+/// # Ok(())
+/// # }
+/// ```
 pub struct ModelServer {
     address: SocketAddr,
     task: tokio::task::JoinHandle<()>,
