@@ -34,15 +34,15 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             ready: Duration::from_secs(60),
-            health: Duration::from_secs(30),
+            health: Duration::from_secs(60),
             stop: Duration::from_secs(10),
-            exchange: Duration::from_secs(30),
+            exchange: Duration::from_secs(90),
             boot_quiet: Duration::from_millis(700),
-            boot: Duration::from_secs(10),
-            permission: Duration::from_secs(30),
-            idle: Duration::from_secs(60),
+            boot: Duration::from_secs(60),
+            permission: Duration::from_secs(60),
+            idle: Duration::from_secs(120),
             quiet: Duration::from_millis(1500),
-            settle: Duration::from_secs(20),
+            settle: Duration::from_secs(60),
             reads_at_questions: false,
         }
     }

@@ -15,6 +15,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use fixtures::near_names::unknown;
 use fixtures::scenario::{BreakOff, Fail};
 use futures_util::stream::{self, Stream};
 use serde_json::{Value, json};
@@ -142,9 +143,14 @@ async fn report(State(shared): State<Arc<Shared>>) -> Json<Value> {
     Json(json!({"unused": report.unused, "unscripted": report.unscripted}))
 }
 
-async fn open_gate(State(shared): State<Arc<Shared>>, Path(name): Path<String>) -> StatusCode {
+async fn open_gate(State(shared): State<Arc<Shared>>, Path(name): Path<String>) -> Response {
+    let known = shared.script().gates();
+    if !known.contains(&name) {
+        let message = unknown("gate", &name, &known);
+        return (StatusCode::NOT_FOUND, Json(json!({"error": message}))).into_response();
+    }
     shared.gates.open(&name);
-    StatusCode::NO_CONTENT
+    StatusCode::NO_CONTENT.into_response()
 }
 
 async fn completions(

@@ -126,6 +126,12 @@ impl Script {
         }
     }
 
+    /// The gates at which its answers wait.
+    #[must_use]
+    pub fn gates(&self) -> Vec<String> {
+        self.scenario.gates()
+    }
+
     /// What was never asked for, and what was asked for in vain.
     #[must_use]
     pub fn report(&self) -> Report {

@@ -1,6 +1,8 @@
 //! The person at work: one step after the other, in one session or several.
 
-use super::waiting::{accepted, ask, awaited, prompt_accepted, quiet, shown, subscribe, timed};
+use super::waiting::{
+    accepted, ask, awaited, prompt_accepted, quiet, quiet_from_now, shown, subscribe, timed,
+};
 use super::{OpenGate, Problem};
 use crate::capture::{CaptureError, Client, Method, Reply};
 use crate::clock::Limits;
@@ -74,6 +76,9 @@ impl<'a> Person<'a> {
         let doc = client.exchange_apart(Method::GET, "/doc", "");
         let doc = timed("the answer to GET /doc", limits.exchange, doc).await??;
         let doc = accepted("GET /doc", doc)?.bytes;
+        // Writing it keeps a server busy for seconds on a slow machine, and one that is busy has promised its streams
+        // (`server.connected`) before it really listens for what it has to tell there.
+        quiet_from_now(&events, &global_events, limits.boot_quiet, limits.boot).await?;
         let awaited_from = events.count();
         let mut person = Self {
             client,

@@ -30,15 +30,28 @@ pub(super) async fn ask(
     Ok(timed(&what, limits.exchange, client.exchange(method, path, "", body)).await??)
 }
 
-/// Waits until both streams have been quiet for `quiet`.
+/// Waits until both streams have been quiet for `length`, be it before now.
 pub(super) async fn quiet(
     one: &EventStream,
     other: &EventStream,
-    quiet: Duration,
+    length: Duration,
     limit: Duration,
 ) -> Result<(), Problem> {
-    let what = format!("{} s without an event on both streams", quiet.as_secs_f32());
-    let silence = clock::quiet_since(quiet, || one.last_activity().max(other.last_activity()));
+    let what = format!("{} s without an event on both streams", length.as_secs_f32());
+    let silence = clock::quiet_since(length, || one.last_activity().max(other.last_activity()));
+    timed(&what, limit, silence).await
+}
+
+/// As [`quiet`], but only what is quiet from now on counts.
+pub(super) async fn quiet_from_now(
+    one: &EventStream,
+    other: &EventStream,
+    length: Duration,
+    limit: Duration,
+) -> Result<(), Problem> {
+    let now = clock::now();
+    let what = format!("{} s without an event on both streams", length.as_secs_f32());
+    let silence = clock::quiet_since(length, || one.last_activity().max(other.last_activity()).max(now));
     timed(&what, limit, silence).await
 }
 

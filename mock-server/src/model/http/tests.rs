@@ -94,6 +94,15 @@ async fn a_gate_holds_the_stream_until_it_is_opened() {
         seen.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
     }
     assert!(!model.gates().is_open("mid"));
+    let clock = Clock::new(ClockKind::Real);
+    tokio::select! {
+        chunk = response.chunk() => panic!("the gate is closed, and more came: {chunk:?}"),
+        () = clock.wait(Duration::from_millis(100)) => {}
+    }
+    let gates = format!("{}/standin/gates", model.url());
+    let typo = client().post(format!("{gates}/middle")).send().await.unwrap();
+    assert_eq!(typo.status(), 404);
+    assert!(typo.text().await.unwrap().contains("there is no gate 'middle'"));
     let opened = client().post(format!("{}/standin/gates/mid", model.url())).send().await.unwrap();
     assert_eq!(opened.status(), 204);
     assert!(response.text().await.unwrap().contains("after"));
