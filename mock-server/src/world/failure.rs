@@ -2,7 +2,7 @@
 
 use super::turn::{CallState, TurnEnd};
 use super::{Effect, ModelFailure, Purpose, World};
-use fixtures::scenario::{Finish, FinishReason, Usage};
+use crate::model::{Delta, Finish, FinishReason, Usage};
 use serde_json::{Value, json};
 
 /// The first wait where the provider names none; each further one is twice as long.
@@ -63,7 +63,7 @@ impl World {
         }
         let usage = Usage { input: 0, output: 0, reasoning: 0, cached: 0 };
         let finish = Finish { reason: FinishReason::Stop, usage };
-        self.answer_delta(session, &crate::model::Delta::Finish(finish));
+        self.answer_delta(session, &Delta::Finish(finish));
     }
 
     /// The turn ends in an error. Idle is told before its message is closed, and after.
