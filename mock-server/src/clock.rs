@@ -55,6 +55,25 @@ impl Clock {
         }
     }
 
+    /// Does time pass only by looking at it?
+    #[must_use]
+    pub fn is_logical(&self) -> bool {
+        self.kind == ClockKind::Logical
+    }
+
+    /// Logical time leaps to a time that is to come; the machine's clock does not.
+    pub fn leap_to(&self, at_ms: u64) {
+        if self.is_logical() {
+            self.ticks.fetch_max(at_ms.saturating_sub(self.start_ms), Ordering::Relaxed);
+        }
+    }
+
+    /// How long it is until then.
+    #[must_use]
+    pub fn until(&self, at_ms: u64) -> Duration {
+        Duration::from_millis(at_ms.saturating_sub(self.now_ms()))
+    }
+
     /// Waits. Logical time does not pass by waiting, so there it waits for ever.
     #[expect(clippy::disallowed_methods, reason = "this file owns the crate's time")]
     pub async fn wait(&self, duration: Duration) {

@@ -8,13 +8,13 @@ use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
 use crate::world::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, Output, ReplyBody, Subscription,
-    World, WorldConfig,
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, ModelFailure, Output, ReplyBody,
+    Subscription, World, WorldConfig,
 };
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
-use fixtures::scenario::BreakOff;
+use fixtures::scenario::{BreakOff, Fail};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -69,11 +69,16 @@ impl Engine {
                 match answer.reply {
                     Reply::Beats(beats) => self.play(id, beats.into(), queue),
                     Reply::Refused(fail) => {
-                        let why = format!("status {}: {}", fail.status, fail.message);
-                        queue.push_back(Input::ModelFailed(id, why));
+                        queue.push_back(Input::ModelFailed(id, refusal(fail)));
                     }
-                    Reply::Unscripted(why) => queue.push_back(Input::ModelFailed(id, why)),
+                    Reply::Unscripted(why) => {
+                        queue.push_back(Input::ModelFailed(id, ModelFailure::Unscripted(why)));
+                    }
                 }
+                return;
+            }
+            Effect::Wait { until_ms } => {
+                acts.push(Act::WakeAt(until_ms, id));
                 return;
             }
             Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
@@ -97,8 +102,11 @@ impl Engine {
                 }
                 Beat::BreakOff(BreakOff::Stall) => return,
                 Beat::BreakOff(how) => {
-                    let why = format!("the model's answer broke off ({})", how.word());
-                    queue.push_back(Input::ModelFailed(effect, why));
+                    let failure = match how {
+                        BreakOff::Clean => ModelFailure::Unfinished,
+                        _ => ModelFailure::CutOff,
+                    };
+                    queue.push_back(Input::ModelFailed(effect, failure));
                 }
             }
         }
@@ -113,6 +121,7 @@ impl Engine {
                     Output::Reply(ticket, reply) => acts.push(Act::Reply(ticket, wire_reply(reply))),
                     Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
                     Output::Event(event) => acts.extend(send(&event)),
+                    Output::Drop(effect) => self.held.retain(|held| held.effect != effect),
                     Output::Effect(id, effect) => self.perform(id, effect, &mut queue, &mut acts),
                 }
             }
@@ -155,6 +164,10 @@ impl Performer for Engine {
         self.settle(queue, now)
     }
 
+    fn wake_at(&mut self, effect: u64, now: &dyn Fn() -> u64) -> Vec<Act> {
+        self.settle(VecDeque::from([Input::Done(effect, EffectResult::Waited)]), now)
+    }
+
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame {
         let event = self.world.heartbeat(now());
         match stream {
@@ -162,6 +175,11 @@ impl Performer for Engine {
             StreamName::GlobalEvent => frame(&event, &json!({"payload": event})),
         }
     }
+}
+
+fn refusal(fail: Fail) -> ModelFailure {
+    let retry_after_ms = fail.retry_after.map(|seconds| u64::from(seconds) * 1000);
+    ModelFailure::Refused { status: fail.status, retry_after_ms, message: fail.message }
 }
 
 fn wire_reply(reply: ApiReply) -> WireReply {

@@ -23,6 +23,12 @@ pub trait Performer: Send {
         Vec::new()
     }
 
+    /// The time of an [`Act::WakeAt`] has come; `number` is its own. Returns what follows, in order.
+    fn wake_at(&mut self, number: u64, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let _ = (number, now);
+        Vec::new()
+    }
+
     /// A heartbeat for one subscriber of a stream.
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame;
 }
@@ -38,8 +44,12 @@ pub enum Act {
     Send(Audience, Frame),
     /// The model was asked. The line has no time yet.
     Asked(Box<ModelCall>),
-    /// Wakes the performer after a while, with this number.
+    /// Wakes the performer after a while, with this number. In logical time that never happens: it is about how
+    /// long a client takes.
     WakeAfter(Duration, usize),
+    /// Wakes the performer at this time (milliseconds since 1970), with this number. Logical time leaps there as soon
+    /// as all that is on its way is done: it is about how long the server takes.
+    WakeAt(u64, u64),
 }
 
 /// Who gets a frame; for a subscriber, which frames it gets.

@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Body, Line, Request, Response};
 use fixtures::redact::keep_header;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
@@ -89,9 +89,7 @@ impl Core {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
             inner.waiting.insert(request.ticket, (lane.clone(), sender));
             let acts = inner.performer.take(request, &|| self.clock.now_ms());
-            for act in acts {
-                self.act(&mut inner, act);
-            }
+            self.act_all(&mut inner, acts);
         }
         receiver.await.ok()
     }
@@ -100,13 +98,39 @@ impl Core {
     pub(crate) fn open_gate(self: &Arc<Self>, name: &str) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let acts = inner.performer.open_gate(name, &|| self.clock.now_ms());
-        for act in acts {
-            self.act(&mut inner, act);
+        self.act_all(&mut inner, acts);
+    }
+
+    /// Does all, in order. Where time leaps, what it leaps to follows at once, the earliest first.
+    fn act_all(self: &Arc<Self>, inner: &mut Inner, acts: Vec<Act>) {
+        let mut due = BTreeSet::new();
+        let mut acts = acts;
+        loop {
+            for act in acts {
+                match act {
+                    Act::WakeAt(at_ms, number) if self.clock.is_logical() => {
+                        due.insert((at_ms, number));
+                    }
+                    act => self.act(inner, act),
+                }
+            }
+            let Some((at_ms, number)) = due.pop_first() else { return };
+            self.clock.leap_to(at_ms);
+            acts = inner.performer.wake_at(number, &|| self.clock.now_ms());
         }
     }
 
     fn act(self: &Arc<Self>, inner: &mut Inner, act: Act) {
         match act {
+            Act::WakeAt(at_ms, number) => {
+                let (core, clock) = (Arc::downgrade(self), self.clock.clone());
+                tokio::spawn(async move {
+                    clock.wait(clock.until(at_ms)).await;
+                    if let Some(core) = core.upgrade() {
+                        core.wake_at(number);
+                    }
+                });
+            }
             Act::Send(to, frame) => inner.bus.send(&to, &frame),
             Act::Asked(call) => self.journal.push(|at_us| {
                 let mut call = *call;
@@ -136,9 +160,14 @@ impl Core {
 
     fn wake(self: &Arc<Self>, number: usize) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        for act in inner.performer.wake(number) {
-            self.act(&mut inner, act);
-        }
+        let acts = inner.performer.wake(number);
+        self.act_all(&mut inner, acts);
+    }
+
+    fn wake_at(self: &Arc<Self>, number: u64) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let acts = inner.performer.wake_at(number, &|| self.clock.now_ms());
+        self.act_all(&mut inner, acts);
     }
 
     fn open(self: &Arc<Self>, inner: &mut Inner, ticket: Ticket, audience: Audience, hello: Frame) {

@@ -15,7 +15,7 @@ pub mod script;
 mod wire;
 
 pub use chat::ChatRequest;
-pub use fixtures::scenario::{Finish, FinishReason};
+pub use fixtures::scenario::{Finish, FinishReason, Usage};
 pub use gates::Gates;
 pub use http::{ModelOptions, ModelServer};
 pub use script::{Answer, Beat, Delta, Reply, Report, Script};

@@ -1,6 +1,6 @@
 //! Kilo CLI 7.7.7.
 
-use super::{BootTiming, DiffStyle, Profile, TitleTiming, UnknownRoute};
+use super::{BootTiming, DiffStyle, FollowUps, Profile, TitleTiming, UnknownRoute};
 use fixtures::ServerKind;
 use serde_json::{Value, json};
 
@@ -22,6 +22,11 @@ pub(super) static PROFILE: Profile = Profile {
     asks_for_folder_of_missing: true,
     names_near_files: false,
     shows_resolved_paths: true,
+    follow_ups: FollowUps::OwnTurns,
+    retries_begun_answers: false,
+    unfinished: "other",
+    unfinished_goes_on: false,
+    removes_empty_failures: true,
     boot: BootTiming::AtConnect,
     plugins: &[
         "core/config-reference",

@@ -18,7 +18,8 @@ pub struct Profile {
     pub agent: &'static str,
     /// `sync` twins are sent on `/event` too (they always are on `/global/event`).
     pub sync_on_event: bool,
-    /// A turn is framed by `session.turn.open` and `session.turn.close`.
+    /// A turn is framed by `session.turn.open` and `session.turn.close`; an abort is told by
+    /// `session.drain.interrupted`, too.
     pub turn_events: bool,
     /// When the model is asked for a title.
     pub title: TitleTiming,
@@ -45,6 +46,16 @@ pub struct Profile {
     pub names_near_files: bool,
     /// What is read is shown with its resolved path, not with the one that the call gave.
     pub shows_resolved_paths: bool,
+    /// What becomes of a prompt that is sent while a turn runs.
+    pub follow_ups: FollowUps,
+    /// An answer of the model that breaks off is asked for again even when some of it has come.
+    pub retries_begun_answers: bool,
+    /// The `finish` of an answer that ends without saying why.
+    pub unfinished: &'static str,
+    /// After such an answer the model is asked for a further step.
+    pub unfinished_goes_on: bool,
+    /// The next prompt takes away the message of a turn that failed before it said anything.
+    pub removes_empty_failures: bool,
     /// When an instance tells about its plugins.
     pub boot: BootTiming,
     /// The plugins that it tells about, in order.
@@ -66,6 +77,15 @@ pub enum TitleTiming {
     AtFirstPrompt,
     /// After a turn, once there is work to tell about.
     AfterWork,
+}
+
+/// What becomes of prompts that are sent while a turn runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FollowUps {
+    /// The turn ends with its step, and each prompt gets a turn of its own.
+    OwnTurns,
+    /// One further step of the same turn answers them all.
+    NextStep,
 }
 
 /// How the diffs of summaries are written.

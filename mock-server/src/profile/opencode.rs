@@ -1,6 +1,6 @@
 //! OpenCode 1.18.33.
 
-use super::{BootTiming, DiffStyle, NO_EVENTS, Profile, TitleTiming, UnknownRoute};
+use super::{BootTiming, DiffStyle, FollowUps, NO_EVENTS, Profile, TitleTiming, UnknownRoute};
 use fixtures::ServerKind;
 
 pub(super) static PROFILE: Profile = Profile {
@@ -21,6 +21,11 @@ pub(super) static PROFILE: Profile = Profile {
     asks_for_folder_of_missing: false,
     names_near_files: true,
     shows_resolved_paths: false,
+    follow_ups: FollowUps::NextStep,
+    retries_begun_answers: true,
+    unfinished: "unknown",
+    unfinished_goes_on: true,
+    removes_empty_failures: false,
     boot: BootTiming::AtPrompt,
     plugins: &[
         "core/config-reference",

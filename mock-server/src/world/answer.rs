@@ -79,13 +79,13 @@ impl World {
         self.emit_session(session, "message.part.delta", properties);
     }
 
-    fn close_text(&mut self, session: &str, message: &str) {
+    pub(crate) fn close_text(&mut self, session: &str, message: &str) {
         if let Some(place) = self.run_mut(session).and_then(|run| run.open_text.take()) {
             self.close_part(session, message, place);
         }
     }
 
-    fn close_reasoning(&mut self, session: &str, message: &str) {
+    pub(crate) fn close_reasoning(&mut self, session: &str, message: &str) {
         if let Some(place) = self.run_mut(session).and_then(|run| run.open_reasoning.take()) {
             self.close_part(session, message, place);
         }
@@ -138,22 +138,5 @@ impl World {
         let state = json!({"status": "running", "input": input, "time": {"start": now}});
         self.change_part(session, message, part, json!({"state": state}));
         self.effect(Purpose::CallStart(session.to_owned(), index), Effect::Yield);
-    }
-
-    /// The model can't answer: the turn ends in an error.
-    pub(crate) fn answer_failed(&mut self, session: &str, why: &str) {
-        let now = self.now_ms;
-        let Some((message, ..)) = self.current_step(session) else { return };
-        let data = json!({"message": why, "statusCode": 400, "isRetryable": false});
-        let error = json!({"name": "APIError", "data": data});
-        self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
-        self.emit_status(session, "idle");
-        self.emit_session(session, "session.idle", json!({"sessionID": session}));
-        if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&message)) {
-            message.info["error"] = error;
-            message.info["time"]["completed"] = json!(now);
-        }
-        self.emit_message(session, &message);
-        self.end_turn(session, "error");
     }
 }

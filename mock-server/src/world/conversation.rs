@@ -12,7 +12,13 @@ impl World {
             vec![json!({"role": "system", "content": "You are a coding agent played by a stand-in."})];
         if let Some(owner) = self.sessions.get(session) {
             let current = owner.run.as_ref().map_or("", |run| run.message.as_str());
-            for message in owner.messages.iter().filter(|message| message.id() != current) {
+            let prompt = owner.run.as_ref().map_or("", |run| run.prompt.as_str());
+            let waits = |id: &str| owner.queue.iter().any(|queued| queued.message == id);
+            let told =
+                |message: &&Message| message.id() != current && !waits(message.id()) && !is_lost(message);
+            let is_last = |message: &&Message| message.id() == prompt || message.info["parentID"] == prompt;
+            let (last, earlier): (Vec<_>, Vec<_>) = owner.messages.iter().filter(told).partition(is_last);
+            for message in earlier.into_iter().chain(last) {
                 match message.role() {
                     "user" => messages.push(self.prompt_message(message, &owner.directory)),
                     _ => messages.extend(answer_messages(message, self.profile.wordless_is_null)),
@@ -48,6 +54,16 @@ impl World {
              Workspace root folder: {directory}\n</environment_details>"
         );
         json!({"role": "user", "content": [{"type": "text", "text": text}, {"type": "text", "text": details}]})
+    }
+}
+
+/// A step that failed is not told to the model; what a person broke off is, as far as it came.
+fn is_lost(message: &Message) -> bool {
+    let said = message.parts.iter().any(|part| part["type"] == "text" || part["type"] == "tool");
+    match message.info.pointer("/error/name").and_then(Value::as_str) {
+        None => false,
+        Some("MessageAbortedError") => !said,
+        Some(_) => true,
     }
 }
 

@@ -30,10 +30,30 @@ pub enum Input {
     Request(ApiRequest),
     /// The model answers, piece by piece.
     Model(EffectId, Delta),
-    /// The model can't answer.
-    ModelFailed(EffectId, String),
+    /// The model's answer does not come, or not whole.
+    ModelFailed(EffectId, ModelFailure),
     /// An effect is done.
     Done(EffectId, EffectResult),
+}
+
+/// How the model's answer fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelFailure {
+    /// The provider refuses.
+    Refused {
+        /// The status code.
+        status: u16,
+        /// How long the provider wants to be left alone.
+        retry_after_ms: Option<u64>,
+        /// What it says.
+        message: String,
+    },
+    /// The connection breaks in the middle of the answer.
+    CutOff,
+    /// The answer ends as if that were all, without a reason for the end.
+    Unfinished,
+    /// Nobody has written what the model says, and why it was asked in vain.
+    Unscripted(String),
 }
 
 /// A request, free of HTTP.
@@ -84,6 +104,8 @@ pub enum Output {
     Event(Event),
     /// Wants something done.
     Effect(EffectId, Effect),
+    /// Wants nothing of an effect any more: whatever it brings is dropped.
+    Drop(EffectId),
 }
 
 /// Which events a stream carries.
@@ -137,6 +159,11 @@ pub enum Effect {
     },
     /// Come back after all that is already on its way.
     Yield,
+    /// Come back when it is this late.
+    Wait {
+        /// Milliseconds since 1970.
+        until_ms: u64,
+    },
     /// Ask the model.
     AskModel(ChatRequest),
 }
@@ -154,6 +181,8 @@ pub enum EffectResult {
     Written(Result<(), String>),
     /// Everything before has been done.
     Yielded,
+    /// It is that late.
+    Waited,
 }
 
 /// What stands at a place.

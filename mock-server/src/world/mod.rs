@@ -6,8 +6,10 @@
 //!
 //! * `routes` — a request → the part of the world that answers it.
 //! * `session` — sessions, messages and parts, and the JSON that they are on the wire.
+//! * `prompt` — what a person sends: at once, or a follow-up.
 //! * `turn` — from a prompt to idle: one step of the model after the other.
 //! * `answer` — the deltas of one answer of the model → parts.
+//! * `failure` — answers that do not come, or not whole; `abort` — the person ends a turn.
 //! * `tools` — what the agent's tools do, one file each.
 //! * `permission` — rules, questions, answers.
 //! * `patch` — two contents → a diff, in each server's spelling.
@@ -15,12 +17,15 @@
 //! * `conversation` — what the model is told.
 //! * `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 
+mod abort;
 mod answer;
 mod conversation;
+mod failure;
 mod ids;
 mod io;
 mod patch;
 mod permission;
+mod prompt;
 mod routes;
 mod session;
 mod summary;
@@ -31,8 +36,8 @@ use crate::model::Delta;
 use crate::profile::{BootTiming, Profile};
 use ids::Ids;
 pub use io::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, Output, ReplyBody,
-    Subscription, Ticket, WorldConfig,
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
+    Output, ReplyBody, Subscription, Ticket, WorldConfig,
 };
 use permission::Permissions;
 use serde_json::{Value, json};
@@ -50,6 +55,8 @@ enum Purpose {
     StepChanges(String),
     /// `turn`: the model's answer to a step.
     Answer(String),
+    /// `failure`: the model may be asked again.
+    Retry(String),
     /// `tools`: a call may begin.
     CallStart(String, usize),
     /// `tools`: what a call reads, or is about to change.
@@ -106,7 +113,7 @@ impl World {
         match input {
             Input::Request(request) => self.answer_request(&request),
             Input::Model(effect, delta) => self.model_said(effect, &delta),
-            Input::ModelFailed(effect, message) => self.model_failed(effect, &message),
+            Input::ModelFailed(effect, failure) => self.model_failed(effect, failure),
             Input::Done(effect, result) => self.effect_done(effect, result),
         }
         std::mem::take(&mut self.outputs)
@@ -126,6 +133,7 @@ impl World {
             (Purpose::StepChanges(session), EffectResult::Changes(changes)) => {
                 self.step_changed(&session, &changes);
             }
+            (Purpose::Retry(session), EffectResult::Waited) => self.retry(&session),
             (Purpose::CallStart(session, call), EffectResult::Yielded) => self.start_call(&session, call),
             (Purpose::CallRead(session, call), EffectResult::Read(found)) => {
                 self.call_read(&session, call, found);
@@ -164,9 +172,9 @@ impl World {
         }
     }
 
-    fn model_failed(&mut self, effect: EffectId, message: &str) {
+    fn model_failed(&mut self, effect: EffectId, failure: ModelFailure) {
         if let Some(Purpose::Answer(session)) = self.waiting.remove(&effect) {
-            self.answer_failed(&session, message);
+            self.answer_failed(&session, failure);
         }
     }
 

@@ -129,6 +129,11 @@ impl World {
         let session = &pending.session;
         let properties = json!({"sessionID": session, "requestID": pending.id, "reply": answer});
         self.emit_session(session, "permission.replied", properties);
+        let asked_in = &pending.wire["tool"]["messageID"];
+        if self.run_mut(session).is_none_or(|run| *asked_in != run.message) {
+            // The call is over: its turn was ended while the person thought.
+            return;
+        }
         if answer == "reject" {
             self.reject_call(session, pending.call);
         } else {

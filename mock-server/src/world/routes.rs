@@ -1,6 +1,6 @@
 //! A request → the part of the world that answers it. One line a route.
 
-use super::turn::Prompt;
+use super::prompt::Prompt;
 use super::{ApiRequest, ReplyBody, Subscription, World};
 use crate::profile::{BootTiming, UnknownRoute};
 use serde_json::{Value, json};
@@ -29,6 +29,7 @@ impl World {
             ("POST", ["session"]) => self.new_session(request),
             ("GET", ["session", "status"]) => self.list_status(request),
             (_, ["session", id, ..]) if !id.starts_with("ses") => self.unknown_error(ticket),
+            ("POST", ["session", id, "abort"]) => self.abort(request, id),
             (_, ["session", id, ..]) if !self.sessions.contains_key(*id) && !is_diff(&segments) => {
                 let body =
                     json!({"name": "NotFoundError", "data": {"message": format!("Session not found: {id}")}});
@@ -52,7 +53,7 @@ impl World {
     }
 
     /// The query beats the header, and both beat the default.
-    fn directory_of(&self, request: &ApiRequest) -> String {
+    pub(super) fn directory_of(&self, request: &ApiRequest) -> String {
         let query = request.query.iter().find(|(key, _)| key == "directory").map(|(_, value)| value.clone());
         let named =
             query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
@@ -117,9 +118,9 @@ impl World {
 
     fn list_status(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
-        let busy =
-            self.sessions.values().filter(|session| session.directory == directory && session.is_busy());
-        let status = busy.map(|session| (session.id.clone(), json!({"type": "busy"}))).collect();
+        let here = self.sessions.values().filter(|session| session.directory == directory);
+        let status =
+            here.filter_map(|session| Some((session.id.clone(), session.run.as_ref()?.status()))).collect();
         self.reply_json(request.ticket, Value::Object(status));
     }
 
@@ -161,7 +162,7 @@ impl World {
         if waiting.is_none() {
             self.reply(request.ticket, 204, ReplyBody::Empty);
         }
-        self.prompt(id, prompt);
+        self.prompt(id, &prompt);
     }
 
     fn permission_reply(&mut self, request: &ApiRequest, id: &str, key: &str) {

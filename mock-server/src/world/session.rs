@@ -1,7 +1,8 @@
 //! Sessions, messages and parts, and the JSON that they are on the wire.
 
 use super::World;
-use super::turn::{Prompt, Run};
+use super::prompt::Queued;
+use super::turn::Run;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -28,7 +29,8 @@ pub(crate) struct Session {
     pub(crate) tokens: Tokens,
     pub(crate) messages: Vec<Message>,
     pub(crate) run: Option<Run>,
-    pub(crate) queue: VecDeque<Prompt>,
+    /// Prompts that were sent while the turn runs.
+    pub(crate) queue: VecDeque<Queued>,
     /// The files before the first step.
     pub(crate) first_tree: Option<String>,
     next_seq: u64,
@@ -99,10 +101,6 @@ impl Session {
 
     pub(crate) fn message_mut(&mut self, id: &str) -> Option<&mut Message> {
         self.messages.iter_mut().find(|message| message.id() == id)
-    }
-
-    pub(crate) fn is_busy(&self) -> bool {
-        self.run.is_some()
     }
 }
 
@@ -176,6 +174,12 @@ impl World {
 
     pub(crate) fn emit_status(&mut self, id: &str, status: &str) {
         self.emit_session(id, "session.status", json!({"sessionID": id, "status": {"type": status}}));
+    }
+
+    /// Nothing runs any more; the two events always come together.
+    pub(crate) fn emit_idle(&mut self, id: &str) {
+        self.emit_status(id, "idle");
+        self.emit_session(id, "session.idle", json!({"sessionID": id}));
     }
 
     /// Tells the state of a message.

@@ -24,6 +24,8 @@ pub(crate) enum Then {
     AskModel,
     /// The turn is over; the session may want a title.
     Title,
+    /// Nothing.
+    Nothing,
 }
 
 /// How often a server asks for a title before it gives up.
@@ -37,7 +39,7 @@ impl World {
         let Some(run) = self.sessions.get(session).and_then(|owner| owner.run.as_ref()) else { return };
         self.run_job(Job {
             session: session.to_owned(),
-            prompt: run.prompt.clone(),
+            prompt: run.summed_up.clone(),
             prompt_tree: run.first_tree.clone().unwrap_or_default(),
             tree: tree.to_owned(),
             then,
@@ -82,6 +84,7 @@ impl World {
         match job.then {
             Then::AskModel => self.ask_model(session),
             Then::Title => self.title_after_work(session, &job.prompt),
+            Then::Nothing => {}
         }
     }
 

@@ -1,31 +1,26 @@
 //! From a prompt to idle: one step of the model after the other, until it calls no more tools.
 
+use super::prompt::Queued;
 use super::session::{Message, Tokens};
 use super::summary::{Job, Then};
 use super::{Effect, FileChange, Purpose, ReplyBody, Ticket, World, patch};
 use crate::model::{Finish, FinishReason};
-use crate::profile::{BootTiming, TitleTiming};
+use crate::profile::{BootTiming, FollowUps, TitleTiming};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What a person sent.
-#[derive(Debug, Clone)]
-pub(crate) struct Prompt {
-    /// Waits for the end of the turn.
-    pub(crate) ticket: Option<Ticket>,
-    /// The texts, one part each.
-    pub(crate) texts: Vec<String>,
-}
-
 /// A turn in progress.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Run {
-    pub(crate) ticket: Option<Ticket>,
-    /// The prompt's message.
+    /// Who waits for its end.
+    pub(crate) tickets: Vec<Ticket>,
+    /// The message of the prompt that the current step answers.
     pub(crate) prompt: String,
+    /// The prompt's message that the next summary job tells about: the one that the step before answered.
+    pub(crate) summed_up: String,
     /// The assistant message of the current step.
     pub(crate) message: String,
-    /// The files before the turn's first step.
+    /// The files before the first step that answers this prompt.
     pub(crate) first_tree: Option<String>,
     /// The files before and after the current step.
     pub(crate) start_tree: String,
@@ -37,6 +32,12 @@ pub(crate) struct Run {
     pub(crate) partial: BTreeMap<usize, String>,
     pub(crate) calls: Vec<Call>,
     pub(crate) finish: Option<Finish>,
+    /// The model's answer ended without saying why.
+    pub(crate) unfinished: bool,
+    /// How often the current step's answer has failed.
+    pub(crate) attempt: u32,
+    /// While the turn waits to ask again: its status, as the wire has it.
+    pub(crate) retry: Option<Value>,
     /// When the model's answer to the current step began.
     pub(crate) answer_began_ms: Option<u64>,
     /// The person said no to a call: the turn ends with this step.
@@ -71,55 +72,61 @@ pub(crate) enum CallState {
     Done,
 }
 
-impl World {
-    /// Takes a prompt: at once, or after the turn that is running.
-    pub(crate) fn prompt(&mut self, session: &str, prompt: Prompt) {
-        let Some(owner) = self.sessions.get_mut(session) else { return };
-        if owner.is_busy() {
-            owner.queue.push_back(prompt);
-        } else {
-            self.begin_turn(session, prompt);
+/// How a turn ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TurnEnd {
+    /// The agent is done.
+    Completed,
+    /// The model could not answer.
+    Error,
+    /// The person ended it.
+    Interrupted,
+    /// Another prompt came meanwhile.
+    Superseded,
+}
+
+impl TurnEnd {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Error => "error",
+            Self::Interrupted => "interrupted",
+            Self::Superseded => "superseded",
         }
     }
+}
 
-    fn begin_turn(&mut self, session: &str, prompt: Prompt) {
-        let message = self.ids.ascending("msg", self.now_ms);
-        let now = self.now_ms;
-        let Some(owner) = self.sessions.get_mut(session) else { return };
-        owner.touch(now);
-        let first = !std::mem::replace(&mut owner.prompted, true);
-        let directory = owner.directory.clone();
-        if first {
-            self.emit_session_updated(session);
-        }
-        let info = json!({
-            "id": message, "sessionID": session, "role": "user", "time": {"created": now},
-            "agent": self.profile.agent, "model": {"providerID": "fake", "modelID": "fake"},
-        });
-        self.push_message(session, &message, info);
-        for text in &prompt.texts {
-            self.add_part(session, &message, json!({"type": "text", "text": text}));
-        }
-        self.emit_session_updated(session);
+impl Run {
+    /// Nothing of an answer has come yet.
+    pub(crate) fn begin_answer(&mut self) {
+        self.open_text = None;
+        self.open_reasoning = None;
+        self.partial.clear();
+        self.calls.clear();
+        self.finish = None;
+        self.unfinished = false;
+        self.answer_began_ms = None;
+    }
+
+    /// What the session does, as the wire has it.
+    pub(crate) fn status(&self) -> Value {
+        self.retry.clone().unwrap_or_else(|| json!({"type": "busy"}))
+    }
+}
+
+impl World {
+    pub(crate) fn begin_turn(&mut self, session: &str, prompt: Queued, first: bool) {
+        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
         if self.profile.turn_events {
             self.emit_session(session, "session.turn.open", json!({"sessionID": session}));
         }
         self.emit_status(session, "busy");
         if let Some(owner) = self.sessions.get_mut(session) {
             owner.run = Some(Run {
-                ticket: prompt.ticket,
-                prompt: message,
-                message: String::new(),
-                first_tree: None,
-                start_tree: String::new(),
-                end_tree: String::new(),
-                open_text: None,
-                open_reasoning: None,
-                partial: BTreeMap::new(),
-                calls: Vec::new(),
-                finish: None,
-                answer_began_ms: None,
-                rejected: false,
+                tickets: prompt.ticket.into_iter().collect(),
+                prompt: prompt.message.clone(),
+                summed_up: prompt.message,
+                ..Run::default()
             });
         }
         self.boot(&directory, BootTiming::AtPrompt);
@@ -129,7 +136,7 @@ impl World {
         self.begin_step(session);
     }
 
-    fn push_message(&mut self, session: &str, message: &str, info: Value) {
+    pub(crate) fn push_message(&mut self, session: &str, message: &str, info: Value) {
         if let Some(owner) = self.sessions.get_mut(session) {
             owner.messages.push(Message { info, parts: Vec::new() });
         }
@@ -142,11 +149,8 @@ impl World {
         let directory = owner.directory.clone();
         let Some(run) = owner.run.as_mut() else { return };
         run.message.clone_from(&message);
-        run.open_text = None;
-        run.open_reasoning = None;
-        run.calls.clear();
-        run.finish = None;
-        run.answer_began_ms = None;
+        run.begin_answer();
+        run.attempt = 0;
         let info = json!({
             "id": message, "sessionID": session, "role": "assistant", "time": {"created": self.now_ms},
             "parentID": run.prompt, "modelID": "fake", "providerID": "fake",
@@ -165,6 +169,12 @@ impl World {
         run.first_tree.get_or_insert_with(|| tree.to_owned());
         tree.clone_into(&mut run.start_tree);
         self.summarise(session, tree, Then::AskModel);
+        if let Some(run) = self.run_mut(session)
+            && run.summed_up != run.prompt
+        {
+            run.summed_up.clone_from(&run.prompt);
+            run.first_tree = Some(tree.to_owned());
+        }
     }
 
     /// Asks the model for the current step.
@@ -194,6 +204,7 @@ impl World {
         let began = run.answer_began_ms.unwrap_or(now);
         let tokens = Tokens { input: usage.input, output: usage.output };
         let reason = match reason {
+            _ if run.unfinished => self.profile.unfinished,
             FinishReason::Stop => "stop",
             FinishReason::ToolCalls => "tool-calls",
             FinishReason::Length => "length",
@@ -246,15 +257,22 @@ impl World {
         let now = self.now_ms;
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let Some(run) = owner.run.as_ref() else { return };
-        let goes_on =
-            run.finish.is_some_and(|finish| finish.reason == FinishReason::ToolCalls) && !run.rejected;
+        let calls = run.finish.is_some_and(|finish| finish.reason == FinishReason::ToolCalls);
+        let unfinished = run.unfinished && self.profile.unfinished_goes_on;
         let rejected = run.rejected;
         let message = run.message.clone();
+        let followed = !rejected && !owner.queue.is_empty();
+        let goes_on = !rejected && (calls || unfinished || followed);
         if let Some(message) = owner.message_mut(&message) {
             message.info["time"]["completed"] = json!(now);
         }
         self.emit_message(session, &message);
+        if followed && self.profile.follow_ups == FollowUps::OwnTurns {
+            self.end_turn(session, TurnEnd::Superseded);
+            return;
+        }
         if goes_on {
+            self.take_follow_ups(session);
             self.emit_status(session, "busy");
             self.begin_step(session);
             return;
@@ -262,19 +280,25 @@ impl World {
         if !rejected {
             self.emit_status(session, "busy");
         }
-        self.end_turn(session, "completed");
+        self.end_turn(session, TurnEnd::Completed);
     }
 
     /// Idle again. Jobs that follow are no part of the turn: idle is not its last event.
-    pub(crate) fn end_turn(&mut self, session: &str, reason: &str) {
-        self.emit_status(session, "idle");
-        self.emit_session(session, "session.idle", json!({"sessionID": session}));
-        if self.profile.turn_events {
-            let properties = json!({"sessionID": session, "reason": reason});
-            self.emit_session(session, "session.turn.close", properties);
+    pub(crate) fn end_turn(&mut self, session: &str, end: TurnEnd) {
+        let interrupted = end == TurnEnd::Interrupted;
+        if interrupted {
+            self.emit_turn_close(session, end);
+            self.emit_idle(session);
+        } else {
+            self.emit_idle(session);
+            self.emit_turn_close(session, end);
         }
         let Some(owner) = self.sessions.get_mut(session) else { return };
-        let Some(run) = owner.run.take() else { return };
+        let Some(mut run) = owner.run.take() else { return };
+        if interrupted || self.profile.follow_ups == FollowUps::NextStep {
+            // No step of this turn answers them any more.
+            run.tickets.extend(owner.queue.drain(..).filter_map(|queued| queued.ticket));
+        }
         let mut answer = owner.message(&run.message).map(Message::wire).unwrap_or_default();
         if self.profile.step_metrics
             && let Some(part) = answer.pointer_mut("/parts/0")
@@ -284,21 +308,30 @@ impl World {
             part["time"] = json!({"start": run.answer_began_ms});
         }
         let next = owner.queue.pop_front();
-        if let Some(ticket) = run.ticket {
-            self.reply(ticket, 200, ReplyBody::Json(answer));
+        for ticket in run.tickets {
+            self.reply(ticket, 200, ReplyBody::Json(answer.clone()));
         }
-        if reason == "completed" {
+        let then = if end == TurnEnd::Completed { Then::Title } else { Then::Nothing };
+        if matches!(end, TurnEnd::Completed | TurnEnd::Superseded) {
             let job = Job {
                 session: session.to_owned(),
                 prompt: run.prompt,
                 prompt_tree: run.first_tree.unwrap_or_default(),
                 tree: run.end_tree,
-                then: Then::Title,
+                then,
             };
             self.run_job(job);
         }
         if let Some(prompt) = next {
-            self.begin_turn(session, prompt);
+            self.emit_queue(session);
+            self.begin_turn(session, prompt, false);
+        }
+    }
+
+    fn emit_turn_close(&mut self, session: &str, end: TurnEnd) {
+        if self.profile.turn_events {
+            let properties = json!({"sessionID": session, "reason": end.word()});
+            self.emit_session(session, "session.turn.close", properties);
         }
     }
 }

@@ -1,0 +1,80 @@
+//! The person ends a turn: what is open is closed, and what was on its way is forgotten.
+
+use super::summary::Then;
+use super::turn::TurnEnd;
+use super::{ApiRequest, Output, Purpose, World};
+use serde_json::json;
+
+impl World {
+    /// `POST /session/{id}/abort`. It is true for a session without a turn too, even for an unknown one.
+    pub(super) fn abort(&mut self, request: &ApiRequest, session: &str) {
+        match self.run_mut(session).map(|run| run.retry.is_some()) {
+            Some(waits_to_retry) => self.abort_turn(session, waits_to_retry),
+            None => {
+                let directory = match self.sessions.get(session) {
+                    Some(owner) => owner.directory.clone(),
+                    None => self.directory_of(request),
+                };
+                let status = json!({"sessionID": session, "status": {"type": "idle"}});
+                self.emit(&directory, "session.status", status);
+                self.emit(&directory, "session.idle", json!({"sessionID": session}));
+                if self.profile.turn_events {
+                    self.emit(&directory, "session.drain.interrupted", json!({"sessionID": session}));
+                }
+            }
+        }
+        self.reply_json(request.ticket, json!(true));
+    }
+
+    /// A turn that waits to try again is ended without an error; of any other, idle is told twice.
+    fn abort_turn(&mut self, session: &str, waits_to_retry: bool) {
+        self.forget_turn(session);
+        if waits_to_retry {
+            self.close_step(session, None);
+        } else {
+            let error = json!({"name": "MessageAbortedError", "data": {"message": "Aborted"}});
+            self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
+            self.emit_idle(session);
+            self.close_step(session, Some(error));
+        }
+        self.end_turn(session, TurnEnd::Interrupted);
+        if self.profile.turn_events {
+            self.emit_session(session, "session.drain.interrupted", json!({"sessionID": session}));
+        }
+    }
+
+    /// Nothing that the turn waits for comes any more. Its summary jobs go on.
+    pub(crate) fn forget_turn(&mut self, session: &str) {
+        let of_turn = self.waiting.iter().filter(|(_, purpose)| purpose.is_of_turn(session));
+        let dropped: Vec<_> = of_turn.map(|(id, _)| *id).collect();
+        for id in dropped {
+            self.waiting.remove(&id);
+            self.outputs.push(Output::Drop(id));
+        }
+        for purpose in self.waiting.values_mut() {
+            if let Purpose::JobSession(job) | Purpose::JobPrompt(job) = purpose
+                && job.session == session
+                && job.then == Then::AskModel
+            {
+                job.then = Then::Nothing;
+            }
+        }
+    }
+}
+
+impl Purpose {
+    /// Is it for the running turn of this session?
+    fn is_of_turn(&self, session: &str) -> bool {
+        match self {
+            Self::StepStart(of)
+            | Self::StepEnd(of)
+            | Self::StepChanges(of)
+            | Self::Answer(of)
+            | Self::Retry(of)
+            | Self::CallStart(of, _)
+            | Self::CallRead(of, _)
+            | Self::CallWritten(of, _) => of == session,
+            Self::RuleKept | Self::JobSession(_) | Self::JobPrompt(_) | Self::Title(..) => false,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Goal: turns end well that do not end by themselves, where no recording shows the whole of it. Method: a plain
+//! client on loopback, scenarios written for the purpose, logical time.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may: its failure is its answer"
+)]
+
+use fixtures::scenario::Scenario;
+use fixtures::{ServerKind, catalog, sse};
+use mock_server::{ClockKind, Options, StandIn};
+use reqwest::{Client, Response};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A stand-in, a client of it, and its events.
+struct Stage {
+    stand_in: StandIn,
+    client: Client,
+    response: Response,
+    parser: sse::Parser,
+    seen: Vec<Value>,
+}
+
+impl Stage {
+    async fn open(server: ServerKind, scenario: Scenario) -> Self {
+        let mut options = Options::scenario(server, scenario);
+        options.clock = ClockKind::Logical;
+        let stand_in = StandIn::start(options).await.unwrap();
+        let client = Client::builder().no_proxy().build().unwrap();
+        let response = client.get(format!("{}/event", stand_in.url())).send().await.unwrap();
+        Self { stand_in, client, response, parser: sse::Parser::new(), seen: Vec::new() }
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Value {
+        let url = format!("{}{path}", self.stand_in.url());
+        self.client.post(url).json(&body).send().await.unwrap().json().await.unwrap()
+    }
+
+    async fn session(&self) -> String {
+        self.post("/session", json!({})).await["id"].as_str().unwrap().to_owned()
+    }
+
+    async fn prompt(&self, session: &str, text: &str) -> Value {
+        self.post(&format!("/session/{session}/message"), said(text)).await
+    }
+
+    /// Sends a prompt and does not wait for its end.
+    async fn begin(&self, session: &str, text: &str) {
+        let url = format!("{}/session/{session}/prompt_async", self.stand_in.url());
+        self.client.post(url).json(&said(text)).send().await.unwrap();
+    }
+
+    async fn until(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            if let Some(event) = self.seen.iter().find(|event| fits(event)) {
+                return event.clone();
+            }
+            let chunk = self.response.chunk().await.unwrap().expect("the stream ended too early");
+            let frames = self.parser.feed(&chunk).into_iter();
+            self.seen.extend(frames.map(|frame| serde_json::from_str::<Value>(&frame.data).unwrap()));
+        }
+    }
+
+    async fn until_kind(&mut self, kind: &str) -> Value {
+        self.until(|event| event["type"] == kind).await
+    }
+}
+
+fn said(text: &str) -> Value {
+    json!({"parts": [{"type": "text", "text": text}]})
+}
+
+/// A scenario of turns, each with the prompt that it answers.
+fn scenario(turns: &[(&str, &str)]) -> Scenario {
+    let agent = turns
+        .iter()
+        .map(|(prompt, steps)| format!("{{ on = {{ prompt_contains = \"{prompt}\" }}, steps = [{steps}] }}"));
+    let user = turns.iter().map(|(prompt, _)| format!("{{ prompt = \"{prompt}\" }}, {{ do = \"abort\" }}"));
+    let [agent, user] = [agent.collect::<Vec<_>>(), user.collect()].map(|list| list.join(", "));
+    let text = format!("about = \"x\"\nagent = [{agent}]\nuser = {{ steps = [{user}] }}\n");
+    Scenario::parse(Path::new("s.toml"), &text).unwrap()
+}
+
+#[tokio::test]
+async fn logical_time_leaps_over_the_wait_for_a_further_try() {
+    let turns = [("go", "{ fail = 429, retry_after = 3600 }, { fail = 503 }, { say = \"Done.\" }")];
+    for server in ServerKind::ALL {
+        let mut stage = Stage::open(server, scenario(&turns)).await;
+        let session = stage.session().await;
+        let answer = stage.prompt(&session, "go").await;
+        assert_eq!(answer["parts"][1]["text"], "Done.");
+        let second = stage.until(|event| event["properties"]["status"]["attempt"] == 2).await;
+        let next = second["properties"]["status"]["next"].as_u64().unwrap();
+        let [created, completed] =
+            ["created", "completed"].map(|key| answer["info"]["time"][key].as_u64().unwrap());
+        assert!(next >= created + 3_604_000, "an hour, and twice two seconds: {next}");
+        assert!(completed >= next, "nothing happens before its time");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_ends_the_turn_and_kilo_forgets_it_at_the_next_prompt() {
+    let turns = [("go", "{ fail = 401, message = \"No.\" }"), ("again", "{ say = \"Yes.\" }")];
+    for server in ServerKind::ALL {
+        let mut stage = Stage::open(server, scenario(&turns)).await;
+        let session = stage.session().await;
+        let answer = stage.prompt(&session, "go").await;
+        let error = &answer["info"]["error"];
+        assert_eq!((&error["name"], &error["data"]["statusCode"]), (&json!("APIError"), &json!(401)));
+        assert_eq!(stage.until_kind("session.error").await["properties"]["error"], *error);
+        let again = stage.prompt(&session, "again").await;
+        assert_eq!(again["parts"][1]["text"], "Yes.");
+        stage.until(|event| event["properties"]["info"]["id"] == again["info"]["id"]).await;
+        let removed = stage.seen.iter().any(|event| event["type"] == "message.removed");
+        assert_eq!(removed, server == ServerKind::Kilo, "{server}");
+    }
+}
+
+#[tokio::test]
+async fn who_answers_after_an_abort_is_heard_and_nothing_acts() {
+    let scenario = catalog::scenario("permission/write-allowed-once").unwrap();
+    for server in ServerKind::ALL {
+        let mut stage = Stage::open(server, scenario.clone()).await;
+        let session = stage.session().await;
+        stage.begin(&session, "please write it").await;
+        let asked = stage.until_kind("permission.asked").await;
+        assert_eq!(stage.post(&format!("/session/{session}/abort"), json!({})).await, true);
+        let cut = stage.until(|event| event["properties"]["part"]["state"]["status"] == "error").await;
+        assert_eq!(cut["properties"]["part"]["state"]["error"], "Tool execution aborted");
+        // A question of the same place is open in the next turn; the late answer is not meant for it.
+        stage.begin(&session, "please write it").await;
+        let id = asked["properties"]["id"].clone();
+        let new = move |event: &Value| event["type"] == "permission.asked" && event["properties"]["id"] != id;
+        let open = stage.until(new).await;
+        let id = asked["properties"]["id"].as_str().unwrap();
+        let reply = stage.post(&format!("/permission/{id}/reply"), json!({"reply": "once"})).await;
+        assert_eq!(reply, true);
+        assert!(!Path::new(stage.stand_in.workspace()).join("out.txt").exists());
+        let id = open["properties"]["id"].as_str().unwrap();
+        stage.post(&format!("/permission/{id}/reply"), json!({"reply": "once"})).await;
+        stage.until_kind("file.edited").await;
+        assert!(Path::new(stage.stand_in.workspace()).join("out.txt").exists());
+    }
+}
+
+#[tokio::test]
+async fn an_abort_of_nothing_is_true_and_tells_idle() {
+    for server in ServerKind::ALL {
+        let mut stage = Stage::open(server, scenario(&[("go", "{ say = \"x\" }")])).await;
+        assert_eq!(stage.post("/session/ses_unknown/abort", json!({})).await, true);
+        assert_eq!(stage.until_kind("session.idle").await["properties"]["sessionID"], "ses_unknown");
+    }
+}
+
+#[tokio::test]
+async fn an_abort_drops_what_the_model_would_say_at_its_gate() {
+    let turns = [
+        ("go", "{ say = \"One \" }, { gate = \"mid\" }, { say = \"two\" }"),
+        ("again", "{ say = \"Three\" }"),
+    ];
+    for server in ServerKind::ALL {
+        let mut stage = Stage::open(server, scenario(&turns)).await;
+        let session = stage.session().await;
+        stage.begin(&session, "go").await;
+        stage.until_kind("message.part.delta").await;
+        stage.post(&format!("/session/{session}/abort"), json!({})).await;
+        stage.stand_in.open_gate("mid");
+        let answer = stage.prompt(&session, "again").await;
+        assert_eq!(answer["parts"][1]["text"], "Three");
+        stage.until(|event| event["properties"]["part"]["text"] == "Three").await;
+        assert!(stage.seen.iter().all(|event| event["properties"]["delta"] != "two"));
+    }
+}
