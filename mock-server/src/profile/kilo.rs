@@ -22,6 +22,9 @@ pub(super) static PROFILE: Profile = Profile {
     asks_for_folder_of_missing: true,
     names_near_files: false,
     shows_resolved_paths: true,
+    dismissal_completes: true,
+    todos_before_running: false,
+    shows_todo_changes: true,
     boot: BootTiming::AtConnect,
     plugins: &[
         "core/config-reference",

@@ -21,6 +21,9 @@ pub(super) static PROFILE: Profile = Profile {
     asks_for_folder_of_missing: false,
     names_near_files: true,
     shows_resolved_paths: false,
+    dismissal_completes: false,
+    todos_before_running: true,
+    shows_todo_changes: false,
     boot: BootTiming::AtPrompt,
     plugins: &[
         "core/config-reference",
