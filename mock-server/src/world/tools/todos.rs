@@ -73,21 +73,96 @@ impl World {
     }
 }
 
-/// The changed items and one more at each side. The whole list is shown where nothing changed, where all is done, and
-/// where its items are not what they were.
+/// The changed items and one more at each side. The whole list is shown where nothing changed, where nothing is left to
+/// do, and where its items are not what they were.
 fn view(before: &[Value], now: &[Value]) -> Value {
     let changed: Vec<usize> = (0..now.len()).filter(|&at| before.get(at) != Some(&now[at])).collect();
     let are_the_same = before.len() == now.len()
         && before.iter().zip(now).all(|(before, now)| before["content"] == now["content"]);
-    let is_done = now.iter().all(|todo| todo["status"] == "completed");
+    let is_over = now.iter().all(|todo| todo["status"] == "completed" || todo["status"] == "cancelled");
     let (from, to) = match (changed.first(), changed.last()) {
-        (Some(first), Some(last)) if are_the_same && !is_done => {
+        (Some(first), Some(last)) if are_the_same && !is_over => {
             (first.saturating_sub(1), (last + 2).min(now.len()))
         }
         _ => (0, now.len()),
     };
+    let is_full = to - from == now.len();
+    let shown = (from..to).map(|at| {
+        let mut item = now[at].clone();
+        if !is_full {
+            item["changed"] = json!(changed.contains(&at));
+        }
+        item
+    });
     json!({
-        "mode": if to - from == now.len() { "full" } else { "compact" }, "todos": now[from..to],
+        "mode": if is_full { "full" } else { "compact" }, "todos": shown.collect::<Vec<Value>>(),
         "hiddenBefore": from, "hiddenAfter": now.len() - to, "changed": changed.len(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::view;
+    use serde_json::{Value, json};
+
+    /// A list whose items are told by the first letters of their status.
+    fn list(letters: &str) -> Vec<Value> {
+        let item = |(at, letter): (usize, char)| {
+            let status = match letter {
+                'p' => "pending",
+                'i' => "in_progress",
+                'c' => "completed",
+                _ => "cancelled",
+            };
+            json!({"content": format!("item {at}"), "status": status, "priority": "high"})
+        };
+        letters.chars().enumerate().map(item).collect()
+    }
+
+    #[test]
+    fn the_changes_are_shown_as_kilo_shows_them() {
+        // Each row is what Kilo CLI 7.7.7 said: before, now, hidden before, hidden after, changed.
+        let rows = [
+            ("", "pppp", 0, 0, 4),
+            ("pppp", "ippp", 0, 2, 1),
+            ("icpp", "ippppppppppp", 0, 0, 9),
+            ("ippppppppppp", "cipppppppppp", 0, 9, 2),
+            ("cccccipppppp", "ccccccippppp", 4, 4, 2),
+            ("ccccccippppp", "ccccccippppp", 0, 0, 0),
+            ("ccccccippppp", "cccccccccccc", 0, 0, 6),
+            ("ippppppppppp", "cppppppppppi", 0, 0, 2),
+            ("cccccciiiiii", "xxxxxxiiiiii", 0, 5, 6),
+            ("cccccx", "ccccci", 4, 0, 1),
+            ("cccccp", "cccccx", 0, 0, 1),
+            ("xxxxxx", "cxxxxx", 0, 0, 1),
+            ("xxxxxxxxxxiiiiiiiixx", "xxxxxxxxxxiiiiiiii", 0, 0, 0),
+            ("cccccccccccc", "", 0, 0, 0),
+        ];
+        for (before, now, hidden_before, hidden_after, changed) in rows {
+            let (before, now) = (list(before), list(now));
+            let shown = view(&before, &now);
+            let told = json!([shown["hiddenBefore"], shown["hiddenAfter"], shown["changed"]]);
+            assert_eq!(told, json!([hidden_before, hidden_after, changed]), "{before:?} {now:?}");
+            let mode = if hidden_before + hidden_after == 0 { "full" } else { "compact" };
+            assert_eq!(shown["mode"], mode);
+            let mut items = now[hidden_before..now.len() - hidden_after].to_vec();
+            if mode == "compact" {
+                for (item, before) in items.iter_mut().zip(&before[hidden_before..]) {
+                    item["changed"] = json!(item != before);
+                }
+            }
+            assert_eq!(shown["todos"], json!(items));
+        }
+    }
+
+    #[test]
+    fn an_item_with_other_words_shows_the_whole_list_and_another_priority_does_not() {
+        let before = list("pppppppp");
+        let mut now = before.clone();
+        now[3]["priority"] = json!("low");
+        assert_eq!(view(&before, &now)["mode"], "compact");
+        now[3]["content"] = json!("something else");
+        assert_eq!(view(&before, &now)["mode"], "full");
+        assert_eq!(view(&before, &now)["changed"], 1);
+    }
 }
