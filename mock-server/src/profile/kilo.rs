@@ -27,6 +27,9 @@ pub(super) static PROFILE: Profile = Profile {
     unfinished: "other",
     unfinished_goes_on: false,
     removes_empty_failures: true,
+    dismissal_completes: true,
+    todos_before_running: false,
+    shows_todo_changes: true,
     boot: BootTiming::AtConnect,
     plugins: &[
         "core/config-reference",

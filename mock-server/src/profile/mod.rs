@@ -56,6 +56,12 @@ pub struct Profile {
     pub unfinished_goes_on: bool,
     /// The next prompt takes away the message of a turn that failed before it said anything.
     pub removes_empty_failures: bool,
+    /// A question that the person dismisses ends its call well (else in an error); the turn ends in either case.
+    pub dismissal_completes: bool,
+    /// A list of what is to be done is told before its call is told to run.
+    pub todos_before_running: bool,
+    /// Who writes that list is told what has changed in it.
+    pub shows_todo_changes: bool,
     /// When an instance tells about its plugins.
     pub boot: BootTiming,
     /// The plugins that it tells about, in order.

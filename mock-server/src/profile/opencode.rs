@@ -26,6 +26,9 @@ pub(super) static PROFILE: Profile = Profile {
     unfinished: "unknown",
     unfinished_goes_on: true,
     removes_empty_failures: false,
+    dismissal_completes: false,
+    todos_before_running: true,
+    shows_todo_changes: false,
     boot: BootTiming::AtPrompt,
     plugins: &[
         "core/config-reference",

@@ -135,6 +135,7 @@ impl World {
         call.state = CallState::Running;
         call.started_ms = now;
         let part = call.part;
+        self.before_call_runs(session, index);
         let state = json!({"status": "running", "input": input, "time": {"start": now}});
         self.change_part(session, message, part, json!({"state": state}));
         self.effect(Purpose::CallStart(session.to_owned(), index), Effect::Yield);

@@ -83,6 +83,8 @@ pub struct World {
     /// By id; ids sort newest first, which is how they are listed.
     sessions: BTreeMap<String, Session>,
     permissions: Permissions,
+    /// The questions that wait for the person.
+    questions: Vec<tools::OpenQuestion>,
     booted: BTreeSet<String>,
     waiting: BTreeMap<EffectId, Purpose>,
     next_effect: EffectId,
@@ -100,6 +102,7 @@ impl World {
             config,
             now_ms: 0,
             sessions: BTreeMap::new(),
+            questions: Vec::new(),
             booted: BTreeSet::new(),
             waiting: BTreeMap::new(),
             next_effect: 1,

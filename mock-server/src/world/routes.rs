@@ -22,8 +22,15 @@ impl World {
             ("GET", ["path"]) => self.path(request),
             ("GET", ["project", "current"]) => self.project(request),
             ("GET", ["permission"]) => self.reply_json(ticket, Value::Array(self.permissions.list())),
-            // The agent has no tool that asks questions, so none is open.
-            ("GET", ["question"]) => self.reply_json(ticket, json!([])),
+            ("GET", ["question"]) => {
+                let open = self.questions.iter().map(|open| open.wire.clone()).collect();
+                self.reply_json(ticket, Value::Array(open));
+            }
+            ("POST", ["question", id, "reply" | "reject"]) if !id.starts_with("que") => {
+                self.malformed_question(ticket, id);
+            }
+            ("POST", ["question", id, "reply"]) => self.question_reply(request, id),
+            ("POST", ["question", id, "reject"]) => self.dismiss_question(ticket, id),
             ("POST", ["permission", id, "reply"]) => self.permission_reply(request, id, "reply"),
             ("GET", ["session"]) => self.list_sessions(request),
             ("POST", ["session"]) => self.new_session(request),
@@ -44,7 +51,10 @@ impl World {
                 let diff = self.sessions.get(*id).map(|session| session.diff.clone()).unwrap_or_default();
                 self.reply_json(ticket, Value::Array(diff));
             }
-            ("GET", ["session", _, "todo"]) => self.reply_json(ticket, json!([])),
+            ("GET", ["session", id, "todo"]) => {
+                let todos = self.sessions.get(*id).map(|session| session.todos.clone()).unwrap_or_default();
+                self.reply_json(ticket, Value::Array(todos));
+            }
             ("POST", ["session", id, "message"]) => self.send_prompt(request, id, Some(ticket)),
             ("POST", ["session", id, "prompt_async"]) => self.send_prompt(request, id, None),
             ("POST", ["session", _, "permissions", id]) => self.permission_reply(request, id, "response"),
@@ -179,6 +189,25 @@ impl World {
         }
     }
 
+    fn question_reply(&mut self, request: &ApiRequest, id: &str) {
+        if request.body.is_empty() {
+            return self.bad_request(request.ticket, "Expected object, got undefined");
+        }
+        let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
+            return self.unknown_error(request.ticket);
+        };
+        match answers_of(&body) {
+            Ok(answers) => self.answer_question(request.ticket, id, &answers),
+            Err(message) => self.bad_request(request.ticket, &message),
+        }
+    }
+
+    fn malformed_question(&mut self, ticket: u64, id: &str) {
+        let message = format!("Expected a string starting with \"que\", got {id:?}\n  at [\"requestID\"]");
+        let body = json!({"name": "BadRequest", "data": {"message": message, "kind": "Params"}});
+        self.reply(ticket, 400, ReplyBody::Json(body));
+    }
+
     fn bad_request(&mut self, ticket: u64, message: &str) {
         let body = json!({"name": "BadRequest", "data": {"message": message, "kind": "Payload"}});
         self.reply(ticket, 400, ReplyBody::Json(body));
@@ -202,4 +231,27 @@ impl World {
 /// The diff of an unknown session is empty, not an error.
 fn is_diff(segments: &[&str]) -> bool {
     matches!(segments, ["session", _, "diff"])
+}
+
+/// The answers in a reply: for each question a list of texts. What else it is, is told in the servers' words.
+fn answers_of(body: &Value) -> Result<Vec<Vec<String>>, String> {
+    if !body.is_object() {
+        return Err(format!("Expected object, got {body}"));
+    }
+    let answers = body.get("answers").ok_or("Missing key\n  at [\"answers\"]")?;
+    let list =
+        answers.as_array().ok_or_else(|| format!("Expected array, got {answers}\n  at [\"answers\"]"))?;
+    let answer = |(at, answer): (usize, &Value)| {
+        let chosen = answer
+            .as_array()
+            .ok_or_else(|| format!("Expected QuestionAnswer, got {answer}\n  at [\"answers\"][{at}]"))?;
+        let label = |(place, label): (usize, &Value)| {
+            label
+                .as_str()
+                .map(str::to_owned)
+                .ok_or_else(|| format!("Expected string, got {label}\n  at [\"answers\"][{at}][{place}]"))
+        };
+        chosen.iter().enumerate().map(label).collect()
+    };
+    list.iter().enumerate().map(answer).collect()
 }

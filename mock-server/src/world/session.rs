@@ -26,6 +26,8 @@ pub(crate) struct Session {
     pub(crate) summary: Option<Summary>,
     /// What the session changed, as `session.diff` tells it.
     pub(crate) diff: Vec<Value>,
+    /// What is to be done, as the agent wrote it down last.
+    pub(crate) todos: Vec<Value>,
     pub(crate) tokens: Tokens,
     pub(crate) messages: Vec<Message>,
     pub(crate) run: Option<Run>,
@@ -129,6 +131,7 @@ impl World {
             prompted: false,
             summary: None,
             diff: Vec::new(),
+            todos: Vec::new(),
             tokens: Tokens::default(),
             messages: Vec::new(),
             run: None,

@@ -4,11 +4,14 @@
 //! → it acts → its part is completed. Each → is an effect or an answer, so other sessions go on meanwhile.
 
 mod outside;
+mod question;
 mod read;
+mod todos;
 mod write;
 
 use super::turn::CallState;
 use super::{Found, World, session::merge};
+pub(crate) use question::OpenQuestion;
 use serde_json::{Value, json};
 
 /// What a call found out before it acts.
@@ -20,6 +23,10 @@ pub(crate) enum Plan {
     Write(write::WritePlan),
     /// Leave the workspace.
     Leave(outside::LeavePlan),
+    /// Ask the person.
+    Ask(question::QuestionPlan),
+    /// Write down what is to be done.
+    Todos(todos::TodoPlan),
 }
 
 /// Where a call wants to go, by the spelling of its path.
@@ -34,6 +41,16 @@ pub(crate) struct Place {
 }
 
 impl World {
+    /// The arguments are whole: what some tools tell before the call is told to run.
+    pub(crate) fn before_call_runs(&mut self, session: &str, call: usize) {
+        let tool = self.run_mut(session).and_then(|run| run.calls.get(call)).map(|call| call.tool.clone());
+        match tool.as_deref() {
+            Some("question") => self.ask_question(session, call),
+            Some("todowrite") => self.tell_todos_early(session, call),
+            _ => {}
+        }
+    }
+
     /// The arguments are whole, and all that was on its way is done.
     pub(crate) fn start_call(&mut self, session: &str, call: usize) {
         let Some(run) = self.run_mut(session) else { return };
@@ -41,9 +58,12 @@ impl World {
         match starting.tool.as_str() {
             "read" => self.start_read(session, call),
             "write" => self.start_write(session, call),
+            "question" => self.start_question(session, call),
+            "todowrite" => self.start_todos(session, call),
             other => {
+                let known = "question, read, todowrite, write";
                 let message =
-                    format!("standin does not perform the tool '{other}' yet; it performs: read, write");
+                    format!("standin does not perform the tool '{other}' yet; it performs: {known}");
                 self.fail_call(session, call, &message);
             }
         }
@@ -61,6 +81,9 @@ impl World {
             Plan::Read(plan) => self.read(session, call, plan),
             Plan::Write(plan) => self.write(session, call, &plan),
             Plan::Leave(plan) => self.leave(session, call, plan),
+            Plan::Todos(plan) => self.write_todos(session, call, &plan),
+            // Nobody has to allow it.
+            Plan::Ask(_) => {}
         }
     }
 
@@ -72,7 +95,7 @@ impl World {
             (_, Err(message)) => self.fail_call(session, call, &message),
             (Some(Plan::Read(plan)), Ok(found)) => self.file_read(session, call, plan, found),
             (Some(Plan::Write(plan)), Ok(found)) => self.file_to_write(session, call, plan, found),
-            (Some(Plan::Leave(_)) | None, _) => {}
+            (Some(Plan::Leave(_) | Plan::Ask(_) | Plan::Todos(_)) | None, _) => {}
         }
     }
 
@@ -142,7 +165,7 @@ impl World {
         let approval = self.approval_of(session, call);
         self.set_state(session, call, |input, started| {
             let mut shown = metadata;
-            merge(&mut shown, json!({"approval": approval}));
+            tell_approval(&mut shown, approval);
             json!({"status": "running", "input": input, "metadata": shown, "time": {"start": started}})
         });
     }
@@ -153,7 +176,7 @@ impl World {
         let approval = self.approval_of(session, call);
         let mut metadata = result.metadata.clone();
         if self.profile.tool_progress {
-            merge(&mut metadata, json!({"approval": approval}));
+            tell_approval(&mut metadata, approval);
         }
         let mut told = metadata.clone();
         merge(&mut told, result.only_told.clone());
@@ -215,6 +238,13 @@ impl World {
             done.state = CallState::Done;
         }
         self.end_step_if_done(session);
+    }
+}
+
+/// A call that nobody had to allow tells of no approval.
+fn tell_approval(metadata: &mut Value, approval: Value) {
+    if !approval.is_null() {
+        merge(metadata, json!({"approval": approval}));
     }
 }
 

@@ -1,0 +1,140 @@
+//! `question`: the person is asked something, and their answers are the result. Nobody has to allow it.
+
+use super::{Completed, Plan};
+use crate::world::{ReplyBody, Ticket, World};
+use serde_json::{Map, Value, json};
+
+/// A question that waits for its answer.
+#[derive(Debug)]
+pub(crate) struct OpenQuestion {
+    id: String,
+    session: String,
+    call: usize,
+    /// As the event and the list have it.
+    pub(crate) wire: Value,
+}
+
+/// What the person is asked, in the order of the call.
+#[derive(Debug, Clone)]
+pub(crate) struct QuestionPlan {
+    questions: Vec<String>,
+}
+
+/// The fields of one question, in the order in which the servers tell them.
+const FIELDS: &[&str] = &["question", "header", "options", "multiple", "custom"];
+
+const DISMISSED: &str = "User dismissed the question.";
+
+impl World {
+    /// The person is asked before the call is told to run.
+    pub(crate) fn ask_question(&mut self, session: &str, call: usize) {
+        let now = self.now_ms;
+        let Some(run) = self.run_mut(session) else { return };
+        let Some(asking) = run.calls.get(call) else { return };
+        let Some(asked) = asking.input.get("questions").and_then(Value::as_array) else { return };
+        let questions =
+            asked.iter().map(|one| one["question"].as_str().unwrap_or_default().to_owned()).collect();
+        let told: Vec<Value> = asked.iter().map(as_told).collect();
+        let tool = json!({"messageID": run.message, "callID": asking.id});
+        let id = self.ids.ascending("que", now);
+        let wire = json!({"id": id, "sessionID": session, "questions": told, "tool": tool});
+        self.set_plan(session, call, Plan::Ask(QuestionPlan { questions }));
+        self.emit_session(session, "question.asked", wire.clone());
+        self.questions.push(OpenQuestion { id, session: session.to_owned(), call, wire });
+    }
+
+    /// A question that was asked waits; one that could not be asked fails its call.
+    pub(super) fn start_question(&mut self, session: &str, call: usize) {
+        let is_asked = self
+            .run_mut(session)
+            .and_then(|run| run.calls.get(call))
+            .is_some_and(|call| matches!(call.plan, Some(Plan::Ask(_))));
+        if !is_asked {
+            self.fail_call(session, call, "standin: the question tool needs the list 'questions'");
+        }
+    }
+
+    /// The person answers: for each question the labels that they chose, or words of their own.
+    pub(crate) fn answer_question(&mut self, ticket: Ticket, id: &str, answers: &[Vec<String>]) {
+        let Some(open) = self.take_question(ticket, id) else { return };
+        let OpenQuestion { id, session, call, .. } = open;
+        let properties = json!({"sessionID": session, "requestID": id, "answers": answers});
+        self.emit_session(&session, "question.replied", properties);
+        let Some(Plan::Ask(QuestionPlan { questions })) =
+            self.run_mut(&session).and_then(|run| run.calls.get(call)).and_then(|call| call.plan.clone())
+        else {
+            return;
+        };
+        let count = questions.len();
+        let result = Completed {
+            output: told_to_agent(&questions, answers),
+            title: format!("Asked {count} question{}", if count == 1 { "" } else { "s" }),
+            metadata: json!({"answers": answers, "truncated": false}),
+            only_told: json!({}),
+        };
+        self.end_question(&session, call, &result);
+    }
+
+    /// The person dismisses the question: the turn ends with this step.
+    pub(crate) fn dismiss_question(&mut self, ticket: Ticket, id: &str) {
+        let Some(open) = self.take_question(ticket, id) else { return };
+        let OpenQuestion { id, session, call, .. } = open;
+        self.emit_session(&session, "question.rejected", json!({"sessionID": session, "requestID": id}));
+        if let Some(run) = self.run_mut(&session) {
+            run.rejected = true;
+        }
+        if !self.profile.dismissal_completes {
+            self.fail_call(&session, call, "The user dismissed this question");
+            return;
+        }
+        let result = Completed {
+            output: DISMISSED.to_owned(),
+            title: "Question dismissed".to_owned(),
+            metadata: json!({"answers": [], "dismissed": true, "truncated": false}),
+            only_told: json!({}),
+        };
+        self.end_question(&session, call, &result);
+    }
+
+    fn end_question(&mut self, session: &str, call: usize, result: &Completed) {
+        if self.profile.tool_progress {
+            self.progress(session, call, json!({"output": result.output}));
+        }
+        self.complete_call(session, call, result);
+    }
+
+    /// Closes an open question; answers 404 where there is none of this id.
+    fn take_question(&mut self, ticket: Ticket, id: &str) -> Option<OpenQuestion> {
+        let Some(at) = self.questions.iter().position(|open| open.id == id) else {
+            let body = json!({
+                "_tag": "QuestionNotFoundError", "requestID": id,
+                "message": format!("Question request not found: {id}"),
+            });
+            self.reply(ticket, 404, ReplyBody::Json(body));
+            return None;
+        };
+        self.reply_json(ticket, json!(true));
+        Some(self.questions.remove(at))
+    }
+}
+
+/// A question as the event tells it: known fields only.
+fn as_told(question: &Value) -> Value {
+    let known = FIELDS.iter().filter_map(|&field| Some((field.to_owned(), question.get(field)?.clone())));
+    Value::Object(known.collect::<Map<_, _>>())
+}
+
+/// What the agent is told. Quotes in the person's words stay as they are.
+fn told_to_agent(questions: &[String], answers: &[Vec<String>]) -> String {
+    let told: Vec<String> = questions
+        .iter()
+        .enumerate()
+        .map(|(at, question)| {
+            let chosen = answers.get(at).filter(|chosen| !chosen.is_empty());
+            let chosen = chosen.map_or_else(|| "Unanswered".to_owned(), |chosen| chosen.join(", "));
+            format!("\"{question}\"=\"{chosen}\"")
+        })
+        .collect();
+    let told = told.join(", ");
+    format!("User has answered your questions: {told}. You can now continue with the user's answers in mind.")
+}
