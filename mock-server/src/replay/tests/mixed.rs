@@ -74,3 +74,35 @@ async fn a_client_that_finishes_one_session_first_is_answered() {
     // The other session's prompt was recorded before this answer, and nobody sends it.
     assert_eq!(post("/session/ses_a/prompt_async", json!({"parts": []})).await, 200);
 }
+
+/// What no event tells is answered as it was recorded last, of what has been passed.
+#[tokio::test]
+async fn a_read_that_events_do_not_tell_is_the_one_that_was_passed_last() {
+    let header = &recording("text/plain").header;
+    let told = |at_us: u64, exchange: u64, method: &str, path: &str, body: Value| {
+        let request = json!({"at_us": at_us, "exchange": exchange, "method": method, "path": path,
+                             "body": if method == "POST" { json!({"json": {}}) } else { json!("empty") }});
+        let response = json!({"at_us": at_us, "exchange": exchange, "status": 200,
+                              "headers": [["content-type", "application/json"]], "body": {"json": body}});
+        [json!({"request": request}), json!({"response": response})]
+    };
+    let session = json!({"id": "ses_a", "time": {"updated": 1}});
+    let lines = [
+        [json!({"header": header})].to_vec(),
+        told(1, 1, "GET", "/config", json!({"is": "first"})).to_vec(),
+        told(2, 2, "POST", "/session", session).to_vec(),
+        told(3, 3, "GET", "/config", json!({"is": "second"})).to_vec(),
+    ];
+    let text: String = lines.iter().flatten().map(|line| format!("{line}\n")).collect();
+    let recording = Recording::parse(Path::new("config.jsonl"), &text).unwrap();
+    let stand_in = StandIn::start(Options::replay(recording)).await.unwrap();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let config = async || {
+        let answer = client.get(format!("{}/config", stand_in.url())).send().await.unwrap();
+        answer.json::<Value>().await.unwrap()["is"].clone()
+    };
+    assert_eq!(config().await, "first");
+    let created = client.post(format!("{}/session", stand_in.url())).json(&json!({})).send().await.unwrap();
+    assert_eq!(created.status(), 200);
+    assert_eq!(config().await, "second");
+}
