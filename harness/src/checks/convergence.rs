@@ -163,3 +163,39 @@ fn told(item: &Item) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn text(id: &str, text: &str) -> Item {
+        let part = json!({"id": id, "messageID": "msg_1", "type": "text", "text": text});
+        row(&part).unwrap()
+    }
+
+    #[test]
+    fn words_and_order_of_the_rows_count() {
+        let found = |server: &[Item], shown: &[Item]| {
+            let mut examined = Examined::default();
+            rows(server, shown, &mut examined);
+            (examined.facts, examined.findings.len())
+        };
+        let (a, b) = (text("prt_1", "a"), text("prt_2", "b"));
+        let both = [a.clone(), b.clone()];
+        assert_eq!(found(&both, &both), (2, 0));
+        assert_eq!(found(&both, &[b.clone(), a.clone()]), (2, 2), "both stand at the wrong place");
+        assert_eq!(found(&both, &[a.clone(), text("prt_2", "c")]), (2, 1));
+        assert_eq!(found(&both, std::slice::from_ref(&a)), (2, 1));
+        assert_eq!(found(std::slice::from_ref(&a), &both), (2, 1));
+    }
+
+    #[test]
+    fn a_child_asks_in_the_name_of_its_parent() {
+        let sessions = json!([{"id": "ses_a"}, {"id": "ses_c", "parentID": "ses_a"}, {"id": "ses_b"}]);
+        let permissions =
+            json!([{"id": "per_1", "sessionID": "ses_c"}, {"id": "per_2", "sessionID": "ses_b"}]);
+        assert_eq!(asked_in("ses_a", &permissions, &sessions), ["per_1"]);
+        assert_eq!(asked_in("ses_b", &permissions, &sessions), ["per_2"]);
+    }
+}
