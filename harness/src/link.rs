@@ -9,6 +9,7 @@ use crate::protocol::rpc::{Incoming, RpcError, parse_line, request_line};
 use crate::protocol::{Id, Notification, Request};
 use fixtures::recording::{AdapterLine, Line, Speaker, Trouble, TroubleKind};
 use fixtures::redact::{clean, hide_telling_values};
+use futures_util::FutureExt as _;
 use mock_server::Journal;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -111,11 +112,14 @@ impl Link {
         let answer = within(limit, async {
             // An adapter that does not read may have answered all the same; one that is gone says so itself.
             let _unread = sent.await.is_err();
-            tokio::select! {
-                biased;
-                Ok(answer) = receiver => Ok(answer),
-                why = gone => Err(why),
-            }
+            let answer = async {
+                match receiver.await {
+                    Ok(answer) => answer,
+                    // The sender lives in `waiting`, which lives as long as this link.
+                    Err(_) => std::future::pending().await,
+                }
+            };
+            before_gone(answer, gone).await
         });
         match answer.await {
             None => Err(AskError::Silent { method, limit }),
@@ -130,6 +134,20 @@ impl Link {
         // An adapter that is gone already has nothing to close.
         let _ = self.writer.shutdown().await;
         Reader(self.reader)
+    }
+}
+
+/// A fact, unless the adapter is gone before it. The last words of an adapter and its end can come between two looks,
+/// so a fact is looked at once more when the end is seen.
+pub(crate) async fn before_gone<T>(
+    fact: impl Future<Output = T>,
+    gone: impl Future<Output = String>,
+) -> Result<T, String> {
+    let mut fact = std::pin::pin!(fact);
+    tokio::select! {
+        biased;
+        fact = &mut fact => Ok(fact),
+        why = gone => fact.now_or_never().ok_or(why),
     }
 }
 
@@ -254,4 +272,22 @@ const SHOWN_CHARS: usize = 200;
 
 fn shown(line: &str) -> String {
     line.chars().take(SHOWN_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::Poll;
+
+    #[tokio::test]
+    async fn the_last_words_of_an_adapter_that_ends_between_two_looks_are_heard() {
+        let mut looks = 0;
+        let answer = std::future::poll_fn(|_| {
+            looks += 1;
+            if looks == 1 { Poll::Pending } else { Poll::Ready("bye") }
+        });
+        assert_eq!(before_gone(answer, std::future::ready(ENDED.to_owned())).await, Ok("bye"));
+        let silence = std::future::pending::<()>();
+        assert_eq!(before_gone(silence, std::future::ready(ENDED.to_owned())).await, Err(ENDED.to_owned()));
+    }
 }

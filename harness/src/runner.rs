@@ -6,6 +6,7 @@
 use crate::clock::{Limits, within};
 use crate::handshake::hello;
 use crate::history;
+use crate::link::before_gone;
 use crate::observer::Observer;
 use crate::protocol::Request;
 use crate::protocol::request::{Connect, PermissionReply, Reply, TaskRef, TaskSend, TaskStarted};
@@ -127,14 +128,8 @@ impl Run {
     /// gone brings nothing any more.
     async fn wait(&self, fact: impl Future<Output = ()>) -> Result<(), Troubled> {
         let gone = self.running.link.gone();
-        let waited = async {
-            tokio::select! {
-                biased;
-                () = fact => Ok(()),
-                why = gone => Err(broken(format!("{why} in the middle of the case"))),
-            }
-        };
-        within(self.limits.step, waited).await.unwrap_or(Ok(()))
+        let waited = within(self.limits.step, before_gone(fact, gone)).await.unwrap_or(Ok(()));
+        waited.map_err(|why| broken(format!("{why} in the middle of the case")))
     }
 
     /// Says hello, tests the adapter's honesty, connects it and opens its task.
@@ -277,7 +272,7 @@ impl Run {
             found = events.iter().skip(from).position(is_wanted);
             found.is_some()
         });
-        within(self.limits.step, came).await;
+        self.wait(came).await?;
         match found {
             Some(at) => {
                 self.awaited_from = from + at + 1;
@@ -311,13 +306,8 @@ impl Run {
                 }
             }
         };
-        within(limits.settle, async {
-            tokio::select! {
-                () = settled => {}
-                _ = gone => {}
-            }
-        })
-        .await;
+        // Settled or gone or neither: what there is will be judged.
+        let _settled = within(limits.settle, before_gone(settled, gone)).await;
     }
 
     /// The server's state at the end, as anyone can read it.
