@@ -17,11 +17,14 @@ use recorder::real_servers::{self, Release};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Where new recordings are written before they are compared, for whoever wants to look at one.
+const TAKES: &str = "target/record";
+
 /// Record scenarios with the real servers again, and compare.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The servers are installed with npm the first time, outside the repository. Without --update
-nothing in the work tree changes:
+    after_help = "The servers are installed with npm the first time, outside the repository. New recordings are
+written to target/record and compared; without --update nothing else in the work tree changes:
 
     cargo xtask record
     cargo xtask record text/plain --server kilo
@@ -189,7 +192,11 @@ fn record(
             Err(why) => fails(why),
         };
     }
-    match compare(&performance.recording, &folder.join(format!("{name}.jsonl")), server) {
+    // What is compared is the file as it would be kept: without its secrets, and read again.
+    let take = root.join(TAKES).join(server.release()).join(format!("{name}.jsonl"));
+    let compared = keep_one(&performance, &take)
+        .and_then(|_| compare(&take, &folder.join(format!("{name}.jsonl")), server));
+    match compared {
         Ok(None) => match update_doc(&performance, &folder, arguments.update) {
             Ok(note) => (Outcome::Holds, format!("✓ {what}: equal to the recording{note}")),
             Err(why) => fails(why),
@@ -203,7 +210,10 @@ fn record(
             }
         }
         Ok(Some(why)) => {
-            fails(format!("{why}\n  `cargo xtask record {name} --server {server} --update` replaces it"))
+            let take = take.display();
+            fails(format!(
+                "{why}\n  the new one: {take}\n  `cargo xtask record {name} --server {server} --update` replaces it"
+            ))
         }
         Err(why) => fails(why),
     }
@@ -215,13 +225,14 @@ fn keep_one(performance: &Performance, path: &Path) -> Result<String, String> {
 }
 
 /// `None` when equal; else what is to be said.
-fn compare(new: &Recording, path: &Path, server: ServerKind) -> Result<Option<String>, String> {
+fn compare(take: &Path, path: &Path, server: ServerKind) -> Result<Option<String>, String> {
     if !path.exists() {
         return Ok(Some("not recorded yet".to_owned()));
     }
-    let old = Recording::read(path).map_err(|error| error.to_string())?;
+    let read = |path| Recording::read(path).map_err(|error| error.to_string());
+    let (old, new) = (read(path)?, read(take)?);
     let floats = catalog::floats(server).map_err(|error| error.to_string())?;
-    let found = differences(&old, new, &floats);
+    let found = differences(&old, &new, &floats);
     if found.is_empty() {
         return Ok(None);
     }

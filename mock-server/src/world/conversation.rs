@@ -29,20 +29,8 @@ impl World {
         ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()) }
     }
 
-    /// The request for a session's title.
-    pub(crate) fn title_request(&self, session: &str) -> ChatRequest {
-        let prompts = self.sessions.get(session).into_iter().flat_map(|owner| &owner.messages);
-        let texts: Vec<String> =
-            prompts.filter(|message| message.role() == "user").map(prompt_text).collect();
-        let messages = vec![
-            json!({"role": "system", "content": "You are a title generator played by a stand-in."}),
-            json!({"role": "user", "content": texts.join("\n")}),
-        ];
-        ChatRequest { messages, tools: Vec::new(), stream: true, session: None }
-    }
-
     fn prompt_message(&self, message: &Message, directory: &str) -> Value {
-        let text = prompt_text(message);
+        let text = message.text();
         if !self.profile.environment_details {
             return json!({"role": "user", "content": text});
         }
@@ -65,11 +53,6 @@ fn is_lost(message: &Message) -> bool {
         Some("MessageAbortedError") => !said,
         Some(_) => true,
     }
-}
-
-fn prompt_text(message: &Message) -> String {
-    let texts: Vec<&str> = message.parts.iter().filter_map(|part| part["text"].as_str()).collect();
-    texts.join("\n")
 }
 
 /// A step's message: what was said, the calls, and then a message for the result of each.

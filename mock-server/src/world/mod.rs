@@ -13,7 +13,7 @@
 //! * `tools` — what the agent's tools do, one file each.
 //! * `permission` — rules, questions, answers.
 //! * `patch` — two contents → a diff, in each server's spelling.
-//! * `summary` — the background jobs: what changed, and the title.
+//! * `summary` — the background jobs: what changed; `title` — the session's title.
 //! * `conversation` — what the model is told.
 //! * `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 
@@ -29,8 +29,10 @@ mod prompt;
 mod routes;
 mod session;
 mod summary;
+mod title;
 mod tools;
 mod turn;
+mod units;
 
 use crate::model::Delta;
 use crate::profile::{BootTiming, Profile};
@@ -69,7 +71,7 @@ enum Purpose {
     JobSession(summary::Job),
     /// `summary`: what changed since the prompt.
     JobPrompt(summary::Job),
-    /// `summary`: a title, so far.
+    /// `title`: a title, so far.
     Title(String, String),
 }
 

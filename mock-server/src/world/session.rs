@@ -80,6 +80,12 @@ impl Message {
         self.info["role"].as_str().unwrap_or_default()
     }
 
+    /// What it says, its thoughts included.
+    pub(crate) fn text(&self) -> String {
+        let texts: Vec<&str> = self.parts.iter().filter_map(|part| part["text"].as_str()).collect();
+        texts.join("\n")
+    }
+
     pub(crate) fn wire(&self) -> Value {
         json!({"info": self.info, "parts": self.parts})
     }

@@ -1,8 +1,8 @@
-//! The background jobs of a turn: what the session and the prompt changed, and a title.
+//! The background jobs of a turn: what the session and the prompt changed.
 
 use super::session::Summary;
 use super::{Effect, FileChange, Purpose, World, patch};
-use crate::profile::{DiffStyle, TitleTiming};
+use crate::profile::DiffStyle;
 use serde_json::{Value, json};
 
 /// A summary in the making.
@@ -27,11 +27,6 @@ pub(crate) enum Then {
     /// Nothing.
     Nothing,
 }
-
-/// How often a server asks for a title before it gives up.
-const TITLE_TRIES_MAX: u32 = 4;
-/// A prompt of this length is enough to find a title.
-const LONG_PROMPT_CHARS: usize = 200;
 
 impl World {
     /// Starts a job for the running turn.
@@ -83,7 +78,7 @@ impl World {
         self.emit_message(session, &job.prompt);
         match job.then {
             Then::AskModel => self.ask_model(session),
-            Then::Title => self.title_after_work(session, &job.prompt),
+            Then::Title => self.title_after_work(session),
             Then::Nothing => {}
         }
     }
@@ -114,48 +109,6 @@ impl World {
             })
             .collect();
         (diffs, summary)
-    }
-
-    fn title_after_work(&mut self, session: &str, prompt: &str) {
-        let Some(owner) = self.sessions.get(session) else { return };
-        let prompts = owner.messages.iter().filter(|message| message.role() == "user").count();
-        let worked = owner
-            .messages
-            .iter()
-            .flat_map(|message| &message.parts)
-            .any(|part| part.pointer("/state/status").and_then(Value::as_str) == Some("completed"));
-        let long = owner.message(prompt).is_some_and(|message| {
-            let chars = |part: &Value| part["text"].as_str().map_or(0, |text| text.chars().count());
-            message.parts.iter().map(chars).sum::<usize>() >= LONG_PROMPT_CHARS
-        });
-        let wanted = self.profile.title == TitleTiming::AfterWork
-            && owner.has_default_title
-            && owner.parent.is_none()
-            && owner.title_tries < TITLE_TRIES_MAX
-            && (prompts >= 2 || worked || long);
-        if wanted {
-            self.ask_for_title(session);
-        }
-    }
-
-    /// Asks the model for a title, beside whatever else happens.
-    pub(crate) fn ask_for_title(&mut self, session: &str) {
-        let request = self.title_request(session);
-        let Some(owner) = self.sessions.get_mut(session) else { return };
-        if !owner.has_default_title || owner.parent.is_some() {
-            return;
-        }
-        owner.title_tries += 1;
-        self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
-    }
-
-    pub(crate) fn title_found(&mut self, session: &str, title: &str) {
-        let Some(owner) = self.sessions.get_mut(session) else { return };
-        if owner.has_default_title && !title.trim().is_empty() {
-            title.trim().clone_into(&mut owner.title);
-            owner.has_default_title = false;
-            self.emit_session_updated(session);
-        }
     }
 }
 

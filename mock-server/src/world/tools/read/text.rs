@@ -1,5 +1,7 @@
 //! The part of a text file that one `read` gives: whole lines, up to three limits.
 
+use crate::world::units::first_units;
+
 /// What a call wants of a file or a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
@@ -59,14 +61,11 @@ pub(super) fn lines(content: &[u8], window: Window) -> Result<Lines, usize> {
 }
 
 fn shortened(line: &str) -> String {
-    let mut units = 0;
-    for (at, letter) in line.char_indices() {
-        units += letter.len_utf16();
-        if units > LINE_MAX_UNITS {
-            return format!("{}... (line truncated to {LINE_MAX_UNITS} chars)", &line[..at]);
-        }
+    let shown = first_units(line, LINE_MAX_UNITS);
+    if shown.len() == line.len() {
+        return line.to_owned();
     }
-    line.to_owned()
+    format!("{shown}... (line truncated to {LINE_MAX_UNITS} chars)")
 }
 
 /// How much of a file is looked at to tell whether it is text.

@@ -1,0 +1,154 @@
+//! A session's title: when the model is asked for one, what it is told, and what becomes of its answer.
+
+use super::session::{Message, Session};
+use super::units::{first_units, units};
+use super::{Effect, Purpose, World};
+use crate::model::ChatRequest;
+use crate::profile::TitleTiming;
+use serde_json::{Value, json};
+
+/// How often a server asks for a title before it gives up.
+const TRIES_MAX: u32 = 4;
+/// A prompt of this length is enough to find a title.
+const LONG_PROMPT: usize = 200;
+/// What a request tells of prompts, and of the work since the last one.
+const PROMPTS_TOLD: usize = 4;
+const PROMPT_TOLD: usize = 1000;
+const CALLS_TOLD: usize = 2;
+const OUTPUT_TOLD: usize = 500;
+/// The longest title; a longer one is cut, and ends in dots.
+const LONGEST: usize = 100;
+const DOTS: &str = "...";
+
+impl World {
+    /// A turn is over: is there something that a title could tell?
+    pub(crate) fn title_after_work(&mut self, session: &str) {
+        let Some(owner) = self.sessions.get(session) else { return };
+        let prompts = owner.messages.iter().filter(is_prompt);
+        let long = prompts.clone().next_back().is_some_and(|prompt| units(&prompt.text()) >= LONG_PROMPT);
+        let wanted = self.profile.title == TitleTiming::AfterWork
+            && owner.title_tries < TRIES_MAX
+            && (prompts.count() >= 2 || long || work(owner).next().is_some());
+        if wanted {
+            self.ask_for_title(session);
+        }
+    }
+
+    /// Asks the model for a title, beside whatever else happens.
+    pub(crate) fn ask_for_title(&mut self, session: &str) {
+        let Some(owner) = self.sessions.get_mut(session) else { return };
+        if !owner.has_default_title || owner.parent.is_some() {
+            return;
+        }
+        owner.title_tries += 1;
+        let mut messages = vec![json!({
+            "role": "system", "content": "You are a title generator played by a stand-in.",
+        })];
+        messages.extend(match self.profile.title {
+            TitleTiming::AtFirstPrompt => first_prompt(owner),
+            TitleTiming::AfterWork => vec![prompts_and_work(owner)],
+        });
+        let request = ChatRequest { messages, tools: Vec::new(), stream: true, session: None };
+        self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
+    }
+
+    /// The model has answered.
+    pub(crate) fn title_found(&mut self, session: &str, answer: &str) {
+        let Some(owner) = self.sessions.get_mut(session) else { return };
+        if let Some(title) = title_of(answer).filter(|_| owner.has_default_title) {
+            owner.title = title;
+            owner.has_default_title = false;
+            self.emit_session_updated(session);
+        }
+    }
+}
+
+/// The first line that says something, without what the model has thought.
+fn title_of(answer: &str) -> Option<String> {
+    let mut said = String::new();
+    let mut rest = answer;
+    while let Some((before, thought)) = rest.split_once("<think>") {
+        let Some((_, after)) = thought.split_once("</think>") else { break };
+        said.push_str(before);
+        rest = after.trim_start();
+    }
+    said.push_str(rest);
+    let title = said.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let is_long = units(title) > LONGEST;
+    Some(if is_long {
+        format!("{}{DOTS}", first_units(title, LONGEST - DOTS.len()))
+    } else {
+        title.to_owned()
+    })
+}
+
+fn is_prompt(message: &&Message) -> bool {
+    message.role() == "user"
+}
+
+/// The calls since the last prompt that ended well.
+fn work(owner: &Session) -> impl Iterator<Item = &Value> {
+    let after_prompt = owner.messages.iter().rposition(|message| is_prompt(&message)).unwrap_or_default();
+    let parts = owner.messages.iter().skip(after_prompt).flat_map(|message| &message.parts);
+    parts.filter(|part| part.pointer("/state/status").is_some_and(|status| status == "completed"))
+}
+
+fn first_prompt(owner: &Session) -> Vec<Value> {
+    let first = owner.messages.iter().find(is_prompt).map(Message::text).unwrap_or_default();
+    vec![
+        json!({"role": "user", "content": "Generate a title for this conversation:\n"}),
+        json!({"role": "user", "content": first}),
+    ]
+}
+
+/// The wording is the server's: scripted models know the request by it.
+fn prompts_and_work(owner: &Session) -> Value {
+    let mut lines = vec![
+        "Generate a title for this conversation:".to_owned(),
+        String::new(),
+        "Title the task, not the reference. When the context is only a link, an issue or ticket number, or a \
+         filename, describe the work in general terms instead of restating the reference. Use issue numbers, URLs, \
+         or tracker IDs only when the task is specifically about them."
+            .to_owned(),
+        String::new(),
+        "User messages, oldest to newest:".to_owned(),
+    ];
+    let prompts: Vec<&Message> = owner.messages.iter().filter(is_prompt).collect();
+    let told = prompts[prompts.len().saturating_sub(PROMPTS_TOLD)..].iter().zip(1..);
+    lines.extend(told.map(|(prompt, n)| format!("{n}. {}", first_units(prompt.text().trim(), PROMPT_TOLD))));
+    let calls: Vec<String> = work(owner).take(CALLS_TOLD).map(call_in_words).collect();
+    if !calls.is_empty() {
+        lines.extend([String::new(), "Work done so far:".to_owned()]);
+        lines.extend(calls);
+    }
+    json!({"role": "user", "content": lines.join("\n")})
+}
+
+fn call_in_words(part: &Value) -> String {
+    let words = |pointer| part.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let call = format!("- {}: {}", words("/tool"), words("/state/title"));
+    match first_units(words("/state/output"), OUTPUT_TOLD).trim() {
+        "" => call,
+        output => format!("{call}\n{output}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_line_that_says_something() {
+        let long = "é".repeat(101);
+        for (answer, title) in [
+            ("\n  Fix the bug \nmore", Some("Fix the bug".to_owned())),
+            ("<think>what\nis it</think>\n\nA title", Some("A title".to_owned())),
+            ("<think>a</think>B <think>c</think> D", Some("B D".to_owned())),
+            ("<think>never done", Some("<think>never done".to_owned())),
+            (" \n", None),
+            (long.as_str(), Some("é".repeat(97) + "...")),
+        ] {
+            assert_eq!(title_of(answer), title, "{answer}");
+        }
+    }
+}
