@@ -178,8 +178,10 @@ impl Piece {
         };
         let server = Server::launch(&spec, &sandbox, limits).await?;
         (watch.progress)(Progress::Started(server.version()));
-        let mut header =
-            Header { version: server.version().to_owned(), ..self.header(Performer::Real, workspace) };
+        let mut header = Header {
+            version: server.version().to_owned(),
+            ..self.header(Performer::Real, workspace.clone())
+        };
         let pause = u64::try_from(program.model_pause.as_millis()).ok();
         header.provenance.model_pause_ms = pause.filter(|pause| *pause > 0);
         let scribe = match &watch.place {
@@ -188,7 +190,7 @@ impl Piece {
         };
         let client = Client::new(server.url(), server.credentials().clone(), tape.clone())?;
         let open_gate = |name: &str| gates.open(name);
-        let performed = recorder::perform(&self.scenario, &client, limits, &open_gate).await;
+        let performed = recorder::perform(&self.scenario, &workspace, &client, limits, &open_gate).await;
         (watch.progress)(Progress::Ending);
         let stopped = server.stop(limits).await;
         let (lines, script) = (tape.lines(), model.report());
@@ -219,17 +221,21 @@ impl Piece {
 
     async fn by(
         &self,
-        options: Options,
+        mut options: Options,
         performer: Performer,
         limits: &Limits,
     ) -> Result<Performance, PerformanceError> {
+        let password =
+            random_password().map_err(|source| PerformanceError::Io { doing: "find a password", source })?;
+        options.password = Some(password.clone());
         let stand_in = StandIn::start(options).await?;
         let tape = Tape::new();
         let user = stand_in.username().to_owned();
-        let client =
-            Client::new(&stand_in.url(), Credentials { user, password: String::new() }, tape.clone())?;
+        let client = Client::new(&stand_in.url(), Credentials { user, password }, tape.clone())?;
         let open_gate = |name: &str| stand_in.open_gate(name);
-        let doc = recorder::perform(&self.scenario, &client, limits, &open_gate).await?.doc.to_vec();
+        let performed =
+            recorder::perform(&self.scenario, stand_in.workspace(), &client, limits, &open_gate).await?;
+        let doc = performed.doc.to_vec();
         let mut lines = tape.lines();
         let journal = stand_in.journal().lines();
         lines.extend(journal.into_iter().filter(|line| matches!(line, Line::Model(_))));

@@ -190,7 +190,7 @@ impl Run {
                 let task_id = self.task(step.session()).await?;
                 self.wait_for_idle(&task_id).await
             }
-            UserAct::WaitFor(WaitFor::Event { event, containing }) => {
+            UserAct::WaitFor(WaitFor::Event { event, containing, .. }) => {
                 let session = match &step.session {
                     Some(name) => {
                         let task_id = self.task(name).await?;
@@ -203,6 +203,7 @@ impl Run {
             UserAct::AnswerPermission { message: Some(_), .. }
             | UserAct::AnswerQuestion(_)
             | UserAct::RejectQuestion
+            | UserAct::Request(_)
             | UserAct::Abort => Err((
                 TroubleKind::Harness,
                 "an adapter can't be asked for that: no request of the protocol says it".to_owned(),

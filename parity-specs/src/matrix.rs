@@ -6,6 +6,7 @@ use crate::requirement::{Requirement, RequirementFile};
 use fixtures::error::{FileError, parse_toml};
 use fixtures::fault_plan::{Place, check_names};
 use fixtures::near_names::unknown;
+use fixtures::scenario::UserAct;
 use fixtures::{ServerKind, catalog};
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
@@ -134,6 +135,17 @@ impl Matrix {
                 let message = format!("there is no scenario '{}'; there are: {known}", case.scenario);
                 return Err(FileError::whole(file, message));
             }
+            let user = match &case.user {
+                Some(user) => user.clone(),
+                None => catalog::scenario(&case.scenario)?.user,
+            };
+            if let Some(step) = user.steps.iter().find(|step| matches!(step.act, UserAct::Request(_))) {
+                let message = format!(
+                    "an adapter can't be asked for a raw request, and here the person {step}: such a scenario is for \
+                     the wire alone"
+                );
+                return Err(FileError::whole(file, message));
+            }
             if case.proves.is_empty() {
                 return Err(FileError::whole(
                     file,
@@ -210,6 +222,9 @@ mod tests {
                     "about = \"x\"\nscenario = \"permission/write-allowed-once\"\nproves = [\"a.c\"]\n"
                 )),
                 read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nproves = []\n")),
+                read(&case(
+                    "about = \"x\"\nscenario = \"text/plain\"\nproves = [\"a.b\"]\n[user]\nsteps = [{ request = \"GET /path\" }]\n"
+                )),
                 read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nprove = []\n")),
                 read(&case(
                     "about = \"x\"\nscenario = \"text/plain\"\nproves = [\"a.b\"]\n[[fault]]\nwhen = { lane = \"adaptor\", stream = \"event\", after_events = 1 }\ndo = { cut = \"between-frames\" }\n"

@@ -3,10 +3,14 @@
 
 use crate::events::{EventStream, how_broken};
 use crate::tape::Tape;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Body, End, Line, Request, Response};
 use fixtures::redact::{clean, keep_header};
+use fixtures::scenario::{RawRequest, RequestBody, Sender};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
 use std::fmt;
@@ -155,6 +159,48 @@ impl Client {
         self.exchange_keeping(method, path, query, body, KeepBody::OnTape).await
     }
 
+    /// Sends a request in a person's own words, and keeps it and its answer. Only what a header can't say is an error.
+    pub async fn exchange_raw(&self, request: &RawRequest) -> Result<Reply, CaptureError> {
+        let method = Method::from_bytes(request.method.as_bytes()).unwrap_or_default();
+        let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
+        let query = match request.sender {
+            Sender::Token => {
+                let word = format!("{}:{}", self.credentials.user, self.credentials.password);
+                let token =
+                    format!("auth_token={}", utf8_percent_encode(&STANDARD.encode(word), NON_ALPHANUMERIC));
+                if query.is_empty() { token } else { format!("{query}&{token}") }
+            }
+            _ => query.to_owned(),
+        };
+        let mut builder = self.builder(&method, path, &query);
+        builder = match request.sender {
+            Sender::Owner => builder.basic_auth(&self.credentials.user, Some(&self.credentials.password)),
+            Sender::Stranger => builder.basic_auth(&self.credentials.user, Some("not-the-password")),
+            Sender::Nobody | Sender::Token => builder,
+        };
+        let has = |name: &str| request.headers.keys().any(|known| known.eq_ignore_ascii_case(name));
+        if !has("accept") {
+            builder = builder.header(ACCEPT, "application/json");
+        }
+        let body = match &request.body {
+            RequestBody::Nothing => None,
+            RequestBody::Json(json) => Some(json.to_string()),
+            RequestBody::Text(text) => Some(text.clone()),
+        };
+        if let Some(body) = body {
+            if !has("content-type") {
+                builder = builder.header(CONTENT_TYPE, "application/json");
+            }
+            builder = builder.body(body);
+        }
+        for (name, value) in &request.headers {
+            builder = builder.header(name, value);
+        }
+        let described = clean(&format!("{method} {path}"));
+        let (exchange, response) = self.send(&described, builder).await?;
+        self.keep_answer(&described, exchange, response, KeepBody::OnTape).await
+    }
+
     /// As [`Client::exchange`], but the body of the answer stays off the tape: for one that is kept in a file of
     /// its own.
     pub async fn exchange_apart(
@@ -175,7 +221,18 @@ impl Client {
         keep: KeepBody,
     ) -> Result<Reply, CaptureError> {
         let request = clean(&format!("{method} {path}"));
-        let (exchange, mut response) = self.send(method, path, query, body, "application/json").await?;
+        let builder = self.plain(&method, path, query, body, "application/json");
+        let (exchange, response) = self.send(&request, builder).await?;
+        self.keep_answer(&request, exchange, response, keep).await
+    }
+
+    async fn keep_answer(
+        &self,
+        request: &str,
+        exchange: u64,
+        mut response: reqwest::Response,
+        keep: KeepBody,
+    ) -> Result<Reply, CaptureError> {
         let (status, headers) = (response.status().as_u16(), kept(response.headers()));
         let mut bytes = BytesMut::new();
         let broken = loop {
@@ -196,6 +253,7 @@ impl Client {
             Some(source) => {
                 let how = how_broken(&source);
                 self.tape.push(|at_us| Line::End(End { at_us, exchange, how }));
+                let request = request.to_owned();
                 Err(CaptureError::Broken { request, received: bytes.len(), source: source.without_url() })
             }
         }
@@ -204,8 +262,8 @@ impl Client {
     /// Opens a stream; from now on its bytes are kept as they arrive.
     pub async fn subscribe(&self, stream: StreamName, query: &str) -> Result<EventStream, CaptureError> {
         let request = format!("GET {}", stream.path());
-        let (exchange, response) =
-            self.send(Method::GET, stream.path(), query, None, "text/event-stream").await?;
+        let builder = self.plain(&Method::GET, stream.path(), query, None, "text/event-stream");
+        let (exchange, response) = self.send(&request, builder).await?;
         let (status, headers) = (response.status().as_u16(), kept(response.headers()));
         let is_stream = status == 200
             && response
@@ -221,25 +279,37 @@ impl Client {
         Ok(EventStream::start(stream, exchange, response, self.tape.clone()))
     }
 
-    /// Sends a request and keeps it; the number joins its lines.
-    async fn send(
+    fn builder(&self, method: &Method, path: &str, query: &str) -> reqwest::RequestBuilder {
+        let mark = if query.is_empty() { "" } else { "?" };
+        self.http.request(method.clone(), format!("{}{path}{mark}{query}", self.url))
+    }
+
+    /// The owner's request.
+    fn plain(
         &self,
-        method: Method,
+        method: &Method,
         path: &str,
         query: &str,
         body: Option<&Value>,
         accept: &str,
-    ) -> Result<(u64, reqwest::Response), CaptureError> {
-        let described = clean(&format!("{method} {path}"));
-        let mark = if query.is_empty() { "" } else { "?" };
-        let mut builder = self
-            .http
-            .request(method, format!("{}{path}{mark}{query}", self.url))
+    ) -> reqwest::RequestBuilder {
+        let builder = self
+            .builder(method, path, query)
             .basic_auth(&self.credentials.user, Some(&self.credentials.password))
             .header(ACCEPT, accept);
-        if let Some(body) = body {
-            builder = builder.header(CONTENT_TYPE, "application/json").body(body.to_string());
+        match body {
+            Some(body) => builder.header(CONTENT_TYPE, "application/json").body(body.to_string()),
+            None => builder,
         }
+    }
+
+    /// Sends a request and keeps it; the number joins its lines.
+    async fn send(
+        &self,
+        described: &str,
+        builder: reqwest::RequestBuilder,
+    ) -> Result<(u64, reqwest::Response), CaptureError> {
+        let described = described.to_owned();
         let request = match builder.build() {
             Ok(request) => request,
             Err(source) => {

@@ -4,6 +4,7 @@
 //! and for how long. What was kept until then stays on the tape.
 
 mod person;
+mod raw;
 mod waiting;
 
 use crate::capture::{CaptureError, Client};
@@ -76,10 +77,13 @@ pub type OpenGate<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
 /// Performs the person's steps of `scenario` and keeps everything on the client's tape.
 ///
+/// `workspace` is the folder in which the agent works, as the server names it.
+///
 /// The person has both streams open from the beginning to the end, waits for the server's boot, and creates the main
 /// session; another one when a step first names it. After the last step the state is read over REST.
 pub async fn perform(
     scenario: &Scenario,
+    workspace: &str,
     client: &Client,
     limits: &Limits,
     open_gate: OpenGate<'_>,
@@ -88,7 +92,7 @@ pub async fn perform(
         let place = place.to_owned();
         move |problem| DriveError { place, problem }
     };
-    let arrived = Person::arrive(client, limits, open_gate).await;
+    let arrived = Person::arrive(workspace, client, limits, open_gate).await;
     let (mut person, doc) = arrived.map_err(at("before the first step"))?;
     for (index, step) in scenario.user.steps.iter().enumerate() {
         let number = index + 1;

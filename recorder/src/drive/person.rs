@@ -1,44 +1,46 @@
 //! The person at work: one step after the other, in one session or several.
 
-use super::waiting::{
-    accepted, ask, awaited, prompt_accepted, quiet, quiet_from_now, shown, subscribe, timed,
-};
+use super::waiting::{accepted, ask, awaited, quiet, quiet_from_now, shown, subscribe, timed};
 use super::{OpenGate, Problem};
-use crate::capture::{CaptureError, Client, Method, Reply};
+use crate::capture::{Client, Method};
 use crate::clock::Limits;
 use crate::events::{EventStream, kind, property};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::scenario::{MAIN_SESSION, PermissionAnswer, PromptRoute, UserAct, UserStep, WaitFor};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use tokio::task::{JoinError, JoinSet};
 
 /// The person of a scenario.
 pub(super) struct Person<'a> {
-    client: &'a Client,
-    limits: &'a Limits,
+    pub(super) client: &'a Client,
+    pub(super) limits: &'a Limits,
     open_gate: OpenGate<'a>,
     events: EventStream,
     global_events: EventStream,
     /// In the order of their creation; the main one first.
-    sessions: Vec<Session>,
+    pub(super) sessions: Vec<Session>,
     /// Prompts whose answer is awaited, each with the place of its session.
-    prompts: JoinSet<Answered>,
+    pub(super) prompts: JoinSet<Answered>,
     /// The questions that the person has answered, and those that were settled otherwise.
     settled: BTreeSet<String>,
     /// Every event before this place has been awaited or is older than one that was.
     awaited_from: usize,
+    /// What the person has saved of answers and events, by its word.
+    pub(super) saved: BTreeMap<String, String>,
+    /// The folder in which the agent works.
+    pub(super) workspace: String,
 }
 
 /// A session that the person has created.
-struct Session {
-    name: String,
-    id: String,
+pub(super) struct Session {
+    pub(super) name: String,
+    pub(super) id: String,
     /// How many events had come at the latest prompt.
     prompted_at: usize,
     /// How many prompts wait for their answer.
-    unanswered: usize,
+    pub(super) unanswered: usize,
 }
 
 /// Something that the agent asks.
@@ -62,6 +64,7 @@ const QUESTION: Question = Question {
 
 impl<'a> Person<'a> {
     pub(super) async fn arrive(
+        workspace: &str,
         client: &'a Client,
         limits: &'a Limits,
         open_gate: OpenGate<'a>,
@@ -90,6 +93,8 @@ impl<'a> Person<'a> {
             prompts: JoinSet::new(),
             settled: BTreeSet::new(),
             awaited_from,
+            saved: BTreeMap::new(),
+            workspace: workspace.to_owned(),
         };
         person.session(MAIN_SESSION).await?;
         Ok((person, doc))
@@ -126,23 +131,26 @@ impl<'a> Person<'a> {
                 let path = format!("/session/{}/abort", self.sessions[at].id);
                 self.post(&path, None).await
             }
+            UserAct::Request(request) => self.request(step.session(), request).await,
             UserAct::OpenGate(name) => {
                 (self.open_gate)(name);
                 Ok(())
             }
             UserAct::WaitFor(WaitFor::Idle) => self.wait_for_idle(step.session()).await,
-            UserAct::WaitFor(WaitFor::Event { event, containing }) => {
+            UserAct::WaitFor(WaitFor::Event { event, containing, save }) => {
                 let session = match &step.session {
                     Some(name) => Some(self.session(name).await?),
                     None => None,
                 };
-                self.wait_for_event(event, containing.as_deref(), session).await
+                let containing = containing.as_ref().map(|words| self.filled_in(words));
+                let event = self.wait_for_event(event, containing.as_deref(), session).await?;
+                self.save(save, &event, "the event")
             }
         }
     }
 
     /// The place of this session among the others; it is created if there is none of this name.
-    async fn session(&mut self, name: &str) -> Result<usize, Problem> {
+    pub(super) async fn session(&mut self, name: &str) -> Result<usize, Problem> {
         if let Some(at) = self.sessions.iter().position(|session| session.name == name) {
             return Ok(at);
         }
@@ -168,8 +176,15 @@ impl<'a> Person<'a> {
                 let path = format!("/session/{}/message", session.id);
                 let client = self.client.clone();
                 session.unanswered += 1;
-                self.prompts
-                    .spawn(async move { (at, client.exchange(Method::POST, &path, "", Some(&body)).await) });
+                self.prompts.spawn(async move {
+                    let reply = client.exchange(Method::POST, &path, "", Some(&body)).await;
+                    (
+                        at,
+                        reply
+                            .map_err(Problem::from)
+                            .and_then(|reply| accepted("the prompt", reply).map(drop)),
+                    )
+                });
                 Ok(())
             }
             PromptRoute::Async => {
@@ -230,9 +245,9 @@ impl<'a> Person<'a> {
         let replies = async {
             while sessions[at].unanswered > 0 {
                 let Some(answered) = prompts.join_next().await else { break };
-                let (of, reply) = joined(answered)?;
+                let (of, outcome) = joined(answered)?;
                 sessions[of].unanswered -= 1;
-                prompt_accepted(reply)?;
+                outcome?;
             }
             Ok::<(), Problem>(())
         };
@@ -250,7 +265,7 @@ impl<'a> Person<'a> {
         wanted: &str,
         containing: Option<&str>,
         session: Option<usize>,
-    ) -> Result<(), Problem> {
+    ) -> Result<Value, Problem> {
         let what = match containing {
             Some(words) => format!("an event {wanted} with {words:?}"),
             None => format!("an event {wanted}"),
@@ -262,12 +277,12 @@ impl<'a> Person<'a> {
                 && containing.is_none_or(|words| event.to_string().contains(words))
         };
         let event = self.events.wait_for(self.awaited_from, is_wanted);
-        let (place, _) = tokio::select! {
+        let (place, event) = tokio::select! {
             event = awaited(&what, self.limits.idle, event) => event?,
             problem = refusal(&mut self.prompts, &mut self.sessions) => return Err(problem),
         };
         self.awaited_from = place + 1;
-        Ok(())
+        Ok(event)
     }
 
     /// Waits until nothing happens any more, reads what is left, and closes the streams.
@@ -324,14 +339,15 @@ fn reply_with(answer: PermissionAnswer, message: &str) -> Value {
     json!({ "reply": answer.word(), "message": message })
 }
 
-type Answered = (usize, Result<Reply, CaptureError>);
+/// The place of the session, and whether the answer is one to go on with.
+pub(super) type Answered = (usize, Result<(), Problem>);
 
 /// Waits for a prompt that fails; never ready while none does.
 async fn refusal(prompts: &mut JoinSet<Answered>, sessions: &mut [Session]) -> Problem {
     while let Some(answered) = prompts.join_next().await {
-        let outcome = joined(answered).and_then(|(of, reply)| {
+        let outcome = joined(answered).and_then(|(of, outcome)| {
             sessions[of].unanswered -= 1;
-            prompt_accepted(reply)
+            outcome
         });
         if let Err(problem) = outcome {
             return problem;

@@ -135,7 +135,7 @@ async fn performed(server: Server) -> (Result<Performed, DriveError>, Vec<Line>)
         Server::NeverConnects => Limits { exchange: Duration::from_millis(500), ..limits() },
         _ => limits(),
     };
-    (perform(&scenario(), &client, &limits, &|_| {}).await, tape.lines())
+    (perform(&scenario(), "/tmp/w", &client, &limits, &|_| {}).await, tape.lines())
 }
 
 /// What was done, in order; the chunks of the streams are left out, since two connections race.

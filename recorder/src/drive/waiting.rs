@@ -1,7 +1,7 @@
 //! What a person waits for. Every wait has a limit and says what did not come.
 
 use super::Problem;
-use crate::capture::{CaptureError, Client, Method, Reply};
+use crate::capture::{Client, Method, Reply};
 use crate::clock::{self, Limits};
 use crate::events::{EventStream, StreamEnded};
 use fixtures::fault_plan::StreamName;
@@ -69,10 +69,6 @@ pub(super) async fn awaited<T>(
     event: impl Future<Output = Result<T, StreamEnded>>,
 ) -> Result<T, Problem> {
     timed(what, limit, event).await?.map_err(|ended| Problem::Ended { awaited: what.to_owned(), ended })
-}
-
-pub(super) fn prompt_accepted(reply: Result<Reply, CaptureError>) -> Result<(), Problem> {
-    accepted("the prompt", reply?).map(drop)
 }
 
 pub(super) fn accepted(request: &str, reply: Reply) -> Result<Reply, Problem> {
