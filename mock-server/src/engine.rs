@@ -186,6 +186,7 @@ fn wire_reply(reply: ApiReply) -> WireReply {
     let (content_type, body) = match reply.body {
         ReplyBody::Empty => (None, Bytes::new()),
         ReplyBody::Json(value) => (Some("application/json".to_owned()), Bytes::from(value.to_string())),
+        ReplyBody::Text(text) => (Some("text/plain".to_owned()), Bytes::from(text)),
         ReplyBody::Html(page) => (Some("text/html".to_owned()), Bytes::from_static(page.as_bytes())),
     };
     WireReply { status: reply.status, content_type, body }

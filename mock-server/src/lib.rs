@@ -8,6 +8,7 @@
 //! * [`engine`] — drives a world: performs its effects in order, turns its outputs into bytes.
 //! * [`replay`] — a recording, played again.
 //! * [`performer`] — what the shell needs of whoever answers: an engine or a replay.
+//! * `doc` — the operations of a release, and what a request for one must be.
 //! * `http`, `stream` — the shell: lanes, credentials, bodies, subscribers.
 //! * `socket` — connections that can be reset.
 //! * [`fault`] — what breaks, one behaviour a file.
@@ -15,6 +16,7 @@
 //! * [`standin`] — the front door.
 
 pub mod clock;
+mod doc;
 pub mod engine;
 pub mod fault;
 mod http;

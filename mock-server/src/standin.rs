@@ -142,14 +142,7 @@ impl StandIn {
         let (performer, workspace, folder) = performer(profile, &options)?;
         let access =
             Access { username: profile.server.word().to_owned(), password: options.password.clone() };
-        let core = Arc::new(Core::new(
-            performer,
-            clock,
-            journal.clone(),
-            access,
-            profile.directory_header,
-            faults.clone(),
-        ));
+        let core = Arc::new(Core::new(performer, clock, journal.clone(), access, profile, faults.clone()));
         let mut lanes = Vec::new();
         let mut tasks = Vec::new();
         let ports = std::iter::once((MAIN_LANE.to_owned(), options.port));

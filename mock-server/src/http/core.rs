@@ -1,14 +1,18 @@
 //! One performer behind all lanes: takes requests one at a time, and hands out what follows from them.
 
 use super::auth::Access;
+use super::cors::Origins;
 use crate::clock::Clock;
+use crate::doc::Operations;
 use crate::fault::ArmedPlan;
 use crate::journal::Journal;
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
+use crate::profile::Profile;
 use crate::stream::body::Connection;
 use crate::stream::bus::Bus;
 use crate::world::{ApiRequest, Ticket};
 use axum::http::request::Parts;
+use axum::http::{HeaderName, header};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Body, Line, Request, Response};
 use fixtures::redact::keep_header;
@@ -21,13 +25,9 @@ use tokio::sync::oneshot;
 pub(crate) const STREAM_HEADERS: &[(&str, &str)] = &[
     ("cache-control", "no-cache, no-transform"),
     ("content-type", "text/event-stream"),
-    ("vary", "Origin"),
     ("x-accel-buffering", "no"),
     ("x-content-type-options", "nosniff"),
 ];
-
-/// The headers of every other answer, beside its content type, as the real servers send them.
-pub(crate) const REPLY_HEADERS: &[(&str, &str)] = &[("vary", "Origin")];
 
 /// What all lanes share.
 pub(crate) struct Core {
@@ -35,6 +35,8 @@ pub(crate) struct Core {
     pub(crate) journal: Journal,
     pub(crate) access: Access,
     pub(crate) directory_header: &'static str,
+    pub(crate) origins: Origins,
+    pub(crate) operations: &'static Operations,
     pub(crate) faults: ArmedPlan,
     tickets: AtomicU64,
     inner: Mutex<Inner>,
@@ -43,7 +45,15 @@ pub(crate) struct Core {
 struct Inner {
     performer: Box<dyn Performer>,
     bus: Bus,
-    waiting: HashMap<Ticket, (Arc<str>, oneshot::Sender<Answer>)>,
+    waiting: HashMap<Ticket, Waiting>,
+}
+
+/// A request without an answer yet.
+struct Waiting {
+    lane: Arc<str>,
+    /// The headers that its answer has whatever it is.
+    headers: Vec<(HeaderName, String)>,
+    sender: oneshot::Sender<Answer>,
 }
 
 /// What a request gets.
@@ -58,7 +68,7 @@ impl Core {
         clock: Arc<Clock>,
         journal: Journal,
         access: Access,
-        directory_header: &'static str,
+        profile: &'static Profile,
         faults: ArmedPlan,
     ) -> Self {
         let inner = Inner { performer, bus: Bus::default(), waiting: HashMap::new() };
@@ -66,7 +76,9 @@ impl Core {
             clock,
             journal,
             access,
-            directory_header,
+            directory_header: profile.directory_header,
+            origins: Origins { sites: profile.sites },
+            operations: Operations::of(profile.server),
             faults,
             tickets: AtomicU64::new(0),
             inner: Mutex::new(inner),
@@ -83,11 +95,17 @@ impl Core {
     }
 
     /// Takes a request and waits for its answer; `None` when the performer forgot it.
-    pub(crate) async fn take(self: &Arc<Self>, lane: &Arc<str>, request: ApiRequest) -> Option<Answer> {
+    pub(crate) async fn take(
+        self: &Arc<Self>,
+        lane: &Arc<str>,
+        request: ApiRequest,
+        headers: &[(HeaderName, String)],
+    ) -> Option<Answer> {
         let (sender, receiver) = oneshot::channel();
+        let waiting = Waiting { lane: lane.clone(), headers: headers.to_vec(), sender };
         {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            inner.waiting.insert(request.ticket, (lane.clone(), sender));
+            inner.waiting.insert(request.ticket, waiting);
             let acts = inner.performer.take(request, &|| self.clock.now_ms());
             self.act_all(&mut inner, acts);
         }
@@ -138,11 +156,10 @@ impl Core {
                 Line::Model(call)
             }),
             Act::Reply(ticket, reply) => {
-                self.note_reply(ticket, &reply);
-                if let Some((_, sender)) = inner.waiting.remove(&ticket) {
-                    // A client that has left gets no answer.
-                    let _ = sender.send(Answer::Reply(reply));
-                }
+                let Some(waiting) = inner.waiting.remove(&ticket) else { return };
+                self.note_reply(ticket, &reply, &waiting.headers);
+                // A client that has left gets no answer.
+                let _ = waiting.sender.send(Answer::Reply(reply));
             }
             Act::Open(ticket, audience, hello) => self.open(inner, ticket, audience, hello),
             Act::WakeAfter(wait, number) => {
@@ -171,9 +188,9 @@ impl Core {
     }
 
     fn open(self: &Arc<Self>, inner: &mut Inner, ticket: Ticket, audience: Audience, hello: Frame) {
-        let Some((lane, sender)) = inner.waiting.remove(&ticket) else { return };
+        let Some(Waiting { lane, headers, sender }) = inner.waiting.remove(&ticket) else { return };
         let stream = audience.stream;
-        let headers = owned(STREAM_HEADERS).collect();
+        let headers = owned(STREAM_HEADERS).chain(told(&headers)).collect();
         self.journal.push(|at_us| {
             Line::Response(Response { at_us, exchange: ticket, status: 200, headers, body: Body::Empty })
         });
@@ -201,19 +218,26 @@ impl Core {
         self.journal.push(|at_us| Line::Request(Request { at_us, ..request }));
     }
 
-    fn note_reply(&self, exchange: u64, reply: &WireReply) {
-        let kind = reply.content_type.iter().map(|kind| ("content-type".to_owned(), kind.clone()));
-        let headers = kind.chain(owned(REPLY_HEADERS)).collect();
-        let body = Body::from_bytes(&reply.body);
-        let status = reply.status;
-        self.journal.push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body }));
+    fn note_reply(&self, exchange: u64, reply: &WireReply, headers: &[(HeaderName, String)]) {
+        let kind = reply.content_type.iter().map(|kind| (header::CONTENT_TYPE, kind.clone()));
+        let headers: Vec<_> = kind.chain(headers.iter().cloned()).collect();
+        self.note_answer(exchange, reply.status, &headers, &reply.body);
     }
 
-    pub(crate) fn note_refusal(&self, exchange: u64, status: u16) {
-        self.journal.push(|at_us| {
-            Line::Response(Response { at_us, exchange, status, headers: Vec::new(), body: Body::Empty })
-        });
+    pub(crate) fn note_answer(
+        &self,
+        exchange: u64,
+        status: u16,
+        headers: &[(HeaderName, String)],
+        body: &[u8],
+    ) {
+        let (headers, body) = (told(headers).collect(), Body::from_bytes(body));
+        self.journal.push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body }));
     }
+}
+
+fn told(headers: &[(HeaderName, String)]) -> impl Iterator<Item = (String, String)> {
+    headers.iter().map(|(name, value)| (name.to_string(), value.clone()))
 }
 
 fn owned(headers: &[(&str, &str)]) -> impl Iterator<Item = (String, String)> {

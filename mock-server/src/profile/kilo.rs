@@ -99,6 +99,7 @@ pub(super) static PROFILE: Profile = Profile {
         "write",
     ],
     directory_header: "x-kilo-directory",
+    sites: &["opencode.ai", "kilo.ai"],
     unknown_route: UnknownRoute::NotFound,
 };
 

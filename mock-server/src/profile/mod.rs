@@ -72,6 +72,8 @@ pub struct Profile {
     pub tools: &'static [&'static str],
     /// The header that names a directory.
     pub directory_header: &'static str,
+    /// The sites whose pages may talk to the server.
+    pub sites: &'static [&'static str],
     /// What an unknown route answers.
     pub unknown_route: UnknownRoute,
 }

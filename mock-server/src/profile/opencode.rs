@@ -92,5 +92,6 @@ pub(super) static PROFILE: Profile = Profile {
         "write",
     ],
     directory_header: "x-opencode-directory",
+    sites: &["opencode.ai"],
     unknown_route: UnknownRoute::WebPage,
 };

@@ -17,6 +17,9 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+/// The status of an answer to somebody without credentials.
+const UNAUTHORIZED: u16 = 401;
+
 /// Whose moments wait for each other: a session and its sub-agents; everybody, when absent.
 pub(super) type Thread = Option<Arc<str>>;
 
@@ -218,6 +221,8 @@ impl Reader {
                 self.course.causes[index].answer = Some(reply);
                 self.whats.push(What::Answer(index));
             }
+            // Who may ask is decided before a read is looked up.
+            Some(Err(_)) if response.status == UNAUTHORIZED => {}
             Some(Err((path, query))) => {
                 let query = telling(&crate::http::decode_query(&query));
                 let resource = Resource::of(&path, &query);

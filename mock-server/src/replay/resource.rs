@@ -56,8 +56,12 @@ impl Resource {
         let mut roots = false;
         for (key, value) in query {
             match key.as_str() {
-                // The servers list everything for a limit that is no number.
-                "limit" => limit = value.parse().ok(),
+                "limit" => match value.parse() {
+                    Ok(number) => limit = Some(number),
+                    // Sessions are all listed for a limit that is no number; messages are refused.
+                    Err(_) if segments == ["session"] => {}
+                    Err(_) => return None,
+                },
                 "roots" => roots = value == "true",
                 _ => return None,
             }

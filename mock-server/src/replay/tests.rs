@@ -60,6 +60,7 @@ impl Client {
             path: path.to_owned(),
             query: crate::http::decode_query(query),
             directory_header: None,
+            content_type: None,
             body: body.to_vec(),
         };
         self.acts.extend(self.replay.take(request, &|| 0));

@@ -69,6 +69,8 @@ pub struct ApiRequest {
     pub query: Vec<(String, String)>,
     /// The directory that a header names.
     pub directory_header: Option<String>,
+    /// `Content-Type`.
+    pub content_type: Option<String>,
     /// The body's bytes.
     pub body: Vec<u8>,
 }
@@ -91,6 +93,8 @@ pub enum ReplyBody {
     Json(Value),
     /// A web page.
     Html(&'static str),
+    /// Plain text.
+    Text(String),
 }
 
 /// Something that the world does.

@@ -34,6 +34,7 @@ mod tools;
 mod turn;
 mod units;
 
+use crate::doc::Operations;
 use crate::model::Delta;
 use crate::profile::{BootTiming, Profile};
 use ids::Ids;
@@ -79,6 +80,7 @@ enum Purpose {
 #[derive(Debug)]
 pub struct World {
     profile: &'static Profile,
+    operations: &'static Operations,
     config: WorldConfig,
     ids: Ids,
     now_ms: u64,
@@ -99,6 +101,7 @@ impl World {
     pub fn new(profile: &'static Profile, config: WorldConfig) -> Self {
         Self {
             profile,
+            operations: Operations::of(profile.server),
             ids: Ids::new(config.seed),
             permissions: Permissions::new(&config.config, profile),
             config,

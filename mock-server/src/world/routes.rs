@@ -2,16 +2,19 @@
 
 use super::prompt::Prompt;
 use super::{ApiRequest, ReplyBody, Subscription, World};
+use crate::doc::{Asked, Complaint};
 use crate::profile::{BootTiming, UnknownRoute};
+use fixtures::catalog;
 use serde_json::{Value, json};
-
-/// A page for routes that the real server answers with its web client.
-const WEB_PAGE: &str = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\" /><title>OpenCode</title></head><body></body></html>\n";
 
 impl World {
     pub(super) fn answer_request(&mut self, request: &ApiRequest) {
         let segments: Vec<&str> = request.path.split('/').filter(|segment| !segment.is_empty()).collect();
         let ticket = request.ticket;
+        if let Some(complaint) = self.complaint(request) {
+            return self.refuse(ticket, complaint);
+        }
+        let is_documented = self.operations.find(&request.method, &request.path).is_some();
         match (request.method.as_str(), segments.as_slice()) {
             ("GET", ["event"]) => self.subscribe(request),
             ("GET", ["global", "event"]) => self.subscribe_to_all(ticket),
@@ -26,18 +29,16 @@ impl World {
                 let open = self.questions.iter().map(|open| open.wire.clone()).collect();
                 self.reply_json(ticket, Value::Array(open));
             }
-            ("POST", ["question", id, "reply" | "reject"]) if !id.starts_with("que") => {
-                self.malformed_question(ticket, id);
-            }
             ("POST", ["question", id, "reply"]) => self.question_reply(request, id),
             ("POST", ["question", id, "reject"]) => self.dismiss_question(ticket, id),
             ("POST", ["permission", id, "reply"]) => self.permission_reply(request, id, "reply"),
             ("GET", ["session"]) => self.list_sessions(request),
             ("POST", ["session"]) => self.new_session(request),
             ("GET", ["session", "status"]) => self.list_status(request),
-            (_, ["session", id, ..]) if !id.starts_with("ses") => self.unknown_error(ticket),
             ("POST", ["session", id, "abort"]) => self.abort(request, id),
-            (_, ["session", id, ..]) if !self.sessions.contains_key(*id) && !is_diff(&segments) => {
+            (_, ["session", id, ..])
+                if is_documented && !self.sessions.contains_key(*id) && !is_diff(&segments) =>
+            {
                 let body =
                     json!({"name": "NotFoundError", "data": {"message": format!("Session not found: {id}")}});
                 self.reply(ticket, 404, ReplyBody::Json(body));
@@ -58,7 +59,7 @@ impl World {
             ("POST", ["session", id, "message"]) => self.send_prompt(request, id, Some(ticket)),
             ("POST", ["session", id, "prompt_async"]) => self.send_prompt(request, id, None),
             ("POST", ["session", _, "permissions", id]) => self.permission_reply(request, id, "response"),
-            _ => self.unknown_route(ticket),
+            _ => self.not_played(request),
         }
     }
 
@@ -141,13 +142,7 @@ impl World {
     }
 
     fn new_session(&mut self, request: &ApiRequest) {
-        let body = match request.body.as_slice() {
-            [] => json!({}),
-            bytes => match serde_json::from_slice(bytes) {
-                Ok(body @ Value::Object(_)) => body,
-                _ => return self.reply(request.ticket, 400, ReplyBody::Json(json!({"_tag": "BadRequest"}))),
-            },
-        };
+        let body = body_of(request);
         let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
         let directory = self.directory_of(request);
         let id = self.create_session(&directory, text("title"), text("parentID"));
@@ -156,16 +151,8 @@ impl World {
     }
 
     fn send_prompt(&mut self, request: &ApiRequest, id: &str, waiting: Option<u64>) {
-        let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
-            return if request.body.is_empty() {
-                self.bad_request(request.ticket, "Expected object, got undefined")
-            } else {
-                self.unknown_error(request.ticket)
-            };
-        };
-        let Some(parts) = body.get("parts").and_then(Value::as_array) else {
-            return self.bad_request(request.ticket, "Missing key\n  at [\"parts\"]");
-        };
+        let body = body_of(request);
+        let parts = body["parts"].as_array().cloned().unwrap_or_default();
         let texts =
             parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).map(str::to_owned);
         let prompt = Prompt { ticket: waiting, texts: texts.collect() };
@@ -176,41 +163,41 @@ impl World {
     }
 
     fn permission_reply(&mut self, request: &ApiRequest, id: &str, key: &str) {
-        let body = serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
-        match body.get(key).and_then(Value::as_str) {
-            Some(answer @ ("once" | "always" | "reject")) => {
-                self.answer_permission(request.ticket, id, answer)
-            }
-            other => {
-                let got = other.map_or_else(|| "undefined".to_owned(), |word| format!("{word:?}"));
-                let expected = r#"Expected "once" | "always" | "reject""#;
-                self.bad_request(request.ticket, &format!("{expected}, got {got}\n  at [\"{key}\"]"));
-            }
-        }
+        let body = body_of(request);
+        let answer = body[key].as_str().unwrap_or_default();
+        self.answer_permission(request.ticket, id, answer);
     }
 
     fn question_reply(&mut self, request: &ApiRequest, id: &str) {
-        if request.body.is_empty() {
-            return self.bad_request(request.ticket, "Expected object, got undefined");
-        }
-        let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
-            return self.unknown_error(request.ticket);
+        let answers: Vec<Vec<String>> =
+            serde_json::from_value(body_of(request)["answers"].take()).unwrap_or_default();
+        self.answer_question(request.ticket, id, &answers);
+    }
+
+    /// What is wrong with a request before anybody looks at what it wants.
+    fn complaint(&self, request: &ApiRequest) -> Option<Complaint> {
+        let operation = self.operations.find(&request.method, &request.path)?;
+        let asked = Asked {
+            path: &request.path,
+            query: &request.query,
+            content_type: request.content_type.as_deref(),
+            body: &request.body,
         };
-        match answers_of(&body) {
-            Ok(answers) => self.answer_question(request.ticket, id, &answers),
-            Err(message) => self.bad_request(request.ticket, &message),
+        self.operations.complaint(operation, &asked)
+    }
+
+    fn refuse(&mut self, ticket: u64, complaint: Complaint) {
+        match complaint {
+            Complaint::Unexpected => self.unknown_error(ticket),
+            Complaint::Tagged => self.reply(ticket, 400, ReplyBody::Json(json!({"_tag": "BadRequest"}))),
+            Complaint::Bad { message, kind } => {
+                let body = json!({"name": "BadRequest", "data": {"message": message, "kind": kind}});
+                self.reply(ticket, 400, ReplyBody::Json(body));
+            }
+            Complaint::ContentType(kind) => {
+                self.reply(ticket, 415, ReplyBody::Text(format!("Unsupported content-type: {kind}")));
+            }
         }
-    }
-
-    fn malformed_question(&mut self, ticket: u64, id: &str) {
-        let message = format!("Expected a string starting with \"que\", got {id:?}\n  at [\"requestID\"]");
-        let body = json!({"name": "BadRequest", "data": {"message": message, "kind": "Params"}});
-        self.reply(ticket, 400, ReplyBody::Json(body));
-    }
-
-    fn bad_request(&mut self, ticket: u64, message: &str) {
-        let body = json!({"name": "BadRequest", "data": {"message": message, "kind": "Payload"}});
-        self.reply(ticket, 400, ReplyBody::Json(body));
     }
 
     fn unknown_error(&mut self, ticket: u64) {
@@ -220,38 +207,30 @@ impl World {
         self.reply(ticket, 500, ReplyBody::Json(body));
     }
 
-    fn unknown_route(&mut self, ticket: u64) {
+    /// What the real server has and the stand-in has not is told by its name; what neither has, as the real one does.
+    fn not_played(&mut self, request: &ApiRequest) {
+        let ticket = request.ticket;
+        if let Some(operation) = self.operations.find(&request.method, &request.path) {
+            let message = format!("the stand-in does not play {} ({})", operation.words(), operation.id);
+            let body = json!({"name": "NotPlayed", "data": {"message": message, "operation": operation.id}});
+            return self.reply(ticket, 501, ReplyBody::Json(body));
+        }
         match self.profile.unknown_route {
             UnknownRoute::NotFound => self.reply(ticket, 404, ReplyBody::Json(json!({"error": "Not Found"}))),
-            UnknownRoute::WebPage => self.reply(ticket, 200, ReplyBody::Html(WEB_PAGE)),
+            UnknownRoute::WebPage => {
+                let page = catalog::web_page(&self.profile.server.release()).unwrap_or_default();
+                self.reply(ticket, 200, ReplyBody::Html(page));
+            }
         }
     }
+}
+
+/// The body of a request that has been checked.
+fn body_of(request: &ApiRequest) -> Value {
+    serde_json::from_slice(&request.body).unwrap_or_default()
 }
 
 /// The diff of an unknown session is empty, not an error.
 fn is_diff(segments: &[&str]) -> bool {
     matches!(segments, ["session", _, "diff"])
-}
-
-/// The answers in a reply: for each question a list of texts. What else it is, is told in the servers' words.
-fn answers_of(body: &Value) -> Result<Vec<Vec<String>>, String> {
-    if !body.is_object() {
-        return Err(format!("Expected object, got {body}"));
-    }
-    let answers = body.get("answers").ok_or("Missing key\n  at [\"answers\"]")?;
-    let list =
-        answers.as_array().ok_or_else(|| format!("Expected array, got {answers}\n  at [\"answers\"]"))?;
-    let answer = |(at, answer): (usize, &Value)| {
-        let chosen = answer
-            .as_array()
-            .ok_or_else(|| format!("Expected QuestionAnswer, got {answer}\n  at [\"answers\"][{at}]"))?;
-        let label = |(place, label): (usize, &Value)| {
-            label
-                .as_str()
-                .map(str::to_owned)
-                .ok_or_else(|| format!("Expected string, got {label}\n  at [\"answers\"][{at}][{place}]"))
-        };
-        chosen.iter().enumerate().map(label).collect()
-    };
-    list.iter().enumerate().map(answer).collect()
 }

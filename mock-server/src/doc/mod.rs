@@ -1,0 +1,236 @@
+//! What a release documents of itself: its operations, found by method and path, and what a request for one must be.
+//! The real servers check requests against the very schemas that `/doc` is made of, so the recorded `/doc` is what the
+//! stand-in checks them against, in the same words.
+
+mod schema;
+#[cfg(test)]
+mod tests;
+
+use fixtures::{ServerKind, catalog};
+use schema::{Absent, Problem, Schemas};
+use serde_json::{Map, Value, json};
+use std::sync::OnceLock;
+
+/// The operations of a release.
+#[derive(Debug)]
+pub(crate) struct Operations {
+    schemas: Schemas,
+    list: Vec<Operation>,
+}
+
+/// A method and a path that `/doc` knows.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    method: String,
+    /// As `/doc` writes it.
+    pub(crate) path: String,
+    segments: Vec<Segment>,
+    /// `session.create`, ….
+    pub(crate) id: String,
+    parameters: Vec<Parameter>,
+    body: Option<Value>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Segment {
+    Literal(String),
+    Parameter(String),
+    /// All that follows.
+    Rest,
+}
+
+#[derive(Debug)]
+struct Parameter {
+    name: String,
+    is_in_path: bool,
+    is_required: bool,
+    schema: Value,
+}
+
+/// Why a request is refused before anybody looks at what it wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Complaint {
+    /// With the words of a schema, and the part of the request that they are about.
+    Bad { message: String, kind: &'static str },
+    /// Without words.
+    Tagged,
+    /// As if the server had failed.
+    Unexpected,
+    /// The body is of a type that nobody reads.
+    ContentType(String),
+}
+
+/// A request, as far as it is checked.
+pub(crate) struct Asked<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) query: &'a [(String, String)],
+    pub(crate) content_type: Option<&'a str>,
+    pub(crate) body: &'a [u8],
+}
+
+/// These read their body by themselves, whatever its type is, and do not say what is wrong with it.
+const LOOSE_BODIES: &[&str] = &["session.create", "session.fork"];
+
+impl Operations {
+    /// Those of the pinned release.
+    pub(crate) fn of(server: ServerKind) -> &'static Self {
+        static KILO: OnceLock<Operations> = OnceLock::new();
+        static OPENCODE: OnceLock<Operations> = OnceLock::new();
+        let cell = match server {
+            ServerKind::Kilo => &KILO,
+            ServerKind::Opencode => &OPENCODE,
+        };
+        cell.get_or_init(|| {
+            let doc = catalog::doc(&server.release()).unwrap_or_default();
+            Self::read(&serde_json::from_slice(doc).unwrap_or_default())
+        })
+    }
+
+    fn read(doc: &Value) -> Self {
+        let mut list = Vec::new();
+        for (path, methods) in doc["paths"].as_object().into_iter().flatten() {
+            for (method, operation) in methods.as_object().into_iter().flatten() {
+                list.push(Operation::read(path, method, operation));
+            }
+        }
+        // A word in a path beats a parameter at its place.
+        let parameters = |operation: &Operation| {
+            operation.segments.iter().map(|s| !matches!(s, Segment::Literal(_))).collect::<Vec<_>>()
+        };
+        list.sort_by_key(parameters);
+        Self { schemas: Schemas::of(doc), list }
+    }
+
+    /// The operation that a request means.
+    pub(crate) fn find(&self, method: &str, path: &str) -> Option<&Operation> {
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        self.list.iter().find(|operation| operation.method == method && operation.is_at(&segments))
+    }
+
+    /// What is wrong with a request for an operation; none if it may be looked at.
+    pub(crate) fn complaint(&self, operation: &Operation, asked: &Asked<'_>) -> Option<Complaint> {
+        self.wrong_path(operation, asked.path)
+            .or_else(|| self.wrong_query(operation, asked.query))
+            .or_else(|| self.wrong_body(operation, asked))
+    }
+
+    fn wrong_path(&self, operation: &Operation, path: &str) -> Option<Complaint> {
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        for (segment, given) in operation.segments.iter().zip(segments) {
+            let Segment::Parameter(name) = segment else { continue };
+            let schema = operation.parameters.iter().find(|p| p.is_in_path && p.name == *name);
+            let Some(schema) = schema.map(|parameter| &parameter.schema) else { continue };
+            let Some(problem) = self.schemas.problem(schema, &json!(given), Absent::Never) else { continue };
+            // A session is looked for before anything else is read.
+            if name == "sessionID" {
+                return Some(Complaint::Unexpected);
+            }
+            return Some(problem.at(name).complaint("Params"));
+        }
+        None
+    }
+
+    fn wrong_query(&self, operation: &Operation, query: &[(String, String)]) -> Option<Complaint> {
+        for parameter in operation.parameters.iter().filter(|parameter| !parameter.is_in_path) {
+            let given: Vec<&str> = query
+                .iter()
+                .filter(|(name, _)| *name == parameter.name)
+                .map(|(_, value)| value.as_str())
+                .collect();
+            let problem = match given[..] {
+                [] if parameter.is_required => Some(Problem::missing()),
+                [] => None,
+                [value] => self.schemas.problem_of_text(&parameter.schema, value),
+                _ => Some(self.schemas.repeated(&parameter.schema, &given, parameter.is_required)),
+            };
+            if let Some(problem) = problem {
+                return Some(problem.at(&parameter.name).complaint("Query"));
+            }
+        }
+        None
+    }
+
+    fn wrong_body(&self, operation: &Operation, asked: &Asked<'_>) -> Option<Complaint> {
+        let schema = operation.body.as_ref()?;
+        let is_loose = LOOSE_BODIES.contains(&operation.id.as_str());
+        let is_json = |kind: &str| kind.split(';').next().unwrap_or_default().trim() == "application/json";
+        let value = match asked {
+            Asked { body: [], .. } if is_loose => return None,
+            Asked { body: [], .. } => None,
+            Asked { content_type: Some(kind), .. } if !is_loose && !is_json(kind) => {
+                return Some(Complaint::ContentType((*kind).to_owned()));
+            }
+            Asked { body, .. } => match serde_json::from_slice::<Value>(&lossy(body)) {
+                Ok(value) => Some(value),
+                Err(_) if is_loose => return Some(Complaint::Tagged),
+                Err(_) => return Some(Complaint::Unexpected),
+            },
+        };
+        let problem = match value {
+            Some(value) => self.schemas.problem(schema, &value, Absent::Never),
+            None => Some(self.schemas.no_body(schema)),
+        }?;
+        Some(if is_loose { Complaint::Tagged } else { problem.complaint("Payload") })
+    }
+}
+
+/// Bytes that are no text are replaced, as the servers do.
+fn lossy(bytes: &[u8]) -> Vec<u8> {
+    String::from_utf8_lossy(bytes).into_owned().into_bytes()
+}
+
+impl Operation {
+    fn read(path: &str, method: &str, operation: &Value) -> Self {
+        let segment = |segment: &str| match segment.strip_prefix('{').and_then(|name| name.strip_suffix('}'))
+        {
+            Some(name) => Segment::Parameter(name.to_owned()),
+            None if segment == "*" => Segment::Rest,
+            None => Segment::Literal(segment.to_owned()),
+        };
+        let parameter = |parameter: &Value| Parameter {
+            name: text(&parameter["name"]),
+            is_in_path: parameter["in"] == "path",
+            is_required: parameter["required"] == true,
+            schema: parameter["schema"].clone(),
+        };
+        Self {
+            method: method.to_ascii_uppercase(),
+            path: path.to_owned(),
+            segments: path.split('/').filter(|segment| !segment.is_empty()).map(segment).collect(),
+            id: text(&operation["operationId"]),
+            parameters: operation["parameters"].as_array().into_iter().flatten().map(parameter).collect(),
+            body: operation.pointer("/requestBody/content/application~1json/schema").cloned(),
+        }
+    }
+
+    fn is_at(&self, segments: &[&str]) -> bool {
+        let rest = self.segments.last() == Some(&Segment::Rest);
+        let fits = |(known, given): (&Segment, &&str)| match known {
+            Segment::Literal(word) => word == given,
+            Segment::Parameter(_) | Segment::Rest => true,
+        };
+        let long_enough =
+            if rest { segments.len() >= self.segments.len() } else { segments.len() == self.segments.len() };
+        long_enough && self.segments.iter().zip(segments).all(fits)
+    }
+
+    /// As a person would write it.
+    pub(crate) fn words(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+}
+
+impl Problem {
+    fn complaint(self, kind: &'static str) -> Complaint {
+        Complaint::Bad { message: self.message(), kind }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The named schemas of a `/doc`.
+fn named_schemas(doc: &Value) -> Map<String, Value> {
+    doc.pointer("/components/schemas").and_then(Value::as_object).cloned().unwrap_or_default()
+}
