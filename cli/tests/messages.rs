@@ -166,9 +166,11 @@ fn words_and_files_that_can_not_be_judged() {
             &["check", "--adapter", "./none"],
             &["check", "--adapter", " "],
             &["check", "--histories", "scenario"],
+            &["check", "--histories", "scenario/below"],
             &["gate", "--phase", "9"],
             &["gate", "--phase", "x"],
             &["gate", "--out", "scenario"],
+            &["gate", "--out", "scenario/below"],
             &["adapter", "--mutant", "resume_withot_refresh"],
         ],
         folder.path()
@@ -240,7 +242,7 @@ fn what_could_not_be_written_is_told() {
 #[test]
 fn every_help_teaches() {
     let folder = nonsense();
-    for command in ["serve", "model", "compare", "check", "judge", "gate", "adapter"] {
+    for command in ["serve", "model", "record", "compare", "check", "judge", "gate", "adapter"] {
         let output = standin(&[command, "--help"], folder.path()).output().unwrap();
         let help = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0));

@@ -106,14 +106,30 @@ fn what_can_not_be_is_told_before_anything_is_started() {
     let at = folder.path();
     let bin = program(at, "echo started > started; exit 1");
     std::fs::write(at.join("plain"), "").unwrap();
+    std::fs::create_dir(at.join("folder.jsonl")).unwrap();
     std::fs::write(at.join("s.toml"), "about = \"x\"\nagnet = []\n").unwrap();
     for (arguments, code, expected) in [
         (&["--bin", "./none"][..], 2, "there is no program "),
         (&["--bin", "no-such-program"], 2, "there is no program no-such-program: install it"),
         (&["--bin", "./plain"], 2, "plain is not an executable file: give it the right to run"),
-        (&["--out", "plain"], 3, "failed to write in plain: "),
-        (&["--out", "plain/x.jsonl"], 3, "failed to write in plain: "),
-        (&["--keep-server-log", "plain/log"], 3, "plain/log: failed to begin the server's log"),
+        (
+            &["--out", "plain"],
+            2,
+            "failed to write in plain: it is a file, and a folder is wanted; name another",
+        ),
+        (&["--out", "plain/x.jsonl"], 2, "failed to write in plain: it is a file"),
+        (
+            &["--out", "plain/deep/x.jsonl"],
+            2,
+            "plain/deep: a part of its path is a file, not a folder; name another",
+        ),
+        (&["--out", "folder.jsonl"], 2, "failed to write folder.jsonl: it is a folder, and a file is wanted"),
+        (
+            &["--keep-server-log", "plain/log"],
+            2,
+            "failed to write in plain: it is a file, and a folder is wanted",
+        ),
+        (&["--keep-server-log", "folder.jsonl"], 2, "failed to write folder.jsonl: it is a folder"),
         (&["--scenario", "no/such"], 2, "there is no scenario 'no/such'; there are: "),
         (&["--scenario", "s.toml"], 2, "s.toml:2: unknown field `agnet`"),
         (&["--server", "vim"], 2, "there is no server 'vim'; there are: kilo, opencode"),

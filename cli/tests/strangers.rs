@@ -78,6 +78,7 @@ async fn who_does_not_speak_the_protocol_is_told_so_at_the_first_words() {
 fn no_case_is_run_with_a_program_that_is_no_adapter() {
     for (adapter, code, expected) in [
         ("yes", 1, "fail: yes is no adapter; no case was run"),
+        ("true", 1, "fail: true is no adapter; no case was run\n    the adapter ended before it answered"),
         ("/nowhere/adapter", 2, "there is no program /nowhere/adapter"),
     ] {
         let output = Command::new(STANDIN).args(["check", "--adapter", adapter]).output().unwrap();
