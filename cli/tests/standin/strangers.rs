@@ -2,13 +2,7 @@
 //! and nothing of it is left. Method: small programs of the system, and the reference adapter in a shell that
 //! spoils it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
+use crate::STANDIN;
 use fixtures::ServerKind;
 use harness::clock::Limits;
 use harness::gate::run_cell;
@@ -20,8 +14,6 @@ use parity_specs::Matrix;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-
-const STANDIN: &str = env!("CARGO_BIN_EXE_standin");
 
 fn program(words: &[&str]) -> Subject {
     let args = words[1..].iter().map(|word| (*word).to_owned()).collect();

@@ -1,18 +1,10 @@
 //! Goal: `standin record` records a program, says what it did, tells each way of failing apart, and takes nothing of
 //! the user's along. Method: the binary with programs that serve, or that don't, in a home full of bait.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
-mod programs;
-
+use crate::STANDIN;
+use crate::programs::{SCENARIO, program, record, serving};
 use fixtures::ServerKind;
 use fixtures::recording::Recording;
-use programs::{SCENARIO, program, record, serving};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -135,7 +127,7 @@ fn what_can_not_be_is_told_before_anything_is_started() {
         (&["--server", "vim"], 2, "there is no server 'vim'; there are: kilo, opencode"),
         (&["--bin", "x", "--npm-dir", "y"], 2, "cannot be used with"),
     ] {
-        let mut command = std::process::Command::new(programs::STANDIN);
+        let mut command = std::process::Command::new(STANDIN);
         command.arg("record").args(arguments).current_dir(at);
         for (flag, value) in
             [("--server", "kilo"), ("--scenario", SCENARIO), ("--bin", bin.to_str().unwrap())]
@@ -162,7 +154,7 @@ fn a_workspace_that_can_not_be_made_and_an_npm_that_is_not_there_are_told() {
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("none: failed to make a folder in it: "), "{stderr}");
 
-    let output = std::process::Command::new(programs::STANDIN)
+    let output = std::process::Command::new(STANDIN)
         .args(["record", "--server", "opencode", "--scenario", SCENARIO, "--npm-dir", "npm"])
         .current_dir(folder.path())
         .env("PATH", folder.path())

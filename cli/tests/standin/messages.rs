@@ -1,20 +1,12 @@
 //! Goal: what a user reads after a mistake is one clear message: what, where, what to do. Method: the binary, in a
 //! folder of nonsense; the messages are snapshots, to be read by a person.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
+use crate::STANDIN;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
-
-const STANDIN: &str = env!("CARGO_BIN_EXE_standin");
 
 fn standin(args: &[&str], folder: &Path) -> Command {
     let mut command = Command::new(STANDIN);
