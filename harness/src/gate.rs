@@ -381,4 +381,17 @@ mod tests {
         let unseen = report(&debt, GOOD, [Verdict::HarnessError, Verdict::Pass]);
         assert_eq!(unseen.result, GateResult::CouldNotCheck);
     }
+
+    #[test]
+    fn a_phase_asks_for_nothing_of_a_later_one() {
+        let mut matrix = matrix("");
+        matrix.requirements.get_mut("a.c").unwrap().phase = 3;
+        matrix.cases[1].case.proves = vec!["a.c".to_owned()];
+        for (number, ids, cells) in [(1, &[][..], 0), (2, &["a.b"], 1), (3, &["a.b", "a.c"], 2)] {
+            let phase = Phase { number, name: "p".into() };
+            let rows = judge_gate(&matrix, &phase, &[], Vec::new(), Vec::new()).requirements;
+            assert_eq!(rows.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ids);
+            assert_eq!(count_cells(&matrix, &phase), cells * (1 + mutants::all().len()));
+        }
+    }
 }

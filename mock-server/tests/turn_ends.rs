@@ -1,5 +1,6 @@
-//! Goal: turns end well that do not end by themselves, where no recording shows the whole of it. Method: a plain
-//! client on loopback, scenarios written for the purpose, logical time.
+//! Goal: turns end well that do not end by themselves, and one answer to a question for permission answers no more
+//! than it may, where no recording shows the whole of it. Method: a plain client on loopback, scenarios written for
+//! the purpose, logical time.
 
 #![allow(
     clippy::unwrap_used,
@@ -37,6 +38,11 @@ impl Stage {
     async fn post(&self, path: &str, body: Value) -> Value {
         let url = format!("{}{path}", self.stand_in.url());
         self.client.post(url).json(&body).send().await.unwrap().json().await.unwrap()
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        let url = format!("{}{path}", self.stand_in.url());
+        self.client.get(url).send().await.unwrap().json().await.unwrap()
     }
 
     async fn session(&self) -> String {
@@ -172,5 +178,43 @@ async fn an_abort_drops_what_the_model_would_say_at_its_gate() {
         assert_eq!(answer["parts"][1]["text"], "Three");
         stage.until(|event| event["properties"]["part"]["text"] == "Three").await;
         assert!(stage.seen.iter().all(|event| event["properties"]["delta"] != "two"));
+    }
+}
+
+#[tokio::test]
+async fn one_answer_answers_what_the_same_session_asks_and_nothing_else() {
+    let reads =
+        ["a", "b"].map(|at| format!("{{ tool = \"read\", input = {{ filePath = \"/none/{at}/x\" }} }}"));
+    let steps = reads.join(", ") + ", { say = \"Done.\" }";
+    for (server, answer) in
+        ServerKind::ALL.into_iter().flat_map(|s| [(s, "reject"), (s, "always"), (s, "once")])
+    {
+        let mut stage = Stage::open(server, scenario(&[("go", &steps)])).await;
+        let sessions = [stage.session().await, stage.session().await];
+        let mut first = Value::Null;
+        for session in &sessions {
+            stage.begin(session, "go").await;
+            for at in ["b", "a"] {
+                let patterns = json!([format!("/none/{at}/*")]);
+                let asks = |event: &Value| {
+                    let asked = &event["properties"];
+                    event["type"] == "permission.asked"
+                        && asked["patterns"] == patterns
+                        && asked["sessionID"] == session.as_str()
+                };
+                let asked = stage.until(asks).await;
+                if *session == sessions[0] {
+                    first = asked["properties"]["id"].clone();
+                }
+            }
+        }
+        let route = format!("/permission/{}/reply", first.as_str().unwrap());
+        assert_eq!(stage.post(&route, json!({"reply": answer})).await, true);
+        let open = stage.get("/permission").await;
+        let open: Vec<&str> =
+            open.as_array().unwrap().iter().map(|asked| asked["sessionID"].as_str().unwrap()).collect();
+        let [ours, other] = sessions.each_ref().map(String::as_str);
+        let expected = if answer == "once" { vec![ours, other, other] } else { vec![other, other] };
+        assert_eq!(open, expected, "{server} {answer}");
     }
 }

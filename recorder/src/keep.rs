@@ -61,24 +61,13 @@ fn write_and_scan(writer: &mut Writer, lines: &[Line], secrets: &Secrets) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixtures::ServerKind;
-    use fixtures::recording::{Body, Chunk, FORMAT, FileKind, Header, Performer, Provenance, Response};
+    use crate::testing::header;
+    use fixtures::recording::{Body, Chunk, Response};
     use serde_json::json;
     use std::os::unix::fs::PermissionsExt as _;
 
     fn recording(lines: Vec<Line>) -> Recording {
-        let header = Header {
-            format: FORMAT,
-            kind: FileKind::Recording,
-            server: ServerKind::Kilo,
-            version: "7.7.7".into(),
-            performer: Performer::Real,
-            scenario: "a/b".into(),
-            workspace: "/tmp/w".into(),
-            by: "test".into(),
-            provenance: Provenance::default(),
-        };
-        Recording { header, lines, torn: false }
+        Recording { header: header(), lines, torn: false }
     }
 
     #[test]

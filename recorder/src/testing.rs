@@ -2,6 +2,8 @@
 
 pub(crate) mod fake_server;
 
+use fixtures::ServerKind;
+use fixtures::recording::{FORMAT, FileKind, Header, Performer, Provenance};
 use fixtures::scenario::Scenario;
 use rustix::process::Pid;
 use std::ffi::OsString;
@@ -27,6 +29,21 @@ steps = [{ say = "I will." }]
 steps = [{ prompt = "please write it" }, { answer_permission = "once" }, { wait_for = "idle" }]
 "#;
     Scenario::parse(Path::new("test.toml"), text).unwrap()
+}
+
+/// The header of a recording of Kilo.
+pub(crate) fn header() -> Header {
+    Header {
+        format: FORMAT,
+        kind: FileKind::Recording,
+        server: ServerKind::Kilo,
+        version: "7.7.7".into(),
+        performer: Performer::Real,
+        scenario: "a/b".into(),
+        workspace: "/tmp/w".into(),
+        by: "test".into(),
+        provenance: Provenance::default(),
+    }
 }
 
 /// Is there such a process, and is it more than a name that nobody has reaped yet?

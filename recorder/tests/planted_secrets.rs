@@ -10,14 +10,10 @@
 
 use aho_corasick::AhoCorasick;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD, Engine as _};
-use fixtures::ServerKind;
-use fixtures::recording::{
-    Body, Chunk, FORMAT, FileKind, Header, Line, ModelCall, ModelPurpose, Note, Performer, Provenance,
-    Recording, Request, Response,
-};
+use fixtures::recording::{Body, Chunk, Line, ModelCall, ModelPurpose, Note, Recording, Request, Response};
 use fixtures::redact::planting::Dice;
 use fixtures::redact::{SHAPES, Secrets, clean};
-use fixtures::sse;
+use fixtures::{ServerKind, catalog, sse};
 use recorder::keep::keep;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -235,17 +231,8 @@ fn ten_thousand_planted_secrets_leave_no_trace() {
     (0..PLANTED).for_each(|number| garden.sow(number));
     let Garden { lines, secrets, .. } = garden;
     assert!(secrets.len() >= PLANTED);
-    let header = Header {
-        format: FORMAT,
-        kind: FileKind::Recording,
-        server: ServerKind::Kilo,
-        version: "7.7.7".into(),
-        performer: Performer::Real,
-        scenario: "a/b".into(),
-        workspace: "/tmp/w".into(),
-        by: "test".into(),
-        provenance: Provenance::default(),
-    };
+    // That of a real one.
+    let header = catalog::recording(&ServerKind::Kilo.release(), "text/plain").unwrap().header;
     let recording = Recording { header, lines, torn: false };
 
     let folder = tempfile::tempdir().unwrap();

@@ -21,5 +21,5 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
     let environment =
         [("STANDIN_KILLS", arguments.count.to_string()), ("STANDIN_KILLS_SEED", arguments.seed.to_string())];
     let environment = environment.each_ref().map(|(name, value)| (*name, value.as_str()));
-    step::run(root, &["cargo", "test", "--locked", "-p", "cli", "--test", "killed"], &environment)
+    step::run(root, &["cargo", "test", "--locked", "-p", "cli", "--test", "standin", "killed"], &environment)
 }

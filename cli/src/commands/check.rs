@@ -26,7 +26,8 @@ its way, and the history is judged. The adapter is the reference unless you name
     standin check --adapter 'node my-adapter.js --verbose'
     standin check --mutant resume_without_refresh     (fails: that mutant has the mistake)
 
-Exit codes: 0 all pass, 1 a case fails, 2 misuse, 3 a case could not be examined."
+Exit codes: 0 all pass, 1 a case fails, or the program ends or speaks otherwise at the first words, 2 misuse,
+a folder that can't be written among it, 3 a case could not be examined."
 )]
 pub(crate) struct Arguments {
     /// A program that speaks the adapter protocol, with its arguments, separated by spaces.
@@ -49,7 +50,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let subject = subject(arguments)?;
     let cases = cases(arguments)?;
-    arguments.histories.as_deref().map(writable_folder).transpose()?;
+    if let Some(folder) = &arguments.histories {
+        writable_folder(folder, "--histories")?;
+    }
     let runtime = runtime()?;
     if matches!(subject, Subject::Program { .. }) {
         match runtime.block_on(greet(&subject, &Limits::default())) {

@@ -20,7 +20,8 @@ mutants, which must be caught. What nothing proves must stand in the ledger of d
     standin gate --phase 2 --out report --format json
 
 DIR then holds report.json, report.html and histories/, which `standin judge` judges again.
-Exit codes: 0 the gate holds, 1 it does not, 2 misuse, 3 something could not be checked."
+Exit codes: 0 the gate holds, 1 it does not, 2 misuse, a folder that can't be written among it, 3 something
+could not be checked."
 )]
 pub(crate) struct Arguments {
     /// The phase; the last one of the matrix when absent.
@@ -52,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         let asked = wanted.unwrap_or_default();
         Failure::Misuse(format!("there is no phase {asked}; there are: {}", numbers.join(", ")))
     })?;
-    writable_folder(&arguments.out)?;
+    writable_folder(&arguments.out, "--out")?;
     let bar = ProgressBar::new(u64::try_from(count_cells(&matrix, phase)).unwrap_or(0));
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}") {
         bar.set_style(style);

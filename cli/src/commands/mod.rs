@@ -159,12 +159,29 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Makes a folder and tries to write in it: better told before long work than after it.
-pub(crate) fn writable_folder(path: &Path) -> Result<(), Failure> {
-    if path.exists() && !path.is_dir() {
-        return Err(Failure::Misuse(format!("{} is a file, and a folder is wanted", path.display())));
+/// Makes a folder and tries to write in it: better told before long work than after it. A folder that can't be
+/// written is misuse, as a file is that can't be read.
+pub(crate) fn writable_folder(path: &Path, option: &str) -> Result<(), Failure> {
+    let why = if path.exists() && !path.is_dir() {
+        "it is a file, and a folder is wanted".to_owned()
+    } else {
+        match std::fs::create_dir_all(path).and_then(|()| tempfile::tempfile_in(path)) {
+            Ok(_) => return Ok(()),
+            Err(error) => io_words(&error),
+        }
+    };
+    let place = path.display();
+    Err(Failure::Misuse(format!("failed to write in {place}: {why}; name another place with {option}")))
+}
+
+/// As [`writable_folder`], for the folder of a file.
+pub(crate) fn writable_file(path: &Path, option: &str) -> Result<(), Failure> {
+    if path.is_dir() {
+        let place = path.display();
+        let why =
+            format!("failed to write {place}: it is a folder, and a file is wanted; name one with {option}");
+        return Err(Failure::Misuse(why));
     }
-    std::fs::create_dir_all(path).and_then(|()| tempfile::tempfile_in(path)).map(drop).map_err(|error| {
-        Failure::CouldNot(format!("failed to write in the folder {}: {}", path.display(), io_words(&error)))
-    })
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    writable_folder(folder.unwrap_or(Path::new(".")), option)
 }

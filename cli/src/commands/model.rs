@@ -18,6 +18,9 @@ model name will do. A call that the scenario does not know is refused with 400, 
     standin model --scenario permission/write-allowed-once --port 4100
     standin model --scenario mine.toml --workspace /srv/project
 
+A file of yours needs its [user] part here too, with a prompt for each turn: nobody performs it, but a scenario
+is read as a whole.
+
 An answer that the scenario holds at a gate goes on when somebody opens it:
 
     curl -X POST http://127.0.0.1:4100/standin/gates/mid

@@ -1,6 +1,6 @@
 //! `standin record`: a scenario performed with a real server, and kept.
 
-use super::{FAILS, Failure, Outcome, runtime, scenario, words};
+use super::{FAILS, Failure, Outcome, runtime, scenario, words, writable_file, writable_folder};
 use clap::{Args, ValueEnum};
 use fixtures::ServerKind;
 use fixtures::recording::{Header, Line};
@@ -21,6 +21,16 @@ use std::time::Duration;
 
 /// What is recorded, with what, and where to.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The server is started in a fresh home and workspace; its model is the scenario's agent. What is
+written holds no secret that is known or looks like one:
+
+    standin record --server kilo --scenario text/plain
+    standin record --server opencode --scenario mine.toml --bin ./my-server --out mine.jsonl
+
+Exit codes: 0 it is recorded, 1 a step of the person failed, the model was asked in vain, or a secret was found,
+2 misuse, a place that can't be written among it, 3 the server could not be had or recorded."
+)]
 pub(crate) struct Arguments {
     /// The server: kilo or opencode.
     #[arg(long, value_parser = words::server)]
@@ -31,12 +41,14 @@ pub(crate) struct Arguments {
     /// The server's program, or another one that serves as it does.
     #[arg(long, value_name = "PATH", conflicts_with = "npm_dir")]
     bin: Option<PathBuf>,
-    /// The folder whose node_modules hold the server; any release there will do. When there is none, npm installs the
-    /// pinned one [default: the user's cache].
+    /// The folder whose node_modules hold the server, in any release [default: the user's cache]
+    ///
+    /// Where there is none, npm installs the pinned one.
     #[arg(long, value_name = "DIR")]
     npm_dir: Option<PathBuf>,
-    /// Where to keep it: a .jsonl file, or a folder that gets SERVER-VERSION/NAME.jsonl, and the server's /doc
-    /// beside it. What stands there is replaced.
+    /// Where to keep it: a .jsonl file, or a folder that gets SERVER-VERSION/NAME.jsonl.
+    ///
+    /// In a folder the server's /doc is kept beside it. What stands there is replaced.
     #[arg(long, value_name = "FILE|DIR", default_value = "standin-recordings")]
     out: PathBuf,
     /// Also keep what the server says on stdout and stderr, its log among it.
@@ -61,12 +73,14 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         scenario: scenario(&arguments.scenario)?,
         server: arguments.server,
     };
-    // Better now than after a minute of work.
-    let folder = folder_of(&arguments.out);
-    writable(folder).map_err(|error| {
-        let what = format!("failed to write in {}: {error}; name another place with --out", folder.display());
-        Failure::CouldNot(what)
-    })?;
+    if is_file(&arguments.out) {
+        writable_file(&arguments.out, "--out")?;
+    } else {
+        writable_folder(&arguments.out, "--out")?;
+    }
+    if let Some(log) = &arguments.keep_server_log {
+        writable_file(log, "--keep-server-log")?;
+    }
     let program = program(arguments)?;
     let bar = Bar::new(arguments.server);
     let (out, begun) = (arguments.out.clone(), Arc::new(OnceLock::new()));
@@ -110,14 +124,6 @@ fn is_file(out: &Path) -> bool {
     out.extension().is_some_and(|extension| extension == "jsonl")
 }
 
-fn folder_of(out: &Path) -> &Path {
-    match out.parent() {
-        Some(parent) if is_file(out) && parent.as_os_str().is_empty() => Path::new("."),
-        Some(parent) if is_file(out) => parent,
-        _ => out,
-    }
-}
-
 fn place(out: &Path, header: &Header) -> PathBuf {
     if is_file(out) {
         return out.to_owned();
@@ -147,11 +153,6 @@ fn partial_of(kept: &Path) -> PathBuf {
     let mut name = kept.as_os_str().to_owned();
     name.push(".partial");
     name.into()
-}
-
-fn writable(folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    tempfile::tempfile_in(folder).map(drop)
 }
 
 fn program(arguments: &Arguments) -> Result<Program, Failure> {
@@ -334,9 +335,6 @@ mod tests {
         let header = header("1.2.3");
         assert_eq!(place(Path::new("x/y.jsonl"), &header), Path::new("x/y.jsonl"));
         assert_eq!(place(Path::new("x"), &header), Path::new("x/opencode-1.2.3/a/b.jsonl"));
-        assert_eq!(folder_of(Path::new("y.jsonl")), Path::new("."));
-        assert_eq!(folder_of(Path::new("x/y.jsonl")), Path::new("x"));
-        assert_eq!(folder_of(Path::new("x/y")), Path::new("x/y"));
         assert_eq!(name("some/where/mine.toml"), "mine");
         assert_eq!(name("text/plain"), "text/plain");
     }

@@ -97,3 +97,55 @@ fn note(texts: &mut BTreeMap<String, BTreeSet<String>>, part: String, text: Stri
         texts.entry(part).or_default().insert(text);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::rpc::notification_line;
+    use crate::protocol::{Notification, Update};
+    use fixtures::recording::{AdapterLine, Body, Request, Response, Speaker};
+    use serde_json::json;
+
+    /// What is found when the server says that a part is "one two three", and these deltas of it are shown.
+    fn found(part: &str, deltas: &[&str]) -> (usize, Vec<String>) {
+        let (at_us, exchange) = (0, 1);
+        let read = Request {
+            at_us,
+            exchange,
+            lane: Some(MAIN_LANE.to_owned()),
+            method: "GET".to_owned(),
+            path: "/session/ses_1/message".to_owned(),
+            query: String::new(),
+            headers: Vec::new(),
+            body: Body::Empty,
+        };
+        let messages = json!([{"parts": [{"id": "prt_1", "text": "one two three"}]}]);
+        let body = Body::Json(messages);
+        let said = Response { at_us, exchange, status: 200, headers: Vec::new(), body };
+        let shows = |delta: &&str| {
+            let update = Update::AssistantDelta {
+                task_id: "t".into(),
+                message_id: "msg_1".into(),
+                part_id: part.into(),
+                delta: (*delta).into(),
+            };
+            let message = serde_json::from_str(&notification_line(&Notification::Update(update))).unwrap();
+            Line::Adapter(AdapterLine { at_us, from: Speaker::Adapter, message })
+        };
+        let mut lines = vec![Line::Request(read), Line::Response(said)];
+        lines.extend(deltas.iter().map(shows));
+        let Examined { facts, findings } = examine(&lines);
+        (facts, findings)
+    }
+
+    #[test]
+    fn a_text_is_shown_from_its_beginning_or_it_is_told_once() {
+        assert_eq!(found("prt_1", &["", "one", " two three"]), (2, vec![]));
+        let late = "the screen shows \"two\", and the server had \"one two three\"".to_owned();
+        assert_eq!(found("prt_1", &["two", " three"]), (2, vec![late]));
+        let longer = "the screen shows \"one two three!\", and the server had \"one two three\"".to_owned();
+        assert_eq!(found("prt_1", &["one two three!"]), (1, vec![longer]));
+        let foreign = "the screen shows \"one\", and the server had no such text".to_owned();
+        assert_eq!(found("prt_2", &["one"]), (1, vec![foreign]));
+    }
+}

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::protocol::rpc::notification_line;
     use crate::protocol::{Notification, View};
-    use fixtures::recording::AdapterLine;
+    use fixtures::recording::{AdapterLine, Body, Request};
     use serde_json::{Value, json};
 
     fn line(from: Speaker, message: Value) -> Line {
@@ -131,5 +131,34 @@ mod tests {
             assert_eq!((examined.facts, examined.findings.first().map(String::as_str)), (facts, expected));
         }
         assert!(!(CHECK.has_occasion)(&[asks()]), "the server has asked nothing");
+    }
+
+    #[test]
+    fn one_answer_to_a_question_goes_to_the_server_by_whichever_route() {
+        let posts = |lane: &str, path: &str| {
+            Line::Request(Request {
+                at_us: 0,
+                exchange: 1,
+                lane: Some(lane.to_owned()),
+                method: "POST".to_owned(),
+                path: path.to_owned(),
+                query: String::new(),
+                headers: Vec::new(),
+                body: Body::Empty,
+            })
+        };
+        let (new, old) = ("/permission/per_1/reply", "/session/ses_1/permissions/per_1");
+        let other = "/permission/per_2/reply";
+        for (lines, facts, expected) in [
+            (vec![posts(ADAPTER_LANE, new), posts(ADAPTER_LANE, other), posts(MAIN_LANE, new)], 2, None),
+            (
+                vec![posts(ADAPTER_LANE, new), posts(ADAPTER_LANE, old)],
+                1,
+                Some("2 answers to per_1 were sent to the server"),
+            ),
+        ] {
+            let examined = examine(&lines);
+            assert_eq!((examined.facts, examined.findings.first().map(String::as_str)), (facts, expected));
+        }
     }
 }

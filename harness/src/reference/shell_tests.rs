@@ -158,14 +158,18 @@ async fn a_cut_stream_is_opened_again_and_what_is_shown_is_fetched() {
     };
     let client = async {
         harness.ask(&Request::TaskStart(TaskRef { task_id: "a".to_owned() })).await.unwrap();
+        let mut lines = Vec::new();
         loop {
-            let line = harness.lines.next_line().await.unwrap().unwrap();
-            if line.contains("\"timeline\"") {
-                return line;
+            lines.push(harness.lines.next_line().await.unwrap().unwrap());
+            if lines.iter().any(|line| line.contains("\"timeline\"")) {
+                return lines;
             }
         }
     };
-    let ((asked, _streams), timeline) = tokio::join!(server, client);
+    let ((asked, _streams), mut lines) = tokio::join!(server, client);
+    let timeline = lines.pop().unwrap();
+    let why = "the event stream ended: closed in the middle of an event";
+    assert!(lines.iter().any(|line| line.contains(why)), "{lines:?}");
     assert_eq!(
         asked,
         [

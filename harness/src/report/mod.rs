@@ -175,3 +175,19 @@ impl GateReport {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::GateResult;
+
+    #[test]
+    fn a_result_is_told_apart_by_its_code_and_its_words() {
+        let results =
+            [GateResult::Pass, GateResult::PassWithDebt(2), GateResult::Fail, GateResult::CouldNotCheck];
+        assert_eq!(results.map(GateResult::exit_code), [0, 0, 1, 3]);
+        assert_eq!(
+            results.map(|result| result.to_string()),
+            ["PASS", "PASS WITH DEBT (2)", "FAIL", "COULD NOT CHECK"]
+        );
+    }
+}

@@ -175,3 +175,48 @@ impl Seen {
         *self.by_kind.entry(frame.kind.clone()).or_default() += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixtures::fault_plan::StreamName::Event;
+    use std::path::Path;
+
+    /// A plan that cuts before any frame of a connection that `when` means.
+    fn plan(when: &str) -> ArmedPlan {
+        let text = format!(
+            "[[fault]]\nwhen = {{ stream = \"event\", after_events = 0{when} }}\ndo = {{ cut = \"between-frames\" }}\n"
+        );
+        ArmedPlan::new(FaultPlan::parse(Path::new("p"), &text).unwrap())
+    }
+
+    fn is_cut(connection: &mut StreamFaults) -> bool {
+        connection.frame(&Frame { kind: Arc::from("a"), bytes: Bytes::from("<a>") }).breaks
+    }
+
+    #[test]
+    fn only_the_connection_that_is_meant_is_hit() {
+        let plan = plan(", connection = 2");
+        let mut connections = [1, 2, 3].map(|_| plan.connect("phone", Event));
+        // The third one is asked first, while the fault is still armed.
+        connections.reverse();
+        assert_eq!(connections.each_mut().map(is_cut), [false, true, false]);
+    }
+
+    #[test]
+    fn only_the_lane_and_the_stream_that_are_meant_are_hit() {
+        let plan = plan(", lane = \"phone\"");
+        let connections = [("desk", Event), ("phone", StreamName::GlobalEvent), ("phone", Event)];
+        let hit = connections.map(|(lane, stream)| is_cut(&mut plan.connect(lane, stream)));
+        assert_eq!(hit, [false, false, true]);
+    }
+
+    #[test]
+    fn a_fault_that_may_hit_several_connections_hits_one() {
+        let plan = plan("");
+        let mut connections = ["desk", "phone"].map(|lane| plan.connect(lane, Event));
+        assert_eq!(connections.each_mut().map(is_cut), [true, false]);
+        assert!(!is_cut(&mut plan.connect("tablet", Event)));
+        assert_eq!(plan.unfired(), []);
+    }
+}

@@ -59,3 +59,27 @@ impl Open {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_gate_is_opened_by_its_name_and_for_good() {
+        let gates = Gates::default();
+        let same = gates.clone();
+        assert!(!gates.is_open("a"));
+        same.open("a");
+        gates.passed("a").await;
+        assert!(gates.is_open("a") && !gates.is_open("b"));
+    }
+
+    #[tokio::test]
+    async fn open_gates_hold_nobody_whatever_their_names() {
+        let gates = Gates::all_open();
+        assert!(gates.is_open("a"));
+        gates.passed("a").await;
+        gates.open("a");
+        assert!(gates.is_open("b"), "one that is opened closes no other");
+    }
+}

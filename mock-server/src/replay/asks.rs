@@ -195,6 +195,24 @@ mod tests {
     }
 
     #[test]
+    fn a_session_is_named_or_to_be_found_by_its_question() {
+        for (path, session, question) in [
+            ("/session", None, None),
+            ("/session/ses_1/message", Some("ses_1"), None),
+            ("/session/ses_1/abort", Some("ses_1"), None),
+            // The servers ignore the session of this route.
+            ("/session/ses_1/permissions/per_1", None, Some("per_1")),
+            ("/permission/per_1/reply", None, Some("per_1")),
+            ("/question/que_1/reply", None, Some("que_1")),
+            ("/question/que_1/reject", None, Some("que_1")),
+            ("/config", None, None),
+        ] {
+            let asks = Asks::of("POST", path);
+            assert_eq!((asks.session(), asks.question()), (session, question), "{path}");
+        }
+    }
+
+    #[test]
     fn what_a_client_chooses_for_itself_is_no_difference() {
         let prompt = json!({"parts": [{"type": "text", "text": "hi"}]});
         let own = json!({"parts": [{"id": "prt_9", "type": "text", "text": "hi", "metadata": null}],

@@ -298,6 +298,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_session_is_idle_when_either_event_says_so() {
+        let idle = json!({"sessionID": "ses_1", "status": {"type": "idle"}});
+        for (kind, said) in [("session.status", idle), ("session.idle", json!({"sessionID": "ses_1"}))] {
+            let mut told = Told::by(ServerKind::Kilo);
+            let busy = json!({"sessionID": "ses_1", "status": {"type": "busy"}});
+            told.take(&json!({"id": "evt_1", "type": "session.status", "properties": busy}));
+            assert_eq!(told.answer(&Resource::Status), Answer::Is(json!({"ses_1": {"type": "busy"}})));
+            told.take(&json!({"id": "evt_2", "type": kind, "properties": said}));
+            assert_eq!(told.answer(&Resource::Status), Answer::Is(json!({})), "{kind}");
+        }
+    }
+
+    #[test]
     fn the_session_that_changed_last_is_listed_first_and_a_deleted_one_is_not() {
         let mut told = Told::by(ServerKind::Kilo);
         let mut tell = |kind: &str, id: &str, updated: u64| {

@@ -95,6 +95,14 @@ fn folders_without_rights_go_too_and_the_neighbours_stay() {
 }
 
 #[test]
+fn what_is_sent_to_the_group_of_the_recorder_does_not_reach_it() {
+    let below = tempfile::tempdir().unwrap();
+    let (guardian, _folder) = guardian(below.path());
+    let shell = Pid::from_child(&guardian.shell);
+    assert_eq!(rustix::process::getpgid(Some(shell)).unwrap(), shell);
+}
+
+#[test]
 fn a_folder_that_can_not_be_made_is_told() {
     let error = Guardian::start(Path::new("/nonexistent"), &path_env()).unwrap_err().to_string();
     assert!(error.contains("/nonexistent/standin-"), "{error}");

@@ -1,27 +1,13 @@
 //! Goal: what is on disk at any moment reads, holds all that is whole, and no secret however it is split.
 
 use super::*;
-use fixtures::ServerKind;
-use fixtures::recording::{Chunk, End, FORMAT, FileKind, HowEnded, Performer, Provenance, Recording};
+use crate::testing::header;
+use fixtures::recording::{Chunk, End, HowEnded, Recording};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 const SECRET: &str = "correct-horse-battery";
-
-fn header() -> Header {
-    Header {
-        format: FORMAT,
-        kind: FileKind::Recording,
-        server: ServerKind::Kilo,
-        version: "7.7.7".into(),
-        performer: Performer::Real,
-        scenario: "a/b".into(),
-        workspace: "/tmp/w".into(),
-        by: "test".into(),
-        provenance: Provenance::default(),
-    }
-}
 
 fn frame(kind: &str, properties: &Value) -> String {
     format!("data: {}\n\n", json!({ "type": kind, "properties": properties }))

@@ -83,7 +83,7 @@ mod tests {
         let told = told(
             check,
             &[
-                ("docs/a.md", "# A\n[b](b.md) [c](../c.md#top \"C\") [gone](gone.md)\n\n[d]: ../../d.md\n"),
+                ("docs/a.md", "# A\n[b](b.md) [c](../c.md#top \"C\") [gone](gone.md)\n\n[out]: ../../c.md\n"),
                 (
                     "docs/b.md",
                     "[a](/docs/a.md) [folder](../docs/) [web](https://example.org/x) [here](#here)\n",
@@ -96,7 +96,7 @@ mod tests {
             [
                 "c.md:1: the link to `gone too.md` leads nowhere; correct it, or add the file; git must know it",
                 "docs/a.md:2: the link to `gone.md` leads nowhere; correct it, or add the file; git must know it",
-                "docs/a.md:4: the link to `../../d.md` leads nowhere; correct it, or add the file; git must know it",
+                "docs/a.md:4: the link to `../../c.md` leads nowhere; correct it, or add the file; git must know it",
             ]
         );
     }

@@ -118,6 +118,16 @@ fn every_cell_has_one_anchor_and_every_link_leads_somewhere() {
 }
 
 #[test]
+fn a_cell_that_passes_and_proves_nothing_is_marked_where_it_should_prove() {
+    let mut report = report();
+    let link = "<a href=\"#cell-my-client-turn-calm-kilo\">✓ turn/calm (kilo)</a>";
+    assert!(render(&report).unwrap().contains(link));
+    report.requirements[0].cases[0].verdict = Verdict::Untestable;
+    let page = render(&report).unwrap();
+    assert!(!page.contains(link) && page.contains(&link.replace('✓', "?")), "{page}");
+}
+
+#[test]
 fn loads_nothing() {
     let page = render(&report()).unwrap();
     for outside in ["http://", "https://", " src=", "@import", "url("] {

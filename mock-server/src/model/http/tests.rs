@@ -131,6 +131,29 @@ async fn a_refusal_has_its_status_and_its_delay() {
 }
 
 #[tokio::test]
+async fn a_model_that_thinks_first_hears_which_session_asks() {
+    let sessions = Arc::new(Mutex::new(Vec::new()));
+    let seen = sessions.clone();
+    let on_call: OnCall = Arc::new(move |request, _| seen.lock().unwrap().push(request.session.clone()));
+    let pause = Duration::from_millis(30);
+    let options = ModelOptions { pause, on_call, ..ModelOptions::default() };
+    let script = Script::new(scenario("{ say = \"well\" }"), "/w");
+    let model = ModelServer::start(script, options).await.unwrap();
+    let clock = Clock::new(ClockKind::Real);
+    let url = format!("{}/v1/chat/completions", model.url());
+    for header in ["x-session-id", "x-session-affinity", "x-opencode-session", "x-other"] {
+        let began = clock.elapsed_us();
+        let body = json!({"messages": [{"role": "user", "content": "go"}]});
+        let asked = client().post(&url).header(header, format!("ses of {header}")).json(&body);
+        assert_eq!(asked.send().await.unwrap().status(), 200);
+        assert!(Duration::from_micros(clock.elapsed_us() - began) >= pause, "{header}");
+    }
+    let told = ["ses of x-session-id", "ses of x-session-affinity", "ses of x-opencode-session"];
+    let expected: Vec<_> = told.into_iter().map(|session| Some(session.to_owned())).chain([None]).collect();
+    assert_eq!(*sessions.lock().unwrap(), expected);
+}
+
+#[tokio::test]
 async fn an_answer_breaks_off_as_the_script_says() {
     for (how, as_stream) in
         ["clean", "truncated", "reset"].into_iter().flat_map(|how| [(how, true), (how, false)])

@@ -138,3 +138,19 @@ fn told_to_agent(questions: &[String], answers: &[Vec<String>]) -> String {
     let told = told.join(", ");
     format!("User has answered your questions: {told}. You can now continue with the user's answers in mind.")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::told_to_agent;
+
+    #[test]
+    fn what_is_left_open_is_told_as_unanswered() {
+        let questions = ["Which?", "When?", "Who?"].map(str::to_owned);
+        let answers = [vec!["Red".to_owned(), "a \"dark\" one".to_owned()], Vec::new()];
+        assert_eq!(
+            told_to_agent(&questions, &answers),
+            "User has answered your questions: \"Which?\"=\"Red, a \"dark\" one\", \"When?\"=\"Unanswered\", \
+             \"Who?\"=\"Unanswered\". You can now continue with the user's answers in mind."
+        );
+    }
+}

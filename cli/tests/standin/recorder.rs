@@ -1,13 +1,7 @@
 //! Goal: the recorder works without npm. Method: the stand-in, started as a child as a real server is, is recorded;
 //! the recording must equal that of the real server.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
+use crate::programs::{SCENARIO, serving};
 use fixtures::recording::{Line, Recording};
 use fixtures::redact::Secrets;
 use fixtures::{ServerKind, catalog};
@@ -17,9 +11,6 @@ use recorder::keep::keep;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-
-const STANDIN: &str = env!("CARGO_BIN_EXE_standin");
-const SCENARIO: &str = "permission/write-allowed-once";
 
 #[expect(clippy::disallowed_methods, reason = "a child needs a PATH to find git with")]
 fn path_env() -> OsString {
@@ -33,11 +24,7 @@ async fn the_stand_in_as_a_child_is_recorded_like_a_real_server() {
         let program = Program {
             path: PathBuf::from("/bin/sh"),
             // The recorder says `serve --hostname … --port …`; the shell adds what only a stand-in needs.
-            args: vec![
-                "-c".into(),
-                format!("exec '{STANDIN}' \"$@\" --profile {server} --scenario {SCENARIO} --workspace ."),
-                "sh".into(),
-            ],
+            args: vec!["-c".into(), serving(server), "sh".into()],
             path_env: path_env(),
             model_pause: Duration::ZERO,
             server_log: None,

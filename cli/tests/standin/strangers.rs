@@ -2,13 +2,7 @@
 //! and nothing of it is left. Method: small programs of the system, and the reference adapter in a shell that
 //! spoils it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
+use crate::STANDIN;
 use fixtures::ServerKind;
 use harness::clock::Limits;
 use harness::gate::run_cell;
@@ -20,8 +14,6 @@ use parity_specs::Matrix;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-
-const STANDIN: &str = env!("CARGO_BIN_EXE_standin");
 
 fn program(words: &[&str]) -> Subject {
     let args = words[1..].iter().map(|word| (*word).to_owned()).collect();
@@ -78,6 +70,7 @@ async fn who_does_not_speak_the_protocol_is_told_so_at_the_first_words() {
 fn no_case_is_run_with_a_program_that_is_no_adapter() {
     for (adapter, code, expected) in [
         ("yes", 1, "fail: yes is no adapter; no case was run"),
+        ("true", 1, "fail: true is no adapter; no case was run\n    the adapter ended before it answered"),
         ("/nowhere/adapter", 2, "there is no program /nowhere/adapter"),
     ] {
         let output = Command::new(STANDIN).args(["check", "--adapter", adapter]).output().unwrap();

@@ -1,18 +1,10 @@
 //! Goal: `standin record` records a program, says what it did, tells each way of failing apart, and takes nothing of
 //! the user's along. Method: the binary with programs that serve, or that don't, in a home full of bait.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
-mod programs;
-
+use crate::STANDIN;
+use crate::programs::{SCENARIO, program, record, serving};
 use fixtures::ServerKind;
 use fixtures::recording::Recording;
-use programs::{SCENARIO, program, record, serving};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -106,20 +98,36 @@ fn what_can_not_be_is_told_before_anything_is_started() {
     let at = folder.path();
     let bin = program(at, "echo started > started; exit 1");
     std::fs::write(at.join("plain"), "").unwrap();
+    std::fs::create_dir(at.join("folder.jsonl")).unwrap();
     std::fs::write(at.join("s.toml"), "about = \"x\"\nagnet = []\n").unwrap();
     for (arguments, code, expected) in [
         (&["--bin", "./none"][..], 2, "there is no program "),
         (&["--bin", "no-such-program"], 2, "there is no program no-such-program: install it"),
         (&["--bin", "./plain"], 2, "plain is not an executable file: give it the right to run"),
-        (&["--out", "plain"], 3, "failed to write in plain: "),
-        (&["--out", "plain/x.jsonl"], 3, "failed to write in plain: "),
-        (&["--keep-server-log", "plain/log"], 3, "plain/log: failed to begin the server's log"),
+        (
+            &["--out", "plain"],
+            2,
+            "failed to write in plain: it is a file, and a folder is wanted; name another",
+        ),
+        (&["--out", "plain/x.jsonl"], 2, "failed to write in plain: it is a file"),
+        (
+            &["--out", "plain/deep/x.jsonl"],
+            2,
+            "plain/deep: a part of its path is a file, not a folder; name another",
+        ),
+        (&["--out", "folder.jsonl"], 2, "failed to write folder.jsonl: it is a folder, and a file is wanted"),
+        (
+            &["--keep-server-log", "plain/log"],
+            2,
+            "failed to write in plain: it is a file, and a folder is wanted",
+        ),
+        (&["--keep-server-log", "folder.jsonl"], 2, "failed to write folder.jsonl: it is a folder"),
         (&["--scenario", "no/such"], 2, "there is no scenario 'no/such'; there are: "),
         (&["--scenario", "s.toml"], 2, "s.toml:2: unknown field `agnet`"),
         (&["--server", "vim"], 2, "there is no server 'vim'; there are: kilo, opencode"),
         (&["--bin", "x", "--npm-dir", "y"], 2, "cannot be used with"),
     ] {
-        let mut command = std::process::Command::new(programs::STANDIN);
+        let mut command = std::process::Command::new(STANDIN);
         command.arg("record").args(arguments).current_dir(at);
         for (flag, value) in
             [("--server", "kilo"), ("--scenario", SCENARIO), ("--bin", bin.to_str().unwrap())]
@@ -146,7 +154,7 @@ fn a_workspace_that_can_not_be_made_and_an_npm_that_is_not_there_are_told() {
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("none: failed to make a folder in it: "), "{stderr}");
 
-    let output = std::process::Command::new(programs::STANDIN)
+    let output = std::process::Command::new(STANDIN)
         .args(["record", "--server", "opencode", "--scenario", SCENARIO, "--npm-dir", "npm"])
         .current_dir(folder.path())
         .env("PATH", folder.path())

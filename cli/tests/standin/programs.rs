@@ -1,11 +1,11 @@
 //! Programs to record: shell scripts in the place of a real server, and the command that records them.
 
+use crate::STANDIN;
 use fixtures::ServerKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-pub(crate) const STANDIN: &str = env!("CARGO_BIN_EXE_standin");
 pub(crate) const SCENARIO: &str = "permission/write-allowed-once";
 
 /// A program of this script, in `folder`.

@@ -3,19 +3,9 @@
 //!
 //! `cargo xtask kills --count 200` does it more often. Linux, because `/proc` says whose a process is.
 
-#![cfg(target_os = "linux")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
-mod programs;
-
+use crate::programs::{program, record, serving};
 use fixtures::ServerKind;
 use fixtures::recording::Recording;
-use programs::{program, record, serving};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use recorder::clock::{until, within};

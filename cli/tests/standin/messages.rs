@@ -1,20 +1,12 @@
 //! Goal: what a user reads after a mistake is one clear message: what, where, what to do. Method: the binary, in a
 //! folder of nonsense; the messages are snapshots, to be read by a person.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
+use crate::STANDIN;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
-
-const STANDIN: &str = env!("CARGO_BIN_EXE_standin");
 
 fn standin(args: &[&str], folder: &Path) -> Command {
     let mut command = Command::new(STANDIN);
@@ -166,9 +158,11 @@ fn words_and_files_that_can_not_be_judged() {
             &["check", "--adapter", "./none"],
             &["check", "--adapter", " "],
             &["check", "--histories", "scenario"],
+            &["check", "--histories", "scenario/below"],
             &["gate", "--phase", "9"],
             &["gate", "--phase", "x"],
             &["gate", "--out", "scenario"],
+            &["gate", "--out", "scenario/below"],
             &["adapter", "--mutant", "resume_withot_refresh"],
         ],
         folder.path()
@@ -240,7 +234,7 @@ fn what_could_not_be_written_is_told() {
 #[test]
 fn every_help_teaches() {
     let folder = nonsense();
-    for command in ["serve", "model", "compare", "check", "judge", "gate", "adapter"] {
+    for command in ["serve", "model", "record", "compare", "check", "judge", "gate", "adapter"] {
         let output = standin(&[command, "--help"], folder.path()).output().unwrap();
         let help = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0));

@@ -1,13 +1,7 @@
 //! Goal: an adapter is judged the same as a process on stdio as in this process. Method: the reference, and a
 //! mutant, both ways; the same verdicts, findings and observations.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
+use crate::STANDIN;
 use fixtures::ServerKind;
 use harness::clock::Limits;
 use harness::gate::run_cell;
@@ -18,8 +12,6 @@ use harness::report::timeline::seen;
 use harness::subject::Subject;
 use parity_specs::Matrix;
 use std::path::PathBuf;
-
-const STANDIN: &str = env!("CARGO_BIN_EXE_standin");
 
 fn program(args: &[&str]) -> Subject {
     Subject::Program {

@@ -1,18 +1,12 @@
 //! Goal: nonsense gets one clear message and the right exit code; sense works. Method: the binary, as a user runs it,
 //! in an empty folder: everything that it needs travels in it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
+use crate::STANDIN;
 use std::process::{Command, Output};
 
 fn standin(args: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
-    Command::new(env!("CARGO_BIN_EXE_standin")).args(args).current_dir(folder.path()).output().unwrap()
+    Command::new(STANDIN).args(args).current_dir(folder.path()).output().unwrap()
 }
 
 /// Exit code and stderr.
@@ -105,9 +99,7 @@ fn a_mistake_in_a_file_names_its_line() {
 #[test]
 fn a_case_is_checked_and_its_history_judged_again() {
     let folder = tempfile::tempdir().unwrap();
-    let run = |args: &[&str]| {
-        Command::new(env!("CARGO_BIN_EXE_standin")).args(args).current_dir(folder.path()).output().unwrap()
-    };
+    let run = |args: &[&str]| Command::new(STANDIN).args(args).current_dir(folder.path()).output().unwrap();
     let case = ["--case", "reconnect/cut-in-mid-turn", "--server", "kilo", "--histories", "h"];
     let passed = run(&[&["check"][..], &case].concat());
     assert_eq!(passed.status.code(), Some(0), "{passed:?}");
@@ -128,7 +120,7 @@ fn a_case_is_checked_and_its_history_judged_again() {
 #[test]
 fn the_gate_holds_and_leaves_its_reports() {
     let folder = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_standin"))
+    let output = Command::new(STANDIN)
         .args(["gate", "--out", "out", "--format", "json"])
         .current_dir(folder.path())
         .output()

@@ -1,21 +1,14 @@
 //! Goal: what the README says to type works as written. Method: every `cargo run --bin standin -- …` line of its
 //! shell blocks is run; a server is asked until it answers, then ended.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
+use crate::STANDIN;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-const STANDIN: &str = env!("CARGO_BIN_EXE_standin");
 const PREFIX: &str = "cargo run --bin standin -- ";
 
 fn lines() -> Vec<String> {
-    let readme = include_str!("../../README.md");
+    let readme = include_str!("../../../README.md");
     let mut inside = false;
     let mut lines = Vec::new();
     for line in readme.lines() {

@@ -1,0 +1,23 @@
+//! The binary as its users run it: one crate, so that what its tests share is written once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may: its failure is its answer"
+)]
+
+mod adapter_process;
+mod commands;
+// `/proc` says whose a process is.
+#[cfg(target_os = "linux")]
+mod killed;
+mod messages;
+mod programs;
+mod readme;
+mod record;
+mod recorder;
+mod strangers;
+
+/// The binary.
+const STANDIN: &str = env!("CARGO_BIN_EXE_standin");
