@@ -25,11 +25,19 @@ pub struct Engine {
     world: World,
     workspace: Workspace,
     script: Script,
-    /// The server's description of itself, byte for byte.
-    doc: Option<&'static [u8]>,
+    pages: Pages,
     model_calls: u64,
     open_gates: BTreeSet<String>,
     held: Vec<Held>,
+}
+
+/// What a release answers byte for byte.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pages {
+    /// `/doc`: the server's description of itself.
+    pub doc: Option<&'static [u8]>,
+    /// The page of its web client.
+    pub web: Option<&'static str>,
 }
 
 /// An answer of the model that waits at a gate.
@@ -48,17 +56,17 @@ impl Engine {
             world: World::new(profile, config),
             workspace,
             script,
-            doc: None,
+            pages: Pages::default(),
             model_calls: 0,
             open_gates: BTreeSet::new(),
             held: Vec::new(),
         }
     }
 
-    /// Answers `/doc` with these bytes.
+    /// Answers with these bytes.
     #[must_use]
-    pub fn with_doc(self, doc: Option<&'static [u8]>) -> Self {
-        Self { doc, ..self }
+    pub fn with_pages(self, pages: Pages) -> Self {
+        Self { pages, ..self }
     }
 
     fn perform(&mut self, id: EffectId, effect: Effect, queue: &mut VecDeque<Input>, acts: &mut Vec<Act>) {
@@ -118,7 +126,9 @@ impl Engine {
         while let Some(input) = queue.pop_front() {
             for output in self.world.step(input, now()) {
                 match output {
-                    Output::Reply(ticket, reply) => acts.push(Act::Reply(ticket, wire_reply(reply))),
+                    Output::Reply(ticket, reply) => {
+                        acts.push(Act::Reply(ticket, wire_reply(reply, self.pages)))
+                    }
                     Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
                     Output::Event(event) => acts.extend(send(&event)),
                     Output::Drop(effect) => self.held.retain(|held| held.effect != effect),
@@ -144,7 +154,7 @@ impl Engine {
 
 impl Performer for Engine {
     fn take(&mut self, request: ApiRequest, now: &dyn Fn() -> u64) -> Vec<Act> {
-        if let ("GET", "/doc", Some(doc)) = (request.method.as_str(), request.path.as_str(), self.doc) {
+        if let ("GET", "/doc", Some(doc)) = (request.method.as_str(), request.path.as_str(), self.pages.doc) {
             let content_type = Some("application/json".to_owned());
             let reply = WireReply { status: 200, content_type, body: Bytes::from_static(doc) };
             return vec![Act::Reply(request.ticket, reply)];
@@ -182,12 +192,14 @@ fn refusal(fail: Fail) -> ModelFailure {
     ModelFailure::Refused { status: fail.status, retry_after_ms, message: fail.message }
 }
 
-fn wire_reply(reply: ApiReply) -> WireReply {
+fn wire_reply(reply: ApiReply, pages: Pages) -> WireReply {
     let (content_type, body) = match reply.body {
         ReplyBody::Empty => (None, Bytes::new()),
         ReplyBody::Json(value) => (Some("application/json".to_owned()), Bytes::from(value.to_string())),
         ReplyBody::Text(text) => (Some("text/plain".to_owned()), Bytes::from(text)),
-        ReplyBody::Html(page) => (Some("text/html".to_owned()), Bytes::from_static(page.as_bytes())),
+        ReplyBody::WebPage => {
+            (Some("text/html".to_owned()), Bytes::from_static(pages.web.unwrap_or_default().as_bytes()))
+        }
     };
     WireReply { status: reply.status, content_type, body }
 }

@@ -1,7 +1,7 @@
 //! A stand-in that listens: the library's front door.
 
 use crate::clock::{Clock, ClockKind};
-use crate::engine::Engine;
+use crate::engine::{Engine, Pages};
 use crate::fault::ArmedPlan;
 use crate::http::auth::Access;
 use crate::http::core::Core;
@@ -266,8 +266,9 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         config: scenario.workspace.config.clone(),
     };
     let script = Script::new(scenario.as_ref().clone(), root.clone());
-    let engine =
-        Engine::new(profile, config, workspace, script).with_doc(catalog::doc(&profile.server.release()));
+    let release = profile.server.release();
+    let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release) };
+    let engine = Engine::new(profile, config, workspace, script).with_pages(pages);
     Ok((Box::new(engine), root, folder))
 }
 

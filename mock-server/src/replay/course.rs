@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// The status of an answer to somebody without credentials.
 const UNAUTHORIZED: u16 = 401;
+/// The status of an answer to a request that is not one.
+pub(super) const BAD_REQUEST: u16 = 400;
 
 /// Whose moments wait for each other: a session and its sub-agents; everybody, when absent.
 pub(super) type Thread = Option<Arc<str>>;
@@ -225,7 +227,7 @@ impl Reader {
             Some(Err(_)) if response.status == UNAUTHORIZED => {}
             Some(Err((path, query))) => {
                 let query = telling(&crate::http::decode_query(&query));
-                let resource = Resource::of(&path, &query);
+                let resource = Resource::of(&path, &query).filter(|_| response.status != BAD_REQUEST);
                 self.whats.push(What::Read(self.course.reads.len()));
                 self.course.reads.push(Read { path, query, resource, reply });
             }

@@ -1,6 +1,7 @@
 //! Answers reads: as recorded where that still holds, from what has been told where it does not, and as nearly as
 //! was recorded where events tell nothing of it.
 
+use super::course::{BAD_REQUEST, Read};
 use super::resource::{Resource, telling};
 use super::told::Answer;
 use super::{Replay, json_reply, near_miss};
@@ -39,6 +40,10 @@ impl Replay {
         }
         let query = telling(&request.query);
         let resource = Resource::of(&request.path, &query);
+        let is_refused = |read: &Read| {
+            read.reply.status == BAD_REQUEST && read.path == request.path && read.query == query
+        };
+        let resource = resource.filter(|_| !self.course.reads.iter().any(is_refused));
         match resource.filter(|resource| self.is_told(resource)) {
             Some(resource) => self.told_reply(&resource),
             None => self.nearest(&request.path, &query),

@@ -62,7 +62,8 @@ impl Resource {
                     Err(_) if segments == ["session"] => {}
                     Err(_) => return None,
                 },
-                "roots" => roots = value == "true",
+                "roots" if value == "true" => roots = true,
+                "roots" if value == "false" => {}
                 _ => return None,
             }
         }

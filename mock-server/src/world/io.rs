@@ -91,8 +91,8 @@ pub enum ReplyBody {
     Empty,
     /// JSON.
     Json(Value),
-    /// A web page.
-    Html(&'static str),
+    /// The page of the server's web client.
+    WebPage,
     /// Plain text.
     Text(String),
 }

@@ -4,7 +4,6 @@ use super::prompt::Prompt;
 use super::{ApiRequest, ReplyBody, Subscription, World};
 use crate::doc::{Asked, Complaint};
 use crate::profile::{BootTiming, UnknownRoute};
-use fixtures::catalog;
 use serde_json::{Value, json};
 
 impl World {
@@ -217,10 +216,7 @@ impl World {
         }
         match self.profile.unknown_route {
             UnknownRoute::NotFound => self.reply(ticket, 404, ReplyBody::Json(json!({"error": "Not Found"}))),
-            UnknownRoute::WebPage => {
-                let page = catalog::web_page(&self.profile.server.release()).unwrap_or_default();
-                self.reply(ticket, 200, ReplyBody::Html(page));
-            }
+            UnknownRoute::WebPage => self.reply(ticket, 200, ReplyBody::WebPage),
         }
     }
 }
