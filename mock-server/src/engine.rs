@@ -9,7 +9,7 @@ use crate::profile::Profile;
 use crate::workspace::Workspace;
 use crate::world::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, ModelFailure, Output, ReplyBody,
-    Subscription, World, WorldConfig,
+    ShellNews, Subscription, World, WorldConfig,
 };
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -17,6 +17,7 @@ use fixtures::recording::ModelCall;
 use fixtures::scenario::{BreakOff, Fail};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A world with its workspace and its model.
@@ -81,6 +82,13 @@ impl Engine {
                 acts.push(Act::WakeAt(until_ms, id));
                 return;
             }
+            Effect::Run(line) => {
+                acts.push(Act::Run(id, line));
+                return;
+            }
+            Effect::Look { paths } => EffectResult::Looked(
+                paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
+            ),
             Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
             Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
             Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
@@ -121,7 +129,10 @@ impl Engine {
                     Output::Reply(ticket, reply) => acts.push(Act::Reply(ticket, wire_reply(reply))),
                     Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
                     Output::Event(event) => acts.extend(send(&event)),
-                    Output::Drop(effect) => self.held.retain(|held| held.effect != effect),
+                    Output::Drop(effect) => {
+                        self.held.retain(|held| held.effect != effect);
+                        acts.push(Act::EndRun(effect));
+                    }
                     Output::Effect(id, effect) => self.perform(id, effect, &mut queue, &mut acts),
                 }
             }
@@ -166,6 +177,10 @@ impl Performer for Engine {
 
     fn wake_at(&mut self, effect: u64, now: &dyn Fn() -> u64) -> Vec<Act> {
         self.settle(VecDeque::from([Input::Done(effect, EffectResult::Waited)]), now)
+    }
+
+    fn shell_says(&mut self, effect: u64, news: ShellNews, now: &dyn Fn() -> u64) -> Vec<Act> {
+        self.settle(VecDeque::from([Input::Shell(effect, news)]), now)
     }
 
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame {

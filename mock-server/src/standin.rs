@@ -49,6 +49,8 @@ pub struct Options {
     pub clock: ClockKind,
     /// Decides every random choice.
     pub seed: u64,
+    /// Shell lines of the agent run in a folder that the stand-in has not made, too.
+    pub allow_shell: bool,
 }
 
 /// What a stand-in plays.
@@ -84,6 +86,7 @@ impl Options {
             faults: FaultPlan::default(),
             clock: ClockKind::Real,
             seed: 1,
+            allow_shell: false,
         }
     }
 }
@@ -271,6 +274,7 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         project: text_id("the first commit of a stand-in's project"),
         home: format!("{root}/.standin-home"),
         config: scenario.workspace.config.clone(),
+        runs_shell: folder.is_some() || options.allow_shell,
     };
     let script = Script::new(scenario.as_ref().clone(), root.clone());
     let engine =

@@ -52,6 +52,10 @@ pub(crate) struct Arguments {
     /// Let no gate of the scenario hold the model.
     #[arg(long)]
     open_gates: bool,
+    /// Let the agent's shell lines run in the folder of --workspace, too. In a folder of its own the stand-in runs
+    /// them anyway.
+    #[arg(long, conflicts_with = "replay")]
+    allow_shell: bool,
     /// Decides every random choice.
     #[arg(long, default_value_t = 1, value_parser = words::seed, allow_negative_numbers = true)]
     seed: u64,
@@ -131,6 +135,7 @@ fn options(arguments: Arguments) -> Result<Options, Failure> {
     options.lanes = arguments.lanes;
     options.workspace = arguments.workspace;
     options.seed = arguments.seed;
+    options.allow_shell = arguments.allow_shell;
     options.clock = match arguments.clock {
         ClockWord::Real => ClockKind::Real,
         ClockWord::Logical => ClockKind::Logical,

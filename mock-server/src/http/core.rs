@@ -7,15 +7,17 @@ use crate::journal::Journal;
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::stream::body::Connection;
 use crate::stream::bus::Bus;
-use crate::world::{ApiRequest, Ticket};
+use crate::shell;
+use crate::world::{ApiRequest, ShellLine, ShellNews, Ticket};
 use axum::http::request::Parts;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Body, Line, Request, Response};
 use fixtures::redact::keep_header;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 /// The headers of an event stream, as the real servers send them.
 pub(crate) const STREAM_HEADERS: &[(&str, &str)] = &[
@@ -44,6 +46,17 @@ struct Inner {
     performer: Box<dyn Performer>,
     bus: Bus,
     waiting: HashMap<Ticket, (Arc<str>, oneshot::Sender<Answer>)>,
+    /// The shell lines that run.
+    running: HashMap<u64, RunningLine>,
+}
+
+/// A shell line; who forgets it ends it.
+struct RunningLine(JoinHandle<()>);
+
+impl Drop for RunningLine {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// What a request gets.
@@ -61,7 +74,7 @@ impl Core {
         directory_header: &'static str,
         faults: ArmedPlan,
     ) -> Self {
-        let inner = Inner { performer, bus: Bus::default(), waiting: HashMap::new() };
+        let inner = Inner { performer, bus: Bus::default(), waiting: HashMap::new(), running: HashMap::new() };
         Self {
             clock,
             journal,
@@ -104,15 +117,23 @@ impl Core {
     /// Does all, in order. Where time leaps, what it leaps to follows at once, the earliest first.
     fn act_all(self: &Arc<Self>, inner: &mut Inner, acts: Vec<Act>) {
         let mut due = BTreeSet::new();
+        let mut lines = VecDeque::new();
         let mut acts = acts;
         loop {
             for act in acts {
                 match act {
+                    Act::Run(number, line) if self.clock.is_logical() => {
+                        lines.extend(shell::run_at_once(&line).into_iter().map(|news| (number, news)));
+                    }
                     Act::WakeAt(at_ms, number) if self.clock.is_logical() => {
                         due.insert((at_ms, number));
                     }
                     act => self.act(inner, act),
                 }
+            }
+            if let Some((number, news)) = lines.pop_front() {
+                acts = inner.performer.shell_says(number, news, &|| self.clock.now_ms());
+                continue;
             }
             let Some((at_ms, number)) = due.pop_first() else { return };
             self.clock.leap_to(at_ms);
@@ -130,6 +151,13 @@ impl Core {
                         core.wake_at(number);
                     }
                 });
+            }
+            Act::Run(number, line) => {
+                let running = RunningLine(tokio::spawn(self.clone().run(number, line)));
+                inner.running.insert(number, running);
+            }
+            Act::EndRun(number) => {
+                inner.running.remove(&number);
             }
             Act::Send(to, frame) => inner.bus.send(&to, &frame),
             Act::Asked(call) => self.journal.push(|at_us| {
@@ -156,6 +184,32 @@ impl Core {
                 });
             }
         }
+    }
+
+    /// Who runs a line does not keep the stand-in alive.
+    fn run(self: Arc<Self>, number: u64, line: ShellLine) -> impl Future<Output = ()> + use<> {
+        let (core, clock) = (Arc::downgrade(&self), self.clock.clone());
+        async move {
+            let tell = |news: ShellNews| {
+                if let Some(core) = core.upgrade() {
+                    core.shell_says(number, news);
+                }
+            };
+            shell::run(line, &clock, tell).await;
+        }
+    }
+
+    fn shell_says(self: &Arc<Self>, number: u64, news: ShellNews) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        // Its end was asked for meanwhile.
+        if !inner.running.contains_key(&number) {
+            return;
+        }
+        if !matches!(news, ShellNews::Printed(_)) {
+            inner.running.remove(&number);
+        }
+        let acts = inner.performer.shell_says(number, news, &|| self.clock.now_ms());
+        self.act_all(&mut inner, acts);
     }
 
     fn wake(self: &Arc<Self>, number: usize) {

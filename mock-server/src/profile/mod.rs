@@ -3,6 +3,7 @@
 
 mod kilo;
 mod opencode;
+mod rules;
 
 use fixtures::ServerKind;
 use serde_json::{Value, json};
@@ -62,6 +63,16 @@ pub struct Profile {
     pub todos_before_running: bool,
     /// Who writes that list is told what has changed in it.
     pub shows_todo_changes: bool,
+    /// From the second shell line on the person is asked before the call is told to run.
+    pub quick_shell: bool,
+    /// The question about a shell line, and its result, tell the agent's description of it; letters that could be
+    /// taken for the shell's own are hidden in what rules are about.
+    pub describes_shell: bool,
+    /// What the agent's own rules say: permission, pattern (none when empty), answer. The last that fits decides.
+    pub rules: &'static [(&'static str, &'static str, &'static str)],
+    /// What a person allows for always does not lift a narrower rule that asks; a refusal names the one rule that
+    /// decided (else all that are about the permission).
+    pub keeps_narrow_questions: bool,
     /// When an instance tells about its plugins.
     pub boot: BootTiming,
     /// The plugins that it tells about, in order.

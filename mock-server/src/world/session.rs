@@ -2,6 +2,7 @@
 
 use super::World;
 use super::prompt::Queued;
+use super::rules::Rule;
 use super::turn::Run;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -35,6 +36,8 @@ pub(crate) struct Session {
     pub(crate) queue: VecDeque<Queued>,
     /// The files before the first step.
     pub(crate) first_tree: Option<String>,
+    /// Rules of its own.
+    pub(crate) rules: Vec<Rule>,
     next_seq: u64,
 }
 
@@ -143,6 +146,7 @@ impl World {
             run: None,
             queue: VecDeque::new(),
             first_tree: None,
+            rules: Vec::new(),
             next_seq: 0,
         };
         self.sessions.insert(id.clone(), session);

@@ -53,6 +53,8 @@ pub(crate) struct Call {
     /// Its part in the message.
     pub(crate) part: usize,
     pub(crate) state: CallState,
+    /// That it runs has been told.
+    pub(crate) is_told: bool,
     pub(crate) input: Value,
     pub(crate) started_ms: u64,
     /// What the tool found out before it asked for permission.
