@@ -5,9 +5,9 @@ use crate::clock::Clock;
 use crate::fault::ArmedPlan;
 use crate::journal::Journal;
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
+use crate::shell;
 use crate::stream::body::Connection;
 use crate::stream::bus::Bus;
-use crate::shell;
 use crate::world::{ApiRequest, ShellLine, ShellNews, Ticket};
 use axum::http::request::Parts;
 use fixtures::fault_plan::StreamName;
@@ -74,7 +74,8 @@ impl Core {
         directory_header: &'static str,
         faults: ArmedPlan,
     ) -> Self {
-        let inner = Inner { performer, bus: Bus::default(), waiting: HashMap::new(), running: HashMap::new() };
+        let inner =
+            Inner { performer, bus: Bus::default(), waiting: HashMap::new(), running: HashMap::new() };
         Self {
             clock,
             journal,

@@ -34,6 +34,9 @@ pub(super) static PROFILE: Profile = Profile {
     quick_shell: false,
     describes_shell: true,
     rules: rules::KILO,
+    own_rules: rules::KILO_MAIN,
+    subagents: rules::KILO_SUBAGENTS,
+    subagent_rules: true,
     keeps_narrow_questions: true,
     boot: BootTiming::AtConnect,
     plugins: &[

@@ -68,8 +68,15 @@ pub struct Profile {
     /// The question about a shell line, and its result, tell the agent's description of it; letters that could be
     /// taken for the shell's own are hidden in what rules are about.
     pub describes_shell: bool,
-    /// What the agent's own rules say: permission, pattern (none when empty), answer. The last that fits decides.
-    pub rules: &'static [(&'static str, &'static str, &'static str)],
+    /// What the rules of every agent say: permission, pattern (none when empty), answer. The last that fits decides.
+    pub rules: RuleWords,
+    /// What stands behind them for the agent that works by default.
+    pub own_rules: RuleWords,
+    /// The agents that others can be given work by, and what stands behind those rules for them.
+    pub subagents: &'static [(&'static str, RuleWords)],
+    /// A session of such an agent is told apart: it has a fixed list of rules, its sandbox is told, and its prompt says
+    /// which tools are taken away; the call is told to run before any of it.
+    pub subagent_rules: bool,
     /// What a person allows for always does not lift a narrower rule that asks; a refusal names the one rule that
     /// decided (else all that are about the permission).
     pub keeps_narrow_questions: bool,
@@ -86,6 +93,9 @@ pub struct Profile {
     /// What an unknown route answers.
     pub unknown_route: UnknownRoute,
 }
+
+/// Rules as they are written: permission, pattern, answer.
+pub type RuleWords = &'static [(&'static str, &'static str, &'static str)];
 
 /// When the model is asked for a title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

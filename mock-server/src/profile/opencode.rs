@@ -33,6 +33,9 @@ pub(super) static PROFILE: Profile = Profile {
     quick_shell: true,
     describes_shell: false,
     rules: rules::OPENCODE,
+    own_rules: rules::OPENCODE_MAIN,
+    subagents: rules::OPENCODE_SUBAGENTS,
+    subagent_rules: false,
     keeps_narrow_questions: false,
     boot: BootTiming::AtPrompt,
     plugins: &[

@@ -1,9 +1,9 @@
 //! The rules that the agents come with. An empty pattern stands for one that was not written, and is about everything.
 
-type Rules = &'static [(&'static str, &'static str, &'static str)];
+use super::RuleWords;
 
-/// Those of Kilo's `code`.
-pub(super) const KILO: Rules = &[
+/// Those of all of Kilo's agents.
+pub(super) const KILO: RuleWords = &[
     ("*", "", "allow"),
     ("doom_loop", "", "ask"),
     ("external_directory", "*", "ask"),
@@ -57,13 +57,10 @@ pub(super) const KILO: Rules = &[
     ("bash", "gzip *", "allow"),
     ("bash", "gunzip *", "allow"),
     ("recall", "", "ask"),
-    ("question", "", "allow"),
-    ("suggest", "", "allow"),
-    ("plan_enter", "", "allow"),
 ];
 
-/// Those of OpenCode's `build`.
-pub(super) const OPENCODE: Rules = &[
+/// Those of all of OpenCode's agents.
+pub(super) const OPENCODE: RuleWords = &[
     ("*", "", "allow"),
     ("doom_loop", "", "ask"),
     ("external_directory", "*", "ask"),
@@ -74,6 +71,33 @@ pub(super) const OPENCODE: Rules = &[
     ("read", "*.env", "ask"),
     ("read", "*.env.*", "ask"),
     ("read", "*.env.example", "allow"),
-    ("question", "", "allow"),
-    ("plan_enter", "", "allow"),
+];
+
+/// Those of Kilo's `code`.
+pub(super) const KILO_MAIN: RuleWords =
+    &[("question", "", "allow"), ("suggest", "", "allow"), ("plan_enter", "", "allow")];
+
+/// Those of OpenCode's `build`.
+pub(super) const OPENCODE_MAIN: RuleWords = &[("question", "", "allow"), ("plan_enter", "", "allow")];
+
+/// Those of the agents that Kilo's can give work to.
+pub(super) const KILO_SUBAGENTS: &[(&str, RuleWords)] = &[("general", &[("todowrite", "", "deny")])];
+
+/// Those of the agents that OpenCode's can give work to.
+pub(super) const OPENCODE_SUBAGENTS: &[(&str, RuleWords)] = &[
+    ("general", &[("todowrite", "", "deny")]),
+    (
+        "explore",
+        &[
+            ("*", "", "deny"),
+            ("grep", "", "allow"),
+            ("glob", "", "allow"),
+            ("list", "", "allow"),
+            ("bash", "", "allow"),
+            ("webfetch", "", "allow"),
+            ("websearch", "", "allow"),
+            ("read", "", "allow"),
+            ("external_directory", "*", "ask"),
+        ],
+    ),
 ];

@@ -112,6 +112,7 @@ impl World {
             part,
             state: CallState::Written,
             is_told: false,
+            title: None,
             input: Value::Null,
             started_ms: 0,
             plan: None,

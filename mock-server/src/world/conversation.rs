@@ -25,11 +25,12 @@ impl World {
                 }
             }
         }
+        let who = self.who(session);
         let tools = self
             .profile
             .tools
             .iter()
-            .filter(|tool| self.permissions.offers(tool))
+            .filter(|tool| self.permissions.offers(&who, tool))
             .map(|&tool| tool.to_owned())
             .collect();
         ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()) }

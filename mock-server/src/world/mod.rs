@@ -62,6 +62,8 @@ enum Purpose {
     Retry(String),
     /// `tools`: a call may begin.
     CallStart(String, usize),
+    /// `tools`: another agent may begin what a call asks of it.
+    TaskStart(String, usize),
     /// `tools`: what a call reads, or is about to change.
     CallRead(String, usize),
     /// `tools`: which of the places that a call names are folders.
@@ -148,6 +150,7 @@ impl World {
                 self.step_changed(&session, &changes);
             }
             (Purpose::Retry(session), EffectResult::Waited) => self.retry(&session),
+            (Purpose::TaskStart(session, call), EffectResult::Yielded) => self.begin_task(&session, call),
             (Purpose::CallStart(session, call), EffectResult::Yielded) => self.start_call(&session, call),
             (Purpose::CallRead(session, call), EffectResult::Read(found)) => {
                 self.call_read(&session, call, found);
@@ -254,6 +257,14 @@ impl World {
             on_event,
             payload,
         }));
+    }
+
+    /// Sends an event of an instance that names no project.
+    fn emit_outside_project(&mut self, directory: &str, kind: &str, properties: Value) {
+        let id = self.ids.ascending("evt", self.now_ms);
+        let payload = json!({"id": id, "type": kind, "properties": properties});
+        let directory = directory.to_owned();
+        self.outputs.push(Output::Event(Event { directory, project: None, on_event: true, payload }));
     }
 
     /// Sends an event of the server itself.

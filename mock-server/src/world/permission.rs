@@ -4,6 +4,7 @@ use super::rules::{self, Action, Rule, Source};
 use super::{Effect, Purpose, ReplyBody, World};
 use crate::profile::Profile;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// A question that waits for its answer.
 #[derive(Debug)]
@@ -18,12 +19,10 @@ pub(crate) struct Pending {
 /// The rules and the open questions of a server.
 #[derive(Debug)]
 pub(crate) struct Permissions {
-    /// The agent's, and behind them the configuration's.
-    rules: Vec<Rule>,
+    /// The rules of each agent, and behind them the configuration's.
+    rules: BTreeMap<&'static str, Vec<Rule>>,
     /// What a person has allowed for always.
     kept: Vec<Rule>,
-    /// The agent whose own rules they are.
-    agent: &'static str,
     /// What is allowed for always does not lift a narrower rule that asks.
     keeps_narrow_questions: bool,
     pending: Vec<Pending>,
@@ -50,36 +49,49 @@ enum Verdict {
 
 impl Permissions {
     pub(crate) fn new(config: &Map<String, Value>, profile: &Profile) -> Self {
-        let own = profile.rules.iter().map(|(permission, pattern, word)| {
+        let of_config = rules::of_config(config);
+        let own = |(permission, pattern, word): &(&str, &str, &str)| {
             let action = Action::of(word).unwrap_or(Action::Ask);
             match *pattern {
                 "" => Rule::plain(permission, action, Source::Agent),
                 pattern => Rule::new(permission, pattern, action, Source::Agent),
             }
-        });
-        let rules = own.chain(rules::of_config(config)).collect();
+        };
+        let all = |lists: [&'static [(&str, &str, &str)]; 2]| -> Vec<Rule> {
+            lists.into_iter().flatten().map(own).chain(of_config.clone()).collect()
+        };
+        let mut rules = BTreeMap::from([(profile.agent, all([profile.rules, profile.own_rules]))]);
+        rules.extend(profile.subagents.iter().map(|(name, own)| (*name, all([profile.rules, own]))));
         let keeps_narrow_questions = profile.keeps_narrow_questions;
-        Self { rules, kept: Vec::new(), agent: profile.agent, keeps_narrow_questions, pending: Vec::new() }
+        Self { rules, kept: Vec::new(), keeps_narrow_questions, pending: Vec::new() }
     }
 
     /// May a call do this to everything, without asking anybody?
-    pub(crate) fn allows(&self, permission: &str) -> bool {
-        self.decide(permission, "*", &[]).action == Action::Allow
+    pub(crate) fn allows(&self, who: &Who, permission: &str) -> bool {
+        self.decide(who, permission, "*").action == Action::Allow
     }
 
     /// A tool that no call could use is not offered.
-    pub(crate) fn offers(&self, tool: &str) -> bool {
+    pub(crate) fn offers(&self, who: &Who, tool: &str) -> bool {
         let permission = if matches!(tool, "write" | "apply_patch") { "edit" } else { tool };
-        let last = self.rules.iter().rfind(|rule| rules::matches(permission, &rule.permission));
+        let last = self.fixed(who).rfind(|rule| rules::matches(permission, &rule.permission));
         last.is_none_or(|rule| rule.pattern != "*" || rule.action != Action::Deny)
     }
 
-    fn decide(&self, permission: &str, pattern: &str, of_session: &[Rule]) -> Rule {
-        let fixed = self.rules.iter().chain(of_session);
+    /// Has an agent a rule about this permission and no other?
+    pub(crate) fn is_ruled(&self, agent: &str, permission: &str) -> bool {
+        self.rules.get(agent).is_some_and(|rules| rules.iter().any(|rule| rule.permission == permission))
+    }
+
+    fn fixed<'a>(&'a self, who: &'a Who) -> impl DoubleEndedIterator<Item = &'a Rule> {
+        self.rules.get(who.agent.as_str()).into_iter().flatten().chain(&who.rules)
+    }
+
+    fn decide(&self, who: &Who, permission: &str, pattern: &str) -> Rule {
         if !self.keeps_narrow_questions {
-            return rules::decide(fixed.chain(&self.kept), permission, pattern);
+            return rules::decide(self.fixed(who).chain(&self.kept), permission, pattern);
         }
-        let said = rules::decide(fixed, permission, pattern);
+        let said = rules::decide(self.fixed(who), permission, pattern);
         let kept = self.kept.iter().rfind(|rule| rule.fits(permission, pattern));
         match (said.action, kept) {
             (Action::Allow, Some(kept)) => kept.clone(),
@@ -88,11 +100,11 @@ impl Permissions {
         }
     }
 
-    fn judge(&self, wish: &Wish, of_session: &[Rule]) -> Verdict {
+    fn judge(&self, who: &Who, wish: &Wish) -> Verdict {
         let mut asks = false;
         let mut allowed = None;
         for pattern in &wish.patterns {
-            let rule = self.decide(wish.permission, pattern, of_session);
+            let rule = self.decide(who, wish.permission, pattern);
             match rule.action {
                 Action::Deny => return Verdict::Denied(rule),
                 Action::Ask => asks = true,
@@ -106,37 +118,32 @@ impl Permissions {
     }
 
     /// What a call that a rule decides says of it.
-    fn approval(&self, rule: &Rule) -> Value {
+    fn approval(&self, who: &Who, rule: &Rule) -> Value {
+        let is_same = |own: &Rule| {
+            own.source == Source::Project && own.permission == rule.permission && own.pattern == rule.pattern
+        };
         let source = match rule.source {
             // A rule of the same words stands in the configuration.
-            Source::Global
-                if self.rules.iter().any(|own| {
-                    own.source == Source::Project
-                        && own.permission == rule.permission
-                        && own.pattern == rule.pattern
-                }) =>
-            {
-                Source::Project
-            }
+            Source::Global if self.fixed(who).any(is_same) => Source::Project,
             source => source,
         };
         let mut approval = json!({"source": source.word()});
         if source == Source::Agent {
-            approval["agent"] = json!(self.agent);
+            approval["agent"] = json!(who.agent);
         }
         approval["rule"] = rule.wire();
         approval
     }
 
     /// The rules that a refusal names.
-    fn told(&self, denied: &Rule, permission: &str, of_session: &[Rule]) -> String {
+    fn told(&self, who: &Who, denied: &Rule, permission: &str) -> String {
         if self.keeps_narrow_questions {
             let mut told = denied.as_written();
             told["source"] = json!(denied.source.word());
             return told.to_string();
         }
         let about = |rule: &&Rule| rules::matches(permission, &rule.permission);
-        let told: Vec<Value> = self.rules.iter().chain(of_session).filter(about).map(Rule::as_written).collect();
+        let told: Vec<Value> = self.fixed(who).filter(about).map(Rule::as_written).collect();
         Value::Array(told).to_string()
     }
 
@@ -146,19 +153,32 @@ impl Permissions {
     }
 }
 
+/// Who wants something: an agent, in a session that may have rules of its own.
+#[derive(Debug)]
+pub(crate) struct Who {
+    agent: String,
+    rules: Vec<Rule>,
+}
+
 impl World {
+    pub(crate) fn who(&self, session: &str) -> Who {
+        let permission = self.sessions.get(session).and_then(|owner| owner.permission.as_ref());
+        let rules = permission.map(rules::of_session).unwrap_or_default();
+        Who { agent: self.agent_of(session).to_owned(), rules }
+    }
+
     /// Lets a call go on, forbids it, or asks first.
     pub(crate) fn ask_or_allow(&mut self, session: &str, call: usize, wish: &Wish) {
-        let of_session = self.sessions.get(session).map(|owner| owner.rules.clone()).unwrap_or_default();
-        match self.permissions.judge(wish, &of_session) {
+        let who = self.who(session);
+        match self.permissions.judge(&who, wish) {
             Verdict::Allowed(rule) => {
-                let approval = self.permissions.approval(&rule);
+                let approval = self.permissions.approval(&who, &rule);
                 self.allow_call(session, call, approval);
                 return;
             }
             Verdict::Denied(rule) => {
-                let approval = self.permissions.approval(&rule);
-                let told = self.permissions.told(&rule, wish.permission, &of_session);
+                let approval = self.permissions.approval(&who, &rule);
+                let told = self.permissions.told(&who, &rule, wish.permission);
                 self.forbid_call(session, call, approval, &told);
                 return;
             }
@@ -235,14 +255,13 @@ impl World {
         let rules =
             always.iter().map(|pattern| Rule::new(&name, &words(pattern), Action::Allow, Source::Global));
         self.permissions.kept.extend(rules);
-        let of_session =
-            self.sessions.get(&answered.session).map(|owner| owner.rules.clone()).unwrap_or_default();
+        let who = self.who(&answered.session);
         let is_allowed = |pending: &Pending| {
             let name = words(&pending.wire["permission"]);
             let patterns = pending.wire["patterns"].as_array().cloned().unwrap_or_default();
             pending.session == answered.session
                 && patterns.iter().all(|pattern| {
-                    let rule = self.permissions.decide(&name, &words(pattern), &of_session);
+                    let rule = self.permissions.decide(&who, &name, &words(pattern));
                     rule.action == Action::Allow
                 })
         };

@@ -61,7 +61,13 @@ impl Source {
 
 impl Rule {
     pub(crate) fn new(permission: &str, pattern: &str, action: Action, source: Source) -> Self {
-        Self { permission: permission.to_owned(), pattern: pattern.to_owned(), action, source, is_plain: false }
+        Self {
+            permission: permission.to_owned(),
+            pattern: pattern.to_owned(),
+            action,
+            source,
+            is_plain: false,
+        }
     }
 
     /// About everything of a kind.
@@ -114,6 +120,15 @@ pub(crate) fn of_config(config: &Map<String, Value>) -> Vec<Rule> {
         None => {}
     }
     rules
+}
+
+/// The rules of a session, as the wire has them.
+pub(crate) fn of_session(permission: &Value) -> Vec<Rule> {
+    let rule = |rule: &Value| {
+        let action = Action::of(rule["action"].as_str()?)?;
+        Some(Rule::new(rule["permission"].as_str()?, rule["pattern"].as_str()?, action, Source::Session))
+    };
+    permission.as_array().into_iter().flatten().filter_map(rule).collect()
 }
 
 /// The last rule that fits; where none does, the person is asked.

@@ -7,6 +7,7 @@ mod bash;
 mod outside;
 mod question;
 mod read;
+mod task;
 mod todos;
 mod write;
 
@@ -28,6 +29,8 @@ pub(crate) enum Plan {
     Leave(outside::LeavePlan),
     /// Ask the person.
     Ask(question::QuestionPlan),
+    /// Have another agent do something.
+    Task(Box<task::TaskPlan>),
     /// Write down what is to be done.
     Todos(todos::TodoPlan),
 }
@@ -52,6 +55,7 @@ impl World {
             Some("question") => self.ask_question(session, call),
             Some("todowrite") => self.tell_todos_early(session, call),
             Some("bash") => return self.start_shell_early(session, call),
+            Some("task") => return self.start_task_early(session, call),
             _ => {}
         }
         false
@@ -63,13 +67,15 @@ impl World {
         if std::mem::replace(&mut told.is_told, true) || told.state != CallState::Running {
             return;
         }
-        let metadata = self.call_part(session, call).and_then(|(message, part)| {
-            self.part_mut(session, &message, part)?["state"].get("metadata").cloned()
+        let known = self.call_part(session, call).and_then(|(message, part)| {
+            self.part_mut(session, &message, part).map(|part| part["state"].clone())
         });
         self.set_state(session, call, |input, started| {
             let mut state = json!({"status": "running", "input": input, "time": {"start": started}});
-            if let Some(metadata) = metadata {
-                state["metadata"] = metadata;
+            for key in ["title", "metadata"] {
+                if let Some(value) = known.as_ref().and_then(|known| known.get(key)) {
+                    state[key] = value.clone();
+                }
             }
             state
         });
@@ -82,11 +88,12 @@ impl World {
         match starting.tool.as_str() {
             "bash" => self.start_shell(session, call),
             "read" => self.start_read(session, call),
+            "task" => self.start_task(session, call),
             "write" => self.start_write(session, call),
             "question" => self.start_question(session, call),
             "todowrite" => self.start_todos(session, call),
             other => {
-                let known = "bash, question, read, todowrite, write";
+                let known = "bash, question, read, task, todowrite, write";
                 let message =
                     format!("standin does not perform the tool '{other}' yet; it performs: {known}");
                 self.fail_call(session, call, &message);
@@ -109,6 +116,7 @@ impl World {
         match plan {
             Plan::Shell(_) => self.next_shell_wish(session, call),
             Plan::Read(plan) => self.read(session, call, plan),
+            Plan::Task(_) => self.give_task(session, call),
             Plan::Write(plan) => self.write(session, call, &plan),
             Plan::Leave(plan) => self.leave(session, call, plan),
             Plan::Todos(plan) => self.write_todos(session, call, &plan),
@@ -125,7 +133,10 @@ impl World {
             (_, Err(message)) => self.fail_call(session, call, &message),
             (Some(Plan::Read(plan)), Ok(found)) => self.file_read(session, call, plan, found),
             (Some(Plan::Write(plan)), Ok(found)) => self.file_to_write(session, call, plan, found),
-            (Some(Plan::Leave(_) | Plan::Ask(_) | Plan::Todos(_) | Plan::Shell(_)) | None, _) => {}
+            (
+                Some(Plan::Leave(_) | Plan::Ask(_) | Plan::Todos(_) | Plan::Shell(_) | Plan::Task(_)) | None,
+                _,
+            ) => {}
         }
     }
 
@@ -211,10 +222,17 @@ impl World {
     /// Shows a running call's metadata.
     pub(crate) fn progress(&mut self, session: &str, call: usize, metadata: Value) {
         let approval = if self.profile.tool_progress { self.approval_of(session, call) } else { Value::Null };
+        let title =
+            self.run_mut(session).and_then(|run| run.calls.get(call)).and_then(|call| call.title.clone());
         self.set_state(session, call, |input, started| {
             let mut shown = metadata;
             tell_approval(&mut shown, approval);
-            json!({"status": "running", "input": input, "metadata": shown, "time": {"start": started}})
+            let mut state = json!({"status": "running", "input": input, "metadata": shown});
+            if let Some(title) = title {
+                state["title"] = json!(title);
+            }
+            state["time"] = json!({"start": started});
+            state
         });
     }
 
