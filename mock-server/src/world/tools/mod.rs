@@ -4,6 +4,7 @@
 //! → it acts → its part is completed. Each → is an effect or an answer, so other sessions go on meanwhile.
 
 mod bash;
+mod edit;
 mod outside;
 mod question;
 mod read;
@@ -23,6 +24,8 @@ pub(crate) enum Plan {
     Read(read::ReadPlan),
     /// Run a shell line.
     Shell(Box<bash::ShellPlan>),
+    /// Replace words of a file.
+    Edit(edit::EditPlan),
     /// Write a file.
     Write(write::WritePlan),
     /// Leave the workspace.
@@ -87,6 +90,7 @@ impl World {
         let Some(starting) = run.calls.get(call) else { return };
         match starting.tool.as_str() {
             "bash" => self.start_shell(session, call),
+            "edit" => self.start_edit(session, call),
             "read" => self.start_read(session, call),
             "task" => self.start_task(session, call),
             "write" => self.start_write(session, call),
@@ -120,8 +124,8 @@ impl World {
             Plan::Write(plan) => self.write(session, call, &plan),
             Plan::Leave(plan) => self.leave(session, call, plan),
             Plan::Todos(plan) => self.write_todos(session, call, &plan),
-            // Nobody has to allow it.
-            Plan::Ask(_) => {}
+            // Nobody has to allow them: an edit has become a write by then.
+            Plan::Ask(_) | Plan::Edit(_) => {}
         }
     }
 
@@ -132,6 +136,7 @@ impl World {
         match (plan, found) {
             (_, Err(message)) => self.fail_call(session, call, &message),
             (Some(Plan::Read(plan)), Ok(found)) => self.file_read(session, call, plan, found),
+            (Some(Plan::Edit(plan)), Ok(found)) => self.file_to_edit(session, call, &plan, &found),
             (Some(Plan::Write(plan)), Ok(found)) => self.file_to_write(session, call, plan, found),
             (
                 Some(Plan::Leave(_) | Plan::Ask(_) | Plan::Todos(_) | Plan::Shell(_) | Plan::Task(_)) | None,
