@@ -203,7 +203,38 @@ impl Piece {
 
     /// By the stand-in's world.
     pub async fn by_stand_in(&self, limits: &Limits) -> Result<Performance, PerformanceError> {
-        self.by(Options::scenario(self.server, self.scenario.clone()), Performer::StandIn, limits).await
+        self.by(Options::scenario(self.server, self.scenario.clone()), Performer::StandIn, limits, &|_| {})
+            .await
+    }
+
+    /// By the stand-in's world with the scripted model at an address of its own, as any other model would be.
+    pub async fn by_stand_in_with_model(&self, limits: &Limits) -> Result<Performance, PerformanceError> {
+        let folder = tempfile::tempdir();
+        let folder = folder.map_err(|source| PerformanceError::Io { doing: "make a workspace", source })?;
+        let root = folder.path().canonicalize();
+        let root = root.map_err(|source| PerformanceError::Io { doing: "find the workspace", source })?;
+        for (path, content) in &self.scenario.workspace.files {
+            let file = root.join(path);
+            let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+            let written = written.and_then(|()| std::fs::write(&file, content));
+            written.map_err(|source| PerformanceError::Io { doing: "fill the workspace", source })?;
+        }
+        let gates = Gates::default();
+        let script = Script::new(self.scenario.clone(), root.to_string_lossy().into_owned());
+        let options = ModelOptions {
+            port: 0,
+            pause: Duration::ZERO,
+            gates: gates.clone(),
+            on_call: Arc::new(|_, _| {}),
+        };
+        let model = ModelServer::start(script, options)
+            .await
+            .map_err(|source| PerformanceError::Io { doing: "start the scripted model", source })?;
+        let mut options = Options::scenario(self.server, self.scenario.clone());
+        options.model = Some(format!("{}/v1", model.url()));
+        options.workspace = Some(root);
+        options.allow_shell = true;
+        self.by(options, Performer::StandIn, limits, &|name| gates.open(name)).await
     }
 
     /// By a recording that is played again.
@@ -212,7 +243,8 @@ impl Piece {
         recording: &Recording,
         limits: &Limits,
     ) -> Result<Performance, PerformanceError> {
-        let mut replayed = self.by(Options::replay(recording.clone()), Performer::Replay, limits).await?;
+        let mut replayed =
+            self.by(Options::replay(recording.clone()), Performer::Replay, limits, &|_| {}).await?;
         // A replay asks no model; what the recorded server asked belongs to the recording.
         let calls = recording.lines.iter().filter(|line| matches!(line, Line::Model(_)));
         replayed.recording.lines.extend(calls.cloned());
@@ -224,6 +256,7 @@ impl Piece {
         mut options: Options,
         performer: Performer,
         limits: &Limits,
+        open_elsewhere: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Performance, PerformanceError> {
         let password =
             random_password().map_err(|source| PerformanceError::Io { doing: "find a password", source })?;
@@ -232,7 +265,10 @@ impl Piece {
         let tape = Tape::new();
         let user = stand_in.username().to_owned();
         let client = Client::new(&stand_in.url(), Credentials { user, password }, tape.clone())?;
-        let open_gate = |name: &str| stand_in.open_gate(name);
+        let open_gate = |name: &str| {
+            stand_in.open_gate(name);
+            open_elsewhere(name);
+        };
         let performed =
             recorder::perform(&self.scenario, stand_in.workspace(), &client, limits, &open_gate).await?;
         let doc = performed.doc.to_vec();

@@ -3,13 +3,13 @@
 //! Everything waits in one queue, first in, first out. So what a request leads to happens in one order, the same
 //! each time, and a session's files, model and rules can't overtake each other.
 
-use crate::model::{Answer, Beat, ChatRequest, Reply, Script};
+use crate::model::{Beat, ChatRequest, ModelNews, Reply, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
 use crate::world::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, ModelFailure, Output, ReplyBody,
-    Subscription, World, WorldConfig,
+    ShellNews, Subscription, World, WorldConfig,
 };
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -17,6 +17,7 @@ use fixtures::recording::ModelCall;
 use fixtures::scenario::{BreakOff, Fail};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A world with its workspace and its model.
@@ -24,11 +25,28 @@ use std::sync::Arc;
 pub struct Engine {
     world: World,
     workspace: Workspace,
-    script: Script,
+    mind: Mind,
     pages: Pages,
     model_calls: u64,
     open_gates: BTreeSet<String>,
     held: Vec<Held>,
+    /// The answers of a remote model that are under way.
+    answering: BTreeSet<EffectId>,
+    /// Calls that may begin when the answer that has them is over, or after a moment.
+    delayed: BTreeSet<EffectId>,
+}
+
+/// How long a call waits for the rest of the answer that it stands in. The real servers are about as slow to begin
+/// one, and a model that is near has said the rest by then.
+const BEGINNING_MS: u64 = 10;
+
+/// Who plays the agent's part.
+#[derive(Debug, Clone)]
+pub enum Mind {
+    /// The scripted model, in this process.
+    Script(Box<Script>),
+    /// The model at this address; whoever drives the engine asks it.
+    Remote(String),
 }
 
 /// What a release answers byte for byte.
@@ -51,15 +69,17 @@ struct Held {
 impl Engine {
     /// A world at its beginning.
     #[must_use]
-    pub fn new(profile: &'static Profile, config: WorldConfig, workspace: Workspace, script: Script) -> Self {
+    pub fn new(profile: &'static Profile, config: WorldConfig, workspace: Workspace, mind: Mind) -> Self {
         Self {
             world: World::new(profile, config),
             workspace,
-            script,
+            mind,
             pages: Pages::default(),
             model_calls: 0,
             open_gates: BTreeSet::new(),
             held: Vec::new(),
+            answering: BTreeSet::new(),
+            delayed: BTreeSet::new(),
         }
     }
 
@@ -69,11 +89,27 @@ impl Engine {
         Self { pages, ..self }
     }
 
-    fn perform(&mut self, id: EffectId, effect: Effect, queue: &mut VecDeque<Input>, acts: &mut Vec<Act>) {
+    fn perform(
+        &mut self,
+        id: EffectId,
+        effect: Effect,
+        now_ms: u64,
+        queue: &mut VecDeque<Input>,
+        acts: &mut Vec<Act>,
+    ) {
         let result = match effect {
             Effect::AskModel(request) => {
-                let answer = self.script.answer(&request);
-                acts.push(Act::Asked(Box::new(self.model_call(&request, &answer))));
+                let answer = match &mut self.mind {
+                    Mind::Script(script) => script.answer(&request),
+                    Mind::Remote(url) => {
+                        let answered = format!("the model at {url}");
+                        acts.push(Act::Asked(Box::new(self.model_call(&request, answered))));
+                        acts.push(Act::Ask(id, request));
+                        self.answering.insert(id);
+                        return;
+                    }
+                };
+                acts.push(Act::Asked(Box::new(self.model_call(&request, answer.answered))));
                 match answer.reply {
                     Reply::Beats(beats) => self.play(id, beats.into(), queue),
                     Reply::Refused(fail) => {
@@ -89,10 +125,22 @@ impl Engine {
                 acts.push(Act::WakeAt(until_ms, id));
                 return;
             }
+            Effect::Run(line) => {
+                acts.push(Act::Run(id, line));
+                return;
+            }
+            Effect::Look { paths } => EffectResult::Looked(
+                paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
+            ),
             Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
             Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
             Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
             Effect::Write { path, content } => EffectResult::Written(self.workspace.write(&path, &content)),
+            Effect::Yield if !self.answering.is_empty() => {
+                self.delayed.insert(id);
+                acts.push(Act::WakeAt(now_ms + BEGINNING_MS, id));
+                return;
+            }
             Effect::Yield => EffectResult::Yielded,
         };
         queue.push_back(Input::Done(id, result));
@@ -131,15 +179,19 @@ impl Engine {
                     }
                     Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
                     Output::Event(event) => acts.extend(send(&event)),
-                    Output::Drop(effect) => self.held.retain(|held| held.effect != effect),
-                    Output::Effect(id, effect) => self.perform(id, effect, &mut queue, &mut acts),
+                    Output::Drop(effect) => {
+                        self.held.retain(|held| held.effect != effect);
+                        self.answering.remove(&effect);
+                        acts.push(Act::EndRun(effect));
+                    }
+                    Output::Effect(id, effect) => self.perform(id, effect, now(), &mut queue, &mut acts),
                 }
             }
         }
         acts
     }
 
-    fn model_call(&mut self, request: &ChatRequest, answer: &Answer) -> ModelCall {
+    fn model_call(&mut self, request: &ChatRequest, answered: String) -> ModelCall {
         self.model_calls += 1;
         ModelCall {
             at_us: 0,
@@ -147,7 +199,7 @@ impl Engine {
             purpose: request.purpose(),
             messages: request.reduced_messages(),
             tools: request.tools.clone(),
-            answered: answer.answered.clone(),
+            answered,
         }
     }
 }
@@ -175,7 +227,28 @@ impl Performer for Engine {
     }
 
     fn wake_at(&mut self, effect: u64, now: &dyn Fn() -> u64) -> Vec<Act> {
-        self.settle(VecDeque::from([Input::Done(effect, EffectResult::Waited)]), now)
+        // A call that has begun meanwhile is known to the world no more under this number.
+        let result = if self.delayed.remove(&effect) { EffectResult::Yielded } else { EffectResult::Waited };
+        self.settle(VecDeque::from([Input::Done(effect, result)]), now)
+    }
+
+    fn shell_says(&mut self, effect: u64, news: ShellNews, now: &dyn Fn() -> u64) -> Vec<Act> {
+        self.settle(VecDeque::from([Input::Shell(effect, news)]), now)
+    }
+
+    fn model_says(&mut self, effect: u64, news: ModelNews, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let is_the_end = news.is_the_end();
+        let input = match news {
+            ModelNews::Delta(delta) => Input::Model(effect, delta),
+            ModelNews::Failed(failure) => Input::ModelFailed(effect, failure),
+        };
+        let mut queue = VecDeque::from([input]);
+        if is_the_end {
+            self.answering.remove(&effect);
+            let begin = |id| Input::Done(id, EffectResult::Yielded);
+            queue.extend(std::mem::take(&mut self.delayed).into_iter().map(begin));
+        }
+        self.settle(queue, now)
     }
 
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame {

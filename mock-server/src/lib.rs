@@ -25,6 +25,7 @@ pub mod model;
 pub mod performer;
 pub mod profile;
 pub mod replay;
+mod shell;
 mod socket;
 pub mod standin;
 mod stream;

@@ -1,6 +1,7 @@
 //! What the HTTP shell needs of whoever answers: the stateful world, or a recording that is played again.
 
-use crate::world::{ApiRequest, Ticket};
+use crate::model::{ChatRequest, ModelNews};
+use crate::world::{ApiRequest, ShellLine, ShellNews, Ticket};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
@@ -29,6 +30,18 @@ pub trait Performer: Send {
         Vec::new()
     }
 
+    /// The shell line of an [`Act::Run`] tells something; `number` is its own. Returns what follows, in order.
+    fn shell_says(&mut self, number: u64, news: ShellNews, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let _ = (number, news, now);
+        Vec::new()
+    }
+
+    /// The model of an [`Act::Ask`] says something; `number` is its own. Returns what follows, in order.
+    fn model_says(&mut self, number: u64, news: ModelNews, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let _ = (number, news, now);
+        Vec::new()
+    }
+
     /// A heartbeat for one subscriber of a stream.
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame;
 }
@@ -50,6 +63,12 @@ pub enum Act {
     /// Wakes the performer at this time (milliseconds since 1970), with this number. Logical time leaps there as soon
     /// as all that is on its way is done: it is about how long the server takes.
     WakeAt(u64, u64),
+    /// Asks the model that is not in this process, and tells the performer of its answer under this number.
+    Ask(u64, ChatRequest),
+    /// Runs a shell line, and tells the performer of it under this number.
+    Run(u64, ShellLine),
+    /// Ends the shell line or the answer of this number, if it still runs.
+    EndRun(u64),
 }
 
 /// Who gets a frame; for a subscriber, which frames it gets.

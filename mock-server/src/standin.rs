@@ -1,12 +1,13 @@
 //! A stand-in that listens: the library's front door.
 
 use crate::clock::{Clock, ClockKind};
-use crate::engine::{Engine, Pages};
+use crate::engine::{Engine, Mind, Pages};
 use crate::fault::ArmedPlan;
 use crate::http::auth::Access;
 use crate::http::core::Core;
 use crate::http::{Lane, app};
 use crate::journal::Journal;
+use crate::model::RemoteModel;
 use crate::model::Script;
 use crate::performer::Performer;
 use crate::profile::Profile;
@@ -35,6 +36,8 @@ pub struct Options {
     pub server: ServerKind,
     /// What it plays.
     pub play: Play,
+    /// The address of a model that plays the agent's part in place of the scenario's, as `http://127.0.0.1:8000/v1`.
+    pub model: Option<String>,
     /// The password; without one the server is open.
     pub password: Option<String>,
     /// The agent's folder; a fresh one with the scenario's files when absent.
@@ -49,6 +52,8 @@ pub struct Options {
     pub clock: ClockKind,
     /// Decides every random choice.
     pub seed: u64,
+    /// Shell lines of the agent run in a folder that the stand-in has not made, too.
+    pub allow_shell: bool,
 }
 
 /// What a stand-in plays.
@@ -77,6 +82,7 @@ impl Options {
         Self {
             server,
             play,
+            model: None,
             password: None,
             workspace: None,
             port: 0,
@@ -84,6 +90,7 @@ impl Options {
             faults: FaultPlan::default(),
             clock: ClockKind::Real,
             seed: 1,
+            allow_shell: false,
         }
     }
 }
@@ -112,6 +119,9 @@ pub enum StartError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The model can't be asked.
+    #[error("{0}")]
+    Model(String),
     /// The recording can't be played.
     #[error(transparent)]
     Unplayable(#[from] Unplayable),
@@ -142,7 +152,9 @@ impl StandIn {
         let (performer, workspace, folder) = performer(profile, &options)?;
         let access =
             Access { username: profile.server.word().to_owned(), password: options.password.clone() };
-        let core = Arc::new(Core::new(performer, clock, journal.clone(), access, profile, faults.clone()));
+        let model = options.model.as_deref().map(RemoteModel::at).transpose().map_err(StartError::Model)?;
+        let core =
+            Arc::new(Core::new(performer, clock, journal.clone(), access, profile, faults.clone(), model));
         let mut lanes = Vec::new();
         let mut tasks = Vec::new();
         let ports = std::iter::once((MAIN_LANE.to_owned(), options.port));
@@ -264,11 +276,15 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         project: text_id("the first commit of a stand-in's project"),
         home: format!("{root}/.standin-home"),
         config: scenario.workspace.config.clone(),
+        runs_shell: folder.is_some() || options.allow_shell,
     };
-    let script = Script::new(scenario.as_ref().clone(), root.clone());
+    let mind = match &options.model {
+        None => Mind::Script(Box::new(Script::new(scenario.as_ref().clone(), root.clone()))),
+        Some(url) => Mind::Remote(url.clone()),
+    };
     let release = profile.server.release();
     let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release) };
-    let engine = Engine::new(profile, config, workspace, script).with_pages(pages);
+    let engine = Engine::new(profile, config, workspace, mind).with_pages(pages);
     Ok((Box::new(engine), root, folder))
 }
 

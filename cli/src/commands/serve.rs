@@ -25,6 +25,10 @@ pub(crate) struct Arguments {
     /// Play a recording again: a .jsonl file, or the name of a scenario that is recorded for the profile.
     #[arg(long)]
     replay: Option<String>,
+    /// The model that plays the agent's part in place of the scenario's: an OpenAI-compatible address, such as
+    /// http://127.0.0.1:8000/v1.
+    #[arg(long, value_name = "URL", conflicts_with = "replay")]
+    model: Option<String>,
     /// The port on 127.0.0.1; 0 takes any free one.
     #[arg(long, default_value_t = 0, value_parser = words::port, allow_negative_numbers = true)]
     port: u16,
@@ -52,6 +56,10 @@ pub(crate) struct Arguments {
     /// Let no gate of the scenario hold the model.
     #[arg(long)]
     open_gates: bool,
+    /// Let the agent's shell lines run in the folder of --workspace, too. In a folder of its own the stand-in runs
+    /// them anyway.
+    #[arg(long, conflicts_with = "replay")]
+    allow_shell: bool,
     /// Decides every random choice.
     #[arg(long, default_value_t = 1, value_parser = words::seed, allow_negative_numbers = true)]
     seed: u64,
@@ -127,10 +135,12 @@ fn options(arguments: Arguments) -> Result<Options, Failure> {
         options.faults = FaultPlan::parse_for(path, &read_text(path)?, &place)?;
     }
     options.password = arguments.password.or_else(|| password_of(options.server));
+    options.model = arguments.model;
     options.port = arguments.port;
     options.lanes = arguments.lanes;
     options.workspace = arguments.workspace;
     options.seed = arguments.seed;
+    options.allow_shell = arguments.allow_shell;
     options.clock = match arguments.clock {
         ClockWord::Real => ClockKind::Real,
         ClockWord::Logical => ClockKind::Logical,

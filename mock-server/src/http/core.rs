@@ -6,20 +6,23 @@ use crate::clock::Clock;
 use crate::doc::Operations;
 use crate::fault::ArmedPlan;
 use crate::journal::Journal;
+use crate::model::{ModelNews, RemoteModel};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
+use crate::shell;
 use crate::stream::body::Connection;
 use crate::stream::bus::Bus;
-use crate::world::{ApiRequest, Ticket};
+use crate::world::{ApiRequest, ShellLine, ShellNews, Ticket};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, header};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Body, Line, Request, Response};
 use fixtures::redact::keep_header;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 /// The headers of an event stream, as the real servers send them.
 pub(crate) const STREAM_HEADERS: &[(&str, &str)] = &[
@@ -38,6 +41,7 @@ pub(crate) struct Core {
     pub(crate) origins: Origins,
     pub(crate) operations: &'static Operations,
     pub(crate) faults: ArmedPlan,
+    model: Option<RemoteModel>,
     tickets: AtomicU64,
     inner: Mutex<Inner>,
 }
@@ -46,6 +50,8 @@ struct Inner {
     performer: Box<dyn Performer>,
     bus: Bus,
     waiting: HashMap<Ticket, Waiting>,
+    /// What runs for the performer, by its number.
+    running: HashMap<u64, Running>,
 }
 
 /// A request without an answer yet.
@@ -54,6 +60,15 @@ struct Waiting {
     /// The headers that its answer has whatever it is.
     headers: Vec<(HeaderName, String)>,
     sender: oneshot::Sender<Answer>,
+}
+
+/// A shell line, or a model that answers; who forgets it ends it.
+struct Running(JoinHandle<()>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// What a request gets.
@@ -70,8 +85,10 @@ impl Core {
         access: Access,
         profile: &'static Profile,
         faults: ArmedPlan,
+        model: Option<RemoteModel>,
     ) -> Self {
-        let inner = Inner { performer, bus: Bus::default(), waiting: HashMap::new() };
+        let inner =
+            Inner { performer, bus: Bus::default(), waiting: HashMap::new(), running: HashMap::new() };
         Self {
             clock,
             journal,
@@ -80,6 +97,7 @@ impl Core {
             origins: Origins { sites: profile.sites },
             operations: Operations::of(profile.server),
             faults,
+            model,
             tickets: AtomicU64::new(0),
             inner: Mutex::new(inner),
         }
@@ -122,15 +140,23 @@ impl Core {
     /// Does all, in order. Where time leaps, what it leaps to follows at once, the earliest first.
     fn act_all(self: &Arc<Self>, inner: &mut Inner, acts: Vec<Act>) {
         let mut due = BTreeSet::new();
+        let mut lines = VecDeque::new();
         let mut acts = acts;
         loop {
             for act in acts {
                 match act {
+                    Act::Run(number, line) if self.clock.is_logical() => {
+                        lines.extend(shell::run_at_once(&line).into_iter().map(|news| (number, news)));
+                    }
                     Act::WakeAt(at_ms, number) if self.clock.is_logical() => {
                         due.insert((at_ms, number));
                     }
                     act => self.act(inner, act),
                 }
+            }
+            if let Some((number, news)) = lines.pop_front() {
+                acts = inner.performer.shell_says(number, news, &|| self.clock.now_ms());
+                continue;
             }
             let Some((at_ms, number)) = due.pop_first() else { return };
             self.clock.leap_to(at_ms);
@@ -148,6 +174,26 @@ impl Core {
                         core.wake_at(number);
                     }
                 });
+            }
+            Act::Run(number, line) => {
+                let running = Running(tokio::spawn(self.clone().run(number, line)));
+                inner.running.insert(number, running);
+            }
+            Act::Ask(number, request) => {
+                let Some(model) = self.model.clone() else { return };
+                let core = Arc::downgrade(self);
+                let answer = async move {
+                    let tell = |news: ModelNews| {
+                        if let Some(core) = core.upgrade() {
+                            core.model_says(number, news);
+                        }
+                    };
+                    model.answer(&request, tell).await;
+                };
+                inner.running.insert(number, Running(tokio::spawn(answer)));
+            }
+            Act::EndRun(number) => {
+                inner.running.remove(&number);
             }
             Act::Send(to, frame) => inner.bus.send(&to, &frame),
             Act::Asked(call) => self.journal.push(|at_us| {
@@ -175,6 +221,32 @@ impl Core {
         }
     }
 
+    /// Who runs a line does not keep the stand-in alive.
+    fn run(self: Arc<Self>, number: u64, line: ShellLine) -> impl Future<Output = ()> + use<> {
+        let (core, clock) = (Arc::downgrade(&self), self.clock.clone());
+        async move {
+            let tell = |news: ShellNews| {
+                if let Some(core) = core.upgrade() {
+                    core.shell_says(number, news);
+                }
+            };
+            shell::run(line, &clock, tell).await;
+        }
+    }
+
+    fn shell_says(self: &Arc<Self>, number: u64, news: ShellNews) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        // Its end was asked for meanwhile.
+        if !inner.running.contains_key(&number) {
+            return;
+        }
+        if !matches!(news, ShellNews::Printed(_)) {
+            inner.running.remove(&number);
+        }
+        let acts = inner.performer.shell_says(number, news, &|| self.clock.now_ms());
+        self.act_all(&mut inner, acts);
+    }
+
     fn wake(self: &Arc<Self>, number: usize) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let acts = inner.performer.wake(number);
@@ -184,6 +256,19 @@ impl Core {
     fn wake_at(self: &Arc<Self>, number: u64) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let acts = inner.performer.wake_at(number, &|| self.clock.now_ms());
+        self.act_all(&mut inner, acts);
+    }
+
+    fn model_says(self: &Arc<Self>, number: u64, news: ModelNews) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        // Its end was asked for meanwhile.
+        if !inner.running.contains_key(&number) {
+            return;
+        }
+        if news.is_the_end() {
+            inner.running.remove(&number);
+        }
+        let acts = inner.performer.model_says(number, news, &|| self.clock.now_ms());
         self.act_all(&mut inner, acts);
     }
 

@@ -1,5 +1,6 @@
 //! Kilo CLI 7.7.7.
 
+use super::rules;
 use super::{BootTiming, DiffStyle, FollowUps, Profile, TitleTiming, UnknownRoute};
 use fixtures::ServerKind;
 use serde_json::{Value, json};
@@ -30,6 +31,13 @@ pub(super) static PROFILE: Profile = Profile {
     dismissal_completes: true,
     todos_before_running: false,
     shows_todo_changes: true,
+    quick_shell: false,
+    describes_shell: true,
+    rules: rules::KILO,
+    own_rules: rules::KILO_MAIN,
+    subagents: rules::KILO_SUBAGENTS,
+    subagent_rules: true,
+    keeps_narrow_questions: true,
     boot: BootTiming::AtConnect,
     plugins: &[
         "core/config-reference",

@@ -3,6 +3,7 @@
 
 mod kilo;
 mod opencode;
+mod rules;
 
 use fixtures::ServerKind;
 use serde_json::{Value, json};
@@ -62,6 +63,23 @@ pub struct Profile {
     pub todos_before_running: bool,
     /// Who writes that list is told what has changed in it.
     pub shows_todo_changes: bool,
+    /// From the second shell line on the person is asked before the call is told to run.
+    pub quick_shell: bool,
+    /// The question about a shell line, and its result, tell the agent's description of it; letters that could be
+    /// taken for the shell's own are hidden in what rules are about.
+    pub describes_shell: bool,
+    /// What the rules of every agent say: permission, pattern (none when empty), answer. The last that fits decides.
+    pub rules: RuleWords,
+    /// What stands behind them for the agent that works by default.
+    pub own_rules: RuleWords,
+    /// The agents that others can be given work by, and what stands behind those rules for them.
+    pub subagents: &'static [(&'static str, RuleWords)],
+    /// A session of such an agent is told apart: it has a fixed list of rules, its sandbox is told, and its prompt says
+    /// which tools are taken away; the call is told to run before any of it.
+    pub subagent_rules: bool,
+    /// What a person allows for always does not lift a narrower rule that asks; a refusal names the one rule that
+    /// decided (else all that are about the permission).
+    pub keeps_narrow_questions: bool,
     /// When an instance tells about its plugins.
     pub boot: BootTiming,
     /// The plugins that it tells about, in order.
@@ -77,6 +95,9 @@ pub struct Profile {
     /// What an unknown route answers.
     pub unknown_route: UnknownRoute,
 }
+
+/// Rules as they are written: permission, pattern, answer.
+pub type RuleWords = &'static [(&'static str, &'static str, &'static str)];
 
 /// When the model is asked for a title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

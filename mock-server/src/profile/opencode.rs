@@ -1,5 +1,6 @@
 //! OpenCode 1.18.33.
 
+use super::rules;
 use super::{BootTiming, DiffStyle, FollowUps, NO_EVENTS, Profile, TitleTiming, UnknownRoute};
 use fixtures::ServerKind;
 
@@ -29,6 +30,13 @@ pub(super) static PROFILE: Profile = Profile {
     dismissal_completes: false,
     todos_before_running: true,
     shows_todo_changes: false,
+    quick_shell: true,
+    describes_shell: false,
+    rules: rules::OPENCODE,
+    own_rules: rules::OPENCODE_MAIN,
+    subagents: rules::OPENCODE_SUBAGENTS,
+    subagent_rules: false,
+    keeps_narrow_questions: false,
     boot: BootTiming::AtPrompt,
     plugins: &[
         "core/config-reference",

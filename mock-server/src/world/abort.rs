@@ -73,6 +73,9 @@ impl Purpose {
             | Self::Retry(of)
             | Self::CallStart(of, _)
             | Self::CallRead(of, _)
+            | Self::CallLooked(of, _)
+            | Self::TaskStart(of, _)
+            | Self::Shell(of, _)
             | Self::CallWritten(of, _) => of == session,
             Self::RuleKept | Self::JobSession(_) | Self::JobPrompt(_) | Self::Title(..) => false,
         }

@@ -25,7 +25,7 @@ impl World {
                 self.close_reasoning(session, &message);
                 self.tool_started(session, &message, id, name);
             }
-            Delta::ToolArguments { index, text } => self.tool_arguments(session, &message, *index, text),
+            Delta::ToolArguments { index, text } => self.tool_arguments(session, *index, text),
             Delta::Finish(finish) => {
                 self.close_reasoning(session, &message);
                 self.close_text(session, &message);
@@ -111,6 +111,8 @@ impl World {
             arguments: String::new(),
             part,
             state: CallState::Written,
+            is_told: false,
+            title: None,
             input: Value::Null,
             started_ms: 0,
             plan: None,
@@ -123,7 +125,7 @@ impl World {
 
     /// As soon as the arguments are whole the call runs, even while the model goes on; it begins after all that
     /// is already on its way, as the servers begin it.
-    fn tool_arguments(&mut self, session: &str, message: &str, index: usize, text: &str) {
+    fn tool_arguments(&mut self, session: &str, index: usize, text: &str) {
         let now = self.now_ms;
         let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(index)) else { return };
         call.arguments.push_str(text);
@@ -131,13 +133,13 @@ impl World {
             return;
         }
         let Ok(input) = serde_json::from_str::<Value>(&call.arguments) else { return };
-        call.input.clone_from(&input);
+        call.input = input;
         call.state = CallState::Running;
         call.started_ms = now;
-        let part = call.part;
-        self.before_call_runs(session, index);
-        let state = json!({"status": "running", "input": input, "time": {"start": now}});
-        self.change_part(session, message, part, json!({"state": state}));
+        if self.before_call_runs(session, index) {
+            return;
+        }
+        self.tell_running(session, index);
         self.effect(Purpose::CallStart(session.to_owned(), index), Effect::Yield);
     }
 }

@@ -25,7 +25,14 @@ impl World {
                 }
             }
         }
-        let tools = self.profile.tools.iter().map(|&tool| tool.to_owned()).collect();
+        let who = self.who(session);
+        let tools = self
+            .profile
+            .tools
+            .iter()
+            .filter(|tool| self.permissions.offers(&who, tool))
+            .map(|&tool| tool.to_owned())
+            .collect();
         ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()) }
     }
 

@@ -97,6 +97,9 @@ impl World {
     /// A call that has no result yet gets none. What it asked the person stays in the list.
     fn cut_call(&mut self, session: &str, message: &str, call: usize) {
         let now = self.now_ms;
+        if self.stop_shell(session, call) {
+            return;
+        }
         let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else { return };
         if call.state == CallState::Done {
             return;

@@ -21,6 +21,8 @@ pub struct WorldConfig {
     pub home: String,
     /// The server's configuration, in the server's own words.
     pub config: Map<String, Value>,
+    /// Shell lines of the agent are run.
+    pub runs_shell: bool,
 }
 
 /// Something that happens to the world.
@@ -34,6 +36,8 @@ pub enum Input {
     ModelFailed(EffectId, ModelFailure),
     /// An effect is done.
     Done(EffectId, EffectResult),
+    /// A shell line that runs has something to tell.
+    Shell(EffectId, ShellNews),
 }
 
 /// How the model's answer fails.
@@ -161,6 +165,13 @@ pub enum Effect {
         /// The content.
         content: String,
     },
+    /// Say which of these absolute paths are folders; nothing else of them is looked at.
+    Look {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// Run a shell line, and tell of it while it runs.
+    Run(ShellLine),
     /// Come back after all that is already on its way.
     Yield,
     /// Come back when it is this late.
@@ -183,10 +194,47 @@ pub enum EffectResult {
     Read(Result<Found, String>),
     /// The file is written.
     Written(Result<(), String>),
+    /// The paths, and whether each is a folder.
+    Looked(Vec<(String, bool)>),
     /// Everything before has been done.
     Yielded,
     /// It is that late.
     Waited,
+}
+
+/// A line for the shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellLine {
+    /// The line.
+    pub line: String,
+    /// Where it runs.
+    pub directory: String,
+    /// What it takes for its person's own folder.
+    pub home: String,
+    /// How long it may run.
+    pub timeout_ms: u64,
+}
+
+/// What a running line tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShellNews {
+    /// It has printed this, to either of its outputs.
+    Printed(String),
+    /// It is over, and so is all that it started.
+    Ended(ShellEnd),
+    /// It could not begin.
+    Failed(String),
+}
+
+/// How a line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellEnd {
+    /// By itself, with its code; without one it was killed by others.
+    Exited(Option<i32>),
+    /// It ran for too long.
+    TimedOut,
+    /// The person ended the turn.
+    Stopped,
 }
 
 /// What stands at a place.

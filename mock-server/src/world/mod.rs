@@ -11,7 +11,7 @@
 //! * `answer` — the deltas of one answer of the model → parts.
 //! * `failure` — answers that do not come, or not whole; `abort` — the person ends a turn.
 //! * `tools` — what the agent's tools do, one file each.
-//! * `permission` — rules, questions, answers.
+//! * `permission` — questions, answers; `rules` — what the rules say.
 //! * `patch` — two contents → a diff, in each server's spelling.
 //! * `summary` — the background jobs: what changed; `title` — the session's title.
 //! * `conversation` — what the model is told.
@@ -27,6 +27,7 @@ mod patch;
 mod permission;
 mod prompt;
 mod routes;
+mod rules;
 mod session;
 mod summary;
 mod title;
@@ -40,7 +41,7 @@ use crate::profile::{BootTiming, Profile};
 use ids::Ids;
 pub use io::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
-    Output, ReplyBody, Subscription, Ticket, WorldConfig,
+    Output, ReplyBody, ShellEnd, ShellLine, ShellNews, Subscription, Ticket, WorldConfig,
 };
 use permission::Permissions;
 use serde_json::{Value, json};
@@ -62,8 +63,14 @@ enum Purpose {
     Retry(String),
     /// `tools`: a call may begin.
     CallStart(String, usize),
+    /// `tools`: another agent may begin what a call asks of it.
+    TaskStart(String, usize),
     /// `tools`: what a call reads, or is about to change.
     CallRead(String, usize),
+    /// `tools`: which of the places that a call names are folders.
+    CallLooked(String, usize),
+    /// `tools`: the shell line of a call.
+    Shell(String, usize),
     /// `tools`: the file that a call changes.
     CallWritten(String, usize),
     /// `permission`: a rule is kept.
@@ -90,6 +97,8 @@ pub struct World {
     /// The questions that wait for the person.
     questions: Vec<tools::OpenQuestion>,
     booted: BTreeSet<String>,
+    /// A shell line has been taken apart before.
+    shell_is_warm: bool,
     waiting: BTreeMap<EffectId, Purpose>,
     next_effect: EffectId,
     outputs: Vec<Output>,
@@ -109,6 +118,7 @@ impl World {
             sessions: BTreeMap::new(),
             questions: Vec::new(),
             booted: BTreeSet::new(),
+            shell_is_warm: false,
             waiting: BTreeMap::new(),
             next_effect: 1,
             outputs: Vec::new(),
@@ -123,6 +133,7 @@ impl World {
             Input::Model(effect, delta) => self.model_said(effect, &delta),
             Input::ModelFailed(effect, failure) => self.model_failed(effect, failure),
             Input::Done(effect, result) => self.effect_done(effect, result),
+            Input::Shell(effect, news) => self.shell_told(effect, news),
         }
         std::mem::take(&mut self.outputs)
     }
@@ -142,9 +153,13 @@ impl World {
                 self.step_changed(&session, &changes);
             }
             (Purpose::Retry(session), EffectResult::Waited) => self.retry(&session),
+            (Purpose::TaskStart(session, call), EffectResult::Yielded) => self.begin_task(&session, call),
             (Purpose::CallStart(session, call), EffectResult::Yielded) => self.start_call(&session, call),
             (Purpose::CallRead(session, call), EffectResult::Read(found)) => {
                 self.call_read(&session, call, found);
+            }
+            (Purpose::CallLooked(session, call), EffectResult::Looked(looked)) => {
+                self.shell_looked(&session, call, &looked);
             }
             (Purpose::CallWritten(session, call), EffectResult::Written(done)) => {
                 self.call_written(&session, call, done);
@@ -178,6 +193,15 @@ impl World {
             },
             _ => {}
         }
+    }
+
+    fn shell_told(&mut self, effect: EffectId, news: ShellNews) {
+        let Some(Purpose::Shell(session, call)) = self.waiting.get(&effect) else { return };
+        let (session, call) = (session.clone(), *call);
+        if !matches!(news, ShellNews::Printed(_)) {
+            self.waiting.remove(&effect);
+        }
+        self.shell_says(&session, call, news);
     }
 
     fn model_failed(&mut self, effect: EffectId, failure: ModelFailure) {
@@ -236,6 +260,14 @@ impl World {
             on_event,
             payload,
         }));
+    }
+
+    /// Sends an event of an instance that names no project.
+    fn emit_outside_project(&mut self, directory: &str, kind: &str, properties: Value) {
+        let id = self.ids.ascending("evt", self.now_ms);
+        let payload = json!({"id": id, "type": kind, "properties": properties});
+        let directory = directory.to_owned();
+        self.outputs.push(Output::Event(Event { directory, project: None, on_event: true, payload }));
     }
 
     /// Sends an event of the server itself.

@@ -1,24 +1,10 @@
 //! Who may do what: rules, the questions that follow from them, and the answers.
 
+use super::rules::{self, Action, Rule, Source};
 use super::{Effect, Purpose, ReplyBody, World};
 use crate::profile::Profile;
 use serde_json::{Map, Value, json};
-
-/// What a rule says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Action {
-    Allow,
-    Ask,
-}
-
-/// One rule; the last that fits decides.
-#[derive(Debug, Clone)]
-struct Rule {
-    permission: String,
-    action: Action,
-    /// What a call that the rule allows says of it.
-    approval: Value,
-}
+use std::collections::BTreeMap;
 
 /// A question that waits for its answer.
 #[derive(Debug)]
@@ -33,14 +19,17 @@ pub(crate) struct Pending {
 /// The rules and the open questions of a server.
 #[derive(Debug)]
 pub(crate) struct Permissions {
-    rules: Vec<Rule>,
-    /// The agent whose own rules allow what no other rule is about.
-    agent: &'static str,
+    /// The rules of each agent, and behind them the configuration's.
+    rules: BTreeMap<&'static str, Vec<Rule>>,
+    /// What a person has allowed for always.
+    kept: Vec<Rule>,
+    /// What is allowed for always does not lift a narrower rule that asks.
+    keeps_narrow_questions: bool,
     pending: Vec<Pending>,
 }
 
 /// What a call wants to do.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Wish {
     pub(crate) permission: &'static str,
     pub(crate) patterns: Vec<String>,
@@ -48,36 +37,114 @@ pub(crate) struct Wish {
     pub(crate) always: Vec<String>,
 }
 
+/// What the rules say to a wish.
+#[derive(Debug)]
+enum Verdict {
+    /// The rule that allows it.
+    Allowed(Rule),
+    Asked,
+    /// The rule that forbids it.
+    Denied(Rule),
+}
+
 impl Permissions {
-    /// Inside the workspace everything is allowed that the configuration does not ask about.
     pub(crate) fn new(config: &Map<String, Value>, profile: &Profile) -> Self {
-        let mut rules = Vec::new();
-        if let Some(Value::Object(map)) = config.get("permission") {
-            for (permission, word) in map {
-                let action = if word == "ask" { Action::Ask } else { Action::Allow };
-                let rule = json!({"permission": permission, "pattern": "*", "action": word});
-                let approval = json!({"source": "agent", "agent": profile.agent, "rule": rule});
-                rules.push(Rule { permission: permission.clone(), action, approval });
+        let of_config = rules::of_config(config);
+        let own = |(permission, pattern, word): &(&str, &str, &str)| {
+            let action = Action::of(word).unwrap_or(Action::Ask);
+            match *pattern {
+                "" => Rule::plain(permission, action, Source::Agent),
+                pattern => Rule::new(permission, pattern, action, Source::Agent),
             }
-        }
-        Self { rules, agent: profile.agent, pending: Vec::new() }
+        };
+        let all = |lists: [&'static [(&str, &str, &str)]; 2]| -> Vec<Rule> {
+            lists.into_iter().flatten().map(own).chain(of_config.clone()).collect()
+        };
+        let mut rules = BTreeMap::from([(profile.agent, all([profile.rules, profile.own_rules]))]);
+        rules.extend(profile.subagents.iter().map(|(name, own)| (*name, all([profile.rules, own]))));
+        let keeps_narrow_questions = profile.keeps_narrow_questions;
+        Self { rules, kept: Vec::new(), keeps_narrow_questions, pending: Vec::new() }
     }
 
-    /// What allows a call that nobody is asked about; `None` when the person must be asked.
-    pub(crate) fn approval_of(&self, permission: &str) -> Option<Value> {
-        let fits = |rule: &&Rule| rule.permission == permission || rule.permission == "*";
-        match self.rules.iter().rfind(fits) {
-            Some(Rule { action: Action::Ask, .. }) => None,
-            Some(rule) => Some(rule.approval.clone()),
-            // The agent has a rule of its own that asks.
-            None if permission == "external_directory" => None,
-            None => {
-                // The agent has a rule of its own for reads, and one for all the rest.
-                let own = if permission == "read" { "read" } else { "*" };
-                let rule = json!({"permission": own, "pattern": "*", "action": "allow"});
-                Some(json!({"source": "agent", "agent": self.agent, "rule": rule}))
+    /// May a call do this to everything, without asking anybody?
+    pub(crate) fn allows(&self, who: &Who, permission: &str) -> bool {
+        self.decide(who, permission, "*").action == Action::Allow
+    }
+
+    /// A tool that no call could use is not offered.
+    pub(crate) fn offers(&self, who: &Who, tool: &str) -> bool {
+        let permission = if matches!(tool, "write" | "apply_patch") { "edit" } else { tool };
+        let last = self.fixed(who).rfind(|rule| rules::matches(permission, &rule.permission));
+        last.is_none_or(|rule| rule.pattern != "*" || rule.action != Action::Deny)
+    }
+
+    /// Has an agent a rule about this permission and no other?
+    pub(crate) fn is_ruled(&self, agent: &str, permission: &str) -> bool {
+        self.rules.get(agent).is_some_and(|rules| rules.iter().any(|rule| rule.permission == permission))
+    }
+
+    fn fixed<'a>(&'a self, who: &'a Who) -> impl DoubleEndedIterator<Item = &'a Rule> {
+        self.rules.get(who.agent.as_str()).into_iter().flatten().chain(&who.rules)
+    }
+
+    fn decide(&self, who: &Who, permission: &str, pattern: &str) -> Rule {
+        if !self.keeps_narrow_questions {
+            return rules::decide(self.fixed(who).chain(&self.kept), permission, pattern);
+        }
+        let said = rules::decide(self.fixed(who), permission, pattern);
+        let kept = self.kept.iter().rfind(|rule| rule.fits(permission, pattern));
+        match (said.action, kept) {
+            (Action::Allow, Some(kept)) => kept.clone(),
+            (Action::Ask, Some(kept)) if rules::matches(&kept.pattern, &said.pattern) => kept.clone(),
+            _ => said,
+        }
+    }
+
+    fn judge(&self, who: &Who, wish: &Wish) -> Verdict {
+        let mut asks = false;
+        let mut allowed = None;
+        for pattern in &wish.patterns {
+            let rule = self.decide(who, wish.permission, pattern);
+            match rule.action {
+                Action::Deny => return Verdict::Denied(rule),
+                Action::Ask => asks = true,
+                Action::Allow => allowed = Some(rule),
             }
         }
+        match allowed {
+            Some(rule) if !asks => Verdict::Allowed(rule),
+            _ => Verdict::Asked,
+        }
+    }
+
+    /// What a call that a rule decides says of it.
+    fn approval(&self, who: &Who, rule: &Rule) -> Value {
+        let is_same = |own: &Rule| {
+            own.source == Source::Project && own.permission == rule.permission && own.pattern == rule.pattern
+        };
+        let source = match rule.source {
+            // A rule of the same words stands in the configuration.
+            Source::Global if self.fixed(who).any(is_same) => Source::Project,
+            source => source,
+        };
+        let mut approval = json!({"source": source.word()});
+        if source == Source::Agent {
+            approval["agent"] = json!(who.agent);
+        }
+        approval["rule"] = rule.wire();
+        approval
+    }
+
+    /// The rules that a refusal names.
+    fn told(&self, who: &Who, denied: &Rule, permission: &str) -> String {
+        if self.keeps_narrow_questions {
+            let mut told = denied.as_written();
+            told["source"] = json!(denied.source.word());
+            return told.to_string();
+        }
+        let about = |rule: &&Rule| rules::matches(permission, &rule.permission);
+        let told: Vec<Value> = self.fixed(who).filter(about).map(Rule::as_written).collect();
+        Value::Array(told).to_string()
     }
 
     /// The open questions, as the wire has them.
@@ -86,12 +153,36 @@ impl Permissions {
     }
 }
 
+/// Who wants something: an agent, in a session that may have rules of its own.
+#[derive(Debug)]
+pub(crate) struct Who {
+    agent: String,
+    rules: Vec<Rule>,
+}
+
 impl World {
-    /// Lets a call go on, or asks first.
+    pub(crate) fn who(&self, session: &str) -> Who {
+        let permission = self.sessions.get(session).and_then(|owner| owner.permission.as_ref());
+        let rules = permission.map(rules::of_session).unwrap_or_default();
+        Who { agent: self.agent_of(session).to_owned(), rules }
+    }
+
+    /// Lets a call go on, forbids it, or asks first.
     pub(crate) fn ask_or_allow(&mut self, session: &str, call: usize, wish: &Wish) {
-        if let Some(approval) = self.permissions.approval_of(wish.permission) {
-            self.allow_call(session, call, approval);
-            return;
+        let who = self.who(session);
+        match self.permissions.judge(&who, wish) {
+            Verdict::Allowed(rule) => {
+                let approval = self.permissions.approval(&who, &rule);
+                self.allow_call(session, call, approval);
+                return;
+            }
+            Verdict::Denied(rule) => {
+                let approval = self.permissions.approval(&who, &rule);
+                let told = self.permissions.told(&who, &rule, wish.permission);
+                self.forbid_call(session, call, approval, &told);
+                return;
+            }
+            Verdict::Asked => {}
         }
         let id = self.ids.ascending("per", self.now_ms);
         let Some(run) = self.run_mut(session) else { return };
@@ -137,7 +228,11 @@ impl World {
         if answer == "reject" {
             self.reject_call(session, pending.call);
         } else {
-            self.allow_call(session, pending.call, json!({"source": "manual"}));
+            let mut approval = json!({"source": "manual"});
+            if pending.wire["permission"] == "external_directory" {
+                approval["outsideWorkspace"] = json!(true);
+            }
+            self.allow_call(session, pending.call, approval);
         }
     }
 
@@ -154,17 +249,34 @@ impl World {
 
     /// What the same session asks at this time and is allowed from now on is answered too.
     fn allow_from_now_on(&mut self, answered: &Pending) {
-        let permission = answered.wire["permission"].clone();
-        let name = permission.as_str().unwrap_or_default().to_owned();
-        let rule = json!({"permission": name, "pattern": "*", "action": "allow"});
-        let approval = json!({"source": "project", "rule": rule});
-        self.permissions.rules.push(Rule { permission: name, action: Action::Allow, approval });
-        let (same, other): (Vec<Pending>, Vec<Pending>) =
-            std::mem::take(&mut self.permissions.pending).into_iter().partition(|pending| {
-                pending.session == answered.session && pending.wire["permission"] == permission
-            });
-        self.permissions.pending = other;
-        for pending in same {
+        let words = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let name = words(&answered.wire["permission"]);
+        let always = answered.wire["always"].as_array().cloned().unwrap_or_default();
+        let rules =
+            always.iter().map(|pattern| Rule::new(&name, &words(pattern), Action::Allow, Source::Global));
+        self.permissions.kept.extend(rules);
+        let who = self.who(&answered.session);
+        let is_allowed = |pending: &Pending| {
+            let name = words(&pending.wire["permission"]);
+            let patterns = pending.wire["patterns"].as_array().cloned().unwrap_or_default();
+            pending.session == answered.session
+                && patterns.iter().all(|pattern| {
+                    let rule = self.permissions.decide(&who, &name, &words(pattern));
+                    rule.action == Action::Allow
+                })
+        };
+        let allowed: Vec<String> = self
+            .permissions
+            .pending
+            .iter()
+            .filter(|pending| is_allowed(pending))
+            .map(|pending| pending.id.clone())
+            .collect();
+        for id in allowed {
+            let Some(at) = self.permissions.pending.iter().position(|pending| pending.id == id) else {
+                continue;
+            };
+            let pending = self.permissions.pending.remove(at);
             self.resolve(&pending, "always");
         }
         if self.profile.keeps_rules {

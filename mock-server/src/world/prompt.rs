@@ -2,7 +2,7 @@
 
 use super::{Ticket, World};
 use crate::profile::FollowUps;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What a person sent.
 #[derive(Debug, Clone)]
@@ -11,6 +11,8 @@ pub(crate) struct Prompt {
     pub(crate) ticket: Option<Ticket>,
     /// The texts, one part each.
     pub(crate) texts: Vec<String>,
+    /// Which tools it takes from the agent or gives to it, as the wire has it.
+    pub(crate) tools: Option<Value>,
 }
 
 /// A prompt whose message is stored.
@@ -52,7 +54,8 @@ impl World {
         }
     }
 
-    fn store_prompt(&mut self, session: &str, prompt: &Prompt, first: bool) -> String {
+    pub(crate) fn store_prompt(&mut self, session: &str, prompt: &Prompt, first: bool) -> String {
+        let tools = prompt.tools.clone();
         let message = self.ids.ascending("msg", self.now_ms);
         let now = self.now_ms;
         if let Some(owner) = self.sessions.get_mut(session) {
@@ -61,10 +64,13 @@ impl World {
         if first {
             self.emit_session_updated(session);
         }
-        let info = json!({
+        let mut info = json!({
             "id": message, "sessionID": session, "role": "user", "time": {"created": now},
-            "agent": self.profile.agent, "model": {"providerID": "fake", "modelID": "fake"},
+            "agent": self.agent_of(session), "model": {"providerID": "fake", "modelID": "fake"},
         });
+        if let Some(tools) = tools {
+            info["tools"] = tools;
+        }
         self.push_message(session, &message, info);
         for text in &prompt.texts {
             self.add_part(session, &message, json!({"type": "text", "text": text}));

@@ -1,6 +1,7 @@
 //! A request → the part of the world that answers it. One line a route.
 
 use super::prompt::Prompt;
+use super::session::NewSession;
 use super::{ApiRequest, ReplyBody, Subscription, World};
 use crate::doc::{Asked, Complaint};
 use crate::profile::{BootTiming, UnknownRoute};
@@ -46,6 +47,7 @@ impl World {
                 let info = self.session_info(id);
                 self.reply_json(ticket, info);
             }
+            ("GET", ["session", id, "children"]) => self.list_children(ticket, id),
             ("GET", ["session", id, "message"]) => self.list_messages(ticket, id),
             ("GET", ["session", id, "diff"]) => {
                 let diff = self.sessions.get(*id).map(|session| session.diff.clone()).unwrap_or_default();
@@ -144,7 +146,10 @@ impl World {
         let body = body_of(request);
         let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
         let directory = self.directory_of(request);
-        let id = self.create_session(&directory, text("title"), text("parentID"));
+        let id = self.create_session(
+            &directory,
+            NewSession { title: text("title"), parent: text("parentID"), ..NewSession::default() },
+        );
         let info = self.session_info(&id);
         self.reply_json(request.ticket, info);
     }
@@ -154,7 +159,7 @@ impl World {
         let parts = body["parts"].as_array().cloned().unwrap_or_default();
         let texts =
             parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).map(str::to_owned);
-        let prompt = Prompt { ticket: waiting, texts: texts.collect() };
+        let prompt = Prompt { ticket: waiting, texts: texts.collect(), tools: None };
         if waiting.is_none() {
             self.reply(request.ticket, 204, ReplyBody::Empty);
         }

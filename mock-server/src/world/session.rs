@@ -35,7 +35,20 @@ pub(crate) struct Session {
     pub(crate) queue: VecDeque<Queued>,
     /// The files before the first step.
     pub(crate) first_tree: Option<String>,
+    /// The agent that works in it, where that was said.
+    pub(crate) agent: Option<String>,
+    /// Rules of its own.
+    pub(crate) permission: Option<Value>,
     next_seq: u64,
+}
+
+/// What a new session is to be.
+#[derive(Debug, Default)]
+pub(crate) struct NewSession {
+    pub(crate) title: Option<String>,
+    pub(crate) parent: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) permission: Option<Value>,
 }
 
 /// How much a session changed.
@@ -113,13 +126,21 @@ impl Session {
 }
 
 impl World {
-    pub(crate) fn create_session(
-        &mut self,
-        directory: &str,
-        title: Option<String>,
-        parent: Option<String>,
-    ) -> String {
+    pub(crate) fn create_session(&mut self, directory: &str, wish: NewSession) -> String {
+        let id = self.create_session_quietly(directory, wish);
+        self.emit_created(&id);
+        id
+    }
+
+    pub(crate) fn emit_created(&mut self, id: &str) {
+        let info = self.session_info(id);
+        self.emit_synced(id, "session.created", json!({"sessionID": id, "info": info}));
+    }
+
+    /// Who calls it tells it.
+    pub(crate) fn create_session_quietly(&mut self, directory: &str, wish: NewSession) -> String {
         let id = self.ids.descending("ses", self.now_ms);
+        let NewSession { title, parent, agent, permission } = wish;
         let has_default_title = title.is_none();
         let kind = if parent.is_some() { "Child" } else { "New" };
         let title = title.unwrap_or_else(|| format!("{kind} session - {}", iso_time(self.now_ms)));
@@ -143,11 +164,11 @@ impl World {
             run: None,
             queue: VecDeque::new(),
             first_tree: None,
+            agent,
+            permission,
             next_seq: 0,
         };
         self.sessions.insert(id.clone(), session);
-        let info = self.session_info(&id);
-        self.emit_synced(&id, "session.created", json!({"sessionID": id, "info": info}));
         id
     }
 
@@ -167,13 +188,24 @@ impl World {
         info["cost"] = json!(0);
         info["tokens"] = session.tokens.wire();
         info["title"] = json!(session.title);
+        if session.prompted || session.agent.is_some() {
+            info["agent"] = json!(self.agent_of(id));
+        }
         if session.prompted {
-            info["agent"] = json!(self.profile.agent);
             info["model"] = json!({"id": "fake", "providerID": "fake", "variant": "default"});
         }
         info["version"] = json!(self.profile.version);
         info["time"] = json!({"created": session.created_ms, "updated": session.updated_ms});
+        if let Some(permission) = &session.permission {
+            info["permission"] = permission.clone();
+        }
         info
+    }
+
+    /// The agent that works in a session.
+    pub(crate) fn agent_of(&self, session: &str) -> &str {
+        let said = self.sessions.get(session).and_then(|owner| owner.agent.as_deref());
+        said.unwrap_or(self.profile.agent)
     }
 
     pub(crate) fn emit_session_updated(&mut self, id: &str) {

@@ -40,6 +40,8 @@ pub(crate) struct Run {
     pub(crate) retry: Option<Value>,
     /// When the model's answer to the current step began.
     pub(crate) answer_began_ms: Option<u64>,
+    /// The call of another session that waits for the end of this turn.
+    pub(crate) for_call: Option<(String, usize)>,
     /// The person said no to a call: the turn ends with this step.
     pub(crate) rejected: bool,
 }
@@ -53,8 +55,12 @@ pub(crate) struct Call {
     /// Its part in the message.
     pub(crate) part: usize,
     pub(crate) state: CallState,
+    /// That it runs has been told.
+    pub(crate) is_told: bool,
     pub(crate) input: Value,
     pub(crate) started_ms: u64,
+    /// What it is called while it runs, where that is told.
+    pub(crate) title: Option<String>,
     /// What the tool found out before it asked for permission.
     pub(crate) plan: Option<super::tools::Plan>,
     /// Who allowed it.
@@ -145,6 +151,7 @@ impl World {
 
     fn begin_step(&mut self, session: &str) {
         let message = self.ids.ascending("msg", self.now_ms);
+        let agent = self.agent_of(session).to_owned();
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let directory = owner.directory.clone();
         let Some(run) = owner.run.as_mut() else { return };
@@ -154,7 +161,7 @@ impl World {
         let info = json!({
             "id": message, "sessionID": session, "role": "assistant", "time": {"created": self.now_ms},
             "parentID": run.prompt, "modelID": "fake", "providerID": "fake",
-            "mode": self.profile.agent, "agent": self.profile.agent,
+            "mode": agent, "agent": agent,
             "path": {"cwd": directory, "root": directory}, "cost": 0, "tokens": Tokens::default().wire(),
         });
         self.push_message(session, &message, info);
@@ -322,6 +329,9 @@ impl World {
             };
             self.run_job(job);
         }
+        if let Some((parent, call)) = run.for_call {
+            self.task_done(&parent, call, &answer);
+        }
         if let Some(prompt) = next {
             self.emit_queue(session);
             self.begin_turn(session, prompt, false);
@@ -330,7 +340,11 @@ impl World {
 
     fn emit_turn_close(&mut self, session: &str, end: TurnEnd) {
         if self.profile.turn_events {
-            let properties = json!({"sessionID": session, "reason": end.word()});
+            let mut properties = json!({"sessionID": session});
+            if let Some(parent) = self.sessions.get(session).and_then(|owner| owner.parent.as_ref()) {
+                properties["parentID"] = json!(parent);
+            }
+            properties["reason"] = json!(end.word());
             self.emit_session(session, "session.turn.close", properties);
         }
     }

@@ -3,9 +3,12 @@
 //! A call goes: its arguments are whole → it looks at what it is about to change → rules and, perhaps, a question
 //! → it acts → its part is completed. Each → is an effect or an answer, so other sessions go on meanwhile.
 
+mod bash;
+mod edit;
 mod outside;
 mod question;
 mod read;
+mod task;
 mod todos;
 mod write;
 
@@ -19,12 +22,18 @@ use serde_json::{Value, json};
 pub(crate) enum Plan {
     /// Read a file.
     Read(read::ReadPlan),
+    /// Run a shell line.
+    Shell(Box<bash::ShellPlan>),
+    /// Replace words of a file.
+    Edit(edit::EditPlan),
     /// Write a file.
     Write(write::WritePlan),
     /// Leave the workspace.
     Leave(outside::LeavePlan),
     /// Ask the person.
     Ask(question::QuestionPlan),
+    /// Have another agent do something.
+    Task(Box<task::TaskPlan>),
     /// Write down what is to be done.
     Todos(todos::TodoPlan),
 }
@@ -41,14 +50,38 @@ pub(crate) struct Place {
 }
 
 impl World {
-    /// The arguments are whole: what some tools tell before the call is told to run.
-    pub(crate) fn before_call_runs(&mut self, session: &str, call: usize) {
+    /// The arguments are whole: what some tools tell before the call is told to run. Says whether the call has begun
+    /// with that, and will be told.
+    pub(crate) fn before_call_runs(&mut self, session: &str, call: usize) -> bool {
         let tool = self.run_mut(session).and_then(|run| run.calls.get(call)).map(|call| call.tool.clone());
         match tool.as_deref() {
             Some("question") => self.ask_question(session, call),
             Some("todowrite") => self.tell_todos_early(session, call),
+            Some("bash") => return self.start_shell_early(session, call),
+            Some("task") => return self.start_task_early(session, call),
             _ => {}
         }
+        false
+    }
+
+    /// Tells that a call runs, once. What is known of it already stays.
+    pub(crate) fn tell_running(&mut self, session: &str, call: usize) {
+        let Some(told) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else { return };
+        if std::mem::replace(&mut told.is_told, true) || told.state != CallState::Running {
+            return;
+        }
+        let known = self.call_part(session, call).and_then(|(message, part)| {
+            self.part_mut(session, &message, part).map(|part| part["state"].clone())
+        });
+        self.set_state(session, call, |input, started| {
+            let mut state = json!({"status": "running", "input": input, "time": {"start": started}});
+            for key in ["title", "metadata"] {
+                if let Some(value) = known.as_ref().and_then(|known| known.get(key)) {
+                    state[key] = value.clone();
+                }
+            }
+            state
+        });
     }
 
     /// The arguments are whole, and all that was on its way is done.
@@ -56,12 +89,15 @@ impl World {
         let Some(run) = self.run_mut(session) else { return };
         let Some(starting) = run.calls.get(call) else { return };
         match starting.tool.as_str() {
+            "bash" => self.start_shell(session, call),
+            "edit" => self.start_edit(session, call),
             "read" => self.start_read(session, call),
+            "task" => self.start_task(session, call),
             "write" => self.start_write(session, call),
             "question" => self.start_question(session, call),
             "todowrite" => self.start_todos(session, call),
             other => {
-                let known = "question, read, todowrite, write";
+                let known = "bash, question, read, task, todowrite, write";
                 let message =
                     format!("standin does not perform the tool '{other}' yet; it performs: {known}");
                 self.fail_call(session, call, &message);
@@ -72,18 +108,24 @@ impl World {
     /// Nobody objects: the call acts.
     pub(crate) fn allow_call(&mut self, session: &str, call: usize, approval: Value) {
         let Some(allowed) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else { return };
+        let leaves = allowed.approval.get("outsideWorkspace").cloned();
         allowed.approval = approval;
+        if let Some(leaves) = leaves {
+            allowed.approval["outsideWorkspace"] = leaves;
+        }
         let Some(plan) = allowed.plan.clone() else { return };
         if self.profile.tool_progress {
             self.progress(session, call, json!({}));
         }
         match plan {
+            Plan::Shell(_) => self.next_shell_wish(session, call),
             Plan::Read(plan) => self.read(session, call, plan),
+            Plan::Task(_) => self.give_task(session, call),
             Plan::Write(plan) => self.write(session, call, &plan),
             Plan::Leave(plan) => self.leave(session, call, plan),
             Plan::Todos(plan) => self.write_todos(session, call, &plan),
-            // Nobody has to allow it.
-            Plan::Ask(_) => {}
+            // Nobody has to allow them: an edit has become a write by then.
+            Plan::Ask(_) | Plan::Edit(_) => {}
         }
     }
 
@@ -94,21 +136,28 @@ impl World {
         match (plan, found) {
             (_, Err(message)) => self.fail_call(session, call, &message),
             (Some(Plan::Read(plan)), Ok(found)) => self.file_read(session, call, plan, found),
+            (Some(Plan::Edit(plan)), Ok(found)) => self.file_to_edit(session, call, &plan, &found),
             (Some(Plan::Write(plan)), Ok(found)) => self.file_to_write(session, call, plan, found),
-            (Some(Plan::Leave(_) | Plan::Ask(_) | Plan::Todos(_)) | None, _) => {}
+            (
+                Some(Plan::Leave(_) | Plan::Ask(_) | Plan::Todos(_) | Plan::Shell(_) | Plan::Task(_)) | None,
+                _,
+            ) => {}
         }
+    }
+
+    /// An argument of a call.
+    fn argument(&self, session: &str, call: usize, name: &str) -> Option<&Value> {
+        self.sessions.get(session)?.run.as_ref()?.calls.get(call)?.input.get(name)
     }
 
     /// An argument of a call, if it is a string.
     fn text_argument(&self, session: &str, call: usize, name: &str) -> Option<String> {
-        let run = self.sessions.get(session)?.run.as_ref()?;
-        run.calls.get(call)?.input.get(name)?.as_str().map(str::to_owned)
+        self.argument(session, call, name)?.as_str().map(str::to_owned)
     }
 
     /// An argument of a call, if it is a whole number.
     fn number_argument(&self, session: &str, call: usize, name: &str) -> Option<usize> {
-        let run = self.sessions.get(session)?.run.as_ref()?;
-        usize::try_from(run.calls.get(call)?.input.get(name)?.as_u64()?).ok()
+        usize::try_from(self.argument(session, call, name)?.as_u64()?).ok()
     }
 
     /// The place that a call names. A call without one fails; one that leads outside asks first.
@@ -145,6 +194,21 @@ impl World {
         self.fail_call(session, call, "The user rejected permission to use this specific tool call.");
     }
 
+    /// A rule says no: the call fails, and the agent goes on.
+    pub(crate) fn forbid_call(&mut self, session: &str, call: usize, approval: Value, rules: &str) {
+        if let Some(forbidden) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
+            forbidden.approval = approval;
+        }
+        if self.profile.tool_progress {
+            self.progress(session, call, json!({}));
+        }
+        let message = format!(
+            "The user has specified a rule which prevents you from using this specific tool call. Here are some of \
+             the relevant rules {rules}"
+        );
+        self.fail_call(session, call, &message);
+    }
+
     pub(crate) fn fail_call(&mut self, session: &str, call: usize, message: &str) {
         let now = self.now_ms;
         let approval = self.approval_of(session, call);
@@ -162,11 +226,18 @@ impl World {
 
     /// Shows a running call's metadata.
     pub(crate) fn progress(&mut self, session: &str, call: usize, metadata: Value) {
-        let approval = self.approval_of(session, call);
+        let approval = if self.profile.tool_progress { self.approval_of(session, call) } else { Value::Null };
+        let title =
+            self.run_mut(session).and_then(|run| run.calls.get(call)).and_then(|call| call.title.clone());
         self.set_state(session, call, |input, started| {
             let mut shown = metadata;
             tell_approval(&mut shown, approval);
-            json!({"status": "running", "input": input, "metadata": shown, "time": {"start": started}})
+            let mut state = json!({"status": "running", "input": input, "metadata": shown});
+            if let Some(title) = title {
+                state["title"] = json!(title);
+            }
+            state["time"] = json!({"start": started});
+            state
         });
     }
 

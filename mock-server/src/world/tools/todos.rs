@@ -16,7 +16,7 @@ pub(crate) struct TodoPlan {
 impl World {
     /// Where the list is told before the call is told to run; but not before the person has been asked.
     pub(crate) fn tell_todos_early(&mut self, session: &str, call: usize) {
-        if !self.profile.todos_before_running || self.permissions.approval_of("todowrite").is_none() {
+        if !self.profile.todos_before_running || !self.permissions.allows(&self.who(session), "todowrite") {
             return;
         }
         let Some(todos) = self.todos_argument(session, call) else { return };

@@ -9,21 +9,32 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone)]
 pub(crate) struct WritePlan {
     /// Absolute.
-    path: String,
+    pub(super) path: String,
     /// Relative to the session's directory.
-    relative: String,
+    pub(super) relative: String,
     /// The old content, without the mark; `None` when the file is new.
-    before: Option<String>,
+    pub(super) before: Option<String>,
     /// The new content, without the mark.
-    content: String,
+    pub(super) content: String,
     /// The file begins with a byte order mark, or is to.
-    has_mark: bool,
+    pub(super) has_mark: bool,
+    pub(super) change: Change,
+}
+
+/// What the call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// A whole file was given.
+    Write,
+    /// Words were given.
+    Edit,
 }
 
 /// The byte order mark. Who writes over a file that has one keeps it, and no diff of a tool shows it.
 const MARK: char = '\u{feff}';
 
 const RESULT: &str = "Wrote file successfully.";
+const EDIT_RESULT: &str = "Edit applied successfully.";
 
 impl World {
     pub(super) fn start_write(&mut self, session: &str, call: usize) {
@@ -33,7 +44,14 @@ impl World {
             return;
         };
         let (content, has_mark) = without_mark(&content);
-        let plan = WritePlan { path: path.clone(), relative, before: None, content, has_mark };
+        let plan = WritePlan {
+            path: path.clone(),
+            relative,
+            before: None,
+            content,
+            has_mark,
+            change: Change::Write,
+        };
         self.set_plan(session, call, Plan::Write(plan));
         self.effect(Purpose::CallRead(session.to_owned(), call), Effect::Read { path });
     }
@@ -53,6 +71,11 @@ impl World {
             }
         };
         let plan = WritePlan { before, has_mark: plan.has_mark || had_mark, ..plan };
+        self.ask_to_write(session, call, plan);
+    }
+
+    /// The change is known: ask, or go on.
+    pub(super) fn ask_to_write(&mut self, session: &str, call: usize, plan: WritePlan) {
         let mut metadata = json!({"filepath": plan.path, "diff": plan.diff()});
         if self.profile.file_diffs {
             metadata["filediff"] = plan.file_diff();
@@ -82,6 +105,10 @@ impl World {
         self.emit_session(session, "file.edited", json!({"file": plan.path}));
         let event = if plan.before.is_some() { "change" } else { "add" };
         self.emit_session(session, "file.watcher.updated", json!({"file": plan.path, "event": event}));
+        if plan.change == Change::Edit {
+            self.edited(session, call, &plan);
+            return;
+        }
         if self.profile.tool_progress {
             self.progress(session, call, json!({"output": RESULT}));
         }
@@ -97,8 +124,22 @@ impl World {
     }
 }
 
+impl World {
+    fn edited(&mut self, session: &str, call: usize, plan: &WritePlan) {
+        let metadata = json!({"diagnostics": {}, "diff": plan.diff(), "filediff": plan.file_diff()});
+        self.progress(session, call, metadata.clone());
+        if self.profile.tool_progress {
+            self.progress(session, call, json!({"output": EDIT_RESULT}));
+        }
+        let mut metadata = metadata;
+        metadata["truncated"] = json!(false);
+        let (output, title) = (EDIT_RESULT.to_owned(), plan.relative.clone());
+        self.complete_call(session, call, &Completed { output, title, metadata, only_told: json!({}) });
+    }
+}
+
 /// The content without a mark at its beginning, and whether there was one.
-fn without_mark(content: &str) -> (String, bool) {
+pub(super) fn without_mark(content: &str) -> (String, bool) {
     match content.strip_prefix(MARK) {
         Some(rest) => (rest.to_owned(), true),
         None => (content.to_owned(), false),

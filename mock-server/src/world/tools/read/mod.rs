@@ -4,6 +4,7 @@ mod folder;
 mod text;
 
 use super::{Completed, Place, Plan};
+use crate::world::permission::Wish;
 use crate::world::{Effect, Found, Purpose, World};
 use serde_json::{Value, json};
 use text::{LINES_MAX, PREVIEW_LINES, Window};
@@ -48,11 +49,15 @@ impl World {
             self.fail_call(session, call, &format!("File not found: {}", plan.place.given));
             return;
         }
-        self.set_plan(session, call, Plan::Read(ReadPlan { found: Some(found), ..plan }));
-        match self.permissions.approval_of("read") {
-            Some(approval) => self.allow_call(session, call, approval),
-            None => self.fail_call(session, call, "standin does not ask before it reads yet"),
+        let mut patterns = vec![plan.place.relative.clone()];
+        if self.profile.asks_for_folder_of_missing && matches!(found, Found::Nothing { .. }) {
+            // A file that is not there is looked for in its folder.
+            let folder = plan.place.relative.rsplit_once('/').map_or("", |(folder, _)| folder);
+            patterns.push(folder.to_owned());
         }
+        self.set_plan(session, call, Plan::Read(ReadPlan { found: Some(found), ..plan }));
+        let wish = Wish { permission: "read", patterns, metadata: json!({}), always: vec!["*".to_owned()] };
+        self.ask_or_allow(session, call, &wish);
     }
 
     pub(super) fn read(&mut self, session: &str, call: usize, plan: ReadPlan) {

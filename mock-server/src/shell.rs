@@ -1,0 +1,281 @@
+//! Runs the agent's shell lines: the only file of this crate that starts programs. A line leads a process group of its
+//! own, and whatever is left of the group when the line is over, forgotten or too late is killed.
+
+use crate::clock::Clock;
+use crate::world::{ShellEnd, ShellLine, ShellNews};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::io::{self, Read as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// How long a line may go on that was told to end, and how long its output is awaited when it has ended.
+const GRACE: Duration = Duration::from_secs(3);
+/// What is printed within such a while is told as one.
+const AT_ONCE: Duration = Duration::from_millis(2);
+/// Where programs are looked for when the stand-in's own environment does not say.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// A running line; dropping it kills all of it.
+struct Group {
+    child: Child,
+    leader: Pid,
+}
+
+impl Group {
+    /// The leader is not reaped before the group has been killed, so the number can't be a stranger's.
+    fn signal(&self, signal: Signal) {
+        kill_process_group(self.leader, signal).ok();
+    }
+
+    fn end(&mut self) -> Option<i32> {
+        self.signal(Signal::KILL);
+        self.child.wait().ok().and_then(|status| status.code())
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Runs a line to its end; what it tells is told as it comes.
+pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(ShellNews)) {
+    let (send_printed, mut printed) = mpsc::unbounded_channel();
+    let (send_ended, mut ended) = oneshot::channel();
+    let heard = move |bytes| send_printed.send(bytes).is_ok();
+    let mut group = match start(&line, heard, move || {
+        send_ended.send(()).ok();
+    }) {
+        Ok(group) => group,
+        Err(error) => return tell(ShellNews::Failed(failure(&line, &error))),
+    };
+    let mut text = Utf8::default();
+    let mut end = None;
+    let mut patience = Box::pin(clock.wait(Duration::from_millis(line.timeout_ms)));
+    loop {
+        tokio::select! {
+            biased;
+            Some(mut bytes) = printed.recv() => {
+                clock.wait(AT_ONCE).await;
+                while let Ok(more) = printed.try_recv() {
+                    bytes.extend(more);
+                }
+                tell_printed(text.add(&bytes), &mut tell);
+            }
+            _ = &mut ended => break,
+            () = &mut patience => {
+                if end.replace(ShellEnd::TimedOut).is_some() {
+                    break;
+                }
+                group.signal(Signal::TERM);
+                patience = Box::pin(clock.wait(GRACE));
+            }
+        }
+    }
+    // Whoever it left behind may still hold its output.
+    let grace = clock.wait(GRACE);
+    tokio::pin!(grace);
+    loop {
+        tokio::select! {
+            biased;
+            bytes = printed.recv() => match bytes {
+                Some(bytes) => tell_printed(text.add(&bytes), &mut tell),
+                None => break,
+            },
+            () = &mut grace => break,
+        }
+    }
+    let code = group.end();
+    tell(ShellNews::Ended(end.unwrap_or(ShellEnd::Exited(code))));
+}
+
+/// Runs a line to its end at once: where time passes only by looking at it, nothing can come between.
+pub(crate) fn run_at_once(line: &ShellLine) -> Vec<ShellNews> {
+    let (send_printed, printed) = std::sync::mpsc::channel::<Vec<u8>>();
+    let (send_ended, ended) = std::sync::mpsc::channel();
+    let heard = move |bytes| send_printed.send(bytes).is_ok();
+    let mut group = match start(line, heard, move || {
+        send_ended.send(()).ok();
+    }) {
+        Ok(group) => group,
+        Err(error) => return vec![ShellNews::Failed(failure(line, &error))],
+    };
+    let is_late = ended.recv_timeout(Duration::from_millis(line.timeout_ms)).is_err();
+    let code = group.end();
+    let bytes: Vec<u8> = printed.into_iter().flatten().collect();
+    let mut news = Vec::new();
+    tell_printed(String::from_utf8_lossy(&bytes).into_owned(), &mut |told| news.push(told));
+    news.push(ShellNews::Ended(if is_late { ShellEnd::TimedOut } else { ShellEnd::Exited(code) }));
+    news
+}
+
+fn tell_printed(text: String, tell: &mut impl FnMut(ShellNews)) {
+    if !text.is_empty() {
+        tell(ShellNews::Printed(text));
+    }
+}
+
+fn failure(line: &ShellLine, error: &io::Error) -> String {
+    format!("standin failed to run a shell line in {}: {error}", line.directory)
+}
+
+/// Starts a line, and two threads: one reads what it prints until nobody wants it, the other waits for its end.
+fn start(
+    line: &ShellLine,
+    mut heard: impl FnMut(Vec<u8>) -> bool + Send + 'static,
+    ended: impl FnOnce() + Send + 'static,
+) -> io::Result<Group> {
+    let (mut reader, writer) = io::pipe()?;
+    let mut command = Command::new("bash");
+    command
+        .args(["-c", &line.line])
+        .current_dir(&line.directory)
+        .env_clear()
+        .env("PATH", search_path())
+        .env("HOME", &line.home)
+        .env("TERM", "dumb")
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        .process_group(0);
+    let child = command.spawn()?;
+    // The command holds the writing end of the pipe, too.
+    drop(command);
+    let leader = Pid::from_child(&child);
+    let group = Group { child, leader };
+    std::thread::spawn(move || {
+        let mut buffer = [0; 64 * 1024];
+        while let Ok(count) = reader.read(&mut buffer) {
+            if count == 0 || !heard(buffer[..count].to_vec()) {
+                break;
+            }
+        }
+    });
+    std::thread::spawn(move || {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(leader), options), Err(rustix::io::Errno::INTR)) {}
+        ended();
+    });
+    Ok(group)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a shell line finds its programs where the stand-in would")]
+fn search_path() -> std::ffi::OsString {
+    std::env::var_os("PATH").unwrap_or_else(|| PATH.into())
+}
+
+/// Bytes as text, where a letter may come in two pieces.
+#[derive(Debug, Default)]
+struct Utf8 {
+    rest: Vec<u8>,
+}
+
+impl Utf8 {
+    fn add(&mut self, bytes: &[u8]) -> String {
+        self.rest.extend_from_slice(bytes);
+        let mut text = String::new();
+        loop {
+            match std::str::from_utf8(&self.rest) {
+                Ok(whole) => {
+                    text.push_str(whole);
+                    self.rest.clear();
+                    return text;
+                }
+                Err(error) => {
+                    let (good, bad) = self.rest.split_at(error.valid_up_to());
+                    text.push_str(&String::from_utf8_lossy(good));
+                    let Some(length) = error.error_len() else {
+                        self.rest = bad.to_vec();
+                        return text;
+                    };
+                    text.push(char::REPLACEMENT_CHARACTER);
+                    self.rest = bad[length..].to_vec();
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ClockKind;
+
+    fn line(text: &str, timeout_ms: u64) -> (tempfile::TempDir, ShellLine) {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().to_string_lossy().into_owned();
+        let home = directory.clone();
+        (folder, ShellLine { line: text.to_owned(), directory, home, timeout_ms })
+    }
+
+    fn printed(news: &[ShellNews]) -> String {
+        let texts = news.iter().filter_map(|news| match news {
+            ShellNews::Printed(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    async fn all(line: ShellLine) -> Vec<ShellNews> {
+        let mut news = Vec::new();
+        run(line, &Clock::new(ClockKind::Real), |told| news.push(told)).await;
+        news
+    }
+
+    #[tokio::test]
+    async fn a_line_tells_what_it_prints_and_how_it_ends() {
+        let (_folder, line) = line("echo one; echo two >&2; exit 3", 60_000);
+        let news = all(line.clone()).await;
+        assert_eq!(printed(&news), "one\ntwo\n");
+        assert_eq!(news.last(), Some(&ShellNews::Ended(ShellEnd::Exited(Some(3)))));
+        let at_once = run_at_once(&line);
+        assert_eq!(at_once[0], ShellNews::Printed("one\ntwo\n".into()));
+        assert_eq!(at_once.last(), news.last());
+    }
+
+    #[tokio::test]
+    async fn a_line_that_takes_too_long_is_ended() {
+        let (_folder, line) = line("echo $$; sleep 600", 300);
+        let news = all(line).await;
+        assert_eq!(news.last(), Some(&ShellNews::Ended(ShellEnd::TimedOut)));
+        assert!(is_gone(&printed(&news)));
+    }
+
+    #[test]
+    fn what_a_line_leaves_behind_is_ended() {
+        for text in ["sleep 600 & echo begun", "sleep 600 & echo begun; sleep 600"] {
+            let (_folder, line) = line(text, 300);
+            // It reads until nobody holds the output any more.
+            assert_eq!(printed(&run_at_once(&line)), "begun\n");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_forgotten_is_ended() {
+        let (_folder, line) = line("echo $$; sleep 600", 60_000);
+        let (sender, mut heard) = mpsc::unbounded_channel();
+        let task = tokio::spawn(async move {
+            run(line, &Clock::new(ClockKind::Real), |news| sender.send(news).unwrap()).await;
+        });
+        let first = heard.recv().await.unwrap();
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+        assert!(is_gone(&printed(&[first])));
+    }
+
+    #[test]
+    fn a_letter_in_two_pieces_is_one() {
+        let mut text = Utf8::default();
+        assert_eq!(text.add(b"a\xc3"), "a");
+        assert_eq!(text.add(b"\xa9\xffb"), "\u{e9}\u{fffd}b");
+    }
+
+    /// No process is in the group any more.
+    fn is_gone(number: &str) -> bool {
+        let leader = Pid::from_raw(number.trim().parse().unwrap()).unwrap();
+        rustix::process::test_kill_process_group(leader).is_err()
+    }
+}

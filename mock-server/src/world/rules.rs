@@ -1,0 +1,218 @@
+//! Rules of permission as the servers have them: a list of which the last that fits decides.
+
+use serde_json::{Map, Value, json};
+
+/// What a rule says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// Where a rule comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The agent's own.
+    Agent,
+    /// The configuration.
+    Project,
+    /// A session's own.
+    Session,
+    /// A person who said always.
+    Global,
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rule {
+    pub(crate) permission: String,
+    pub(crate) pattern: String,
+    pub(crate) action: Action,
+    pub(crate) source: Source,
+    /// It was written without a pattern.
+    pub(crate) is_plain: bool,
+}
+
+impl Action {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|action| action.word() == word)
+    }
+}
+
+impl Source {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Project => "project",
+            Self::Session => "session",
+            Self::Global => "global",
+        }
+    }
+}
+
+impl Rule {
+    pub(crate) fn new(permission: &str, pattern: &str, action: Action, source: Source) -> Self {
+        Self {
+            permission: permission.to_owned(),
+            pattern: pattern.to_owned(),
+            action,
+            source,
+            is_plain: false,
+        }
+    }
+
+    /// About everything of a kind.
+    pub(crate) fn plain(permission: &str, action: Action, source: Source) -> Self {
+        Self { is_plain: true, ..Self::new(permission, "*", action, source) }
+    }
+
+    /// As a refusal tells it: in the order in which it was written.
+    pub(crate) fn as_written(&self) -> Value {
+        if self.is_plain {
+            json!({"permission": self.permission, "action": self.action.word(), "pattern": self.pattern})
+        } else {
+            self.wire()
+        }
+    }
+
+    /// As the wire has it.
+    pub(crate) fn wire(&self) -> Value {
+        json!({"permission": self.permission, "pattern": self.pattern, "action": self.action.word()})
+    }
+
+    pub(crate) fn fits(&self, permission: &str, pattern: &str) -> bool {
+        matches(permission, &self.permission) && matches(pattern, &self.pattern)
+    }
+}
+
+/// The rules of a configuration, in its order.
+pub(crate) fn of_config(config: &Map<String, Value>) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    let mut add = |permission: &str, pattern: Option<&str>, word: &Value| {
+        if let Some(action) = word.as_str().and_then(Action::of) {
+            rules.push(match pattern {
+                Some(pattern) => Rule::new(permission, pattern, action, Source::Project),
+                None => Rule::plain(permission, action, Source::Project),
+            });
+        }
+    };
+    match config.get("permission") {
+        Some(Value::Object(permissions)) => {
+            for (permission, said) in permissions {
+                match said {
+                    Value::Object(patterns) => {
+                        patterns.iter().for_each(|(pattern, word)| add(permission, Some(pattern), word));
+                    }
+                    word => add(permission, None, word),
+                }
+            }
+        }
+        Some(word) => add("*", None, word),
+        None => {}
+    }
+    rules
+}
+
+/// The rules of a session, as the wire has them.
+pub(crate) fn of_session(permission: &Value) -> Vec<Rule> {
+    let rule = |rule: &Value| {
+        let action = Action::of(rule["action"].as_str()?)?;
+        Some(Rule::new(rule["permission"].as_str()?, rule["pattern"].as_str()?, action, Source::Session))
+    };
+    permission.as_array().into_iter().flatten().filter_map(rule).collect()
+}
+
+/// The last rule that fits; where none does, the person is asked.
+pub(crate) fn decide<'r>(
+    rules: impl DoubleEndedIterator<Item = &'r Rule>,
+    permission: &str,
+    pattern: &str,
+) -> Rule {
+    let found = rules.rev().find(|rule| rule.fits(permission, pattern)).cloned();
+    found.unwrap_or_else(|| Rule::new(permission, "*", Action::Ask, Source::Agent))
+}
+
+/// `*` is any text and `?` any letter; a last ` *` may be missing. Backslashes count as slashes.
+pub(crate) fn matches(text: &str, pattern: &str) -> bool {
+    let (text, pattern) = (text.replace('\\', "/"), pattern.replace('\\', "/"));
+    let text: Vec<char> = text.chars().collect();
+    let whole: Vec<char> = pattern.chars().collect();
+    let bare = pattern.strip_suffix(" *").map(|bare| bare.chars().collect::<Vec<char>>());
+    fits(&text, &whole) || bare.is_some_and(|bare| fits(&text, &bare))
+}
+
+fn fits(text: &[char], pattern: &[char]) -> bool {
+    let (mut at, mut place) = (0, 0);
+    // Where the last star stands, and how much of the text it takes.
+    let mut star: Option<(usize, usize)> = None;
+    while at < text.len() {
+        match pattern.get(place) {
+            Some('*') => {
+                star = Some((place, at));
+                place += 1;
+            }
+            Some(&letter) if letter == '?' || letter == text[at] => {
+                at += 1;
+                place += 1;
+            }
+            _ => {
+                let Some((stands, taken)) = star else { return false };
+                star = Some((stands, taken + 1));
+                (at, place) = (taken + 1, stands + 1);
+            }
+        }
+    }
+    pattern[place..].iter().all(|&letter| letter == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_fits_as_the_servers_say() {
+        for (text, pattern, fits) in [
+            ("ls", "ls *", true),
+            ("ls -l", "ls *", true),
+            ("lsof", "ls *", false),
+            ("a/b/c.txt", "a/*.txt", true),
+            ("a\\b", "a/b", true),
+            ("abc", "a?c", true),
+            ("ac", "a?c", false),
+            ("a.c", "a.c", true),
+            ("abc", "a.c", false),
+            ("one\ntwo", "one*", true),
+            ("", "*", true),
+            ("git log", "git log", true),
+            ("aXbXc", "a*b*c", true),
+            ("aXbXd", "a*b*c", false),
+        ] {
+            assert_eq!(matches(text, pattern), fits, "{text:?} {pattern:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_rule_that_fits_decides_and_without_one_the_person_does() {
+        let config = json!({"permission": {"bash": {"*": "allow", "rm *": "deny"}, "edit": "ask"}});
+        let rules = of_config(config.as_object().unwrap());
+        let said = |permission, pattern| decide(rules.iter(), permission, pattern).action;
+        assert_eq!(said("bash", "rm -r x"), Action::Deny);
+        assert_eq!(said("bash", "ls"), Action::Allow);
+        assert_eq!(said("edit", "a.txt"), Action::Ask);
+        assert_eq!(said("webfetch", "http://x"), Action::Ask);
+        assert_eq!(
+            rules[2].as_written().to_string(),
+            r#"{"permission":"edit","action":"ask","pattern":"*"}"#
+        );
+        assert_eq!(rules[1].wire(), json!({"permission": "bash", "pattern": "rm *", "action": "deny"}));
+    }
+}

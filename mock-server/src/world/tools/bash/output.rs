@@ -1,0 +1,115 @@
+//! What a shell line has printed: how much of it is shown while it runs, and how much the agent gets.
+
+/// While it runs, so many letters of the end are shown.
+const SHOWN: usize = 30_000;
+/// The agent gets so many lines of the end, and so many bytes.
+const LINES: usize = 2000;
+const BYTES: usize = 50 * 1024;
+const NOTHING: &str = "(no output)";
+
+/// All that was printed so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Output {
+    all: String,
+    shown: String,
+}
+
+/// What the agent gets.
+#[derive(Debug)]
+pub(super) struct Cut {
+    pub(super) text: String,
+    pub(super) is_cut: bool,
+}
+
+impl Output {
+    /// Something was printed; what is shown now.
+    pub(super) fn add(&mut self, text: &str) -> &str {
+        self.all.push_str(text);
+        self.shown.push_str(text);
+        if let Some(end) = end_of(&self.shown, SHOWN) {
+            self.shown = format!("...\n\n{end}");
+        }
+        &self.shown
+    }
+
+    pub(super) fn cut(&self) -> Cut {
+        let text = if self.all.is_empty() { NOTHING } else { last_lines(&self.all) };
+        let is_cut = !self.all.is_empty() && text.len() < self.all.len();
+        let text = if is_cut { format!("...output truncated...\n\n{text}") } else { text.to_owned() };
+        Cut { text, is_cut }
+    }
+
+    /// What is shown when all is over.
+    pub(super) fn shown_at_end<'c>(&'c self, cut: &'c Cut) -> &'c str {
+        if self.shown.is_empty() { &cut.text } else { &self.shown }
+    }
+}
+
+/// Adds how the line ended, where that is not its own doing.
+pub(super) fn with_note(text: String, note: Option<String>) -> String {
+    match note {
+        Some(note) => format!("{text}\n\n<shell_metadata>\n{note}\n</shell_metadata>"),
+        None => text,
+    }
+}
+
+/// The last letters of a text that is longer.
+fn end_of(text: &str, max: usize) -> Option<&str> {
+    let count = text.chars().count();
+    let first = text.char_indices().nth(count.checked_sub(max).filter(|over| *over > 0)?)?;
+    Some(&text[first.0..])
+}
+
+/// The last whole lines that are not too many and not too long.
+fn last_lines(text: &str) -> &str {
+    let mut from = text.len();
+    let mut lines = 0;
+    for (at, _) in text.match_indices('\n').rev().chain(std::iter::once((0, ""))) {
+        let start = if at == 0 && !text.starts_with('\n') { 0 } else { at + 1 };
+        if start == text.len() && at != 0 {
+            continue;
+        }
+        lines += 1;
+        if lines > LINES || text.len() - start > BYTES {
+            break;
+        }
+        from = start;
+        if at == 0 {
+            break;
+        }
+    }
+    &text[from..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_short_is_given_whole() {
+        let mut output = Output::default();
+        assert_eq!(output.cut().text, NOTHING);
+        assert_eq!(output.add("one\n"), "one\n");
+        assert_eq!(output.add("two"), "one\ntwo");
+        let cut = output.cut();
+        assert!(!cut.is_cut);
+        assert_eq!(cut.text, "one\ntwo");
+        assert_eq!(
+            with_note(cut.text, Some("note".into())),
+            "one\ntwo\n\n<shell_metadata>\nnote\n</shell_metadata>"
+        );
+    }
+
+    #[test]
+    fn of_what_is_long_the_end_is_given() {
+        let mut output = Output::default();
+        let lines: String = (0..3000).map(|n| format!("{n}\n")).collect();
+        output.add(&lines);
+        let cut = output.cut();
+        assert!(cut.is_cut);
+        assert!(cut.text.starts_with("...output truncated...\n\n1000\n"), "{}", &cut.text[..60]);
+        assert!(cut.text.ends_with("2999\n"));
+        let shown = output.add(&"x".repeat(40_000)).to_owned();
+        assert_eq!(shown.len(), SHOWN + 5);
+    }
+}

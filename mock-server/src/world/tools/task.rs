@@ -1,0 +1,181 @@
+//! `task`: another agent works in a session of its own, and its last words are the result.
+
+use super::{Completed, Plan};
+use crate::world::permission::Wish;
+use crate::world::prompt::{Prompt, Queued};
+use crate::world::session::NewSession;
+use crate::world::{Effect, Purpose, World};
+use serde_json::{Value, json};
+
+/// Work that may be given away.
+#[derive(Debug, Clone)]
+pub(crate) struct TaskPlan {
+    description: String,
+    prompt: String,
+    agent: String,
+    /// The session in which it is done, and the message of its prompt.
+    child: Option<(String, String)>,
+}
+
+/// What a session of another agent must not do, where a fixed list says so.
+const MUST_NOT: [&str; 4] = ["task", "question", "suggest", "repo_clone"];
+
+impl World {
+    /// Some servers give the work away before they tell that the call runs.
+    pub(super) fn start_task_early(&mut self, session: &str, call: usize) -> bool {
+        if self.profile.subagent_rules {
+            return false;
+        }
+        self.start_task(session, call);
+        self.tell_running(session, call);
+        true
+    }
+
+    pub(super) fn start_task(&mut self, session: &str, call: usize) {
+        let text = |world: &Self, name| world.text_argument(session, call, name);
+        let (Some(description), Some(prompt), Some(agent)) =
+            (text(self, "description"), text(self, "prompt"), text(self, "subagent_type"))
+        else {
+            return;
+        };
+        let metadata = json!({"description": description, "subagent_type": agent});
+        let patterns = vec![agent.clone()];
+        let plan = TaskPlan { description, prompt, agent, child: None };
+        self.set_plan(session, call, Plan::Task(Box::new(plan)));
+        let wish = Wish { permission: "task", patterns, metadata, always: vec!["*".to_owned()] };
+        self.ask_or_allow(session, call, &wish);
+    }
+
+    /// Nobody objects: the other agent gets its session and its prompt.
+    pub(super) fn give_task(&mut self, session: &str, call: usize) {
+        let Some(plan) = self.task_plan(session, call) else { return };
+        if !self.profile.subagents.iter().any(|(name, _)| *name == plan.agent) {
+            let message = format!("Unknown agent type: {} is not a valid agent type", plan.agent);
+            self.fail_call(session, call, &message);
+            return;
+        }
+        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
+        let child = self.create_session_quietly(
+            &directory,
+            NewSession {
+                title: Some(format!("{} (@{} subagent)", plan.description, plan.agent)),
+                parent: Some(session.to_owned()),
+                agent: Some(plan.agent.clone()),
+                permission: Some(self.rules_for_task(&plan.agent)),
+            },
+        );
+        if self.profile.subagent_rules {
+            let status = json!({
+                "sessionID": child, "directory": directory, "enabled": false, "available": true, "version": 0,
+            });
+            self.emit_outside_project(&directory, "sandbox.status.changed", status);
+        }
+        self.emit_created(&child);
+        if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
+            call.title = Some(plan.description.clone());
+        }
+        self.progress(session, call, told(session, &child));
+        let tools = self.profile.subagent_rules.then(|| json!({"question": false, "task": false}));
+        if let Some(owner) = self.sessions.get_mut(&child) {
+            owner.prompted = true;
+        }
+        let prompt = Prompt { ticket: None, texts: vec![plan.prompt.clone()], tools };
+        let message = self.store_prompt(&child, &prompt, true);
+        if self.profile.subagent_rules {
+            // What the prompt takes away stands behind all other rules.
+            if let Some(owner) = self.sessions.get_mut(&child) {
+                owner.permission = Some(denials(&[MUST_NOT[2], MUST_NOT[3], MUST_NOT[1], MUST_NOT[0]]));
+            }
+            self.emit_session_updated(&child);
+        }
+        let plan = TaskPlan { child: Some((child, message)), ..plan };
+        self.set_plan(session, call, Plan::Task(Box::new(plan)));
+        self.effect(Purpose::TaskStart(session.to_owned(), call), Effect::Yield);
+    }
+
+    pub(crate) fn begin_task(&mut self, session: &str, call: usize) {
+        let Some((child, message)) = self.task_plan(session, call).and_then(|plan| plan.child) else {
+            return;
+        };
+        self.begin_turn(&child, Queued { ticket: None, message }, true);
+        if let Some(run) = self.run_mut(&child) {
+            run.for_call = Some((session.to_owned(), call));
+        }
+    }
+
+    /// The other agent is idle; `answer` is its last message.
+    pub(crate) fn task_done(&mut self, session: &str, call: usize, answer: &Value) {
+        let Some(TaskPlan { description, child: Some((child, _)), .. }) = self.task_plan(session, call)
+        else {
+            return;
+        };
+        let parts = answer["parts"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if let Some(message) = self.failure_of_task(&child, answer, parts) {
+            self.fail_call(session, call, &message);
+            return;
+        }
+        let said = parts.iter().rfind(|part| part["type"] == "text").and_then(|part| part["text"].as_str());
+        let said = said.unwrap_or_default();
+        let output = format!(
+            "<task id=\"{child}\" state=\"completed\">\n<task_result>\n{said}\n</task_result>\n</task>"
+        );
+        if self.profile.tool_progress {
+            self.progress(session, call, json!({"output": output}));
+        }
+        let mut metadata = told(session, &child);
+        metadata["truncated"] = json!(false);
+        let result = Completed { output, title: description, metadata, only_told: json!({}) };
+        self.complete_call(session, call, &result);
+    }
+
+    fn failure_of_task(&self, child: &str, answer: &Value, parts: &[Value]) -> Option<String> {
+        let error = answer.pointer("/info/error").map(|error| {
+            let message = error.pointer("/data/message").and_then(Value::as_str);
+            message.or_else(|| error["name"].as_str()).unwrap_or_default().to_owned()
+        });
+        if self.profile.subagent_rules {
+            return error;
+        }
+        let failed = || {
+            let is_failed = |part: &&Value| {
+                part["type"] == "tool"
+                    && part.pointer("/state/status").is_some_and(|status| status == "error")
+            };
+            parts.iter().rfind(is_failed)?.pointer("/state/error")?.as_str().map(str::to_owned)
+        };
+        error.or_else(failed).map(|why| format!("Subagent failed (task_id: {child}): {why}"))
+    }
+
+    /// `GET /session/{id}/children`.
+    pub(crate) fn list_children(&mut self, ticket: u64, id: &str) {
+        let is_child = |owner: &&crate::world::session::Session| owner.parent.as_deref() == Some(id);
+        let children: Vec<String> =
+            self.sessions.values().filter(is_child).map(|owner| owner.id.clone()).collect();
+        let list = children.iter().map(|child| self.session_info(child)).collect();
+        self.reply_json(ticket, Value::Array(list));
+    }
+
+    fn rules_for_task(&self, agent: &str) -> Value {
+        if self.profile.subagent_rules {
+            return denials(&MUST_NOT);
+        }
+        let unruled =
+            ["todowrite", "task"].into_iter().filter(|name| !self.permissions.is_ruled(agent, name));
+        denials(&unruled.collect::<Vec<&str>>())
+    }
+
+    fn task_plan(&mut self, session: &str, call: usize) -> Option<TaskPlan> {
+        match &self.run_mut(session)?.calls.get(call)?.plan {
+            Some(Plan::Task(plan)) => Some(plan.as_ref().clone()),
+            _ => None,
+        }
+    }
+}
+
+fn told(session: &str, child: &str) -> Value {
+    json!({"parentSessionId": session, "sessionId": child, "model": {"modelID": "fake", "providerID": "fake"}})
+}
+
+fn denials(permissions: &[&str]) -> Value {
+    permissions.iter().map(|name| json!({"permission": name, "pattern": "*", "action": "deny"})).collect()
+}
