@@ -3,6 +3,7 @@
 //! Everything waits in one queue, first in, first out. So what a request leads to happens in one order, the same
 //! each time, and a session's files, model and rules can't overtake each other.
 
+use crate::exhibits::Exhibits;
 use crate::model::{Beat, ChatRequest, ModelNews, Reply, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
@@ -50,12 +51,14 @@ pub enum Mind {
 }
 
 /// What a release answers byte for byte.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Pages {
     /// `/doc`: the server's description of itself.
     pub doc: Option<&'static [u8]>,
     /// The page of its web client.
     pub web: Option<&'static str>,
+    /// What it says about itself.
+    pub exhibits: Exhibits,
 }
 
 /// An answer of the model that waits at a gate.
@@ -175,7 +178,7 @@ impl Engine {
             for output in self.world.step(input, now()) {
                 match output {
                     Output::Reply(ticket, reply) => {
-                        acts.push(Act::Reply(ticket, wire_reply(reply, self.pages)))
+                        acts.push(Act::Reply(ticket, wire_reply(reply, &self.pages)))
                     }
                     Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
                     Output::Event(event) => acts.extend(send(&event)),
@@ -265,11 +268,19 @@ fn refusal(fail: Fail) -> ModelFailure {
     ModelFailure::Refused { status: fail.status, retry_after_ms, message: fail.message }
 }
 
-fn wire_reply(reply: ApiReply, pages: Pages) -> WireReply {
+fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
     let (content_type, body) = match reply.body {
         ReplyBody::Empty => (None, Bytes::new()),
         ReplyBody::Json(value) => (Some("application/json".to_owned()), Bytes::from(value.to_string())),
         ReplyBody::Text(text) => (Some("text/plain".to_owned()), Bytes::from(text)),
+        ReplyBody::NotPlayed { words, operation, request } => {
+            if let Some(recorded) = pages.exhibits.answer(&request) {
+                return recorded;
+            }
+            let message = format!("the stand-in does not play {words} ({operation})");
+            let body = json!({"name": "NotPlayed", "data": {"message": message, "operation": operation}});
+            (Some("application/json".to_owned()), Bytes::from(body.to_string()))
+        }
         ReplyBody::WebPage => {
             (Some("text/html".to_owned()), Bytes::from_static(pages.web.unwrap_or_default().as_bytes()))
         }

@@ -6,6 +6,7 @@
 //! * [`model`] — the scripted model, which plays the agent's part of a scenario.
 //! * [`workspace`] — the agent's folder.
 //! * [`engine`] — drives a world: performs its effects in order, turns its outputs into bytes.
+//! * [`exhibits`] — what a server says about itself, as it was recorded.
 //! * [`replay`] — a recording, played again.
 //! * [`performer`] — what the shell needs of whoever answers: an engine or a replay.
 //! * `doc` — the operations of a release, and what a request for one must be.
@@ -18,6 +19,7 @@
 pub mod clock;
 mod doc;
 pub mod engine;
+pub mod exhibits;
 pub mod fault;
 mod http;
 pub mod journal;

@@ -2,6 +2,7 @@
 
 use crate::clock::{Clock, ClockKind};
 use crate::engine::{Engine, Mind, Pages};
+use crate::exhibits::Exhibits;
 use crate::fault::ArmedPlan;
 use crate::http::auth::Access;
 use crate::http::core::Core;
@@ -283,7 +284,8 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         Some(url) => Mind::Remote(url.clone()),
     };
     let release = profile.server.release();
-    let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release) };
+    let exhibits = Exhibits::of(&release, &config);
+    let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
     let engine = Engine::new(profile, config, workspace, mind).with_pages(pages);
     Ok((Box::new(engine), root, folder))
 }

@@ -97,6 +97,15 @@ pub enum ReplyBody {
     Json(Value),
     /// The page of the server's web client.
     WebPage,
+    /// The world has nothing to say to this operation; its name, and the request that meant it.
+    NotPlayed {
+        /// Method and path.
+        words: String,
+        /// `server.about`, ….
+        operation: String,
+        /// The request.
+        request: Box<ApiRequest>,
+    },
     /// Plain text.
     Text(String),
 }

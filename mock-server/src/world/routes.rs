@@ -7,6 +7,22 @@ use crate::doc::{Asked, Complaint};
 use crate::profile::{BootTiming, UnknownRoute};
 use serde_json::{Value, json};
 
+/// Where an instance boots when it is first needed, a prompt is not all that needs it.
+const BOOTING: &[&str] = &[
+    "file.list",
+    "find.files",
+    "pty.list",
+    "v2.agent.list",
+    "v2.command.list",
+    "v2.location.get",
+    "v2.permission.request.list",
+    "v2.provider.list",
+    "v2.pty.list",
+    "v2.question.request.list",
+    "v2.reference.list",
+    "v2.skill.list",
+];
+
 impl World {
     pub(super) fn answer_request(&mut self, request: &ApiRequest) {
         let segments: Vec<&str> = request.path.split('/').filter(|segment| !segment.is_empty()).collect();
@@ -14,14 +30,18 @@ impl World {
         if let Some(complaint) = self.complaint(request) {
             return self.refuse(ticket, complaint);
         }
-        let is_documented = self.operations.find(&request.method, &request.path).is_some();
+        let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
+        if operation.is_some_and(|id| BOOTING.contains(&id)) {
+            let directory = self.directory_of(request);
+            self.boot(&directory, BootTiming::AtPrompt);
+        }
+        let is_documented = operation.is_some();
         match (request.method.as_str(), segments.as_slice()) {
             ("GET", ["event"]) => self.subscribe(request),
             ("GET", ["global", "event"]) => self.subscribe_to_all(ticket),
             ("GET", ["global", "health"]) => {
                 self.reply_json(ticket, json!({"healthy": true, "version": self.profile.version}));
             }
-            ("GET", ["config"]) => self.reply_json(ticket, Value::Object(self.config.config.clone())),
             ("GET", ["path"]) => self.path(request),
             ("GET", ["project", "current"]) => self.project(request),
             ("GET", ["permission"]) => self.reply_json(ticket, Value::Array(self.permissions.list())),
@@ -215,9 +235,9 @@ impl World {
     fn not_played(&mut self, request: &ApiRequest) {
         let ticket = request.ticket;
         if let Some(operation) = self.operations.find(&request.method, &request.path) {
-            let message = format!("the stand-in does not play {} ({})", operation.words(), operation.id);
-            let body = json!({"name": "NotPlayed", "data": {"message": message, "operation": operation.id}});
-            return self.reply(ticket, 501, ReplyBody::Json(body));
+            let (words, operation) = (operation.words(), operation.id.clone());
+            let body = ReplyBody::NotPlayed { words, operation, request: Box::new(request.clone()) };
+            return self.reply(ticket, 501, body);
         }
         match self.profile.unknown_route {
             UnknownRoute::NotFound => self.reply(ticket, 404, ReplyBody::Json(json!({"error": "Not Found"}))),

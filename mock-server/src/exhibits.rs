@@ -1,0 +1,137 @@
+//! What a server says about itself when nothing has happened yet: its agents, commands, skills, tools, providers. The
+//! world has no state for these reads, so they are answered as they were recorded (`server/about-itself`), with the
+//! folders of this stand-in in place of the recorded ones.
+
+use crate::performer::WireReply;
+use crate::world::{ApiRequest, WorldConfig};
+use bytes::Bytes;
+use fixtures::catalog;
+use fixtures::recording::{Line, Recording};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// The recording that has them.
+const SCENARIO: &str = "server/about-itself";
+/// Parameters that say where, not what.
+const PLACES: &[&str] = &["directory", "workspace", "auth_token"];
+
+/// Status, content type and body, by path and query.
+type Answers = HashMap<String, (u16, Option<String>, String)>;
+
+/// Recorded answers; they are read when the first of them is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Exhibits {
+    release: String,
+    config: Option<WorldConfig>,
+    answers: OnceLock<Answers>,
+}
+
+impl Exhibits {
+    /// Those of a release, as they are in the place of a stand-in.
+    #[must_use]
+    pub fn of(release: &str, config: &WorldConfig) -> Self {
+        Self { release: release.to_owned(), config: Some(config.clone()), answers: OnceLock::new() }
+    }
+
+    fn read(&self) -> Answers {
+        let (Ok(recording), Some(config)) = (catalog::recording(&self.release, SCENARIO), &self.config)
+        else {
+            return Answers::new();
+        };
+        let moves = Moves::of(&recording, config);
+        let mut asked: HashMap<u64, String> = HashMap::new();
+        let mut answers = Answers::new();
+        for line in &recording.lines {
+            match line {
+                Line::Request(request) if request.method == "GET" => {
+                    let query = crate::http::decode_query(&request.query);
+                    asked.insert(request.exchange, key(&request.path, &query));
+                }
+                Line::Response(response) => {
+                    let Some(key) = asked.remove(&response.exchange).filter(|_| response.status == 200)
+                    else {
+                        continue;
+                    };
+                    let kind =
+                        response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+                    let kind = kind.map(|(_, kind)| kind.clone());
+                    let body = moves.moved(&String::from_utf8_lossy(&response.body.to_bytes()));
+                    answers.insert(key, (response.status, kind, body));
+                }
+                _ => {}
+            }
+        }
+        configure(&mut answers, &config.config);
+        offer_providers(&mut answers);
+        answers
+    }
+
+    /// The answer to a read that the world can't answer.
+    pub(crate) fn answer(&self, request: &ApiRequest) -> Option<WireReply> {
+        if request.method != "GET" {
+            return None;
+        }
+        let (status, kind, body) =
+            self.answers.get_or_init(|| self.read()).get(&key(&request.path, &request.query))?;
+        Some(WireReply { status: *status, content_type: kind.clone(), body: Bytes::from(body.clone()) })
+    }
+}
+
+/// The recorded configuration, with that of the scenario over it.
+fn configure(answers: &mut Answers, config: &Map<String, Value>) {
+    for path in ["/config", "/config/effective"] {
+        if let Some((_, _, body)) = answers.get_mut(path)
+            && let Ok(Value::Object(mut all)) = serde_json::from_str(body)
+        {
+            all.extend(config.clone());
+            *body = Value::Object(all).to_string();
+        }
+    }
+}
+
+/// The real list has thousands of models that nobody has connected; here only those stand that can be used.
+fn offer_providers(answers: &mut Answers) {
+    let Some((status, kind, body)) = answers.get("/config/providers") else { return };
+    let known: Value = serde_json::from_str(body).unwrap_or_default();
+    let ids = known["providers"].as_array().into_iter().flatten().map(|provider| provider["id"].clone());
+    let connected: Vec<Value> = ids.collect();
+    let all = json!({"all": known["providers"], "default": known["default"], "connected": connected});
+    answers.insert("/provider".to_owned(), (*status, kind.clone(), all.to_string()));
+}
+
+fn key(path: &str, query: &[(String, String)]) -> String {
+    let mut key = format!("/{}", path.trim_matches('/'));
+    for (name, value) in query.iter().filter(|(name, _)| !PLACES.contains(&name.as_str())) {
+        let mark = if key.contains('?') { '&' } else { '?' };
+        key = format!("{key}{mark}{name}={value}");
+    }
+    key
+}
+
+/// What stands in place of what was recorded.
+struct Moves(Vec<(String, String)>);
+
+impl Moves {
+    fn of(recording: &Recording, config: &WorldConfig) -> Self {
+        let mut moves = vec![(recording.header.workspace.clone(), config.directory.clone())];
+        let bodies = recording.lines.iter().filter_map(|line| match line {
+            Line::Response(response) => response.body.json(),
+            _ => None,
+        });
+        for body in bodies {
+            if let Some(home) = body["home"].as_str() {
+                moves.push((home.to_owned(), config.home.clone()));
+            }
+            if let Some(project) = body["projectID"].as_str() {
+                moves.push((project.to_owned(), config.project.clone()));
+            }
+        }
+        moves.dedup();
+        Self(moves)
+    }
+
+    fn moved(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+    }
+}
