@@ -218,3 +218,23 @@ async fn one_answer_answers_what_the_same_session_asks_and_nothing_else() {
         assert_eq!(open, expected, "{server} {answer}");
     }
 }
+
+#[tokio::test]
+async fn a_list_that_the_person_is_asked_about_is_not_told_before() {
+    let todos = "[{ content = \"look\", status = \"pending\", priority = \"high\" }]";
+    let steps = format!("{{ tool = \"todowrite\", input = {{ todos = {todos} }} }}, {{ say = \"Done.\" }}");
+    let mut scenario = scenario(&[("go", &steps)]);
+    scenario.workspace.config.insert("permission".to_owned(), json!({"todowrite": "ask"}));
+    for server in ServerKind::ALL {
+        let mut stage = Stage::open(server, scenario.clone()).await;
+        let session = stage.session().await;
+        stage.begin(&session, "go").await;
+        let asked = stage.until_kind("permission.asked").await;
+        let told = |stage: &Stage| stage.seen.iter().filter(|event| event["type"] == "todo.updated").count();
+        assert_eq!(told(&stage), 0, "{server}");
+        let route = format!("/permission/{}/reply", asked["properties"]["id"].as_str().unwrap());
+        stage.post(&route, json!({"reply": "once"})).await;
+        stage.until_kind("session.idle").await;
+        assert_eq!(told(&stage), 1, "{server}");
+    }
+}

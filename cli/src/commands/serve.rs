@@ -1,6 +1,6 @@
 //! `standin serve`: stands in for a server until it is told to end.
 
-use super::{Failure, Outcome, read_text, runtime, scenario, until_told_to_end, words};
+use super::{Failure, Outcome, read_text, runtime, scenario, told_to_end, words};
 use clap::{Args, ValueEnum};
 use fixtures::FileError;
 use fixtures::fault_plan::{FaultPlan, Place};
@@ -106,11 +106,12 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         if open_gates {
             stand_in.open_all_gates();
         }
+        let end = told_to_end()?;
         say!("{word} server listening on {}", stand_in.url());
         for (lane, url) in stand_in.lanes().into_iter().skip(1) {
             say!("lane {lane} listening on {url}");
         }
-        until_told_to_end().await?;
+        end.await;
         for (number, fault) in stand_in.unfired_faults() {
             complain!("fault {number} never fired: it {fault}");
         }
