@@ -183,32 +183,29 @@ async fn an_abort_drops_what_the_model_would_say_at_its_gate() {
 
 #[tokio::test]
 async fn one_answer_answers_what_the_same_session_asks_and_nothing_else() {
-    let reads =
-        ["a", "b"].map(|at| format!("{{ tool = \"read\", input = {{ filePath = \"/none/{at}/x\" }} }}"));
+    // In one folder: that is what the person is asked about.
+    let files = ["/none/a", "/none/b"];
+    let reads = files.map(|file| format!("{{ tool = \"read\", input = {{ filePath = \"{file}\" }} }}"));
     let steps = reads.join(", ") + ", { say = \"Done.\" }";
     for (server, answer) in
         ServerKind::ALL.into_iter().flat_map(|s| [(s, "reject"), (s, "always"), (s, "once")])
     {
         let mut stage = Stage::open(server, scenario(&[("go", &steps)])).await;
         let sessions = [stage.session().await, stage.session().await];
-        let mut first = Value::Null;
+        let mut asked = Vec::new();
         for session in &sessions {
             stage.begin(session, "go").await;
-            for at in ["b", "a"] {
-                let patterns = json!([format!("/none/{at}/*")]);
-                let asks = |event: &Value| {
-                    let asked = &event["properties"];
+            for _ in files {
+                let is_new = |event: &Value| {
                     event["type"] == "permission.asked"
-                        && asked["patterns"] == patterns
-                        && asked["sessionID"] == session.as_str()
+                        && event["properties"]["sessionID"] == session.as_str()
+                        && !asked.contains(&event["properties"]["id"])
                 };
-                let asked = stage.until(asks).await;
-                if *session == sessions[0] {
-                    first = asked["properties"]["id"].clone();
-                }
+                let id = stage.until(is_new).await["properties"]["id"].clone();
+                asked.push(id);
             }
         }
-        let route = format!("/permission/{}/reply", first.as_str().unwrap());
+        let route = format!("/permission/{}/reply", asked[0].as_str().unwrap());
         assert_eq!(stage.post(&route, json!({"reply": answer})).await, true);
         let open = stage.get("/permission").await;
         let open: Vec<&str> =
@@ -216,5 +213,25 @@ async fn one_answer_answers_what_the_same_session_asks_and_nothing_else() {
         let [ours, other] = sessions.each_ref().map(String::as_str);
         let expected = if answer == "once" { vec![ours, other, other] } else { vec![other, other] };
         assert_eq!(open, expected, "{server} {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_the_person_is_asked_about_is_not_told_before() {
+    let todos = "[{ content = \"look\", status = \"pending\", priority = \"high\" }]";
+    let steps = format!("{{ tool = \"todowrite\", input = {{ todos = {todos} }} }}, {{ say = \"Done.\" }}");
+    let mut scenario = scenario(&[("go", &steps)]);
+    scenario.workspace.config.insert("permission".to_owned(), json!({"todowrite": "ask"}));
+    for server in ServerKind::ALL {
+        let mut stage = Stage::open(server, scenario.clone()).await;
+        let session = stage.session().await;
+        stage.begin(&session, "go").await;
+        let asked = stage.until_kind("permission.asked").await;
+        let told = |stage: &Stage| stage.seen.iter().filter(|event| event["type"] == "todo.updated").count();
+        assert_eq!(told(&stage), 0, "{server}");
+        let route = format!("/permission/{}/reply", asked["properties"]["id"].as_str().unwrap());
+        stage.post(&route, json!({"reply": "once"})).await;
+        stage.until_kind("session.idle").await;
+        assert_eq!(told(&stage), 1, "{server}");
     }
 }

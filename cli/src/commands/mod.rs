@@ -120,15 +120,19 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .map_err(|error| Failure::CouldNot(format!("failed to start a runtime: {error}")))
 }
 
-/// Waits until somebody ends the program politely.
-pub(crate) async fn until_told_to_end() -> Result<(), Failure> {
-    let mut terminate = signal(SignalKind::terminate())
-        .map_err(|error| Failure::CouldNot(format!("failed to wait for signals: {error}")))?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
-    Ok(())
+/// Listens from now on for who ends the program politely; the future waits for that. Whoever reads the ready line may
+/// do so at once.
+pub(crate) fn told_to_end() -> Result<impl Future<Output = ()>, Failure> {
+    let listen = |kind| {
+        signal(kind).map_err(|error| Failure::CouldNot(format!("failed to wait for signals: {error}")))
+    };
+    let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
 }
 
 /// The exit code for a verdict.

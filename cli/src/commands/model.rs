@@ -1,6 +1,6 @@
 //! `standin model`: a scenario's agent over HTTP, in the OpenAI dialect.
 
-use super::{Failure, Outcome, runtime, scenario, until_told_to_end, words};
+use super::{Failure, Outcome, runtime, scenario, told_to_end, words};
 use clap::Args;
 use fixtures::error::io_words;
 use harness::{complain, say};
@@ -18,8 +18,8 @@ model name will do. A call that the scenario does not know is refused with 400, 
     standin model --scenario permission/write-allowed-once --port 4100
     standin model --scenario mine.toml --workspace /srv/project
 
-A file of yours needs its [user] part here too, with a prompt for each turn: nobody performs it, but a scenario
-is read as a whole.
+A file of yours needs its [user] part here too, with a prompt for each turn: nobody performs it, but
+a scenario is read as a whole.
 
 An answer that the scenario holds at a gate goes on when somebody opens it:
 
@@ -63,8 +63,9 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
             ModelServer::start(script, ModelOptions { port, gates, on_call, ..ModelOptions::default() })
                 .await
                 .map_err(failed)?;
+        let end = told_to_end()?;
         say!("standin model listening on {}/v1", model.url());
-        until_told_to_end().await?;
+        end.await;
         let report = model.report();
         for unused in &report.unused {
             complain!("never asked for: {unused}");

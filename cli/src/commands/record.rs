@@ -28,8 +28,8 @@ written holds no secret that is known or looks like one:
     standin record --server kilo --scenario text/plain
     standin record --server opencode --scenario mine.toml --bin ./my-server --out mine.jsonl
 
-Exit codes: 0 it is recorded, 1 a step of the person failed, the model was asked in vain, or a secret was found,
-2 misuse, a place that can't be written among it, 3 the server could not be had or recorded."
+Exit codes: 0 it is recorded, 1 a step of the person failed, the model was asked in vain, or a secret was
+found, 2 misuse, a place that can't be written among it, 3 the server could not be had or recorded."
 )]
 pub(crate) struct Arguments {
     /// The server: kilo or opencode.

@@ -1,6 +1,6 @@
 //! `standin serve`: stands in for a server until it is told to end.
 
-use super::{Failure, Outcome, read_text, runtime, scenario, until_told_to_end, words};
+use super::{Failure, Outcome, read_text, runtime, scenario, told_to_end, words};
 use clap::{Args, ValueEnum};
 use fixtures::FileError;
 use fixtures::fault_plan::{FaultPlan, Place};
@@ -25,8 +25,9 @@ pub(crate) struct Arguments {
     /// Play a recording again: a .jsonl file, or the name of a scenario that is recorded for the profile.
     #[arg(long)]
     replay: Option<String>,
-    /// The model that plays the agent's part in place of the scenario's: an OpenAI-compatible address, such as
-    /// http://127.0.0.1:8000/v1.
+    /// The address of the model that plays the agent's part in place of the scenario's.
+    ///
+    /// It is OpenAI-compatible, such as http://127.0.0.1:8000/v1
     #[arg(long, value_name = "URL", conflicts_with = "replay")]
     model: Option<String>,
     /// The port on 127.0.0.1; 0 takes any free one.
@@ -56,8 +57,9 @@ pub(crate) struct Arguments {
     /// Let no gate of the scenario hold the model.
     #[arg(long)]
     open_gates: bool,
-    /// Let the agent's shell lines run in the folder of --workspace, too. In a folder of its own the stand-in runs
-    /// them anyway.
+    /// Let the agent's shell lines run in the folder of --workspace, too.
+    ///
+    /// In a folder of its own the stand-in runs them anyway.
     #[arg(long, conflicts_with = "replay")]
     allow_shell: bool,
     /// Decides every random choice.
@@ -106,11 +108,12 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         if open_gates {
             stand_in.open_all_gates();
         }
+        let end = told_to_end()?;
         say!("{word} server listening on {}", stand_in.url());
         for (lane, url) in stand_in.lanes().into_iter().skip(1) {
             say!("lane {lane} listening on {url}");
         }
-        until_told_to_end().await?;
+        end.await;
         for (number, fault) in stand_in.unfired_faults() {
             complain!("fault {number} never fired: it {fault}");
         }

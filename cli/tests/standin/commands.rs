@@ -2,7 +2,9 @@
 //! in an empty folder: everything that it needs travels in it.
 
 use crate::STANDIN;
-use std::process::{Command, Output};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Command, Output, Stdio};
 
 fn standin(args: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
@@ -75,6 +77,46 @@ fn only_a_history_can_be_judged() {
     let (code, stderr) = refused(&["judge", recording]);
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("this is no history: it is a recording"), "{stderr}");
+}
+
+#[test]
+fn a_history_in_which_nothing_can_be_examined_is_no_pass() {
+    let release = fixtures::ServerKind::Kilo.release();
+    let mut history = fixtures::catalog::recording(&release, "text/plain").unwrap();
+    // No adapter is in it, and nobody read the server's state.
+    history.header.kind = fixtures::recording::FileKind::History;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("h.jsonl");
+    std::fs::write(&path, history.render().unwrap()).unwrap();
+    let judged = standin(&["judge", path.to_str().unwrap()]);
+    assert_eq!(judged.status.code(), Some(3), "{judged:?}");
+    assert!(String::from_utf8(judged.stdout).unwrap().ends_with("untestable\n"));
+}
+
+#[test]
+fn a_model_that_was_asked_in_vain_ends_with_that() {
+    for (prompt, code) in [("say hello", 0), ("sing", 1)] {
+        let mut command = Command::new(STANDIN);
+        command.args(["model", "--scenario", "text/plain"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut model = command.spawn().unwrap();
+        let mut ready = String::new();
+        let mut stdout = BufReader::new(model.stdout.take().unwrap());
+        stdout.read_line(&mut ready).unwrap();
+        let address = ready.trim().strip_prefix("standin model listening on http://").unwrap();
+        let address = address.strip_suffix("/v1").unwrap();
+        let body = format!("{{\"messages\":[{{\"role\":\"user\",\"content\":\"{prompt}\"}}]}}");
+        let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close";
+        let mut socket = TcpStream::connect(address).unwrap();
+        write!(socket, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        assert_eq!(answer.starts_with("HTTP/1.1 200 OK"), code == 0, "{answer}");
+        assert!(Command::new("kill").arg(model.id().to_string()).status().unwrap().success());
+        let output = model.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert_eq!(said.contains("asked for in vain: no turn answers"), code == 1, "{said}");
+    }
 }
 
 #[test]
