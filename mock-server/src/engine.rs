@@ -8,8 +8,8 @@ use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
 use crate::world::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, ModelFailure, Output, ReplyBody,
-    ShellNews, Subscription, World, WorldConfig,
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, ModelFailure, Output, Page,
+    ReplyBody, ShellNews, Subscription, World, WorldConfig,
 };
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -80,6 +80,10 @@ impl Engine {
             }
             Effect::Wait { until_ms } => {
                 acts.push(Act::WakeAt(until_ms, id));
+                return;
+            }
+            Effect::Fetch(wish) => {
+                acts.push(Act::Fetch(id, wish));
                 return;
             }
             Effect::Run(line) => {
@@ -182,6 +186,10 @@ impl Performer for Engine {
 
     fn shell_says(&mut self, effect: u64, news: ShellNews, now: &dyn Fn() -> u64) -> Vec<Act> {
         self.settle(VecDeque::from([Input::Shell(effect, news)]), now)
+    }
+
+    fn fetched(&mut self, effect: u64, got: Result<Page, String>, now: &dyn Fn() -> u64) -> Vec<Act> {
+        self.settle(VecDeque::from([Input::Done(effect, EffectResult::Fetched(got))]), now)
     }
 
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame {

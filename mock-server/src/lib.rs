@@ -17,6 +17,7 @@
 pub mod clock;
 pub mod engine;
 pub mod fault;
+mod fetch;
 mod http;
 pub mod journal;
 pub mod model;

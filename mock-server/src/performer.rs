@@ -1,6 +1,6 @@
 //! What the HTTP shell needs of whoever answers: the stateful world, or a recording that is played again.
 
-use crate::world::{ApiRequest, ShellLine, ShellNews, Ticket};
+use crate::world::{ApiRequest, Page, PageWish, ShellLine, ShellNews, Ticket};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
@@ -35,6 +35,12 @@ pub trait Performer: Send {
         Vec::new()
     }
 
+    /// The page of an [`Act::Fetch`] is there, or it is known why not; `number` is its own. Returns what follows, in order.
+    fn fetched(&mut self, number: u64, got: Result<Page, String>, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let _ = (number, got, now);
+        Vec::new()
+    }
+
     /// A heartbeat for one subscriber of a stream.
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame;
 }
@@ -58,7 +64,9 @@ pub enum Act {
     WakeAt(u64, u64),
     /// Runs a shell line, and tells the performer of it under this number.
     Run(u64, ShellLine),
-    /// Ends the shell line of this number, if it still runs.
+    /// Gets a page, and gives it to the performer under this number.
+    Fetch(u64, PageWish),
+    /// Ends the errand of this number, a shell line or a page, if it still runs.
     EndRun(u64),
 }
 

@@ -5,10 +5,10 @@ use crate::clock::Clock;
 use crate::fault::ArmedPlan;
 use crate::journal::Journal;
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
-use crate::shell;
 use crate::stream::body::Connection;
 use crate::stream::bus::Bus;
-use crate::world::{ApiRequest, ShellLine, ShellNews, Ticket};
+use crate::world::{ApiRequest, Page, ShellLine, ShellNews, Ticket};
+use crate::{fetch, shell};
 use axum::http::request::Parts;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Body, Line, Request, Response};
@@ -46,14 +46,14 @@ struct Inner {
     performer: Box<dyn Performer>,
     bus: Bus,
     waiting: HashMap<Ticket, (Arc<str>, oneshot::Sender<Answer>)>,
-    /// The shell lines that run.
-    running: HashMap<u64, RunningLine>,
+    /// The shell lines that run, and the pages that are on their way.
+    running: HashMap<u64, RunningErrand>,
 }
 
-/// A shell line; who forgets it ends it.
-struct RunningLine(JoinHandle<()>);
+/// A shell line or a page; who forgets it ends it.
+struct RunningErrand(JoinHandle<()>);
 
-impl Drop for RunningLine {
+impl Drop for RunningErrand {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -154,8 +154,18 @@ impl Core {
                 });
             }
             Act::Run(number, line) => {
-                let running = RunningLine(tokio::spawn(self.clone().run(number, line)));
+                let running = RunningErrand(tokio::spawn(self.clone().run(number, line)));
                 inner.running.insert(number, running);
+            }
+            Act::Fetch(number, wish) => {
+                let core = Arc::downgrade(self);
+                let fetching = tokio::spawn(async move {
+                    let got = fetch::fetch(wish).await;
+                    if let Some(core) = core.upgrade() {
+                        core.fetched(number, got);
+                    }
+                });
+                inner.running.insert(number, RunningErrand(fetching));
             }
             Act::EndRun(number) => {
                 inner.running.remove(&number);
@@ -211,6 +221,14 @@ impl Core {
         }
         let acts = inner.performer.shell_says(number, news, &|| self.clock.now_ms());
         self.act_all(&mut inner, acts);
+    }
+
+    fn fetched(self: &Arc<Self>, number: u64, got: Result<Page, String>) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if inner.running.remove(&number).is_some() {
+            let acts = inner.performer.fetched(number, got, &|| self.clock.now_ms());
+            self.act_all(&mut inner, acts);
+        }
     }
 
     fn wake(self: &Arc<Self>, number: usize) {
