@@ -68,12 +68,18 @@ async fn unlike(wanted: Verdict, all: &[Replayed], subject: &Subject) -> Vec<Str
     wrong.map(|(replayed, judgement)| format!("{}: {judgement:#?}", replayed.name())).collect()
 }
 
-/// Can an adapter be asked for all that the person does? The protocol has no abort and no questions yet.
+/// Can an adapter be asked for all that the person does? The protocol has no abort, no questions and no raw requests.
 fn can_be_asked(scenario: &str) -> bool {
     let steps = catalog::scenario(scenario).unwrap().user.steps;
-    !steps
-        .iter()
-        .any(|step| matches!(step.act, UserAct::Abort | UserAct::AnswerQuestion(_) | UserAct::RejectQuestion))
+    !steps.iter().any(|step| {
+        !matches!(
+            step.act,
+            UserAct::Prompt { .. }
+                | UserAct::AnswerPermission { message: None, .. }
+                | UserAct::OpenGate(_)
+                | UserAct::WaitFor(_)
+        )
+    })
 }
 
 /// Does the agent say something at first, and then go on? What is cut in its last words can't be seen by whoever

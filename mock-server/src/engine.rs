@@ -9,8 +9,8 @@ use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
 use crate::world::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, ModelFailure, Output, ReplyBody,
-    ShellNews, Subscription, World, WorldConfig,
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, ModelFailure, Output, Page,
+    ReplyBody, ShellNews, Subscription, World, WorldConfig,
 };
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -128,6 +128,10 @@ impl Engine {
                 acts.push(Act::WakeAt(until_ms, id));
                 return;
             }
+            Effect::Fetch(wish) => {
+                acts.push(Act::Fetch(id, wish));
+                return;
+            }
             Effect::Run(line) => {
                 acts.push(Act::Run(id, line));
                 return;
@@ -138,6 +142,7 @@ impl Engine {
             Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
             Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
             Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
+            Effect::Search { path } => EffectResult::Read(self.workspace.search(&path)),
             Effect::Write { path, content } => EffectResult::Written(self.workspace.write(&path, &content)),
             Effect::Yield if !self.answering.is_empty() => {
                 self.delayed.insert(id);
@@ -252,6 +257,10 @@ impl Performer for Engine {
             queue.extend(std::mem::take(&mut self.delayed).into_iter().map(begin));
         }
         self.settle(queue, now)
+    }
+
+    fn fetched(&mut self, effect: u64, got: Result<Page, String>, now: &dyn Fn() -> u64) -> Vec<Act> {
+        self.settle(VecDeque::from([Input::Done(effect, EffectResult::Fetched(got))]), now)
     }
 
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame {

@@ -57,9 +57,7 @@ pub(crate) struct Arguments {
     /// Let no gate of the scenario hold the model.
     #[arg(long)]
     open_gates: bool,
-    /// Let the agent's shell lines run in the folder of --workspace, too.
-    ///
-    /// In a folder of its own the stand-in runs them anyway.
+    /// Let the agent's shell lines run in the folder of --workspace, as they do in a fresh one.
     #[arg(long, conflicts_with = "replay")]
     allow_shell: bool,
     /// Decides every random choice.
