@@ -77,6 +77,17 @@ impl Workspace {
         }
     }
 
+    /// All files below a folder; what else stands there as `read` says it.
+    pub(crate) fn search(&self, path: &str) -> Result<Found, String> {
+        let found = self.read(path)?;
+        if !matches!(found, Found::Folder(_)) {
+            return Ok(found);
+        }
+        let mut files = BTreeMap::new();
+        flatten(&read_tree(&self.inside(path)?), "", &mut files);
+        Ok(Found::Tree(files.into_iter().collect()))
+    }
+
     fn names_in(&self, folder: &Path) -> std::io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(folder)? {

@@ -1,7 +1,7 @@
 //! Kilo CLI 7.7.7.
 
 use super::rules;
-use super::{BootTiming, DiffStyle, FollowUps, Profile, TitleTiming, UnknownRoute};
+use super::{BootTiming, DiffStyle, FollowUps, MisuseWords, Profile, TitleTiming, UnknownRoute};
 use fixtures::ServerKind;
 use serde_json::{Value, json};
 
@@ -38,6 +38,7 @@ pub(super) static PROFILE: Profile = Profile {
     subagents: rules::KILO_SUBAGENTS,
     subagent_rules: true,
     keeps_narrow_questions: true,
+    misuse: MisuseWords::All,
     boot: BootTiming::AtConnect,
     plugins: &[
         "core/config-reference",

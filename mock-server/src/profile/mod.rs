@@ -80,6 +80,8 @@ pub struct Profile {
     /// What a person allows for always does not lift a narrower rule that asks; a refusal names the one rule that
     /// decided (else all that are about the permission).
     pub keeps_narrow_questions: bool,
+    /// What is told of arguments that a tool can't take.
+    pub misuse: MisuseWords,
     /// When an instance tells about its plugins.
     pub boot: BootTiming,
     /// The plugins that it tells about, in order.
@@ -94,6 +96,15 @@ pub struct Profile {
     pub sites: &'static [&'static str],
     /// What an unknown route answers.
     pub unknown_route: UnknownRoute,
+}
+
+/// What is told of arguments that a tool can't take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MisuseWords {
+    /// All that is wrong; several such calls in a row end the turn, and an unknown tool is an error.
+    All,
+    /// The first thing that is wrong; the call of an unknown tool becomes one of another tool, which says so.
+    First,
 }
 
 /// Rules as they are written: permission, pattern, answer.

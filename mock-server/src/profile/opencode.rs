@@ -1,7 +1,7 @@
 //! OpenCode 1.18.33.
 
 use super::rules;
-use super::{BootTiming, DiffStyle, FollowUps, NO_EVENTS, Profile, TitleTiming, UnknownRoute};
+use super::{BootTiming, DiffStyle, FollowUps, MisuseWords, NO_EVENTS, Profile, TitleTiming, UnknownRoute};
 use fixtures::ServerKind;
 
 pub(super) static PROFILE: Profile = Profile {
@@ -37,6 +37,7 @@ pub(super) static PROFILE: Profile = Profile {
     subagents: rules::OPENCODE_SUBAGENTS,
     subagent_rules: false,
     keeps_narrow_questions: false,
+    misuse: MisuseWords::First,
     boot: BootTiming::AtPrompt,
     plugins: &[
         "core/config-reference",

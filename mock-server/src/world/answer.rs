@@ -136,7 +136,8 @@ impl World {
         call.input = input;
         call.state = CallState::Running;
         call.started_ms = now;
-        if self.before_call_runs(session, index) {
+        self.redirect_misuse(session, index);
+        if self.refuse_misuse(session, index) || self.before_call_runs(session, index) {
             return;
         }
         self.tell_running(session, index);

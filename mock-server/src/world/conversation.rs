@@ -25,15 +25,15 @@ impl World {
                 }
             }
         }
-        let who = self.who(session);
-        let tools = self
-            .profile
-            .tools
-            .iter()
-            .filter(|tool| self.permissions.offers(&who, tool))
-            .map(|&tool| tool.to_owned())
-            .collect();
+        let tools = self.offered_tools(session);
         ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()) }
+    }
+
+    /// The tools that the agent may use.
+    pub(crate) fn offered_tools(&self, session: &str) -> Vec<String> {
+        let who = self.who(session);
+        let tools = self.profile.tools.iter().filter(|tool| self.permissions.offers(&who, tool));
+        tools.map(|&tool| tool.to_owned()).collect()
     }
 
     fn prompt_message(&self, message: &Message, directory: &str) -> Value {

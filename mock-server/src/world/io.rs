@@ -167,6 +167,11 @@ pub enum Effect {
         /// An absolute path.
         path: String,
     },
+    /// Look at all files below a place.
+    Search {
+        /// An absolute path.
+        path: String,
+    },
     /// Write a text file, with the folders above it.
     Write {
         /// An absolute path.
@@ -258,6 +263,8 @@ pub enum Found {
     Folder(Vec<String>),
     /// A file: its bytes.
     File(Vec<u8>),
+    /// All files below a folder, which are not the repository's own: paths relative to it, sorted, and bytes.
+    Tree(Vec<(String, Vec<u8>)>),
 }
 
 /// A file that two snapshots differ in.

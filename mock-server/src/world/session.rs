@@ -39,6 +39,8 @@ pub(crate) struct Session {
     pub(crate) agent: Option<String>,
     /// Rules of its own.
     pub(crate) permission: Option<Value>,
+    /// How many of its latest calls had arguments that their tools can't take.
+    pub(crate) misuses: u32,
     next_seq: u64,
 }
 
@@ -166,6 +168,7 @@ impl World {
             first_tree: None,
             agent,
             permission,
+            misuses: 0,
             next_seq: 0,
         };
         self.sessions.insert(id.clone(), session);

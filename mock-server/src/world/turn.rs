@@ -42,6 +42,8 @@ pub(crate) struct Run {
     pub(crate) answer_began_ms: Option<u64>,
     /// The call of another session that waits for the end of this turn.
     pub(crate) for_call: Option<(String, usize)>,
+    /// The server has lost patience with the model: the turn ends with this step, in this error.
+    pub(crate) stopped: Option<Value>,
     /// The person said no to a call: the turn ends with this step.
     pub(crate) rejected: bool,
 }
@@ -266,7 +268,8 @@ impl World {
         let Some(run) = owner.run.as_ref() else { return };
         let calls = run.finish.is_some_and(|finish| finish.reason == FinishReason::ToolCalls);
         let unfinished = run.unfinished && self.profile.unfinished_goes_on;
-        let rejected = run.rejected;
+        let stopped = run.stopped.is_some();
+        let rejected = run.rejected || stopped;
         let message = run.message.clone();
         let followed = !rejected && !owner.queue.is_empty();
         let goes_on = !rejected && (calls || unfinished || followed);
@@ -287,7 +290,7 @@ impl World {
         if !rejected {
             self.emit_status(session, "busy");
         }
-        self.end_turn(session, TurnEnd::Completed);
+        self.end_turn(session, if stopped { TurnEnd::Error } else { TurnEnd::Completed });
     }
 
     /// Idle again. Jobs that follow are no part of the turn: idle is not its last event.
@@ -319,7 +322,7 @@ impl World {
             self.reply(ticket, 200, ReplyBody::Json(answer.clone()));
         }
         let then = if end == TurnEnd::Completed { Then::Title } else { Then::Nothing };
-        if matches!(end, TurnEnd::Completed | TurnEnd::Superseded) {
+        if matches!(end, TurnEnd::Completed | TurnEnd::Superseded) || run.stopped.is_some() {
             let job = Job {
                 session: session.to_owned(),
                 prompt: run.prompt,

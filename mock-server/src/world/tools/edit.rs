@@ -49,7 +49,7 @@ impl World {
             }
             Found::Nothing { .. } => Err(format!("File {path} not found")),
             _ if plan.old.is_empty() => Err(NOTHING_TO_REPLACE.to_owned()),
-            Found::Folder(_) => Err(format!("Path is a directory, not a file: {path}")),
+            Found::Folder(_) | Found::Tree(_) => Err(format!("Path is a directory, not a file: {path}")),
             Found::File(bytes) => {
                 let (before, had_mark) = without_mark(&String::from_utf8_lossy(bytes));
                 plan.applied(&before).map(|after| {
@@ -122,8 +122,10 @@ mod tests {
         let text = "one\n  two\nthree\ntwo\n";
         for (old, new, everywhere, after) in [
             ("one", "ONE", false, Ok("ONE\n  two\nthree\ntwo\n")),
-            ("two", "TWO", false, Err(AMBIGUOUS)),
+            ("t", "T", false, Err(AMBIGUOUS)),
             ("two", "TWO", true, Ok("one\n  TWO\nthree\nTWO\n")),
+            // A line that is alike and is alone is meant, rather than words that stand in two places.
+            ("two", "TWO", false, Ok("one\nTWO\nthree\ntwo\n")),
             ("four", "FOUR", false, Err(NOT_FOUND)),
             ("one\ntwo", "x", false, Ok("x\nthree\ntwo\n")),
             ("  three\n  two\n", "y", false, Ok("one\n  two\ny\n")),

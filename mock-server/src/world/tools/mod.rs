@@ -3,11 +3,13 @@
 //! A call goes: its arguments are whole → it looks at what it is about to change → rules and, perhaps, a question
 //! → it acts → its part is completed. Each → is an effect or an answer, so other sessions go on meanwhile.
 
+mod arguments;
 mod bash;
 mod edit;
 mod outside;
 mod question;
 mod read;
+mod search;
 mod task;
 mod todos;
 mod write;
@@ -34,6 +36,8 @@ pub(crate) enum Plan {
     Ask(question::QuestionPlan),
     /// Have another agent do something.
     Task(Box<task::TaskPlan>),
+    /// Look for files or lines.
+    Search(Box<search::SearchPlan>),
     /// Write down what is to be done.
     Todos(todos::TodoPlan),
 }
@@ -90,14 +94,17 @@ impl World {
         let Some(starting) = run.calls.get(call) else { return };
         match starting.tool.as_str() {
             "bash" => self.start_shell(session, call),
+            "invalid" => self.start_invalid(session, call),
             "edit" => self.start_edit(session, call),
+            "glob" => self.start_glob(session, call),
+            "grep" => self.start_grep(session, call),
             "read" => self.start_read(session, call),
             "task" => self.start_task(session, call),
             "write" => self.start_write(session, call),
             "question" => self.start_question(session, call),
             "todowrite" => self.start_todos(session, call),
             other => {
-                let known = "bash, question, read, task, todowrite, write";
+                let known = "bash, edit, glob, grep, question, read, task, todowrite, write";
                 let message =
                     format!("standin does not perform the tool '{other}' yet; it performs: {known}");
                 self.fail_call(session, call, &message);
@@ -120,6 +127,7 @@ impl World {
         match plan {
             Plan::Shell(_) => self.next_shell_wish(session, call),
             Plan::Read(plan) => self.read(session, call, plan),
+            Plan::Search(plan) => self.search(session, call, &plan),
             Plan::Task(_) => self.give_task(session, call),
             Plan::Write(plan) => self.write(session, call, &plan),
             Plan::Leave(plan) => self.leave(session, call, plan),
@@ -137,6 +145,7 @@ impl World {
             (_, Err(message)) => self.fail_call(session, call, &message),
             (Some(Plan::Read(plan)), Ok(found)) => self.file_read(session, call, plan, found),
             (Some(Plan::Edit(plan)), Ok(found)) => self.file_to_edit(session, call, &plan, &found),
+            (Some(Plan::Search(plan)), Ok(found)) => self.searched(session, call, &plan, &found),
             (Some(Plan::Write(plan)), Ok(found)) => self.file_to_write(session, call, plan, found),
             (
                 Some(Plan::Leave(_) | Plan::Ask(_) | Plan::Todos(_) | Plan::Shell(_) | Plan::Task(_)) | None,
@@ -307,6 +316,10 @@ impl World {
     fn call_done(&mut self, session: &str, call: usize) {
         if let Some(done) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
             done.state = CallState::Done;
+        }
+        // A misuse is counted behind this.
+        if let Some(owner) = self.sessions.get_mut(session) {
+            owner.misuses = 0;
         }
         self.end_step_if_done(session);
     }

@@ -64,7 +64,7 @@ impl World {
                 let (before, had_mark) = without_mark(&String::from_utf8_lossy(&bytes));
                 (Some(before), had_mark)
             }
-            Found::Folder(_) => {
+            Found::Folder(_) | Found::Tree(_) => {
                 let message = format!("standin does not write {}: it is a folder", plan.path);
                 self.fail_call(session, call, &message);
                 return;
@@ -133,8 +133,12 @@ impl World {
         }
         let mut metadata = metadata;
         metadata["truncated"] = json!(false);
+        let mut only_told = json!({});
+        if let (true, Some(fields)) = (self.profile.file_diffs, metadata.as_object_mut()) {
+            only_told = json!({"diff": fields.remove("diff")});
+        }
         let (output, title) = (EDIT_RESULT.to_owned(), plan.relative.clone());
-        self.complete_call(session, call, &Completed { output, title, metadata, only_told: json!({}) });
+        self.complete_call(session, call, &Completed { output, title, metadata, only_told });
     }
 }
 

@@ -84,6 +84,8 @@ impl World {
         match found {
             Found::Folder(entries) => Ok(folder::reading(shown, entries, window)),
             Found::File(content) => file_reading(shown, given, &content, window),
+            // Nobody who reads asks for all that is below.
+            Found::Tree(_) => Err(format!("File not found: {given}")),
             Found::Nothing { beside } => {
                 let near = if self.profile.names_near_files { near_names(given, beside) } else { Vec::new() };
                 if near.is_empty() {
