@@ -9,8 +9,8 @@ use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
 use crate::world::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, ModelFailure, Output, ReplyBody,
-    ShellNews, Subscription, World, WorldConfig,
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, ModelFailure, Output, Page,
+    ReplyBody, ShellNews, Subscription, World, WorldConfig,
 };
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -126,6 +126,10 @@ impl Engine {
             }
             Effect::Wait { until_ms } => {
                 acts.push(Act::WakeAt(until_ms, id));
+                return;
+            }
+            Effect::Fetch(wish) => {
+                acts.push(Act::Fetch(id, wish));
                 return;
             }
             Effect::Run(line) => {
@@ -253,6 +257,10 @@ impl Performer for Engine {
             queue.extend(std::mem::take(&mut self.delayed).into_iter().map(begin));
         }
         self.settle(queue, now)
+    }
+
+    fn fetched(&mut self, effect: u64, got: Result<Page, String>, now: &dyn Fn() -> u64) -> Vec<Act> {
+        self.settle(VecDeque::from([Input::Done(effect, EffectResult::Fetched(got))]), now)
     }
 
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame {

@@ -21,6 +21,7 @@ mod doc;
 pub mod engine;
 pub mod exhibits;
 pub mod fault;
+mod fetch;
 mod http;
 pub mod journal;
 pub mod model;

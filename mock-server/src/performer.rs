@@ -1,7 +1,7 @@
 //! What the HTTP shell needs of whoever answers: the stateful world, or a recording that is played again.
 
 use crate::model::{ChatRequest, ModelNews};
-use crate::world::{ApiRequest, ShellLine, ShellNews, Ticket};
+use crate::world::{ApiRequest, Page, PageWish, ShellLine, ShellNews, Ticket};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
@@ -42,6 +42,12 @@ pub trait Performer: Send {
         Vec::new()
     }
 
+    /// The page of an [`Act::Fetch`] is there, or it is known why not; `number` is its own. Returns what follows, in order.
+    fn fetched(&mut self, number: u64, got: Result<Page, String>, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let _ = (number, got, now);
+        Vec::new()
+    }
+
     /// A heartbeat for one subscriber of a stream.
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame;
 }
@@ -67,7 +73,9 @@ pub enum Act {
     Ask(u64, ChatRequest),
     /// Runs a shell line, and tells the performer of it under this number.
     Run(u64, ShellLine),
-    /// Ends the shell line or the answer of this number, if it still runs.
+    /// Gets a page, and gives it to the performer under this number.
+    Fetch(u64, PageWish),
+    /// Ends the shell line, the page or the answer of this number, if it still runs.
     EndRun(u64),
 }
 

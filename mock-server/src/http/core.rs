@@ -9,10 +9,10 @@ use crate::journal::Journal;
 use crate::model::{ModelNews, RemoteModel};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
-use crate::shell;
 use crate::stream::body::Connection;
 use crate::stream::bus::Bus;
-use crate::world::{ApiRequest, ShellLine, ShellNews, Ticket};
+use crate::world::{ApiRequest, Page, ShellLine, ShellNews, Ticket};
+use crate::{fetch, shell};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, header};
 use fixtures::fault_plan::StreamName;
@@ -62,7 +62,7 @@ struct Waiting {
     sender: oneshot::Sender<Answer>,
 }
 
-/// A shell line, or a model that answers; who forgets it ends it.
+/// A shell line, a page, or a model that answers; who forgets it ends it.
 struct Running(JoinHandle<()>);
 
 impl Drop for Running {
@@ -192,6 +192,16 @@ impl Core {
                 };
                 inner.running.insert(number, Running(tokio::spawn(answer)));
             }
+            Act::Fetch(number, wish) => {
+                let core = Arc::downgrade(self);
+                let fetching = tokio::spawn(async move {
+                    let got = fetch::fetch(wish).await;
+                    if let Some(core) = core.upgrade() {
+                        core.fetched(number, got);
+                    }
+                });
+                inner.running.insert(number, Running(fetching));
+            }
             Act::EndRun(number) => {
                 inner.running.remove(&number);
             }
@@ -245,6 +255,14 @@ impl Core {
         }
         let acts = inner.performer.shell_says(number, news, &|| self.clock.now_ms());
         self.act_all(&mut inner, acts);
+    }
+
+    fn fetched(self: &Arc<Self>, number: u64, got: Result<Page, String>) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if inner.running.remove(&number).is_some() {
+            let acts = inner.performer.fetched(number, got, &|| self.clock.now_ms());
+            self.act_all(&mut inner, acts);
+        }
     }
 
     fn wake(self: &Arc<Self>, number: usize) {

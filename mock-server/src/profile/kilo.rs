@@ -38,6 +38,7 @@ pub(super) static PROFILE: Profile = Profile {
     subagents: rules::KILO_SUBAGENTS,
     subagent_rules: true,
     keeps_narrow_questions: true,
+    searches_one_file: true,
     misuse: MisuseWords::All,
     boot: BootTiming::AtConnect,
     plugins: &[

@@ -80,6 +80,8 @@ pub struct Profile {
     /// What a person allows for always does not lift a narrower rule that asks; a refusal names the one rule that
     /// decided (else all that are about the permission).
     pub keeps_narrow_questions: bool,
+    /// A search for lines in one file searches it alone, not all of its folder.
+    pub searches_one_file: bool,
     /// What is told of arguments that a tool can't take.
     pub misuse: MisuseWords,
     /// When an instance tells about its plugins.

@@ -37,6 +37,7 @@ pub(super) static PROFILE: Profile = Profile {
     subagents: rules::OPENCODE_SUBAGENTS,
     subagent_rules: false,
     keeps_narrow_questions: false,
+    searches_one_file: false,
     misuse: MisuseWords::First,
     boot: BootTiming::AtPrompt,
     plugins: &[

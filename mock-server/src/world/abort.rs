@@ -74,6 +74,7 @@ impl Purpose {
             | Self::CallStart(of, _)
             | Self::CallRead(of, _)
             | Self::CallLooked(of, _)
+            | Self::CallFetched(of, _)
             | Self::TaskStart(of, _)
             | Self::Shell(of, _)
             | Self::CallWritten(of, _) => of == session,

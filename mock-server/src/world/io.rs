@@ -184,6 +184,8 @@ pub enum Effect {
         /// The paths.
         paths: Vec<String>,
     },
+    /// Get a page.
+    Fetch(PageWish),
     /// Run a shell line, and tell of it while it runs.
     Run(ShellLine),
     /// Come back after all that is already on its way.
@@ -210,10 +212,32 @@ pub enum EffectResult {
     Written(Result<(), String>),
     /// The paths, and whether each is a folder.
     Looked(Vec<(String, bool)>),
+    /// The page, or why there is none.
+    Fetched(Result<Page, String>),
     /// Everything before has been done.
     Yielded,
     /// It is that late.
     Waited,
+}
+
+/// A page that is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageWish {
+    /// Where it is.
+    pub url: String,
+    /// What kinds are liked.
+    pub accept: &'static str,
+    /// How long it may take.
+    pub timeout_ms: u64,
+}
+
+/// A page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Its content type.
+    pub kind: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
 }
 
 /// A line for the shell.

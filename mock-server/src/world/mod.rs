@@ -41,7 +41,7 @@ use crate::profile::{BootTiming, Profile};
 use ids::Ids;
 pub use io::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
-    Output, ReplyBody, ShellEnd, ShellLine, ShellNews, Subscription, Ticket, WorldConfig,
+    Output, Page, PageWish, ReplyBody, ShellEnd, ShellLine, ShellNews, Subscription, Ticket, WorldConfig,
 };
 use permission::Permissions;
 use serde_json::{Value, json};
@@ -69,6 +69,8 @@ enum Purpose {
     CallRead(String, usize),
     /// `tools`: which of the places that a call names are folders.
     CallLooked(String, usize),
+    /// `tools`: the page that a call wants.
+    CallFetched(String, usize),
     /// `tools`: the shell line of a call.
     Shell(String, usize),
     /// `tools`: the file that a call changes.
@@ -160,6 +162,9 @@ impl World {
             }
             (Purpose::CallLooked(session, call), EffectResult::Looked(looked)) => {
                 self.shell_looked(&session, call, &looked);
+            }
+            (Purpose::CallFetched(session, call), EffectResult::Fetched(got)) => {
+                self.call_fetched(&session, call, got);
             }
             (Purpose::CallWritten(session, call), EffectResult::Written(done)) => {
                 self.call_written(&session, call, done);

@@ -9,6 +9,8 @@ enum Kind {
     Text,
     Number,
     Truth,
+    /// One of these words.
+    Word(&'static [&'static str]),
     List(&'static [Field]),
 }
 
@@ -76,7 +78,14 @@ const TOOLS: &[(&str, &[Field])] = &[
             ]),
         )],
     ),
-    ("webfetch", &[must("url", Kind::Text), may("format", Kind::Text), may("timeout", Kind::Number)]),
+    (
+        "webfetch",
+        &[
+            must("url", Kind::Text),
+            may("format", Kind::Word(&["text", "markdown", "html"])),
+            may("timeout", Kind::Number),
+        ],
+    ),
     ("write", &[must("content", Kind::Text), must("filePath", Kind::Text)]),
 ];
 
@@ -244,13 +253,19 @@ fn check_fields(fields: &[Field], input: &Value, place: &str, found: &mut Vec<Tr
 
 fn check(field: &Field, value: &Value, place: &str, found: &mut Vec<Trouble>) {
     let (fits, word) = match field.kind {
-        Kind::Text => (value.is_string(), "string"),
-        Kind::Number => (value.is_number(), "number"),
-        Kind::Truth => (value.is_boolean(), "boolean"),
-        Kind::List(_) => (value.is_array(), "array"),
+        Kind::Text => (value.is_string(), "string".to_owned()),
+        Kind::Number => (value.is_number(), "number".to_owned()),
+        Kind::Truth => (value.is_boolean(), "boolean".to_owned()),
+        Kind::Word(words) => {
+            let known: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+            (value.as_str().is_some_and(|word| words.contains(&word)), known.join(" | "))
+        }
+        Kind::List(_) => (value.is_array(), "array".to_owned()),
     };
     if !fits {
-        let or_nothing = if field.is_required { "" } else { " | undefined" };
+        // A word that is not said is another one, not nothing.
+        let may_be_nothing = !field.is_required && !matches!(field.kind, Kind::Word(_));
+        let or_nothing = if may_be_nothing { " | undefined" } else { "" };
         let message = format!("Expected {word}{or_nothing}, got {value}");
         found.push(Trouble { place: place.to_owned(), message: Some(message) });
         return;

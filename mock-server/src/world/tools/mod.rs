@@ -12,6 +12,7 @@ mod read;
 mod search;
 mod task;
 mod todos;
+mod webfetch;
 mod write;
 
 use super::turn::CallState;
@@ -36,6 +37,8 @@ pub(crate) enum Plan {
     Ask(question::QuestionPlan),
     /// Have another agent do something.
     Task(Box<task::TaskPlan>),
+    /// Get a page.
+    Fetch(webfetch::FetchPlan),
     /// Look for files or lines.
     Search(Box<search::SearchPlan>),
     /// Write down what is to be done.
@@ -99,12 +102,13 @@ impl World {
             "glob" => self.start_glob(session, call),
             "grep" => self.start_grep(session, call),
             "read" => self.start_read(session, call),
+            "webfetch" => self.start_webfetch(session, call),
             "task" => self.start_task(session, call),
             "write" => self.start_write(session, call),
             "question" => self.start_question(session, call),
             "todowrite" => self.start_todos(session, call),
             other => {
-                let known = "bash, edit, glob, grep, question, read, task, todowrite, write";
+                let known = "bash, edit, glob, grep, question, read, task, todowrite, webfetch, write";
                 let message =
                     format!("standin does not perform the tool '{other}' yet; it performs: {known}");
                 self.fail_call(session, call, &message);
@@ -128,6 +132,7 @@ impl World {
             Plan::Shell(_) => self.next_shell_wish(session, call),
             Plan::Read(plan) => self.read(session, call, plan),
             Plan::Search(plan) => self.search(session, call, &plan),
+            Plan::Fetch(plan) => self.fetch(session, call, plan),
             Plan::Task(_) => self.give_task(session, call),
             Plan::Write(plan) => self.write(session, call, &plan),
             Plan::Leave(plan) => self.leave(session, call, plan),
@@ -148,7 +153,15 @@ impl World {
             (Some(Plan::Search(plan)), Ok(found)) => self.searched(session, call, &plan, &found),
             (Some(Plan::Write(plan)), Ok(found)) => self.file_to_write(session, call, plan, found),
             (
-                Some(Plan::Leave(_) | Plan::Ask(_) | Plan::Todos(_) | Plan::Shell(_) | Plan::Task(_)) | None,
+                Some(
+                    Plan::Leave(_)
+                    | Plan::Ask(_)
+                    | Plan::Todos(_)
+                    | Plan::Shell(_)
+                    | Plan::Task(_)
+                    | Plan::Fetch(_),
+                )
+                | None,
                 _,
             ) => {}
         }

@@ -125,7 +125,7 @@ fn goes_nowhere(node: Node<'_>, line: &str) -> bool {
 }
 
 fn children<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
-    (0..node.child_count()).filter_map(move |at| node.child(u32::try_from(at).ok()?))
+    (0..node.child_count()).filter_map(move |at| node.child(at))
 }
 
 fn text_of<'l>(node: Node<'_>, line: &'l str) -> &'l str {

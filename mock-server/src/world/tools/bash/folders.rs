@@ -38,7 +38,7 @@ fn is_about_places(command: &SimpleCommand) -> bool {
 fn arguments(command: &SimpleCommand) -> impl Iterator<Item = &str> {
     let changes_mode = command.words.first().is_some_and(|name| name == "chmod");
     let rest = command.words.iter().skip(1).map(String::as_str);
-    rest.filter(move |word| !word.starts_with('-') && !(changes_mode && word.starts_with('+')))
+    rest.filter(move |word| !(word.starts_with('-') || changes_mode && word.starts_with('+')))
 }
 
 fn place(word: &str, directory: &str, home: &str) -> Option<String> {

@@ -60,23 +60,15 @@ fn end_of(text: &str, max: usize) -> Option<&str> {
     Some(&text[first.0..])
 }
 
-/// The last whole lines that are not too many and not too long.
+/// The last lines that are not too many and not too long. What is behind the last line end counts as a line.
 fn last_lines(text: &str) -> &str {
     let mut from = text.len();
-    let mut lines = 0;
-    for (at, _) in text.match_indices('\n').rev().chain(std::iter::once((0, ""))) {
-        let start = if at == 0 && !text.starts_with('\n') { 0 } else { at + 1 };
-        if start == text.len() && at != 0 {
-            continue;
-        }
-        lines += 1;
-        if lines > LINES || text.len() - start > BYTES {
+    let starts = text.match_indices('\n').map(|(at, _)| at + 1).rev().chain(std::iter::once(0));
+    for start in starts.take(LINES) {
+        if text.len() - start > BYTES {
             break;
         }
         from = start;
-        if at == 0 {
-            break;
-        }
     }
     &text[from..]
 }
@@ -107,7 +99,7 @@ mod tests {
         output.add(&lines);
         let cut = output.cut();
         assert!(cut.is_cut);
-        assert!(cut.text.starts_with("...output truncated...\n\n1000\n"), "{}", &cut.text[..60]);
+        assert!(cut.text.starts_with("...output truncated...\n\n1001\n"), "{}", &cut.text[..60]);
         assert!(cut.text.ends_with("2999\n"));
         let shown = output.add(&"x".repeat(40_000)).to_owned();
         assert_eq!(shown.len(), SHOWN + 5);

@@ -75,6 +75,14 @@ impl World {
 
     /// The files below the place are known.
     pub(super) fn searched(&mut self, session: &str, call: usize, plan: &SearchPlan, found: &Found) {
+        if plan.what == What::Lines && !self.profile.searches_one_file && matches!(found, Found::File(_)) {
+            // The whole folder of the file is searched.
+            let (mut plan, path) = (plan.clone(), plan.place.path.clone());
+            plan.place.path = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            self.search(session, call, &plan);
+            self.set_plan(session, call, Plan::Search(Box::new(plan)));
+            return;
+        }
         let result = match (plan.what, found) {
             (What::Names, Found::File(_)) => {
                 Err(format!("glob path must be a directory: {}", plan.place.path))
@@ -140,7 +148,10 @@ impl SearchPlan {
                 continue;
             }
             let text = String::from_utf8_lossy(content);
-            let lines = text.split_inclusive('\n').zip(1..).filter(|(line, _)| wanted.is_match(line.trim_end_matches(['\n', '\r'])));
+            let lines = text
+                .split_inclusive('\n')
+                .zip(1..)
+                .filter(|(line, _)| wanted.is_match(line.trim_end_matches(['\n', '\r'])));
             matches.extend(lines.map(|(line, number)| (format!("{folder}/{path}"), number, line.to_owned())));
         }
         let is_cut = matches.len() >= MAX;
@@ -178,4 +189,52 @@ fn told(matches: &[(String, usize, String)], is_cut: bool) -> String {
 
 fn completed(output: String, title: String, metadata: Value) -> Completed {
     Completed { output, title, metadata, only_told: json!({}) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(what: What, pattern: &str, include: Option<&str>) -> SearchPlan {
+        let place = Place { path: "/w".into(), given: "/w".into(), relative: String::new() };
+        SearchPlan { pattern: pattern.into(), include: include.map(str::to_owned), what, place }
+    }
+
+    fn files() -> Found {
+        let file = |(path, content): (&str, &str)| (path.to_owned(), content.as_bytes().to_vec());
+        let all =
+            [(".hidden/d.rs", "one\n"), ("a.txt", "one\ntwo\n\n  one more\n"), ("src/b.rs", "fn one() {}\n")];
+        Found::Tree(all.map(file).to_vec())
+    }
+
+    /// The texts were seen on the real servers, with ripgrep at hand.
+    #[test]
+    fn names_are_told_as_the_servers_tell_them() {
+        let found = plan(What::Names, "**/*.rs", None).names(&files());
+        assert_eq!((found.output.as_str(), found.title.as_str()), ("/w/src/b.rs", ""));
+        assert_eq!(found.metadata, json!({"count": 1, "truncated": false}));
+        assert_eq!(plan(What::Names, "*.py", None).names(&files()).output, NOTHING);
+    }
+
+    #[test]
+    fn lines_are_told_as_the_servers_tell_them() {
+        let found = plan(What::Lines, "one", None).lines(&files()).unwrap();
+        assert_eq!(
+            found.output,
+            "Found 4 matches\n/w/.hidden/d.rs:\n  Line 1: one\n\n\n/w/a.txt:\n  Line 1: one\n\n  Line 4:   one \
+             more\n\n\n/w/src/b.rs:\n  Line 1: fn one() {}\n"
+        );
+        let found = plan(What::Lines, r"^fn \w+", Some("*.rs")).lines(&files()).unwrap();
+        assert_eq!(found.metadata, json!({"matches": 1, "truncated": false}));
+        assert_eq!(plan(What::Lines, "three", None).lines(&files()).unwrap().output, NOTHING);
+        assert!(plan(What::Lines, "(", None).lines(&files()).is_err());
+    }
+
+    #[test]
+    fn what_is_too_much_is_cut() {
+        let many = (0..150).map(|n| (format!("{n:03}.txt"), b"x\n".to_vec())).collect();
+        let found = plan(What::Names, "*", None).names(&Found::Tree(many));
+        assert_eq!(found.metadata, json!({"count": 100, "truncated": true}));
+        assert!(found.output.ends_with("more specific path or pattern.)"), "{}", found.output);
+    }
 }
