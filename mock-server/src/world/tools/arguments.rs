@@ -106,6 +106,11 @@ impl World {
     pub(crate) fn refuse_misuse(&mut self, session: &str, call: usize) -> bool {
         let Some(called) = self.run_mut(session).and_then(|run| run.calls.get(call)) else { return false };
         let (tool, input) = (called.tool.clone(), called.input.clone());
+        if tool == INVALID {
+            self.tell_running(session, call);
+            self.start_invalid(session, call);
+            return true;
+        }
         if !self.offered(session).contains(&tool) {
             let message = self.unavailable(session, &tool);
             self.tell_running(session, call);
@@ -180,7 +185,7 @@ impl World {
         }
     }
 
-    pub(super) fn start_invalid(&mut self, session: &str, call: usize) {
+    fn start_invalid(&mut self, session: &str, call: usize) {
         let Some(error) = self.text_argument(session, call, "error") else { return };
         let result = super::Completed {
             output: format!("The arguments provided to the tool are invalid: {error}"),

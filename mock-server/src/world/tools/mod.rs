@@ -97,7 +97,6 @@ impl World {
         let Some(starting) = run.calls.get(call) else { return };
         match starting.tool.as_str() {
             "bash" => self.start_shell(session, call),
-            "invalid" => self.start_invalid(session, call),
             "edit" => self.start_edit(session, call),
             "glob" => self.start_glob(session, call),
             "grep" => self.start_grep(session, call),
@@ -292,6 +291,14 @@ impl World {
         self.call_part(session, call).is_some_and(|(message, part)| {
             self.part_mut(session, &message, part).is_some_and(|part| part["state"]["status"] == "completed")
         })
+    }
+
+    /// Tells who allowed a call, where that is told.
+    fn add_approval(&mut self, session: &str, call: usize, metadata: &mut Value) {
+        if self.profile.tool_progress {
+            let approval = self.approval_of(session, call);
+            tell_approval(metadata, approval);
+        }
     }
 
     fn approval_of(&mut self, session: &str, call: usize) -> Value {
