@@ -2,6 +2,7 @@
 
 use crate::profile::MisuseWords;
 use crate::world::World;
+use crate::world::turn::CallState;
 use serde_json::{Value, json};
 
 /// What an argument is.
@@ -175,13 +176,46 @@ impl World {
             return;
         }
         let message = self.unavailable(session, &tool);
+        self.make_invalid(session, call, &message);
+    }
+
+    fn make_invalid(&mut self, session: &str, call: usize, message: &str) {
         let Some((part_of, part)) = self.call_part(session, call) else { return };
         if let Some(part) = self.part_mut(session, &part_of, part) {
             part["tool"] = json!(INVALID);
         }
         if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
-            call.tool = INVALID.to_owned();
+            let tool = std::mem::replace(&mut call.tool, INVALID.to_owned());
             call.input = json!({"tool": tool, "error": message});
+        }
+    }
+
+    /// The answer is over, and the arguments of some calls are no JSON.
+    pub(crate) fn refuse_broken_arguments(&mut self, session: &str) {
+        let now = self.now_ms;
+        let count = self.run_mut(session).map_or(0, |run| run.calls.len());
+        for at in 0..count {
+            let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(at)) else { return };
+            if call.state != CallState::Written {
+                continue;
+            }
+            let why = serde_json::from_str::<Value>(&call.arguments).err();
+            let why = why.map(|error| error.to_string()).unwrap_or_default();
+            let message = format!(
+                "Invalid input for tool {}: JSON parsing failed: Text: {}.\nError message: {why}",
+                call.tool, call.arguments
+            );
+            call.state = CallState::Running;
+            call.started_ms = now;
+            call.input = json!({});
+            if self.profile.misuse == MisuseWords::First {
+                self.make_invalid(session, at, &message);
+                self.tell_running(session, at);
+                self.start_invalid(session, at);
+            } else {
+                self.tell_running(session, at);
+                self.fail_call(session, at, &message);
+            }
         }
     }
 
