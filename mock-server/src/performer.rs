@@ -75,7 +75,7 @@ pub enum Act {
     Run(u64, ShellLine),
     /// Gets a page, and gives it to the performer under this number.
     Fetch(u64, PageWish),
-    /// Ends the errand of this number, a shell line, a page or an answer, if it still runs.
+    /// Ends the shell line, the page or the answer of this number, if it still runs.
     EndRun(u64),
 }
 

@@ -243,6 +243,8 @@ impl Drop for StandIn {
         for task in &self.tasks {
             task.abort();
         }
+        // Connections that are still open hold on to the rest.
+        self.core.end_all();
     }
 }
 

@@ -231,6 +231,11 @@ impl Core {
         }
     }
 
+    /// Ends what runs for the performer.
+    pub(crate) fn end_all(&self) {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).running.clear();
+    }
+
     /// Who runs a line does not keep the stand-in alive.
     fn run(self: Arc<Self>, number: u64, line: ShellLine) -> impl Future<Output = ()> + use<> {
         let (core, clock) = (Arc::downgrade(&self), self.clock.clone());

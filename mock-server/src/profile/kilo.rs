@@ -39,6 +39,7 @@ pub(super) static PROFILE: Profile = Profile {
     subagent_rules: true,
     keeps_narrow_questions: true,
     searches_one_file: true,
+    children_end_late: true,
     misuse: MisuseWords::All,
     boot: BootTiming::AtConnect,
     plugins: &[

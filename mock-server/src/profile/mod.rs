@@ -82,6 +82,8 @@ pub struct Profile {
     pub keeps_narrow_questions: bool,
     /// A search for lines in one file searches it alone, not all of its folder.
     pub searches_one_file: bool,
+    /// A turn that is aborted is told to be idle before the other agents that work for it are done.
+    pub children_end_late: bool,
     /// What is told of arguments that a tool can't take.
     pub misuse: MisuseWords,
     /// When an instance tells about its plugins.

@@ -38,6 +38,7 @@ pub(super) static PROFILE: Profile = Profile {
     subagent_rules: false,
     keeps_narrow_questions: false,
     searches_one_file: false,
+    children_end_late: false,
     misuse: MisuseWords::First,
     boot: BootTiming::AtPrompt,
     plugins: &[

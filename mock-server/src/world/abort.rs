@@ -3,7 +3,7 @@
 use super::summary::Then;
 use super::turn::TurnEnd;
 use super::{ApiRequest, Output, Purpose, World};
-use serde_json::json;
+use serde_json::{Value, json};
 
 impl World {
     /// `POST /session/{id}/abort`. It is true for a session without a turn too, even for an unknown one.
@@ -26,21 +26,45 @@ impl World {
         self.reply_json(request.ticket, json!(true));
     }
 
-    /// A turn that waits to try again is ended without an error; of any other, idle is told twice.
+    /// A turn that waits to try again is ended without an error; of any other, idle is told twice. Other agents that
+    /// work for it are ended too.
     fn abort_turn(&mut self, session: &str, waits_to_retry: bool) {
-        self.forget_turn(session);
-        if waits_to_retry {
-            self.close_step(session, None);
-        } else {
-            let error = json!({"name": "MessageAbortedError", "data": {"message": "Aborted"}});
-            self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
-            self.emit_idle(session);
-            self.close_step(session, Some(error));
+        let children = self.working_children(session);
+        for (call, child) in &children {
+            self.tell_abort(child);
+            self.cancel_task(session, *call, child);
+            if self.profile.turn_events {
+                self.emit_session(child, "session.drain.interrupted", json!({"sessionID": child}));
+            }
         }
-        self.end_turn(session, TurnEnd::Interrupted);
+        if !self.profile.children_end_late {
+            children.iter().for_each(|(_, child)| self.end_aborted(child, Some(aborted())));
+        }
+        let error = if waits_to_retry {
+            self.forget_turn(session);
+            None
+        } else {
+            self.tell_abort(session);
+            Some(aborted())
+        };
+        if self.profile.children_end_late {
+            children.iter().for_each(|(_, child)| self.end_aborted(child, Some(aborted())));
+        }
+        self.end_aborted(session, error);
         if self.profile.turn_events {
             self.emit_session(session, "session.drain.interrupted", json!({"sessionID": session}));
         }
+    }
+
+    fn tell_abort(&mut self, session: &str) {
+        self.forget_turn(session);
+        self.emit_session(session, "session.error", json!({"sessionID": session, "error": aborted()}));
+        self.emit_idle(session);
+    }
+
+    fn end_aborted(&mut self, session: &str, error: Option<Value>) {
+        self.close_step(session, error);
+        self.end_turn(session, TurnEnd::Interrupted);
     }
 
     /// Nothing that the turn waits for comes any more. Its summary jobs go on.
@@ -60,6 +84,10 @@ impl World {
             }
         }
     }
+}
+
+fn aborted() -> Value {
+    json!({"name": "MessageAbortedError", "data": {"message": "Aborted"}})
 }
 
 impl Purpose {

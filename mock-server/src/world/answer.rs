@@ -29,6 +29,7 @@ impl World {
             Delta::Finish(finish) => {
                 self.close_reasoning(session, &message);
                 self.close_text(session, &message);
+                self.refuse_broken_arguments(session);
                 if let Some(run) = self.run_mut(session) {
                     run.finish = Some(*finish);
                 }

@@ -2,6 +2,7 @@
 
 use crate::profile::MisuseWords;
 use crate::world::World;
+use crate::world::turn::CallState;
 use serde_json::{Value, json};
 
 /// What an argument is.
@@ -106,6 +107,11 @@ impl World {
     pub(crate) fn refuse_misuse(&mut self, session: &str, call: usize) -> bool {
         let Some(called) = self.run_mut(session).and_then(|run| run.calls.get(call)) else { return false };
         let (tool, input) = (called.tool.clone(), called.input.clone());
+        if tool == INVALID {
+            self.tell_running(session, call);
+            self.start_invalid(session, call);
+            return true;
+        }
         if !self.offered(session).contains(&tool) {
             let message = self.unavailable(session, &tool);
             self.tell_running(session, call);
@@ -170,17 +176,50 @@ impl World {
             return;
         }
         let message = self.unavailable(session, &tool);
+        self.make_invalid(session, call, &message);
+    }
+
+    fn make_invalid(&mut self, session: &str, call: usize, message: &str) {
         let Some((part_of, part)) = self.call_part(session, call) else { return };
         if let Some(part) = self.part_mut(session, &part_of, part) {
             part["tool"] = json!(INVALID);
         }
         if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
-            call.tool = INVALID.to_owned();
+            let tool = std::mem::replace(&mut call.tool, INVALID.to_owned());
             call.input = json!({"tool": tool, "error": message});
         }
     }
 
-    pub(super) fn start_invalid(&mut self, session: &str, call: usize) {
+    /// The answer is over, and the arguments of some calls are no JSON.
+    pub(crate) fn refuse_broken_arguments(&mut self, session: &str) {
+        let now = self.now_ms;
+        let count = self.run_mut(session).map_or(0, |run| run.calls.len());
+        for at in 0..count {
+            let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(at)) else { return };
+            if call.state != CallState::Written {
+                continue;
+            }
+            let why = serde_json::from_str::<Value>(&call.arguments).err();
+            let why = why.map(|error| error.to_string()).unwrap_or_default();
+            let message = format!(
+                "Invalid input for tool {}: JSON parsing failed: Text: {}.\nError message: {why}",
+                call.tool, call.arguments
+            );
+            call.state = CallState::Running;
+            call.started_ms = now;
+            call.input = json!({});
+            if self.profile.misuse == MisuseWords::First {
+                self.make_invalid(session, at, &message);
+                self.tell_running(session, at);
+                self.start_invalid(session, at);
+            } else {
+                self.tell_running(session, at);
+                self.fail_call(session, at, &message);
+            }
+        }
+    }
+
+    fn start_invalid(&mut self, session: &str, call: usize) {
         let Some(error) = self.text_argument(session, call, "error") else { return };
         let result = super::Completed {
             output: format!("The arguments provided to the tool are invalid: {error}"),

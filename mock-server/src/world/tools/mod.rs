@@ -7,6 +7,7 @@ mod arguments;
 mod bash;
 mod edit;
 mod outside;
+mod place;
 mod question;
 mod read;
 mod search;
@@ -17,6 +18,7 @@ mod write;
 
 use super::turn::CallState;
 use super::{Found, World, session::merge};
+use place::{Place, inside, resolved};
 pub(crate) use question::OpenQuestion;
 use serde_json::{Value, json};
 
@@ -43,17 +45,6 @@ pub(crate) enum Plan {
     Search(Box<search::SearchPlan>),
     /// Write down what is to be done.
     Todos(todos::TodoPlan),
-}
-
-/// Where a call wants to go, by the spelling of its path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// Absolute, without detours.
-    path: String,
-    /// Absolute, as the call spells it.
-    given: String,
-    /// Relative to the session's directory; empty for the directory itself.
-    relative: String,
 }
 
 impl World {
@@ -294,6 +285,14 @@ impl World {
         })
     }
 
+    /// Tells who allowed a call, where that is told.
+    fn add_approval(&mut self, session: &str, call: usize, metadata: &mut Value) {
+        if self.profile.tool_progress {
+            let approval = self.approval_of(session, call);
+            tell_approval(metadata, approval);
+        }
+    }
+
     fn approval_of(&mut self, session: &str, call: usize) -> Value {
         self.run_mut(session)
             .and_then(|run| run.calls.get(call))
@@ -352,46 +351,4 @@ pub(crate) struct Completed {
     pub(crate) title: String,
     pub(crate) metadata: Value,
     pub(crate) only_told: Value,
-}
-
-/// The path relative to the directory, if it stays inside by its spelling.
-fn inside(directory: &str, path: &str) -> Option<String> {
-    let whole = resolved(directory, path);
-    if whole == directory {
-        return Some(String::new());
-    }
-    Some(whole.strip_prefix(directory)?.strip_prefix('/')?.to_owned())
-}
-
-/// The absolute path that is meant, by its spelling; links are the business of whoever opens it.
-fn resolved(directory: &str, path: &str) -> String {
-    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
-    let mut parts = Vec::new();
-    for part in whole.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            name => parts.push(name),
-        }
-    }
-    format!("/{}", parts.join("/"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::inside;
-
-    #[test]
-    fn a_path_stays_inside_by_its_spelling() {
-        assert_eq!(inside("/w", "/w/a/../b.txt").as_deref(), Some("b.txt"));
-        assert_eq!(inside("/w", "a/./b").as_deref(), Some("a/b"));
-        for whole in ["/w", "/w/", "a/..", "."] {
-            assert_eq!(inside("/w", whole).as_deref(), Some(""), "{whole}");
-        }
-        for outside in ["/w/../x", "/wx/a", "../a", "/etc/passwd", "a/../..", "/"] {
-            assert_eq!(inside("/w", outside), None, "{outside}");
-        }
-    }
 }

@@ -4,6 +4,7 @@ use super::{Completed, Plan};
 use crate::world::permission::Wish;
 use crate::world::prompt::{Prompt, Queued};
 use crate::world::session::NewSession;
+use crate::world::turn::CallState;
 use crate::world::{Effect, Purpose, World};
 use serde_json::{Value, json};
 
@@ -126,6 +127,39 @@ impl World {
         metadata["truncated"] = json!(false);
         let result = Completed { output, title: description, metadata, only_told: json!({}) };
         self.complete_call(session, call, &result);
+    }
+
+    /// The calls of a turn that another agent works for, and its sessions.
+    pub(crate) fn working_children(&mut self, session: &str) -> Vec<(usize, String)> {
+        let Some(run) = self.run_mut(session) else { return Vec::new() };
+        let children: Vec<(usize, String)> = run
+            .calls
+            .iter()
+            .enumerate()
+            .filter(|(_, call)| call.state == CallState::Running)
+            .filter_map(|(at, call)| match &call.plan {
+                Some(Plan::Task(plan)) => Some((at, plan.child.as_ref()?.0.clone())),
+                _ => None,
+            })
+            .collect();
+        children.into_iter().filter(|(_, child)| self.run_mut(child).is_some()).collect()
+    }
+
+    /// The person ends the turn: nobody waits for the other agent any more.
+    pub(crate) fn cancel_task(&mut self, session: &str, call: usize, child: &str) {
+        if let Some(run) = self.run_mut(child) {
+            run.for_call = None;
+        }
+        let now = self.now_ms;
+        let mut metadata = told(session, child);
+        self.add_approval(session, call, &mut metadata);
+        self.set_state(session, call, |input, started| {
+            json!({
+                "status": "error", "input": input, "error": "Task cancelled", "metadata": metadata,
+                "time": {"start": started, "end": now},
+            })
+        });
+        self.call_done(session, call);
     }
 
     fn failure_of_task(&self, child: &str, answer: &Value, parts: &[Value]) -> Option<String> {

@@ -1,0 +1,54 @@
+//! Where a call wants to go, by the spelling of its path; links are the business of whoever opens it.
+
+/// Where a call wants to go, by the spelling of its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Absolute, without detours.
+    pub(super) path: String,
+    /// Absolute, as the call spells it.
+    pub(super) given: String,
+    /// Relative to the session's directory; empty for the directory itself.
+    pub(super) relative: String,
+}
+
+/// The path relative to the directory, if it stays inside by its spelling.
+pub(super) fn inside(directory: &str, path: &str) -> Option<String> {
+    let whole = resolved(directory, path);
+    if whole == directory {
+        return Some(String::new());
+    }
+    Some(whole.strip_prefix(directory)?.strip_prefix('/')?.to_owned())
+}
+
+/// The absolute path that is meant, by its spelling; links are the business of whoever opens it.
+pub(super) fn resolved(directory: &str, path: &str) -> String {
+    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
+    let mut parts = Vec::new();
+    for part in whole.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            name => parts.push(name),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inside;
+
+    #[test]
+    fn a_path_stays_inside_by_its_spelling() {
+        assert_eq!(inside("/w", "/w/a/../b.txt").as_deref(), Some("b.txt"));
+        assert_eq!(inside("/w", "a/./b").as_deref(), Some("a/b"));
+        for whole in ["/w", "/w/", "a/..", "."] {
+            assert_eq!(inside("/w", whole).as_deref(), Some(""), "{whole}");
+        }
+        for outside in ["/w/../x", "/wx/a", "../a", "/etc/passwd", "a/../..", "/"] {
+            assert_eq!(inside("/w", outside), None, "{outside}");
+        }
+    }
+}
