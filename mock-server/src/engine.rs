@@ -149,6 +149,7 @@ impl Engine {
                 acts.push(Act::WakeAt(now_ms + BEGINNING_MS, id));
                 return;
             }
+            Effect::Restore { files } => EffectResult::Written(self.workspace.restore(&files)),
             Effect::Yield => EffectResult::Yielded,
         };
         queue.push_back(Input::Done(id, result));
@@ -216,7 +217,7 @@ impl Performer for Engine {
     fn take(&mut self, request: ApiRequest, now: &dyn Fn() -> u64) -> Vec<Act> {
         if let ("GET", "/doc", Some(doc)) = (request.method.as_str(), request.path.as_str(), self.pages.doc) {
             let content_type = Some("application/json".to_owned());
-            let reply = WireReply { status: 200, content_type, body: Bytes::from_static(doc) };
+            let reply = WireReply::new(200, content_type, Bytes::from_static(doc));
             return vec![Act::Reply(request.ticket, reply)];
         }
         self.settle(VecDeque::from([Input::Request(request)]), now)
@@ -294,7 +295,7 @@ fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
             (Some("text/html".to_owned()), Bytes::from_static(pages.web.unwrap_or_default().as_bytes()))
         }
     };
-    WireReply { status: reply.status, content_type, body }
+    WireReply { headers: reply.headers, ..WireReply::new(reply.status, content_type, body) }
 }
 
 fn open(ticket: u64, subscription: Subscription) -> Act {

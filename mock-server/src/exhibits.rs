@@ -74,7 +74,7 @@ impl Exhibits {
         }
         let (status, kind, body) =
             self.answers.get_or_init(|| self.read()).get(&key(&request.path, &request.query))?;
-        Some(WireReply { status: *status, content_type: kind.clone(), body: Bytes::from(body.clone()) })
+        Some(WireReply::new(*status, kind.clone(), Bytes::from(body.clone())))
     }
 }
 

@@ -116,6 +116,14 @@ pub struct WireReply {
     pub status: u16,
     /// `Content-Type`.
     pub content_type: Option<String>,
+    /// Headers that this reply alone has.
+    pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: Bytes,
+}
+
+impl WireReply {
+    pub(crate) fn new(status: u16, content_type: Option<String>, body: Bytes) -> Self {
+        Self { status, content_type, headers: Vec::new(), body }
+    }
 }

@@ -1,8 +1,8 @@
 //! The folder in which the agent works: snapshots with git's own tree ids, reads and writes that stay inside.
 
-use crate::world::{FileChange, Found};
+use crate::world::{FileChange, Found, RestoredFile};
 use sha1::{Digest as _, Sha1};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -110,6 +110,40 @@ impl Workspace {
             fs::create_dir_all(parent).map_err(failed)?;
         }
         fs::write(&path, content).map_err(failed)
+    }
+
+    /// Makes files as they were in a snapshot. A file that it does not have goes; one that is named twice stays as it
+    /// was made first.
+    pub(crate) fn restore(&self, files: &[RestoredFile]) -> Result<(), String> {
+        let mut done = BTreeSet::new();
+        for RestoredFile { tree, path } in files {
+            let Some(snapshot) = self.snapshots.get(tree) else { continue };
+            let all = snapshot.iter().map(|(path, content)| (path, Some(content)));
+            let one = path.iter().map(|path| (path, snapshot.get(path)));
+            let wanted: Vec<_> = if path.is_none() { all.collect() } else { one.collect() };
+            for (name, content) in wanted {
+                if path.is_some() && !done.insert(name) {
+                    continue;
+                }
+                self.put_back(name, content.map(Vec::as_slice))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_back(&self, name: &str, content: Option<&[u8]>) -> Result<(), String> {
+        let path = self.inside(&format!("{}/{name}", self.root.display()))?;
+        let failed = |error| format!("failed to restore {}: {error}", path.display());
+        match content {
+            Some(content) => {
+                if let Some(parent) = path.parent() {
+                    fs::create_dir_all(parent).map_err(failed)?;
+                }
+                fs::write(&path, content).map_err(failed)
+            }
+            None if path.is_file() => fs::remove_file(&path).map_err(failed),
+            None => Ok(()),
+        }
     }
 
     /// The nearest part of the path that exists must resolve to a place inside: links lead nowhere else.

@@ -328,7 +328,8 @@ impl Core {
 
     fn note_reply(&self, exchange: u64, reply: &WireReply, headers: &[(HeaderName, String)]) {
         let kind = reply.content_type.iter().map(|kind| (header::CONTENT_TYPE, kind.clone()));
-        let headers: Vec<_> = kind.chain(headers.iter().cloned()).collect();
+        let own = reply.headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.clone()));
+        let headers: Vec<_> = kind.chain(headers.iter().cloned()).chain(own).collect();
         self.note_answer(exchange, reply.status, &headers, &reply.body);
     }
 

@@ -49,6 +49,7 @@ async fn handle(State(lane): State<Lane>, request: Request<Body>) -> Response<Bo
         method: parts.method.to_string(),
         path: decode(parts.uri.path()),
         query: decode_query(query),
+        host: host(&parts.headers),
         directory_header: directory_header(&parts.headers, lane.core.directory_header),
         content_type: text(&parts.headers, header::CONTENT_TYPE.as_str()),
         body: body.to_vec(),
@@ -64,6 +65,11 @@ async fn handle(State(lane): State<Lane>, request: Request<Body>) -> Response<Bo
                 response.headers_mut().insert(header::CONTENT_TYPE, kind);
             }
             insert(&mut response, cors);
+            for (name, value) in reply.headers {
+                if let Ok(value) = HeaderValue::from_str(&value) {
+                    response.headers_mut().insert(name, value);
+                }
+            }
             response
         }
         Some(Answer::Stream(connection)) => {
@@ -152,6 +158,10 @@ pub(crate) fn decode_query(query: &str) -> Vec<(String, String)> {
             (decode(&key.replace('+', " ")), decode(&value.replace('+', " ")))
         })
         .collect()
+}
+
+fn host(headers: &HeaderMap) -> String {
+    headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or("localhost").to_owned()
 }
 
 fn directory_header(headers: &HeaderMap, name: &str) -> Option<String> {

@@ -57,6 +57,19 @@ pub struct Profile {
     pub unfinished_goes_on: bool,
     /// The next prompt takes away the message of a turn that failed before it said anything.
     pub removes_empty_failures: bool,
+    /// A prompt that names no agent goes to the one that works in the session (else to the default one); so it is
+    /// with the variant of its model.
+    pub prompts_keep_agent: bool,
+    /// The tools that a prompt switches on and off are added to the session's rules (else they replace them).
+    pub tool_switches_add: bool,
+    /// A part that belongs to no message is taken, and forgotten (else it is a mistake of the server).
+    pub forgives_lost_parts: bool,
+    /// A fork goes on with the model of what it was forked from.
+    pub forks_keep_model: bool,
+    /// A fork is told whether its commands run in a sandbox.
+    pub tells_sandbox: bool,
+    /// Who reverts or unreverts puts back the files that the agent changed, and tells of it (else the whole folder).
+    pub restores_only_changed: bool,
     /// A question that the person dismisses ends its call well (else in an error); the turn ends in either case.
     pub dismissal_completes: bool,
     /// A list of what is to be done is told before its call is told to run.

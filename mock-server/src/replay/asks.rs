@@ -256,6 +256,7 @@ mod tests {
             query: vec![("directory".into(), "/srv/mine/w/".into())],
             directory_header: None,
             content_type: None,
+            host: String::new(),
             body: br#"{"url":"file:///srv/mine/w/a.txt","at":"/srv/mine/w","not":"/srv/mine/wide"}"#.to_vec(),
         };
         let moved = br#"{"url":"file:///tmp/r/a.txt","at":"/tmp/r","not":"/srv/mine/wide"}"#;

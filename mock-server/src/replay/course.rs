@@ -21,6 +21,8 @@ use std::sync::Arc;
 const UNAUTHORIZED: u16 = 401;
 /// The status of an answer to a request that is not one.
 pub(super) const BAD_REQUEST: u16 = 400;
+/// Headers that belong to one answer, not to all.
+const OWN_HEADERS: &[&str] = &["access-control-expose-headers", "link", "x-next-cursor"];
 
 /// Whose moments wait for each other: a session and its sub-agents; everybody, when absent.
 pub(super) type Thread = Option<Arc<str>>;
@@ -213,10 +215,14 @@ impl Reader {
 
     fn response(&mut self, response: &Response) {
         let kind = response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        let own = |name: &&'static str| {
+            let found = response.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name));
+            found.map(|(_, value)| (*name, value.clone()))
+        };
+        let body = Bytes::from(response.body.to_bytes());
         let reply = WireReply {
-            status: response.status,
-            content_type: kind.map(|(_, value)| value.clone()),
-            body: Bytes::from(response.body.to_bytes()),
+            headers: OWN_HEADERS.iter().filter_map(own).collect(),
+            ..WireReply::new(response.status, kind.map(|(_, value)| value.clone()), body)
         };
         match self.waiting.remove(&response.exchange) {
             Some(Ok(index)) => {

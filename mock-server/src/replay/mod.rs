@@ -328,7 +328,7 @@ fn near_miss(why: &str) -> WireReply {
 
 fn json_reply(status: u16, body: &Value) -> WireReply {
     let content_type = Some("application/json".to_owned());
-    WireReply { status, content_type, body: Bytes::from(body.to_string()) }
+    WireReply::new(status, content_type, Bytes::from(body.to_string()))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl Replay {
             }
             ("/doc", Some(doc)) => {
                 let content_type = Some("application/json".to_owned());
-                return WireReply { status: 200, content_type, body: Bytes::from_static(doc) };
+                return WireReply::new(200, content_type, Bytes::from_static(doc));
             }
             _ => {}
         }

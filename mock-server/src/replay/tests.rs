@@ -67,6 +67,7 @@ impl Client {
             query: crate::http::decode_query(query),
             directory_header: None,
             content_type: None,
+            host: String::new(),
             body: body.to_vec(),
         };
         self.acts.extend(self.replay.take(request, &|| 0));

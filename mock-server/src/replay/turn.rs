@@ -25,7 +25,7 @@ impl Replay {
         match (is_turn, is_async(&cause.path), is_async(&request.path)) {
             // What was refused on sight is refused on both routes.
             (true, false, true) if !(400..500).contains(&status) => {
-                let empty = WireReply { status: 204, content_type: None, body: Bytes::new() };
+                let empty = WireReply::new(204, None, Bytes::new());
                 acts.push(Act::Reply(request.ticket, empty));
                 Repeated::Answered
             }

@@ -14,6 +14,12 @@ impl World {
             if let Some(run) = self.run_mut(session) {
                 run.answer_began_ms = Some(now);
             }
+            if self.profile.step_metrics
+                && let Some(message) =
+                    self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&message))
+            {
+                message.began_ms = Some(now);
+            }
         }
         match delta {
             Delta::Text(text) => {

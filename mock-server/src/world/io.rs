@@ -75,6 +75,8 @@ pub struct ApiRequest {
     pub directory_header: Option<String>,
     /// `Content-Type`.
     pub content_type: Option<String>,
+    /// Host and port, as the client calls them.
+    pub host: String,
     /// The body's bytes.
     pub body: Vec<u8>,
 }
@@ -84,6 +86,8 @@ pub struct ApiRequest {
 pub struct ApiReply {
     /// The status code.
     pub status: u16,
+    /// Headers that this reply alone has.
+    pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: ReplyBody,
 }
@@ -188,6 +192,11 @@ pub enum Effect {
     Fetch(PageWish),
     /// Run a shell line, and tell of it while it runs.
     Run(ShellLine),
+    /// Make these files as they were in a snapshot; those that it does not have go.
+    Restore {
+        /// Each with the name of its snapshot; paths are relative to the folder. `None` is every file of the snapshot.
+        files: Vec<RestoredFile>,
+    },
     /// Come back after all that is already on its way.
     Yield,
     /// Come back when it is this late.
@@ -289,6 +298,15 @@ pub enum Found {
     File(Vec<u8>),
     /// All files below a folder, which are not the repository's own: paths relative to it, sorted, and bytes.
     Tree(Vec<(String, Vec<u8>)>),
+}
+
+/// What is to be as it was in a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoredFile {
+    /// The snapshot's name.
+    pub tree: String,
+    /// The file, relative to the folder; every file of the snapshot when absent.
+    pub path: Option<String>,
 }
 
 /// A file that two snapshots differ in.

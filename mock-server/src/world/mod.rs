@@ -6,6 +6,8 @@
 //!
 //! * `routes` — a request → the part of the world that answers it.
 //! * `session` — sessions, messages and parts, and the JSON that they are on the wire.
+//! * `sessions`, `messages` — the routes that make, list, change and delete them.
+//! * `fork` — a session's copy; `revert` — a session is taken back, with the files.
 //! * `prompt` — what a person sends: at once, or a follow-up.
 //! * `turn` — from a prompt to idle: one step of the model after the other.
 //! * `answer` — the deltas of one answer of the model → parts.
@@ -21,14 +23,18 @@ mod abort;
 mod answer;
 mod conversation;
 mod failure;
+mod fork;
 mod ids;
 mod io;
+mod messages;
 mod patch;
 mod permission;
 mod prompt;
+mod revert;
 mod routes;
 mod rules;
 mod session;
+mod sessions;
 mod summary;
 mod title;
 mod tools;
@@ -41,7 +47,8 @@ use crate::profile::{BootTiming, Profile};
 use ids::Ids;
 pub use io::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
-    Output, Page, PageWish, ReplyBody, ShellEnd, ShellLine, ShellNews, Subscription, Ticket, WorldConfig,
+    Output, Page, PageWish, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Subscription, Ticket,
+    WorldConfig,
 };
 use permission::Permissions;
 use serde_json::{Value, json};
@@ -81,6 +88,8 @@ enum Purpose {
     JobSession(summary::Job),
     /// `summary`: what changed since the prompt.
     JobPrompt(summary::Job),
+    /// `revert`: the files are looked at, put back, compared.
+    Rewind(Box<revert::Rewind>),
     /// `title`: a title, so far.
     Title(String, String),
 }
@@ -172,6 +181,7 @@ impl World {
             (Purpose::RuleKept, EffectResult::Yielded) => {
                 self.emit_global("global.config.updated", json!({"sandbox": false}));
             }
+            (Purpose::Rewind(rewind), result) => self.rewound(*rewind, result),
             (Purpose::JobSession(job), EffectResult::Changes(changes)) => self.job_session(job, &changes),
             (Purpose::JobPrompt(job), EffectResult::Changes(changes)) => self.job_prompt(&job, &changes),
             (purpose, result) => debug_assert!(false, "{purpose:?} can't take {result:?}"),
@@ -223,7 +233,11 @@ impl World {
     }
 
     fn reply(&mut self, ticket: Ticket, status: u16, body: ReplyBody) {
-        self.outputs.push(Output::Reply(ticket, ApiReply { status, body }));
+        self.reply_with(ticket, ApiReply { status, headers: Vec::new(), body });
+    }
+
+    fn reply_with(&mut self, ticket: Ticket, reply: ApiReply) {
+        self.outputs.push(Output::Reply(ticket, reply));
     }
 
     fn reply_json(&mut self, ticket: Ticket, body: Value) {
@@ -293,6 +307,22 @@ impl World {
     }
 
     fn project_of(&self, directory: &str) -> String {
-        if directory == self.config.directory { self.config.project.clone() } else { "global".to_owned() }
+        match within(directory, &self.config.directory) {
+            Some(_) => self.config.project.clone(),
+            None => "global".to_owned(),
+        }
     }
+
+    /// A folder, relative to that of its project; what belongs to no project belongs to `/`.
+    fn path_in_project(&self, directory: &str) -> String {
+        within(directory, &self.config.directory)
+            .unwrap_or_else(|| directory.trim_start_matches('/'))
+            .to_owned()
+    }
+}
+
+/// Where `directory` stands in `folder`, if it does.
+fn within<'a>(directory: &'a str, folder: &str) -> Option<&'a str> {
+    let rest = directory.strip_prefix(folder)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }

@@ -2,6 +2,7 @@
 
 use super::FileChange;
 use crate::profile::DiffStyle;
+use serde_json::Value;
 use sha1::{Digest as _, Sha1};
 use similar::{ChangeTag, TextDiff};
 use std::borrow::Cow;
@@ -78,6 +79,49 @@ pub(crate) fn git_name(path: &str) -> Cow<'_, str> {
     }
     name.push('"');
     Cow::Owned(name)
+}
+
+/// The name of a diff's file as it is, without git's quotes.
+pub(crate) fn unquote_name(diff: &mut Value) {
+    if let Some(name) = diff["file"].as_str().and_then(unquoted) {
+        diff["file"] = Value::String(name);
+    }
+}
+
+fn unquoted(name: &str) -> Option<String> {
+    let inner = name.strip_prefix('"')?.strip_suffix('"')?;
+    let mut plain = String::new();
+    let mut letters = inner.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\\' {
+            plain.push(letter);
+            continue;
+        }
+        plain.push(match letters.next()? {
+            'a' => '\x07',
+            'b' => '\x08',
+            't' => '\t',
+            'n' => '\n',
+            'v' => '\x0b',
+            'f' => '\x0c',
+            'r' => '\r',
+            digit @ '0'..='3' => {
+                let octal: String = [digit, letters.next()?, letters.next()?].iter().collect();
+                char::from(u8::from_str_radix(&octal, 8).ok()?)
+            }
+            other => other,
+        });
+    }
+    Some(plain)
+}
+
+/// The diff of all files, as git writes it.
+pub(crate) fn whole(changes: &[FileChange]) -> String {
+    let diffs = changes.iter().map(|change| {
+        let (before, after) = (change.before.as_deref(), change.after.as_deref());
+        git_style(change, before.unwrap_or_default(), after.unwrap_or_default())
+    });
+    diffs.collect::<String>().trim().to_owned()
 }
 
 fn without_mark(text: &str) -> &str {
@@ -203,6 +247,10 @@ mod tests {
     fn a_name_is_quoted_as_git_quotes_it() {
         for plain in ["a b.txt", "größe.txt", "it's.txt", "a/b-c.txt"] {
             assert_eq!(git_name(plain), plain);
+            assert_eq!(unquoted(plain), None);
+        }
+        for odd in ["say \"q\".txt", "tab\there", "a\\b\x01\x7f\n"] {
+            assert_eq!(unquoted(&git_name(odd)).as_deref(), Some(odd));
         }
         // The first two were seen on the real servers, the rest with git itself.
         assert_eq!(git_name("say \"q\".txt"), "\"say \\\"q\\\".txt\"");

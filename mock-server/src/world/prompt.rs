@@ -1,18 +1,30 @@
 //! What a person sends: taken at once, or a follow-up of the turn that runs.
 
-use super::{Ticket, World};
+use super::routes::body_of;
+use super::session::{Message, merge};
+use super::{ApiRequest, ReplyBody, Ticket, World};
 use crate::profile::FollowUps;
 use serde_json::{Value, json};
 
 /// What a person sent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Prompt {
     /// Waits for the end of the turn.
     pub(crate) ticket: Option<Ticket>,
-    /// The texts, one part each.
-    pub(crate) texts: Vec<String>,
-    /// Which tools it takes from the agent or gives to it, as the wire has it.
+    /// The id that the client chose for its message.
+    pub(crate) message: Option<String>,
+    /// Who is to answer, and with which model.
+    pub(crate) agent: Option<String>,
+    pub(crate) model: Option<Value>,
+    pub(crate) variant: Option<String>,
+    /// Tools switched on or off, from now on.
     pub(crate) tools: Option<Value>,
+    /// What the message keeps beside: `system`, `format`.
+    pub(crate) kept: Value,
+    /// Nobody is to answer.
+    pub(crate) no_reply: bool,
+    /// The parts, as the client wrote them.
+    pub(crate) parts: Vec<Value>,
 }
 
 /// A prompt whose message is stored.
@@ -25,22 +37,75 @@ pub(crate) struct Queued {
 }
 
 impl World {
+    /// `POST /session/{id}/message`, and `prompt_async`, which nobody waits for.
+    pub(super) fn send_prompt(&mut self, request: &ApiRequest, id: &str, waiting: Option<Ticket>) {
+        let body = body_of(request);
+        let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
+        let kept =
+            ["system", "format"].iter().filter_map(|&key| Some((key.to_owned(), body.get(key)?.clone())));
+        let prompt = Prompt {
+            ticket: waiting,
+            message: text("messageID"),
+            agent: text("agent"),
+            model: body.get("model").cloned(),
+            variant: text("variant"),
+            tools: body.get("tools").cloned(),
+            kept: kept.collect(),
+            no_reply: body["noReply"] == true,
+            parts: body["parts"].as_array().cloned().unwrap_or_default(),
+        };
+        if waiting.is_none() {
+            self.reply(request.ticket, 204, ReplyBody::Empty);
+        }
+        self.prompt(id, &prompt);
+    }
+
     /// Takes a prompt: at once, or as a follow-up of the turn that is running.
     pub(crate) fn prompt(&mut self, session: &str, prompt: &Prompt) {
-        let Some(owner) = self.sessions.get_mut(session) else { return };
+        let Some(owner) = self.sessions.get(session) else { return };
         let is_busy = owner.run.is_some();
-        let first = !std::mem::replace(&mut owner.prompted, true);
+        self.forget_reverted(session);
         if !is_busy {
             self.remove_empty_failures(session);
         }
-        let message = self.store_prompt(session, prompt, first);
+        let message = self.store_prompt(session, prompt);
+        self.switch_tools(session, prompt.tools.as_ref());
+        if prompt.no_reply {
+            let stored =
+                self.sessions.get(session).and_then(|owner| owner.message(&message)).map(Message::wire);
+            if let (Some(ticket), Some(stored)) = (prompt.ticket, stored) {
+                self.reply_json(ticket, stored);
+            }
+            return;
+        }
         let queued = Queued { ticket: prompt.ticket, message };
         if !is_busy {
-            self.begin_turn(session, queued, first);
+            self.begin_turn(session, queued);
         } else if let Some(owner) = self.sessions.get_mut(session) {
             owner.queue.push_back(queued);
             self.emit_queue(session);
         }
+    }
+
+    /// The rules of the session become those of the prompt.
+    fn switch_tools(&mut self, session: &str, tools: Option<&Value>) {
+        let rule = |(tool, on): (&String, &Value)| {
+            let action = if on == true { "allow" } else { "deny" };
+            json!({"permission": tool, "action": action, "pattern": "*"})
+        };
+        let rules: Vec<Value> = tools.and_then(Value::as_object).into_iter().flatten().map(rule).collect();
+        if rules.is_empty() {
+            return;
+        }
+        let (now, keeps) = (self.now_ms, self.profile.tool_switches_add);
+        self.change_session(session, |owner| {
+            let kept = owner.permission.take().filter(|_| keeps);
+            let mut all = kept.and_then(|kept| kept.as_array().cloned()).unwrap_or_default();
+            all.retain(|known| !rules.iter().any(|rule| rule["permission"] == known["permission"]));
+            all.extend(rules);
+            owner.permission = Some(Value::Array(all));
+            owner.touch(now);
+        });
     }
 
     /// Which prompts wait for a turn of their own.
@@ -54,29 +119,69 @@ impl World {
         }
     }
 
-    pub(crate) fn store_prompt(&mut self, session: &str, prompt: &Prompt, first: bool) -> String {
-        let tools = prompt.tools.clone();
-        let message = self.ids.ascending("msg", self.now_ms);
+    pub(crate) fn store_prompt(&mut self, session: &str, prompt: &Prompt) -> String {
+        let message = prompt.message.clone().unwrap_or_else(|| self.ids.ascending("msg", self.now_ms));
         let now = self.now_ms;
-        if let Some(owner) = self.sessions.get_mut(session) {
-            owner.touch(now);
+        let kept = if self.profile.prompts_keep_agent { self.agent_of(session) } else { self.profile.agent };
+        let agent = prompt.agent.clone().unwrap_or_else(|| kept.to_owned());
+        let mut model = prompt.model.clone().unwrap_or_else(|| self.model_of(session));
+        if let Some(variant) = &prompt.variant {
+            model["variant"] = json!(variant);
         }
-        if first {
-            self.emit_session_updated(session);
-        }
+        self.note_agent_and_model(session, &agent, &model);
         let mut info = json!({
             "id": message, "sessionID": session, "role": "user", "time": {"created": now},
-            "agent": self.agent_of(session), "model": {"providerID": "fake", "modelID": "fake"},
+            "agent": agent, "model": model,
         });
-        if let Some(tools) = tools {
-            info["tools"] = tools;
+        if let Some(tools) = &prompt.tools {
+            info["tools"] = tools.clone();
         }
+        merge(&mut info, prompt.kept.clone());
         self.push_message(session, &message, info);
-        for text in &prompt.texts {
-            self.add_part(session, &message, json!({"type": "text", "text": text}));
+        for part in &prompt.parts {
+            self.add_part(session, &message, part.clone());
         }
-        self.emit_session_updated(session);
+        self.change_session(session, |owner| owner.touch(now));
         message
+    }
+
+    /// The model that answers when a prompt names none: that of the session.
+    fn model_of(&self, session: &str) -> Value {
+        let model = self.sessions.get(session).and_then(|owner| owner.model.as_ref());
+        match model {
+            Some(model) => {
+                let mut known = json!({"providerID": model["providerID"], "modelID": model["id"]});
+                let variant = model.get("variant").filter(|variant| **variant != "default");
+                if let Some(variant) = variant.filter(|_| self.profile.prompts_keep_agent) {
+                    known["variant"] = variant.clone();
+                }
+                known
+            }
+            None => json!({"providerID": "fake", "modelID": "fake"}),
+        }
+    }
+
+    /// A session tells who works in it as soon as that changes.
+    fn note_agent_and_model(&mut self, session: &str, agent: &str, model: &Value) {
+        let variant = model.get("variant").cloned().unwrap_or_else(|| json!("default"));
+        let wanted = json!({"id": model["modelID"], "providerID": model["providerID"], "variant": variant});
+        let Some(owner) = self.sessions.get(session) else { return };
+        let known = owner.model.as_ref().map(|known| {
+            let mut known = known.clone();
+            if known.get("variant").is_none() {
+                known["variant"] = json!("default");
+            }
+            known
+        });
+        if owner.agent.as_deref() == Some(agent) && known.as_ref() == Some(&wanted) {
+            return;
+        }
+        let now = self.now_ms;
+        self.change_session(session, |owner| {
+            owner.agent = Some(agent.to_owned());
+            owner.model = Some(wanted);
+            owner.touch(now);
+        });
     }
 
     /// The next step answers all that was asked meanwhile; it is told as the answer to the last of it.

@@ -1,7 +1,5 @@
 //! A request → the part of the world that answers it. One line a route.
 
-use super::prompt::Prompt;
-use super::session::NewSession;
 use super::{ApiRequest, ReplyBody, Subscription, World};
 use crate::doc::{Asked, Complaint};
 use crate::profile::{BootTiming, UnknownRoute};
@@ -67,12 +65,22 @@ impl World {
                 let info = self.session_info(id);
                 self.reply_json(ticket, info);
             }
+            ("PATCH", ["session", id]) => self.patch_session(request, id),
+            ("DELETE", ["session", id]) => self.delete_session(ticket, id),
             ("GET", ["session", id, "children"]) => self.list_children(ticket, id),
-            ("GET", ["session", id, "message"]) => self.list_messages(ticket, id),
-            ("GET", ["session", id, "diff"]) => {
-                let diff = self.sessions.get(*id).map(|session| session.diff.clone()).unwrap_or_default();
-                self.reply_json(ticket, Value::Array(diff));
+            ("POST", ["session", id, "fork"]) => self.fork(request, id),
+            ("POST", ["session", id, "revert"]) => self.revert(request, id),
+            ("POST", ["session", id, "unrevert"]) => self.unrevert(ticket, id),
+            ("GET", ["session", id, "message"]) => self.list_messages(request, id),
+            ("GET", ["session", id, "message", message]) => self.one_message(ticket, id, message),
+            ("DELETE", ["session", id, "message", message]) => self.delete_message(request, id, message),
+            ("PATCH", ["session", id, "message", message, "part", part]) => {
+                self.patch_part(request, id, message, part);
             }
+            ("DELETE", ["session", id, "message", message, "part", part]) => {
+                self.delete_part(ticket, id, message, part);
+            }
+            ("GET", ["session", id, "diff"]) => self.session_diff(request, id),
             ("GET", ["session", id, "todo"]) => {
                 let todos = self.sessions.get(*id).map(|session| session.todos.clone()).unwrap_or_default();
                 self.reply_json(ticket, Value::Array(todos));
@@ -136,54 +144,12 @@ impl World {
         self.reply_json(request.ticket, body);
     }
 
-    fn list_sessions(&mut self, request: &ApiRequest) {
-        let project = self.project_of(&self.directory_of(request));
-        let ids: Vec<String> = self
-            .sessions
-            .values()
-            .filter(|session| session.project == project)
-            .map(|s| s.id.clone())
-            .collect();
-        let list = ids.iter().map(|id| self.session_info(id)).collect();
-        self.reply_json(request.ticket, Value::Array(list));
-    }
-
     fn list_status(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
         let here = self.sessions.values().filter(|session| session.directory == directory);
         let status =
             here.filter_map(|session| Some((session.id.clone(), session.run.as_ref()?.status()))).collect();
         self.reply_json(request.ticket, Value::Object(status));
-    }
-
-    fn list_messages(&mut self, ticket: u64, id: &str) {
-        let Some(session) = self.sessions.get(id) else { return };
-        let list = session.messages.iter().map(super::session::Message::wire).collect();
-        self.reply_json(ticket, Value::Array(list));
-    }
-
-    fn new_session(&mut self, request: &ApiRequest) {
-        let body = body_of(request);
-        let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
-        let directory = self.directory_of(request);
-        let id = self.create_session(
-            &directory,
-            NewSession { title: text("title"), parent: text("parentID"), ..NewSession::default() },
-        );
-        let info = self.session_info(&id);
-        self.reply_json(request.ticket, info);
-    }
-
-    fn send_prompt(&mut self, request: &ApiRequest, id: &str, waiting: Option<u64>) {
-        let body = body_of(request);
-        let parts = body["parts"].as_array().cloned().unwrap_or_default();
-        let texts =
-            parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).map(str::to_owned);
-        let prompt = Prompt { ticket: waiting, texts: texts.collect(), tools: None };
-        if waiting.is_none() {
-            self.reply(request.ticket, 204, ReplyBody::Empty);
-        }
-        self.prompt(id, &prompt);
     }
 
     fn permission_reply(&mut self, request: &ApiRequest, id: &str, key: &str) {
@@ -224,7 +190,7 @@ impl World {
         }
     }
 
-    fn unknown_error(&mut self, ticket: u64) {
+    pub(super) fn unknown_error(&mut self, ticket: u64) {
         let reference = self.ids.error_reference();
         let message = "Unexpected server error. Check server logs for details.";
         let body = json!({"name": "UnknownError", "data": {"message": message, "ref": reference}});
@@ -247,7 +213,7 @@ impl World {
 }
 
 /// The body of a request that has been checked.
-fn body_of(request: &ApiRequest) -> Value {
+pub(super) fn body_of(request: &ApiRequest) -> Value {
     serde_json::from_slice(&request.body).unwrap_or_default()
 }
 

@@ -12,6 +12,8 @@ pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) directory: String,
     pub(crate) project: String,
+    /// Its folder, relative to the project's.
+    pub(crate) path: String,
     pub(crate) parent: Option<String>,
     slug: String,
     pub(crate) title: String,
@@ -20,10 +22,21 @@ pub(crate) struct Session {
     /// How often the model was asked for a title.
     pub(crate) title_tries: u32,
     created_ms: u64,
-    updated_ms: u64,
-    /// Agent and model appear with the first prompt.
-    pub(crate) prompted: bool,
+    pub(crate) updated_ms: u64,
+    /// Agent and model of the latest prompt, or those that the session was created with.
+    pub(crate) agent: Option<String>,
+    pub(crate) model: Option<Value>,
+    /// What its creator wants to be kept with it.
+    pub(crate) metadata: Option<Value>,
+    /// Rules of its own.
+    pub(crate) permission: Option<Value>,
+    /// When it was put aside.
+    pub(crate) archived: Option<Value>,
+    /// How far it was taken back, as the wire has it.
+    pub(crate) revert: Option<Value>,
     pub(crate) summary: Option<Summary>,
+    /// The files of that summary, which only a revert tells; what is told later keeps them.
+    pub(crate) summary_diffs: Option<Value>,
     /// What the session changed, as `session.diff` tells it.
     pub(crate) diff: Vec<Value>,
     /// What is to be done, as the agent wrote it down last.
@@ -33,14 +46,10 @@ pub(crate) struct Session {
     pub(crate) run: Option<Run>,
     /// Prompts that were sent while the turn runs.
     pub(crate) queue: VecDeque<Queued>,
-    /// The files before the first step.
-    pub(crate) first_tree: Option<String>,
-    /// The agent that works in it, where that was said.
-    pub(crate) agent: Option<String>,
-    /// Rules of its own.
-    pub(crate) permission: Option<Value>,
     /// How many of its latest calls had arguments that their tools can't take.
     pub(crate) misuses: u32,
+    /// What the session that this one was forked from had changed, if that counts.
+    pub(crate) diff_base: Vec<Value>,
     next_seq: u64,
 }
 
@@ -50,6 +59,8 @@ pub(crate) struct NewSession {
     pub(crate) title: Option<String>,
     pub(crate) parent: Option<String>,
     pub(crate) agent: Option<String>,
+    pub(crate) model: Option<Value>,
+    pub(crate) metadata: Option<Value>,
     pub(crate) permission: Option<Value>,
 }
 
@@ -62,22 +73,43 @@ pub(crate) struct Summary {
 }
 
 /// What a session or a message cost.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tokens {
     pub(crate) input: u64,
     pub(crate) output: u64,
 }
 
 /// A message of the person or of the agent.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub(crate) info: Value,
     pub(crate) parts: Vec<Value>,
+    /// When the model's answer began. Of the parts that begin a step, some answers tell it, events and lists do not.
+    pub(crate) began_ms: Option<u64>,
 }
 
 impl Tokens {
     pub(crate) fn wire(self) -> Value {
         json!({"input": self.input, "output": self.output, "reasoning": 0, "cache": {"read": 0, "write": 0}})
+    }
+
+    /// What a part cost, if it tells.
+    pub(crate) fn of_part(part: &Value) -> Self {
+        if part["type"] != "step-finish" {
+            return Self::default();
+        }
+        let count = |pointer: &str| part.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
+        Self { input: count("/tokens/input"), output: count("/tokens/output") }
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.input += other.input;
+        self.output += other.output;
+    }
+
+    pub(crate) fn take(&mut self, other: Self) {
+        self.input = self.input.saturating_sub(other.input);
+        self.output = self.output.saturating_sub(other.output);
     }
 
     pub(crate) fn wire_with_total(self) -> Value {
@@ -101,8 +133,25 @@ impl Message {
         texts.join("\n")
     }
 
+    /// Is it the prompt with this id, or an answer to it?
+    pub(crate) fn is_of_prompt(&self, prompt: &str) -> bool {
+        self.id() == prompt || self.info["parentID"] == prompt
+    }
+
     pub(crate) fn wire(&self) -> Value {
         json!({"info": self.info, "parts": self.parts})
+    }
+
+    /// As it is kept: with the time that lists leave out.
+    pub(crate) fn wire_as_kept(&self) -> Value {
+        let mut wire = self.wire();
+        let parts = wire.get_mut("parts").and_then(Value::as_array_mut);
+        if let (Some(began), Some(parts)) = (self.began_ms, parts) {
+            for part in parts.iter_mut().filter(|part| part["type"] == "step-start") {
+                part["time"] = json!({"start": began});
+            }
+        }
+        wire
     }
 }
 
@@ -142,33 +191,37 @@ impl World {
     /// Who calls it tells it.
     pub(crate) fn create_session_quietly(&mut self, directory: &str, wish: NewSession) -> String {
         let id = self.ids.descending("ses", self.now_ms);
-        let NewSession { title, parent, agent, permission } = wish;
-        let has_default_title = title.is_none();
-        let kind = if parent.is_some() { "Child" } else { "New" };
-        let title = title.unwrap_or_else(|| format!("{kind} session - {}", iso_time(self.now_ms)));
+        let has_default_title = wish.title.as_deref().is_none_or(is_default_title);
+        let kind = if wish.parent.is_some() { "Child" } else { "New" };
+        let title = wish.title.unwrap_or_else(|| format!("{kind} session - {}", iso_time(self.now_ms)));
         let session = Session {
             id: id.clone(),
             directory: directory.to_owned(),
             project: self.project_of(directory),
-            parent,
+            path: self.path_in_project(directory),
+            parent: wish.parent,
             slug: self.ids.slug(),
             title,
             has_default_title,
             title_tries: 0,
             created_ms: self.now_ms,
             updated_ms: self.now_ms,
-            prompted: false,
+            agent: wish.agent,
+            model: wish.model,
+            metadata: wish.metadata,
+            permission: wish.permission,
+            archived: None,
+            revert: None,
             summary: None,
+            summary_diffs: None,
             diff: Vec::new(),
             todos: Vec::new(),
             tokens: Tokens::default(),
             messages: Vec::new(),
             run: None,
             queue: VecDeque::new(),
-            first_tree: None,
-            agent,
-            permission,
             misuses: 0,
+            diff_base: Vec::new(),
             next_seq: 0,
         };
         self.sessions.insert(id.clone(), session);
@@ -180,28 +233,33 @@ impl World {
         let Some(session) = self.sessions.get(id) else { return Value::Null };
         let mut info = json!({
             "id": session.id, "slug": session.slug, "projectID": session.project,
-            "directory": session.directory, "path": "",
+            "directory": session.directory, "path": session.path,
         });
         if let Some(parent) = &session.parent {
             info["parentID"] = json!(parent);
         }
         if let Some(summary) = session.summary {
             info["summary"] = json!({"additions": summary.additions, "deletions": summary.deletions, "files": summary.files});
+            if let Some(diffs) = &session.summary_diffs {
+                info["summary"]["diffs"] = diffs.clone();
+            }
         }
         info["cost"] = json!(0);
         info["tokens"] = session.tokens.wire();
         info["title"] = json!(session.title);
-        if session.prompted || session.agent.is_some() {
-            info["agent"] = json!(self.agent_of(id));
-        }
-        if session.prompted {
-            info["model"] = json!({"id": "fake", "providerID": "fake", "variant": "default"});
-        }
+        let optional = |info: &mut Value, key: &str, value: &Option<Value>| {
+            if let Some(value) = value {
+                info[key] = value.clone();
+            }
+        };
+        optional(&mut info, "agent", &session.agent.as_ref().map(|agent| json!(agent)));
+        optional(&mut info, "model", &session.model);
         info["version"] = json!(self.profile.version);
+        optional(&mut info, "metadata", &session.metadata);
         info["time"] = json!({"created": session.created_ms, "updated": session.updated_ms});
-        if let Some(permission) = &session.permission {
-            info["permission"] = permission.clone();
-        }
+        optional(&mut info["time"], "archived", &session.archived);
+        optional(&mut info, "permission", &session.permission);
+        optional(&mut info, "revert", &session.revert);
         info
     }
 
@@ -277,6 +335,17 @@ pub(crate) fn merge(target: &mut Value, fields: Value) {
     if let (Value::Object(target), Value::Object(fields)) = (target, fields) {
         target.extend(fields);
     }
+}
+
+/// Is it a title that a session starts with when nobody gives it one?
+pub(crate) fn is_default_title(title: &str) -> bool {
+    const SHAPE: &[u8] = b"dddd-dd-ddTdd:dd:dd.dddZ";
+    let time = title.strip_prefix("New session - ").or_else(|| title.strip_prefix("Child session - "));
+    time.is_some_and(|time| {
+        let fits =
+            |(byte, shape): (u8, &u8)| if *shape == b'd' { byte.is_ascii_digit() } else { byte == *shape };
+        time.len() == SHAPE.len() && time.bytes().zip(SHAPE).all(fits)
+    })
 }
 
 /// `2026-11-21T06:40:10.030Z`.

@@ -1,6 +1,6 @@
 //! The background jobs of a turn: what the session and the prompt changed.
 
-use super::session::Summary;
+use super::session::{Message, Summary};
 use super::{Effect, FileChange, Purpose, World, patch};
 use crate::profile::DiffStyle;
 use serde_json::{Value, json};
@@ -11,9 +11,6 @@ pub(crate) struct Job {
     pub(crate) session: String,
     /// The prompt's message, which tells what its turn changed.
     pub(crate) prompt: String,
-    /// The files before the prompt, and at the time of the job.
-    pub(crate) prompt_tree: String,
-    pub(crate) tree: String,
     pub(crate) then: Then,
 }
 
@@ -30,22 +27,14 @@ pub(crate) enum Then {
 
 impl World {
     /// Starts a job for the running turn.
-    pub(crate) fn summarise(&mut self, session: &str, tree: &str, then: Then) {
+    pub(crate) fn summarise(&mut self, session: &str, then: Then) {
         let Some(run) = self.sessions.get(session).and_then(|owner| owner.run.as_ref()) else { return };
-        self.run_job(Job {
-            session: session.to_owned(),
-            prompt: run.summed_up.clone(),
-            prompt_tree: run.first_tree.clone().unwrap_or_default(),
-            tree: tree.to_owned(),
-            then,
-        });
+        self.run_job(Job { session: session.to_owned(), prompt: run.summed_up.clone(), then });
     }
 
     pub(crate) fn run_job(&mut self, job: Job) {
-        let Some(from) = self.sessions.get(&job.session).and_then(|owner| owner.first_tree.clone()) else {
-            return;
-        };
-        let effect = Effect::Changes { from, to: job.tree.clone() };
+        let Some(owner) = self.sessions.get(&job.session) else { return };
+        let effect = changes_of(owner.messages.iter());
         self.effect(Purpose::JobSession(job), effect);
     }
 
@@ -55,21 +44,24 @@ impl World {
         let (diff, summary) = self.diffs(changes);
         let now = self.now_ms;
         let Some(owner) = self.sessions.get_mut(&job.session) else { return };
-        owner.summary = Some(summary);
-        owner.diff = diff;
+        if owner.diff_base.is_empty() {
+            owner.summary = Some(summary);
+            owner.diff = diff;
+        }
         owner.touch(now);
-        let effect = Effect::Changes { from: job.prompt_tree.clone(), to: job.tree.clone() };
+        let effect = changes_of(owner.messages.iter().filter(|message| message.is_of_prompt(&job.prompt)));
         self.effect(Purpose::JobPrompt(job), effect);
     }
 
     /// What changed since the prompt.
     pub(crate) fn job_prompt(&mut self, job: &Job, changes: &[FileChange]) {
         let session = &job.session;
-        self.emit_session_updated(session);
+        let (mut diffs, _) = self.diffs(changes);
+        self.join_forked_diff(session, &diffs);
+        self.emit_session_summed_up(session);
         let mut diff = self.sessions.get(session).map(|owner| owner.diff.clone()).unwrap_or_default();
         diff.iter_mut().for_each(quote_name);
         self.emit_session(session, "session.diff", json!({"sessionID": session, "diff": diff}));
-        let (mut diffs, _) = self.diffs(changes);
         diffs.iter_mut().for_each(quote_name);
         if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&job.prompt))
         {
@@ -83,7 +75,33 @@ impl World {
         }
     }
 
-    fn diffs(&self, changes: &[FileChange]) -> (Vec<Value>, Summary) {
+    /// A session that was forked goes on from what the other one had changed.
+    fn join_forked_diff(&mut self, session: &str, of_prompt: &[Value]) {
+        let Some(owner) = self.sessions.get_mut(session).filter(|owner| !owner.diff_base.is_empty()) else {
+            return;
+        };
+        let before = if owner.diff.is_empty() { &owner.diff_base } else { &owner.diff };
+        let diff = if before.is_empty() || of_prompt.starts_with(before) {
+            of_prompt.to_vec()
+        } else if before.starts_with(of_prompt) || before.ends_with(of_prompt) {
+            before.clone()
+        } else {
+            before.iter().chain(of_prompt).cloned().collect()
+        };
+        owner.summary = Some(Summary::of(&diff));
+        owner.diff = diff;
+    }
+
+    /// What a summary has found out about the session is told without the files of an earlier revert.
+    fn emit_session_summed_up(&mut self, session: &str) {
+        let mut info = self.session_info(session);
+        if let Some(summary) = info.get_mut("summary").and_then(Value::as_object_mut) {
+            summary.remove("diffs");
+        }
+        self.emit_synced(session, "session.updated", json!({"sessionID": session, "info": info}));
+    }
+
+    pub(crate) fn diffs(&self, changes: &[FileChange]) -> (Vec<Value>, Summary) {
         let mut summary = Summary { files: changes.len(), ..Summary::default() };
         let diffs = changes
             .iter()
@@ -113,8 +131,39 @@ impl World {
 }
 
 /// Events and messages name a file as git does; who asks for a session's diff gets the name itself.
-fn quote_name(diff: &mut Value) {
+pub(crate) fn quote_name(diff: &mut Value) {
     if let Some(quoted) = diff["file"].as_str().map(|name| patch::git_name(name).into_owned()) {
         diff["file"] = json!(quoted);
+    }
+}
+
+/// What a part of a conversation changed: between the first state that it tells of and the last.
+pub(crate) fn changes_of<'a>(messages: impl Iterator<Item = &'a Message>) -> Effect {
+    let (mut from, mut to) = (None, None);
+    for part in messages.flat_map(|message| &message.parts) {
+        let Some(tree) = part["snapshot"].as_str() else { continue };
+        match part["type"].as_str() {
+            Some("step-start") => {
+                from.get_or_insert(tree);
+            }
+            Some("step-finish") => to = Some(tree),
+            _ => {}
+        }
+    }
+    match (from, to) {
+        (Some(from), Some(to)) => Effect::Changes { from: from.to_owned(), to: to.to_owned() },
+        // Nothing has begun, or nothing has ended.
+        _ => Effect::Changes { from: String::new(), to: String::new() },
+    }
+}
+
+impl Summary {
+    /// The sum of diffs.
+    pub(crate) fn of(diffs: &[Value]) -> Self {
+        let sum = |key: &str| {
+            let counts = diffs.iter().filter_map(|diff| diff[key].as_u64());
+            usize::try_from(counts.sum::<u64>()).unwrap_or(usize::MAX)
+        };
+        Self { additions: sum("additions"), deletions: sum("deletions"), files: diffs.len() }
     }
 }

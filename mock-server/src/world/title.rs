@@ -34,6 +34,11 @@ impl World {
         }
     }
 
+    /// Has the session had no other prompt?
+    pub(crate) fn is_first_prompt(&self, session: &str) -> bool {
+        self.sessions.get(session).is_some_and(|owner| owner.messages.iter().filter(is_prompt).count() == 1)
+    }
+
     /// Asks the model for a title, beside whatever else happens.
     pub(crate) fn ask_for_title(&mut self, session: &str) {
         let Some(owner) = self.sessions.get_mut(session) else { return };

@@ -20,11 +20,8 @@ pub(crate) struct Run {
     pub(crate) summed_up: String,
     /// The assistant message of the current step.
     pub(crate) message: String,
-    /// The files before the first step that answers this prompt.
-    pub(crate) first_tree: Option<String>,
-    /// The files before and after the current step.
+    /// The files before the current step.
     pub(crate) start_tree: String,
-    pub(crate) end_tree: String,
     /// The parts of the current step that are still written to.
     pub(crate) open_text: Option<usize>,
     pub(crate) open_reasoning: Option<usize>,
@@ -123,7 +120,7 @@ impl Run {
 }
 
 impl World {
-    pub(crate) fn begin_turn(&mut self, session: &str, prompt: Queued, first: bool) {
+    pub(crate) fn begin_turn(&mut self, session: &str, prompt: Queued) {
         let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
         if self.profile.turn_events {
             self.emit_session(session, "session.turn.open", json!({"sessionID": session}));
@@ -138,7 +135,7 @@ impl World {
             });
         }
         self.boot(&directory, BootTiming::AtPrompt);
-        if first && self.profile.title == TitleTiming::AtFirstPrompt {
+        if self.is_first_prompt(session) && self.profile.title == TitleTiming::AtFirstPrompt {
             self.ask_for_title(session);
         }
         self.begin_step(session);
@@ -146,26 +143,31 @@ impl World {
 
     pub(crate) fn push_message(&mut self, session: &str, message: &str, info: Value) {
         if let Some(owner) = self.sessions.get_mut(session) {
-            owner.messages.push(Message { info, parts: Vec::new() });
+            owner.messages.push(Message { info, parts: Vec::new(), began_ms: None });
         }
         self.emit_message(session, message);
     }
 
     fn begin_step(&mut self, session: &str) {
         let message = self.ids.ascending("msg", self.now_ms);
-        let agent = self.agent_of(session).to_owned();
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let directory = owner.directory.clone();
+        let Some(prompt) = owner.run.as_ref().map(|run| run.prompt.clone()) else { return };
+        let asked = owner.message(&prompt).map(|prompt| prompt.info.clone()).unwrap_or_default();
         let Some(run) = owner.run.as_mut() else { return };
         run.message.clone_from(&message);
         run.begin_answer();
         run.attempt = 0;
-        let info = json!({
+        let (agent, model) = (&asked["agent"], &asked["model"]);
+        let mut info = json!({
             "id": message, "sessionID": session, "role": "assistant", "time": {"created": self.now_ms},
-            "parentID": run.prompt, "modelID": "fake", "providerID": "fake",
+            "parentID": prompt, "modelID": model["modelID"], "providerID": model["providerID"],
             "mode": agent, "agent": agent,
             "path": {"cwd": directory, "root": directory}, "cost": 0, "tokens": Tokens::default().wire(),
         });
+        if let Some(variant) = model.get("variant") {
+            info["variant"] = variant.clone();
+        }
         self.push_message(session, &message, info);
         self.effect(Purpose::StepStart(session.to_owned()), Effect::Snapshot { directory });
     }
@@ -173,16 +175,11 @@ impl World {
     /// The files before the step are known: a summary job runs, then the model is asked.
     pub(crate) fn step_started(&mut self, session: &str, tree: &str) {
         let Some(owner) = self.sessions.get_mut(session) else { return };
-        owner.first_tree.get_or_insert_with(|| tree.to_owned());
         let Some(run) = owner.run.as_mut() else { return };
-        run.first_tree.get_or_insert_with(|| tree.to_owned());
         tree.clone_into(&mut run.start_tree);
-        self.summarise(session, tree, Then::AskModel);
-        if let Some(run) = self.run_mut(session)
-            && run.summed_up != run.prompt
-        {
+        self.summarise(session, Then::AskModel);
+        if let Some(run) = self.run_mut(session) {
             run.summed_up.clone_from(&run.prompt);
-            run.first_tree = Some(tree.to_owned());
         }
     }
 
@@ -207,7 +204,6 @@ impl World {
     pub(crate) fn step_ended(&mut self, session: &str, tree: &str) {
         let now = self.now_ms;
         let Some(run) = self.sessions.get_mut(session).and_then(|owner| owner.run.as_mut()) else { return };
-        tree.clone_into(&mut run.end_tree);
         let Some(Finish { reason, usage }) = run.finish else { return };
         let (message, start_tree) = (run.message.clone(), run.start_tree.clone());
         let began = run.answer_began_ms.unwrap_or(now);
@@ -231,8 +227,7 @@ impl World {
         part["tokens"] = tokens.wire_with_total();
         self.add_part(session, &message, part);
         if let Some(owner) = self.sessions.get_mut(session) {
-            owner.tokens.input += tokens.input;
-            owner.tokens.output += tokens.output;
+            owner.tokens.add(tokens);
             if let Some(message) = owner.message_mut(&message) {
                 message.info["tokens"] = tokens.wire_with_total();
                 message.info["finish"] = json!(reason);
@@ -309,35 +304,21 @@ impl World {
             // No step of this turn answers them any more.
             run.tickets.extend(owner.queue.drain(..).filter_map(|queued| queued.ticket));
         }
-        let mut answer = owner.message(&run.message).map(Message::wire).unwrap_or_default();
-        if self.profile.step_metrics
-            && let Some(part) = answer.pointer_mut("/parts/0")
-            && part["type"] == "step-start"
-        {
-            // The answer to a blocking prompt tells it; events and lists do not.
-            part["time"] = json!({"start": run.answer_began_ms});
-        }
+        let answer = owner.message(&run.message).map(Message::wire_as_kept).unwrap_or_default();
         let next = owner.queue.pop_front();
         for ticket in run.tickets {
             self.reply(ticket, 200, ReplyBody::Json(answer.clone()));
         }
         let then = if end == TurnEnd::Completed { Then::Title } else { Then::Nothing };
         if matches!(end, TurnEnd::Completed | TurnEnd::Superseded) || run.stopped.is_some() {
-            let job = Job {
-                session: session.to_owned(),
-                prompt: run.prompt,
-                prompt_tree: run.first_tree.unwrap_or_default(),
-                tree: run.end_tree,
-                then,
-            };
-            self.run_job(job);
+            self.run_job(Job { session: session.to_owned(), prompt: run.prompt, then });
         }
         if let Some((parent, call)) = run.for_call {
             self.task_done(&parent, call, &answer);
         }
         if let Some(prompt) = next {
             self.emit_queue(session);
-            self.begin_turn(session, prompt, false);
+            self.begin_turn(session, prompt);
         }
     }
 

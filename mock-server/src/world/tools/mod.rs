@@ -88,7 +88,6 @@ impl World {
         let Some(starting) = run.calls.get(call) else { return };
         match starting.tool.as_str() {
             "bash" => self.start_shell(session, call),
-            "invalid" => self.start_invalid(session, call),
             "edit" => self.start_edit(session, call),
             "glob" => self.start_glob(session, call),
             "grep" => self.start_grep(session, call),

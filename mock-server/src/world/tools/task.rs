@@ -63,6 +63,7 @@ impl World {
                 parent: Some(session.to_owned()),
                 agent: Some(plan.agent.clone()),
                 permission: Some(self.rules_for_task(&plan.agent)),
+                ..NewSession::default()
             },
         );
         if self.profile.subagent_rules {
@@ -77,11 +78,13 @@ impl World {
         }
         self.progress(session, call, told(session, &child));
         let tools = self.profile.subagent_rules.then(|| json!({"question": false, "task": false}));
-        if let Some(owner) = self.sessions.get_mut(&child) {
-            owner.prompted = true;
-        }
-        let prompt = Prompt { ticket: None, texts: vec![plan.prompt.clone()], tools };
-        let message = self.store_prompt(&child, &prompt, true);
+        let prompt = Prompt {
+            agent: Some(plan.agent.clone()),
+            tools,
+            parts: vec![json!({"type": "text", "text": plan.prompt})],
+            ..Prompt::default()
+        };
+        let message = self.store_prompt(&child, &prompt);
         if self.profile.subagent_rules {
             // What the prompt takes away stands behind all other rules.
             if let Some(owner) = self.sessions.get_mut(&child) {
@@ -98,7 +101,7 @@ impl World {
         let Some((child, message)) = self.task_plan(session, call).and_then(|plan| plan.child) else {
             return;
         };
-        self.begin_turn(&child, Queued { ticket: None, message }, true);
+        self.begin_turn(&child, Queued { ticket: None, message });
         if let Some(run) = self.run_mut(&child) {
             run.for_call = Some((session.to_owned(), call));
         }
@@ -178,15 +181,6 @@ impl World {
             parts.iter().rfind(is_failed)?.pointer("/state/error")?.as_str().map(str::to_owned)
         };
         error.or_else(failed).map(|why| format!("Subagent failed (task_id: {child}): {why}"))
-    }
-
-    /// `GET /session/{id}/children`.
-    pub(crate) fn list_children(&mut self, ticket: u64, id: &str) {
-        let is_child = |owner: &&crate::world::session::Session| owner.parent.as_deref() == Some(id);
-        let children: Vec<String> =
-            self.sessions.values().filter(is_child).map(|owner| owner.id.clone()).collect();
-        let list = children.iter().map(|child| self.session_info(child)).collect();
-        self.reply_json(ticket, Value::Array(list));
     }
 
     fn rules_for_task(&self, agent: &str) -> Value {

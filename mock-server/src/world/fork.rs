@@ -1,0 +1,119 @@
+//! A session's copy: the same conversation up to a prompt, with ids of its own.
+
+use super::routes::body_of;
+use super::session::{Message, NewSession, Tokens, merge};
+use super::{ApiRequest, World};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// How a server marks a part that it will take away again.
+const TRANSIENT: &str = "/metadata/kilocode.lifecycle";
+
+impl World {
+    /// `POST /session/{id}/fork`: everything before `messageID`, which may be left out.
+    pub(super) fn fork(&mut self, request: &ApiRequest, id: &str) {
+        let body = body_of(request);
+        let before = body.get("messageID").and_then(Value::as_str);
+        let directory = self.directory_of(request);
+        let Some(source) = self.sessions.get(id) else { return };
+        let until = before.and_then(|before| source.messages.iter().position(|known| known.id() == before));
+        let copied: Vec<Message> = source.messages[..until.unwrap_or(source.messages.len())].to_vec();
+        let wish = NewSession {
+            title: Some(forked_title(&source.title)),
+            metadata: source.metadata.clone(),
+            model: if self.profile.forks_keep_model { model_at(source, before) } else { None },
+            ..NewSession::default()
+        };
+        let diff = source.diff.clone();
+        if self.profile.tells_sandbox {
+            let state = json!({"directory": directory, "enabled": false, "available": true, "version": 0});
+            let fork = self.create_session_quietly(&directory, wish);
+            let mut properties = json!({"sessionID": fork});
+            merge(&mut properties, state);
+            self.emit_outside_project(&directory, "sandbox.status.changed", properties);
+            self.emit_created(&fork);
+            self.copy_messages(request.ticket, &fork, copied, diff);
+        } else {
+            let fork = self.create_session(&directory, wish);
+            self.copy_messages(request.ticket, &fork, copied, diff);
+        }
+    }
+
+    fn copy_messages(&mut self, ticket: u64, fork: &str, copied: Vec<Message>, diff: Vec<Value>) {
+        let told = self.session_info(fork);
+        let mut copies: HashMap<String, String> = HashMap::new();
+        for Message { mut info, parts, began_ms } in copied {
+            let id = self.ids.ascending("msg", self.now_ms);
+            copies.insert(info["id"].as_str().unwrap_or_default().to_owned(), id.clone());
+            info["id"] = json!(id);
+            info["sessionID"] = json!(fork);
+            if let Some(parent) = info["parentID"].as_str().and_then(|parent| copies.get(parent)) {
+                info["parentID"] = json!(parent);
+            }
+            self.push_message(fork, &id, info);
+            if let Some(message) = self.sessions.get_mut(fork).and_then(|owner| owner.message_mut(&id)) {
+                message.began_ms = began_ms;
+            }
+            for mut part in parts {
+                if self.profile.forks_keep_model && part.pointer(TRANSIENT).is_some() {
+                    continue;
+                }
+                if let Some(tail) = part["tail_start_id"].as_str().map(|tail| copies.get(tail).cloned()) {
+                    part["tail_start_id"] = json!(tail);
+                }
+                if let Some(owner) = self.sessions.get_mut(fork) {
+                    owner.tokens.add(Tokens::of_part(&part));
+                }
+                if let Some(fields) = part.as_object_mut() {
+                    for own in ["id", "sessionID", "messageID"] {
+                        fields.remove(own);
+                    }
+                }
+                self.add_part(fork, &id, part);
+            }
+        }
+        if let Some(owner) = self.sessions.get_mut(fork) {
+            owner.diff_base.clone_from(&diff);
+            owner.diff = diff;
+        }
+        self.reply_json(ticket, told);
+    }
+}
+
+/// The model of the last prompt before a place; the session's own, if no place is named.
+fn model_at(source: &super::session::Session, before: Option<&str>) -> Option<Value> {
+    let Some(before) = before else { return source.model.clone() };
+    let prompt = source.messages.iter().rfind(|known| known.role() == "user" && known.id() < before)?;
+    let model = &prompt.info["model"];
+    let mut kept = json!({"id": model["modelID"], "providerID": model["providerID"]});
+    if let Some(variant) = model.get("variant") {
+        kept["variant"] = variant.clone();
+    }
+    Some(kept)
+}
+
+/// A fork of a fork counts on.
+fn forked_title(title: &str) -> String {
+    let counted = title.strip_suffix(')').and_then(|title| title.rsplit_once(" (fork #"));
+    match counted.and_then(|(base, number)| Some((base, number.parse::<u64>().ok()?))) {
+        Some((base, number)) if !base.is_empty() => format!("{base} (fork #{})", number + 1),
+        _ => format!("{title} (fork #1)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fork_of_a_fork_counts_on() {
+        for (title, forked) in [
+            ("A", "A (fork #1)"),
+            ("A (fork #1)", "A (fork #2)"),
+            ("A (fork #x)", "A (fork #x) (fork #1)"),
+            (" (fork #1)", " (fork #1) (fork #1)"),
+        ] {
+            assert_eq!(forked_title(title), forked);
+        }
+    }
+}
