@@ -32,14 +32,18 @@ impl World {
     /// The tools that the agent may use.
     pub(crate) fn offered_tools(&self, session: &str) -> Vec<String> {
         let who = self.who(session);
-        let tools = self.profile.tools.iter().filter(|tool| self.permissions.offers(&who, tool));
+        let is_offered =
+            |tool: &&&str| self.permissions.offers(&who, tool) && !self.is_switched_off(session, tool);
+        let tools = self.profile.tools.iter().filter(is_offered);
         tools.map(|&tool| tool.to_owned()).collect()
     }
 
     fn prompt_message(&self, message: &Message, directory: &str) -> Value {
-        let text = message.text();
+        let said = message.parts.iter().filter(|part| part["type"] == "text" && part["ignored"] != true);
+        let mut texts: Vec<Value> = said.map(|part| json!({"type": "text", "text": part["text"]})).collect();
         if !self.profile.environment_details {
-            return json!({"role": "user", "content": text});
+            let content = if texts.len() == 1 { texts[0]["text"].take() } else { Value::Array(texts) };
+            return json!({"role": "user", "content": content});
         }
         let created = message.info.pointer("/time/created").and_then(Value::as_u64).unwrap_or_default();
         let time = iso_time(created);
@@ -48,7 +52,15 @@ impl World {
             "\n\n<environment_details>\nMessage time: {seconds}Z\nWorking directory: {directory}\n\
              Workspace root folder: {directory}\n</environment_details>"
         );
-        json!({"role": "user", "content": [{"type": "text", "text": text}, {"type": "text", "text": details}]})
+        texts.push(json!({"type": "text", "text": details}));
+        json!({"role": "user", "content": texts})
+    }
+
+    /// Has the prompt that is being answered switched this tool off?
+    fn is_switched_off(&self, session: &str, tool: &str) -> bool {
+        let Some(owner) = self.sessions.get(session) else { return false };
+        let prompt = owner.run.as_ref().and_then(|run| owner.message(&run.prompt));
+        prompt.is_some_and(|prompt| prompt.info["tools"][tool] == false)
     }
 }
 

@@ -133,6 +133,13 @@ impl Message {
         texts.join("\n")
     }
 
+    /// What its author has said; a server may have added words of its own.
+    pub(crate) fn said(&self) -> String {
+        let own = self.parts.iter().filter(|part| part["synthetic"] != true);
+        let texts: Vec<&str> = own.filter_map(|part| part["text"].as_str()).collect();
+        texts.join("\n")
+    }
+
     /// Is it the prompt with this id, or an answer to it?
     pub(crate) fn is_of_prompt(&self, prompt: &str) -> bool {
         self.id() == prompt || self.info["parentID"] == prompt

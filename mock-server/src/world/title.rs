@@ -120,7 +120,7 @@ fn prompts_and_work(owner: &Session) -> Value {
     ];
     let prompts: Vec<&Message> = owner.messages.iter().filter(is_prompt).collect();
     let told = prompts[prompts.len().saturating_sub(PROMPTS_TOLD)..].iter().zip(1..);
-    lines.extend(told.map(|(prompt, n)| format!("{n}. {}", first_units(prompt.text().trim(), PROMPT_TOLD))));
+    lines.extend(told.map(|(prompt, n)| format!("{n}. {}", first_units(prompt.said().trim(), PROMPT_TOLD))));
     let calls: Vec<String> = work(owner).take(CALLS_TOLD).map(call_in_words).collect();
     if !calls.is_empty() {
         lines.extend([String::new(), "Work done so far:".to_owned()]);
