@@ -108,6 +108,7 @@ pub struct World {
     /// The questions that wait for the person.
     questions: Vec<tools::OpenQuestion>,
     booted: BTreeSet<String>,
+    booted_next: BTreeSet<String>,
     /// A shell line has been taken apart before.
     shell_is_warm: bool,
     waiting: BTreeMap<EffectId, Purpose>,
@@ -129,6 +130,7 @@ impl World {
             sessions: BTreeMap::new(),
             questions: Vec::new(),
             booted: BTreeSet::new(),
+            booted_next: BTreeSet::new(),
             shell_is_warm: false,
             waiting: BTreeMap::new(),
             next_effect: 1,
@@ -303,6 +305,19 @@ impl World {
             for (kind, properties) in self.profile.boot_events() {
                 self.emit(directory, kind, properties);
             }
+        }
+    }
+
+    /// The instance of the next generation's routes is told, too, where instances are told late.
+    fn boot_next(&mut self, directory: &str) {
+        if self.profile.boot != BootTiming::AtPrompt || !self.booted_next.insert(directory.to_owned()) {
+            return;
+        }
+        for (kind, properties) in self.profile.boot_events() {
+            let id = self.ids.ascending("evt", self.now_ms);
+            let payload = json!({"id": id, "type": kind, "properties": properties});
+            let directory = directory.to_owned();
+            self.outputs.push(Output::Event(Event { directory, project: None, on_event: true, payload }));
         }
     }
 

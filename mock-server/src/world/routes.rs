@@ -6,10 +6,9 @@ use crate::profile::{BootTiming, UnknownRoute};
 use serde_json::{Value, json};
 
 /// Where an instance boots when it is first needed, a prompt is not all that needs it.
-const BOOTING: &[&str] = &[
-    "file.list",
-    "find.files",
-    "pty.list",
+const BOOTING: &[&str] = &["file.list", "find.files", "pty.list"];
+/// The routes of the next generation have an instance of their own, which tells of the same and of no project.
+const BOOTING_NEXT: &[&str] = &[
     "v2.agent.list",
     "v2.command.list",
     "v2.location.get",
@@ -32,6 +31,10 @@ impl World {
         if operation.is_some_and(|id| BOOTING.contains(&id)) {
             let directory = self.directory_of(request);
             self.boot(&directory, BootTiming::AtPrompt);
+        }
+        if operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {
+            let directory = self.directory_of(request);
+            self.boot_next(&directory);
         }
         let is_documented = operation.is_some();
         match (request.method.as_str(), segments.as_slice()) {
