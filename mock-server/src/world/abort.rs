@@ -106,9 +106,12 @@ impl Purpose {
             | Self::TaskStart(of, _)
             | Self::Shell(of, _)
             | Self::CallWritten(of, _) => of == session,
-            Self::RuleKept | Self::Rewind(_) | Self::JobSession(_) | Self::JobPrompt(_) | Self::Title(..) => {
-                false
-            }
+            Self::RuleKept
+            | Self::WrittenLate(..)
+            | Self::Rewind(_)
+            | Self::JobSession(_)
+            | Self::JobPrompt(_)
+            | Self::Title(..) => false,
         }
     }
 }

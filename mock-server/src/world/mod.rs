@@ -82,6 +82,8 @@ enum Purpose {
     Shell(String, usize),
     /// `tools`: the file that a call changes.
     CallWritten(String, usize),
+    /// `tools`: the file that a call changes whose turn is over.
+    WrittenLate(String, Box<tools::WritePlan>),
     /// `permission`: a rule is kept.
     RuleKept,
     /// `summary`: what changed since the session began.
@@ -176,6 +178,9 @@ impl World {
             }
             (Purpose::CallFetched(session, call), EffectResult::Fetched(got)) => {
                 self.call_fetched(&session, call, got);
+            }
+            (Purpose::WrittenLate(session, plan), EffectResult::Written(done)) => {
+                self.written_late(&session, &plan, &done);
             }
             (Purpose::CallWritten(session, call), EffectResult::Written(done)) => {
                 self.call_written(&session, call, done);

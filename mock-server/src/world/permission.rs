@@ -1,6 +1,7 @@
 //! Who may do what: rules, the questions that follow from them, and the answers.
 
 use super::rules::{self, Action, Rule, Source};
+use super::tools::Plan;
 use super::{Effect, Purpose, ReplyBody, World};
 use crate::profile::Profile;
 use serde_json::{Map, Value, json};
@@ -14,6 +15,8 @@ pub(crate) struct Pending {
     call: usize,
     /// As the event and the list have it.
     wire: Value,
+    /// What the call is about to do; it outlives its turn.
+    plan: Option<Plan>,
 }
 
 /// The rules and the open questions of a server.
@@ -192,8 +195,9 @@ impl World {
             "metadata": wish.metadata, "always": wish.always,
             "tool": {"messageID": run.message, "callID": asking.id},
         });
+        let plan = asking.plan.clone();
         self.emit_session(session, "permission.asked", wire.clone());
-        self.permissions.pending.push(Pending { id, session: session.to_owned(), call, wire });
+        self.permissions.pending.push(Pending { id, session: session.to_owned(), call, wire, plan });
     }
 
     /// A person answers a question. The session in the route does not matter to the real servers, nor here.
@@ -222,7 +226,10 @@ impl World {
         self.emit_session(session, "permission.replied", properties);
         let asked_in = &pending.wire["tool"]["messageID"];
         if self.run_mut(session).is_none_or(|run| *asked_in != run.message) {
-            // The call is over: its turn was ended while the person thought.
+            // Its turn was ended while the person thought. Nobody hears of the call any more, but a yes is a yes.
+            if let (Some(Plan::Write(plan)), "once" | "always") = (&pending.plan, answer) {
+                self.write_late(session, plan.clone());
+            }
             return;
         }
         if answer == "reject" {

@@ -21,6 +21,7 @@ use super::{Found, World, session::merge};
 use place::{Place, inside, resolved};
 pub(crate) use question::OpenQuestion;
 use serde_json::{Value, json};
+pub(crate) use write::WritePlan;
 
 /// What a call found out before it acts.
 #[derive(Debug, Clone)]

@@ -87,9 +87,25 @@ impl World {
     }
 
     pub(super) fn write(&mut self, session: &str, call: usize, plan: &WritePlan) {
-        let mark = if plan.has_mark { MARK.to_string() } else { String::new() };
-        let effect = Effect::Write { path: plan.path.clone(), content: format!("{mark}{}", plan.content) };
-        self.effect(Purpose::CallWritten(session.to_owned(), call), effect);
+        self.effect(Purpose::CallWritten(session.to_owned(), call), plan.effect());
+    }
+
+    /// The turn is over and its call is told to have failed; the file is written all the same.
+    pub(crate) fn write_late(&mut self, session: &str, plan: WritePlan) {
+        let effect = plan.effect();
+        self.effect(Purpose::WrittenLate(session.to_owned(), Box::new(plan)), effect);
+    }
+
+    pub(crate) fn written_late(&mut self, session: &str, plan: &WritePlan, done: &Result<(), String>) {
+        if done.is_ok() {
+            self.tell_written(session, plan);
+        }
+    }
+
+    fn tell_written(&mut self, session: &str, plan: &WritePlan) {
+        self.emit_session(session, "file.edited", json!({"file": plan.path}));
+        let event = if plan.before.is_some() { "change" } else { "add" };
+        self.emit_session(session, "file.watcher.updated", json!({"file": plan.path, "event": event}));
     }
 
     pub(crate) fn call_written(&mut self, session: &str, call: usize, done: Result<(), String>) {
@@ -102,9 +118,7 @@ impl World {
         else {
             return;
         };
-        self.emit_session(session, "file.edited", json!({"file": plan.path}));
-        let event = if plan.before.is_some() { "change" } else { "add" };
-        self.emit_session(session, "file.watcher.updated", json!({"file": plan.path, "event": event}));
+        self.tell_written(session, &plan);
         if plan.change == Change::Edit {
             self.edited(session, call, &plan);
             return;
@@ -151,6 +165,11 @@ pub(super) fn without_mark(content: &str) -> (String, bool) {
 }
 
 impl WritePlan {
+    fn effect(&self) -> Effect {
+        let mark = if self.has_mark { MARK.to_string() } else { String::new() };
+        Effect::Write { path: self.path.clone(), content: format!("{mark}{}", self.content) }
+    }
+
     fn diff(&self) -> String {
         patch::index_style(
             &self.path,
