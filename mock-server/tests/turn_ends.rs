@@ -126,7 +126,7 @@ async fn a_refusal_ends_the_turn_and_kilo_forgets_it_at_the_next_prompt() {
 }
 
 #[tokio::test]
-async fn who_answers_after_an_abort_is_heard_and_nothing_acts() {
+async fn a_late_yes_still_writes_and_is_no_answer_to_the_next_question() {
     let scenario = catalog::scenario("permission/write-allowed-once").unwrap();
     for server in ServerKind::ALL {
         let mut stage = Stage::open(server, scenario.clone()).await;
@@ -144,11 +144,14 @@ async fn who_answers_after_an_abort_is_heard_and_nothing_acts() {
         let id = asked["properties"]["id"].as_str().unwrap();
         let reply = stage.post(&format!("/permission/{id}/reply"), json!({"reply": "once"})).await;
         assert_eq!(reply, true);
-        assert!(!Path::new(stage.stand_in.workspace()).join("out.txt").exists());
-        let id = open["properties"]["id"].as_str().unwrap();
-        stage.post(&format!("/permission/{id}/reply"), json!({"reply": "once"})).await;
         stage.until_kind("file.edited").await;
-        assert!(Path::new(stage.stand_in.workspace()).join("out.txt").exists());
+        let file = Path::new(stage.stand_in.workspace()).join("out.txt");
+        assert!(file.exists(), "its turn is over, and it writes all the same");
+        std::fs::remove_file(&file).unwrap();
+        let id = open["properties"]["id"].as_str().unwrap();
+        assert_eq!(stage.post(&format!("/permission/{id}/reply"), json!({"reply": "once"})).await, true);
+        stage.until(|event| event["properties"]["part"]["state"]["status"] == "completed").await;
+        assert!(file.exists(), "the question of the next turn was still open");
     }
 }
 
