@@ -11,6 +11,7 @@
 //! * [`performer`] — what the shell needs of whoever answers: an engine or a replay.
 //! * `doc` — the operations of a release, and what a request for one must be.
 //! * `http`, `stream` — the shell: lanes, credentials, bodies, subscribers.
+//! * `javascript` — lengths and numbers as the servers have them.
 //! * `socket` — connections that can be reset.
 //! * [`fault`] — what breaks, one behaviour a file.
 //! * [`journal`], [`clock`] — what happened, and when.
@@ -23,6 +24,7 @@ pub mod exhibits;
 pub mod fault;
 mod fetch;
 mod http;
+mod javascript;
 pub mod journal;
 pub mod model;
 pub mod performer;

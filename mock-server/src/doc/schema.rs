@@ -1,6 +1,7 @@
 //! A value against a schema, and what is wrong with it in the words of the real servers. They stop at the first thing,
 //! in the order of the schema.
 
+use crate::javascript;
 use serde_json::{Map, Value, json};
 
 /// The named schemas of a `/doc`.
@@ -96,7 +97,7 @@ impl Schemas {
     pub(super) fn problem_of_text(&self, schema: &Value, text: &str) -> Option<Problem> {
         let mut members = Vec::new();
         self.members(schema, &mut members);
-        let number = js_number(text);
+        let number = javascript::number(text);
         members.iter_mut().for_each(|member| *member = self.resolved(member).0);
         let is_number = |member: &&Value| matches!(type_of(member), "integer" | "number");
         match members.iter().find(|member| is_number(member)) {
@@ -302,14 +303,6 @@ fn range_problem(schema: &Value, number: f64) -> Option<Problem> {
         (_, Some(min), _) if number <= min => told("greater than", min),
         (_, _, Some(max)) if number > max => told("less than or equal to", max),
         _ => None,
-    }
-}
-
-/// A text as the servers' language makes a number of it; none is `NaN`.
-fn js_number(text: &str) -> Option<f64> {
-    match text.trim() {
-        "" => Some(0.0),
-        text => text.parse().ok().filter(|number: &f64| !number.is_nan()),
     }
 }
 

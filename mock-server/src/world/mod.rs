@@ -39,7 +39,6 @@ mod summary;
 mod title;
 mod tools;
 mod turn;
-mod units;
 
 use crate::doc::Operations;
 use crate::model::Delta;

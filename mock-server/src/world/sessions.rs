@@ -3,6 +3,7 @@
 use super::routes::body_of;
 use super::session::{NewSession, Session, is_default_title};
 use super::{ApiRequest, ReplyBody, World};
+use crate::javascript;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 
@@ -14,7 +15,7 @@ impl World {
     pub(super) fn list_sessions(&mut self, request: &ApiRequest) {
         let query =
             |name: &str| request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-        let limit = query("limit").map_or(LISTED, js_number);
+        let limit = query("limit").map_or(LISTED, number_or_none);
         if limit.fract() != 0.0 {
             return self.unknown_error(request.ticket);
         }
@@ -23,7 +24,7 @@ impl World {
             let directory = self.directory_of(request);
             (self.project_of(&directory), directory)
         };
-        let start = query("start").map_or(0.0, js_number);
+        let start = query("start").map_or(0.0, number_or_none);
         let roots = query("roots") == Some("true");
         let search = query("search").filter(|words| !words.is_empty()).map(|words| format!("%{words}%"));
         let fits = |session: &&Session| {
@@ -179,11 +180,8 @@ impl<'a> Place<'a> {
 }
 
 /// A number as JavaScript reads it; what is none counts as not said.
-fn js_number(text: &str) -> f64 {
-    match text.trim() {
-        "" => 0.0,
-        text => text.parse().ok().filter(|number: &f64| number.is_finite()).unwrap_or(-1.0),
-    }
+fn number_or_none(text: &str) -> f64 {
+    javascript::number(text).filter(|number| number.is_finite()).unwrap_or(-1.0)
 }
 
 fn is_before(ms: u64, start: f64) -> bool {
@@ -239,10 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_as_javascript_reads_them() {
-        assert_eq!(
-            (js_number(""), js_number(" 2 "), js_number("abc"), js_number("1e1")),
-            (0.0, 2.0, -1.0, 10.0)
-        );
+    fn what_is_no_number_is_below_all() {
+        assert_eq!(["", " 2 ", "abc", "Infinity"].map(number_or_none), [0.0, 2.0, -1.0, -1.0]);
     }
 }

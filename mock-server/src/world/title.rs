@@ -1,8 +1,8 @@
 //! A session's title: when the model is asked for one, what it is told, and what becomes of its answer.
 
 use super::session::{Message, Session};
-use super::units::{first_units, units};
 use super::{Effect, Purpose, World};
+use crate::javascript::{first_units, units};
 use crate::model::ChatRequest;
 use crate::profile::TitleTiming;
 use serde_json::{Value, json};

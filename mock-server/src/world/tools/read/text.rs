@@ -1,6 +1,6 @@
 //! The part of a text file that one `read` gives: whole lines, up to three limits.
 
-use crate::world::units::first_units;
+use crate::javascript::first_units;
 
 /// What a call wants of a file or a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

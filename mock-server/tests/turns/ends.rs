@@ -2,81 +2,18 @@
 //! than it may, where no recording shows the whole of it. Method: a plain client on loopback, scenarios written for
 //! the purpose, logical time.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may: its failure is its answer"
-)]
-
+use crate::stage::Stage;
 use fixtures::scenario::Scenario;
-use fixtures::{ServerKind, catalog, sse};
-use mock_server::{ClockKind, Options, StandIn};
-use reqwest::{Client, Response};
+use fixtures::{ServerKind, catalog};
+use mock_server::{ClockKind, Options};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A stand-in, a client of it, and its events.
-struct Stage {
-    stand_in: StandIn,
-    client: Client,
-    response: Response,
-    parser: sse::Parser,
-    seen: Vec<Value>,
-}
-
-impl Stage {
-    async fn open(server: ServerKind, scenario: Scenario) -> Self {
-        let mut options = Options::scenario(server, scenario);
-        options.clock = ClockKind::Logical;
-        let stand_in = StandIn::start(options).await.unwrap();
-        let client = Client::builder().no_proxy().build().unwrap();
-        let response = client.get(format!("{}/event", stand_in.url())).send().await.unwrap();
-        Self { stand_in, client, response, parser: sse::Parser::new(), seen: Vec::new() }
-    }
-
-    async fn post(&self, path: &str, body: Value) -> Value {
-        let url = format!("{}{path}", self.stand_in.url());
-        self.client.post(url).json(&body).send().await.unwrap().json().await.unwrap()
-    }
-
-    async fn get(&self, path: &str) -> Value {
-        let url = format!("{}{path}", self.stand_in.url());
-        self.client.get(url).send().await.unwrap().json().await.unwrap()
-    }
-
-    async fn session(&self) -> String {
-        self.post("/session", json!({})).await["id"].as_str().unwrap().to_owned()
-    }
-
-    async fn prompt(&self, session: &str, text: &str) -> Value {
-        self.post(&format!("/session/{session}/message"), said(text)).await
-    }
-
-    /// Sends a prompt and does not wait for its end.
-    async fn begin(&self, session: &str, text: &str) {
-        let url = format!("{}/session/{session}/prompt_async", self.stand_in.url());
-        self.client.post(url).json(&said(text)).send().await.unwrap();
-    }
-
-    async fn until(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
-        loop {
-            if let Some(event) = self.seen.iter().find(|event| fits(event)) {
-                return event.clone();
-            }
-            let chunk = self.response.chunk().await.unwrap().expect("the stream ended too early");
-            let frames = self.parser.feed(&chunk).into_iter();
-            self.seen.extend(frames.map(|frame| serde_json::from_str::<Value>(&frame.data).unwrap()));
-        }
-    }
-
-    async fn until_kind(&mut self, kind: &str) -> Value {
-        self.until(|event| event["type"] == kind).await
-    }
-}
-
-fn said(text: &str) -> Value {
-    json!({"parts": [{"type": "text", "text": text}]})
+/// On a stage where time leaps.
+async fn open(server: ServerKind, scenario: Scenario) -> Stage {
+    let mut options = Options::scenario(server, scenario);
+    options.clock = ClockKind::Logical;
+    Stage::open(options).await
 }
 
 /// A scenario of turns, each with the prompt that it answers.
@@ -94,7 +31,7 @@ fn scenario(turns: &[(&str, &str)]) -> Scenario {
 async fn logical_time_leaps_over_the_wait_for_a_further_try() {
     let turns = [("go", "{ fail = 429, retry_after = 3600 }, { fail = 503 }, { say = \"Done.\" }")];
     for server in ServerKind::ALL {
-        let mut stage = Stage::open(server, scenario(&turns)).await;
+        let mut stage = open(server, scenario(&turns)).await;
         let session = stage.session().await;
         let answer = stage.prompt(&session, "go").await;
         assert_eq!(answer["parts"][1]["text"], "Done.");
@@ -111,7 +48,7 @@ async fn logical_time_leaps_over_the_wait_for_a_further_try() {
 async fn a_refusal_ends_the_turn_and_kilo_forgets_it_at_the_next_prompt() {
     let turns = [("go", "{ fail = 401, message = \"No.\" }"), ("again", "{ say = \"Yes.\" }")];
     for server in ServerKind::ALL {
-        let mut stage = Stage::open(server, scenario(&turns)).await;
+        let mut stage = open(server, scenario(&turns)).await;
         let session = stage.session().await;
         let answer = stage.prompt(&session, "go").await;
         let error = &answer["info"]["error"];
@@ -129,7 +66,7 @@ async fn a_refusal_ends_the_turn_and_kilo_forgets_it_at_the_next_prompt() {
 async fn a_late_yes_still_writes_and_is_no_answer_to_the_next_question() {
     let scenario = catalog::scenario("permission/write-allowed-once").unwrap();
     for server in ServerKind::ALL {
-        let mut stage = Stage::open(server, scenario.clone()).await;
+        let mut stage = open(server, scenario.clone()).await;
         let session = stage.session().await;
         stage.begin(&session, "please write it").await;
         let asked = stage.until_kind("permission.asked").await;
@@ -158,7 +95,7 @@ async fn a_late_yes_still_writes_and_is_no_answer_to_the_next_question() {
 #[tokio::test]
 async fn an_abort_of_nothing_is_true_and_tells_idle() {
     for server in ServerKind::ALL {
-        let mut stage = Stage::open(server, scenario(&[("go", "{ say = \"x\" }")])).await;
+        let mut stage = open(server, scenario(&[("go", "{ say = \"x\" }")])).await;
         assert_eq!(stage.post("/session/ses_unknown/abort", json!({})).await, true);
         assert_eq!(stage.until_kind("session.idle").await["properties"]["sessionID"], "ses_unknown");
     }
@@ -171,7 +108,7 @@ async fn an_abort_drops_what_the_model_would_say_at_its_gate() {
         ("again", "{ say = \"Three\" }"),
     ];
     for server in ServerKind::ALL {
-        let mut stage = Stage::open(server, scenario(&turns)).await;
+        let mut stage = open(server, scenario(&turns)).await;
         let session = stage.session().await;
         stage.begin(&session, "go").await;
         stage.until_kind("message.part.delta").await;
@@ -193,7 +130,7 @@ async fn one_answer_answers_what_the_same_session_asks_and_nothing_else() {
     for (server, answer) in
         ServerKind::ALL.into_iter().flat_map(|s| [(s, "reject"), (s, "always"), (s, "once")])
     {
-        let mut stage = Stage::open(server, scenario(&[("go", &steps)])).await;
+        let mut stage = open(server, scenario(&[("go", &steps)])).await;
         let sessions = [stage.session().await, stage.session().await];
         let mut asked = Vec::new();
         for session in &sessions {
@@ -226,7 +163,7 @@ async fn a_list_that_the_person_is_asked_about_is_not_told_before() {
     let mut scenario = scenario(&[("go", &steps)]);
     scenario.workspace.config.insert("permission".to_owned(), json!({"todowrite": "ask"}));
     for server in ServerKind::ALL {
-        let mut stage = Stage::open(server, scenario.clone()).await;
+        let mut stage = open(server, scenario.clone()).await;
         let session = stage.session().await;
         stage.begin(&session, "go").await;
         let asked = stage.until_kind("permission.asked").await;

@@ -1,0 +1,14 @@
+//! Turns as a plain client on loopback sees them, where no recording shows the whole of it. Each file says its goal.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may: its failure is its answer"
+)]
+
+mod ends;
+mod outside;
+mod questions;
+mod shell;
+mod stage;
