@@ -7,6 +7,7 @@
 //! * [`workspace`] — the agent's folder.
 //! * [`engine`] — drives a world: performs its effects in order, turns its outputs into bytes.
 //! * [`exhibits`] — what a server says about itself, as it was recorded.
+//! * `roster` — the agents and commands of a release.
 //! * [`replay`] — a recording, played again.
 //! * [`performer`] — what the shell needs of whoever answers: an engine or a replay.
 //! * `doc` — the operations of a release, and what a request for one must be.
@@ -30,6 +31,7 @@ pub mod model;
 pub mod performer;
 pub mod profile;
 pub mod replay;
+mod roster;
 mod shell;
 mod socket;
 pub mod standin;

@@ -3,6 +3,9 @@
 use fixtures::recording::ModelPurpose;
 use serde_json::{Value, json};
 
+/// How the servers ask for a summary, and for one that takes up an earlier one.
+const SUMMARY: [&str; 2] = ["anchored summary", "<prior-summary>"];
+
 /// What a server asks its model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
@@ -47,7 +50,7 @@ impl ChatRequest {
         let system =
             self.messages.iter().find(|message| role(message) == "system").map(text).unwrap_or_default();
         let asks_for_summary =
-            self.last_prompt().is_some_and(|(_, prompt)| prompt.contains("anchored summary"));
+            self.last_prompt().is_some_and(|(_, prompt)| SUMMARY.iter().any(|words| prompt.contains(words)));
         if system.to_ascii_lowercase().contains("title generator") {
             ModelPurpose::Title
         } else if asks_for_summary {

@@ -1,7 +1,7 @@
 //! Kilo CLI 7.7.7.
 
 use super::rules;
-use super::{BootTiming, DiffStyle, FollowUps, MisuseWords, Profile, TitleTiming, UnknownRoute};
+use super::{BootTiming, DiffStyle, FollowUps, MisuseWords, PlanWords, Profile, TitleTiming, UnknownRoute};
 use fixtures::ServerKind;
 use serde_json::{Value, json};
 
@@ -46,6 +46,15 @@ pub(super) static PROFILE: Profile = Profile {
     keeps_narrow_questions: true,
     searches_one_file: true,
     children_end_late: true,
+    tells_agent_changes: true,
+    plan: PlanWords::WithFile {
+        words: include_str!("texts/kilo-plan.txt"),
+        file: include_str!("texts/kilo-plan-file.txt"),
+    },
+    names_pictures_first: true,
+    tail_turns: Some(2),
+    replays_prompts: true,
+    names_commands: true,
     misuse: MisuseWords::All,
     boot: BootTiming::AtConnect,
     plugins: &[
@@ -105,6 +114,7 @@ pub(super) static PROFILE: Profile = Profile {
         "glob",
         "grep",
         "kilo_local_recall",
+        "plan_exit",
         "question",
         "read",
         "schedule_wakeup",

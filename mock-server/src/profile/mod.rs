@@ -95,6 +95,19 @@ pub struct Profile {
     pub keeps_narrow_questions: bool,
     /// A search for lines in one file searches it alone, not all of its folder.
     pub searches_one_file: bool,
+    /// An agent that follows another one in a session is told so.
+    pub tells_agent_changes: bool,
+    /// What the agent that only plans is told.
+    pub plan: PlanWords,
+    /// Pictures that a prompt carries get their ids before its other parts do; a file that can't be read is told, and
+    /// the prompt goes on.
+    pub names_pictures_first: bool,
+    /// How many of the latest prompts a summary may leave as they are; all that fit when absent.
+    pub tail_turns: Option<usize>,
+    /// A prompt that leaves no room for its answer is sent again behind the summary that makes room.
+    pub replays_prompts: bool,
+    /// The words of a command are kept with its name; unknown ones are told with the client's own, sorted.
+    pub names_commands: bool,
     /// A turn that is aborted is told to be idle before the other agents that work for it are done.
     pub children_end_late: bool,
     /// What is told of arguments that a tool can't take.
@@ -113,6 +126,25 @@ pub struct Profile {
     pub sites: &'static [&'static str],
     /// What an unknown route answers.
     pub unknown_route: UnknownRoute,
+}
+
+/// What the agent that only plans is told with its prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanWords {
+    /// And where its plan is to be written.
+    WithFile {
+        /// That it is to plan.
+        words: &'static str,
+        /// The place; `${workspace}` and `${created}` are filled in.
+        file: &'static str,
+    },
+    /// And, once another agent works, that planning is over.
+    WithEnd {
+        /// That it is to plan.
+        words: &'static str,
+        /// That it is over.
+        end: &'static str,
+    },
 }
 
 /// What is told of arguments that a tool can't take.

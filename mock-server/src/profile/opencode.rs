@@ -1,7 +1,9 @@
 //! OpenCode 1.18.33.
 
 use super::rules;
-use super::{BootTiming, DiffStyle, FollowUps, MisuseWords, NO_EVENTS, Profile, TitleTiming, UnknownRoute};
+use super::{
+    BootTiming, DiffStyle, FollowUps, MisuseWords, NO_EVENTS, PlanWords, Profile, TitleTiming, UnknownRoute,
+};
 use fixtures::ServerKind;
 
 pub(super) static PROFILE: Profile = Profile {
@@ -45,6 +47,15 @@ pub(super) static PROFILE: Profile = Profile {
     keeps_narrow_questions: false,
     searches_one_file: false,
     children_end_late: false,
+    tells_agent_changes: false,
+    plan: PlanWords::WithEnd {
+        words: include_str!("texts/opencode-plan.txt"),
+        end: include_str!("texts/opencode-build.txt"),
+    },
+    names_pictures_first: false,
+    tail_turns: None,
+    replays_prompts: false,
+    names_commands: false,
     misuse: MisuseWords::First,
     boot: BootTiming::AtPrompt,
     plugins: &[

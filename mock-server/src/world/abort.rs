@@ -9,6 +9,7 @@ impl World {
     /// `POST /session/{id}/abort`. It is true for a session without a turn too, even for an unknown one.
     pub(super) fn abort(&mut self, request: &ApiRequest, session: &str) {
         match self.run_mut(session).map(|run| run.retry.is_some()) {
+            Some(_) if self.runs_person_line(session) => self.abort_person_line(session),
             Some(waits_to_retry) => self.abort_turn(session, waits_to_retry),
             None => {
                 let directory = match self.sessions.get(session) {
@@ -105,10 +106,14 @@ impl Purpose {
             | Self::CallFetched(of, _)
             | Self::TaskStart(of, _)
             | Self::Shell(of, _)
+            | Self::PersonLine(of)
             | Self::CallWritten(of, _) => of == session,
             Self::RuleKept
             | Self::WrittenLate(..)
             | Self::Rewind(_)
+            | Self::Letter(_)
+            | Self::CommandLine(_)
+            | Self::CommandName(_)
             | Self::JobSession(_)
             | Self::JobPrompt(_)
             | Self::Title(..) => false,

@@ -1,32 +1,58 @@
 //! What the model is told: the conversation as an OpenAI-compatible request.
 
 use super::World;
+use super::reminders::Reminder;
 use super::session::{Message, iso_time};
 use crate::model::ChatRequest;
 use serde_json::{Value, json};
 
+/// How a result is told that was taken away to save room.
+pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
+
 impl World {
     /// The request for the current step of a session's turn.
     pub(crate) fn turn_request(&self, session: &str) -> ChatRequest {
+        if let Some(prompt) = self.summary_prompt(session) {
+            let messages = vec![
+                json!({"role": "system", "content": "You are a summary writer played by a stand-in."}),
+                json!({"role": "user", "content": prompt}),
+            ];
+            return ChatRequest {
+                messages,
+                tools: Vec::new(),
+                stream: true,
+                session: Some(session.to_owned()),
+            };
+        }
         let mut messages =
             vec![json!({"role": "system", "content": "You are a coding agent played by a stand-in."})];
         if let Some(owner) = self.sessions.get(session) {
             let current = owner.run.as_ref().map_or("", |run| run.message.as_str());
-            let prompt = owner.run.as_ref().map_or("", |run| run.prompt.as_str());
             let waits = |id: &str| owner.queue.iter().any(|queued| queued.message == id);
-            let told =
-                |message: &&Message| message.id() != current && !waits(message.id()) && !is_lost(message);
-            let is_last = |message: &&Message| message.id() == prompt || message.info["parentID"] == prompt;
-            let (last, earlier): (Vec<_>, Vec<_>) = owner.messages.iter().filter(told).partition(is_last);
-            for message in earlier.into_iter().chain(last) {
-                match message.role() {
-                    "user" => messages.push(self.prompt_message(message, &owner.directory)),
-                    _ => messages.extend(answer_messages(message, self.profile.wordless_is_null)),
-                }
+            let history = self.history(owner);
+            let told = history.into_iter().filter(|message| message.id() != current && !waits(message.id()));
+            let told: Vec<&Message> = told.collect();
+            let last = told.iter().rposition(|message| message.role() == "user");
+            for (at, message) in told.iter().enumerate() {
+                let reminders =
+                    if Some(at) == last { self.reminders(owner, &told, message) } else { Vec::new() };
+                messages.extend(self.told(message, reminders, &owner.directory));
             }
         }
         let tools = self.offered_tools(session);
         ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()) }
+    }
+
+    /// A message as the model is told it; `reminders` are told with it and kept nowhere.
+    pub(crate) fn told(&self, message: &Message, reminders: Vec<Reminder>, directory: &str) -> Vec<Value> {
+        if message.role() != "user" {
+            return if is_lost(message) {
+                Vec::new()
+            } else {
+                answer_messages(message, self.profile.wordless_is_null)
+            };
+        }
+        self.prompt_message(message, reminders, directory).into_iter().collect()
     }
 
     /// The tools that the agent may use.
@@ -38,22 +64,24 @@ impl World {
         tools.map(|&tool| tool.to_owned()).collect()
     }
 
-    fn prompt_message(&self, message: &Message, directory: &str) -> Value {
-        let said = message.parts.iter().filter(|part| part["type"] == "text" && part["ignored"] != true);
-        let mut texts: Vec<Value> = said.map(|part| json!({"type": "text", "text": part["text"]})).collect();
-        if !self.profile.environment_details {
-            let content = if texts.len() == 1 { texts[0]["text"].take() } else { Value::Array(texts) };
-            return json!({"role": "user", "content": content});
+    fn prompt_message(&self, message: &Message, reminders: Vec<Reminder>, directory: &str) -> Option<Value> {
+        let mut texts: Vec<(Option<&str>, String)> =
+            message.parts.iter().filter_map(|part| Some((part["id"].as_str(), prompt_text(part)?))).collect();
+        for reminder in reminders {
+            let before =
+                reminder.before.and_then(|id| texts.iter().position(|(of, _)| *of == Some(id.as_str())));
+            texts.insert(before.unwrap_or(texts.len()), (None, reminder.text));
         }
-        let created = message.info.pointer("/time/created").and_then(Value::as_u64).unwrap_or_default();
-        let time = iso_time(created);
-        let seconds = time.split('.').next().unwrap_or_default();
-        let details = format!(
-            "\n\n<environment_details>\nMessage time: {seconds}Z\nWorking directory: {directory}\n\
-             Workspace root folder: {directory}\n</environment_details>"
-        );
-        texts.push(json!({"type": "text", "text": details}));
-        json!({"role": "user", "content": texts})
+        if texts.is_empty() && !self.profile.environment_details {
+            return None;
+        }
+        let mut texts: Vec<Value> =
+            texts.into_iter().map(|(_, text)| json!({"type": "text", "text": text})).collect();
+        if self.profile.environment_details {
+            texts.push(json!({"type": "text", "text": environment_details(message, directory)}));
+        }
+        let content = if texts.len() == 1 { texts[0]["text"].take() } else { Value::Array(texts) };
+        Some(json!({"role": "user", "content": content}))
     }
 
     /// Has the prompt that is being answered switched this tool off?
@@ -61,6 +89,44 @@ impl World {
         let Some(owner) = self.sessions.get(session) else { return false };
         let prompt = owner.run.as_ref().and_then(|run| owner.message(&run.prompt));
         prompt.is_some_and(|prompt| prompt.info["tools"][tool] == false)
+    }
+}
+
+/// What is told behind every prompt.
+fn environment_details(message: &Message, directory: &str) -> String {
+    let created = message.info.pointer("/time/created").and_then(Value::as_u64).unwrap_or_default();
+    let time = iso_time(created);
+    let seconds = time.split('.').next().unwrap_or_default();
+    format!(
+        "\n\n<environment_details>\nMessage time: {seconds}Z\nWorking directory: {directory}\n\
+         Workspace root folder: {directory}\n</environment_details>"
+    )
+}
+
+/// What the model is told of a part of a prompt. The model of a stand-in sees no pictures and hears nothing.
+fn prompt_text(part: &Value) -> Option<String> {
+    match part["type"].as_str()? {
+        "text" if part["ignored"] != true => {
+            part["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+        }
+        "compaction" => Some("What did we do so far?".to_owned()),
+        "subtask" => Some("The following tool was executed by the user".to_owned()),
+        "file" => {
+            let kind = kind_of(part["mime"].as_str()?)?;
+            let name = part["filename"].as_str().filter(|name| !name.is_empty());
+            let named = name.map_or_else(|| kind.to_owned(), |name| format!("\"{name}\""));
+            Some(format!(
+                "ERROR: Cannot read {named} (this model does not support {kind} input). Inform the user."
+            ))
+        }
+        _ => None,
+    }
+}
+
+fn kind_of(mime: &str) -> Option<&'static str> {
+    match mime {
+        "application/pdf" => Some("pdf"),
+        _ => ["image", "audio", "video"].into_iter().find(|kind| mime.split('/').next() == Some(kind)),
     }
 }
 
@@ -90,11 +156,19 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
                     "id": part["callID"], "type": "function",
                     "function": {"name": part["tool"], "arguments": state["input"].to_string()},
                 }));
-                let content = state.get("output").or_else(|| state.get("error")).cloned().unwrap_or_default();
+                let is_cleared = state.pointer("/time/compacted").is_some();
+                let content = match state.get("output").or_else(|| state.get("error")) {
+                    Some(_) if is_cleared => json!(CLEARED),
+                    Some(said) => said.clone(),
+                    None => json!("[Tool execution was interrupted]"),
+                };
                 results.push(json!({"role": "tool", "tool_call_id": part["callID"], "content": content}));
             }
             _ => {}
         }
+    }
+    if said.is_empty() && thought.is_empty() && calls.is_empty() {
+        return Vec::new();
     }
     let is_null = wordless_is_null && said.is_empty() && !calls.is_empty();
     let content = if is_null { Value::Null } else { json!(said) };

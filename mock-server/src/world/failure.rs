@@ -75,6 +75,20 @@ impl World {
         self.end_turn(session, TurnEnd::Error);
     }
 
+    /// The server has made a mistake: who waits gets no more than that, and the turn is over.
+    pub(crate) fn break_off(&mut self, session: &str) {
+        let mut tickets = Vec::new();
+        if let Some(run) = self.run_mut(session) {
+            tickets.append(&mut run.tickets);
+            tickets.append(&mut run.yes);
+            tickets.extend(run.commands.drain(..).filter_map(|command| command.ticket));
+        }
+        for ticket in tickets {
+            self.unknown_error(ticket);
+        }
+        self.end_turn(session, TurnEnd::Error);
+    }
+
     /// Closes what the current step leaves open; its message says how it ended.
     pub(crate) fn close_step(&mut self, session: &str, error: Option<Value>) {
         let now = self.now_ms;

@@ -6,6 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
 const BASE_62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Without I, L, O and U.
+const BASE_32: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ADJECTIVES: &[&str] = &["calm", "clever", "crisp", "curious", "happy", "jolly", "quiet", "swift"];
 const NOUNS: &[&str] = &["cactus", "canyon", "engine", "garden", "harbor", "meadow", "planet", "river"];
 
@@ -33,6 +35,17 @@ impl Ids {
     pub(crate) fn descending(&mut self, prefix: &str, now_ms: u64) -> String {
         let stamp = !self.stamp(now_ms);
         self.id(prefix, stamp)
+    }
+
+    /// A call that no model has made: a time in ten signs, and sixteen by chance.
+    pub(crate) fn call(&mut self, now_ms: u64) -> String {
+        let of_time = (0..10).rev().map(|place| now_ms >> (place * 5) & 31);
+        let mut id: String =
+            of_time.map(|sign| char::from(BASE_32[usize::try_from(sign).unwrap_or(0)])).collect();
+        for _ in 0..16 {
+            id.push(char::from(BASE_32[self.below(BASE_32.len())]));
+        }
+        id
     }
 
     /// A name for people: two words.

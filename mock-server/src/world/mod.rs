@@ -8,7 +8,8 @@
 //! * `session` — sessions, messages and parts, and the JSON that they are on the wire.
 //! * `sessions`, `messages` — the routes that make, list, change and delete them.
 //! * `fork` — a session's copy; `revert` — a session is taken back, with the files.
-//! * `prompt` — what a person sends: at once, or a follow-up.
+//! * `prompt` — what a person sends: at once, or a follow-up; `letter` — what it carries is read.
+//! * `command`, `person_line` — commands and lines of the person; `agents` — who can work.
 //! * `turn` — from a prompt to idle: one step of the model after the other.
 //! * `answer` — the deltas of one answer of the model → parts.
 //! * `failure` — answers that do not come, or not whole; `abort` — the person ends a turn.
@@ -16,25 +17,34 @@
 //! * `permission` — questions, answers; `rules` — what the rules say.
 //! * `patch` — two contents → a diff, in each server's spelling.
 //! * `summary` — the background jobs: what changed; `title` — the session's title.
-//! * `conversation` — what the model is told.
+//! * `conversation` — what the model is told; `history` — what of it counts; `reminders` — what is told beside.
+//! * `compaction` — a conversation is summed up; `subtask` — a prompt gives work to another agent.
 //! * `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 
 mod abort;
+mod agents;
 mod answer;
+mod command;
+mod compaction;
 mod conversation;
 mod failure;
 mod fork;
+mod history;
 mod ids;
 mod io;
+mod letter;
 mod messages;
 mod patch;
 mod permission;
+mod person_line;
 mod prompt;
+mod reminders;
 mod revert;
 mod routes;
 mod rules;
 mod session;
 mod sessions;
+mod subtask;
 mod summary;
 mod title;
 mod tools;
@@ -53,6 +63,7 @@ use permission::Permissions;
 use serde_json::{Value, json};
 use session::Session;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 /// What an effect's result is for.
 #[derive(Debug)]
@@ -91,6 +102,14 @@ enum Purpose {
     JobPrompt(summary::Job),
     /// `revert`: the files are looked at, put back, compared.
     Rewind(Box<revert::Rewind>),
+    /// `letter`: what stands at the place that a part of a prompt names.
+    Letter(Box<letter::Letter>),
+    /// `person_line`: the line of a person.
+    PersonLine(String),
+    /// `command`: a line of a command's template.
+    CommandLine(Box<command::Calling>),
+    /// `command`: what stands at the place that a template names.
+    CommandName(Box<command::Calling>),
     /// `title`: a title, so far.
     Title(String, String),
 }
@@ -108,6 +127,8 @@ pub struct World {
     permissions: Permissions,
     /// The questions that wait for the person.
     questions: Vec<tools::OpenQuestion>,
+    /// Who can work, once anybody has asked.
+    agents: OnceLock<Vec<agents::Agent>>,
     booted: BTreeSet<String>,
     booted_next: BTreeSet<String>,
     /// A shell line has been taken apart before.
@@ -130,6 +151,7 @@ impl World {
             now_ms: 0,
             sessions: BTreeMap::new(),
             questions: Vec::new(),
+            agents: OnceLock::new(),
             booted: BTreeSet::new(),
             booted_next: BTreeSet::new(),
             shell_is_warm: false,
@@ -187,6 +209,10 @@ impl World {
             (Purpose::RuleKept, EffectResult::Yielded) => {
                 self.emit_global("global.config.updated", json!({"sandbox": false}));
             }
+            (Purpose::Letter(letter), EffectResult::Read(found)) => self.letter_looked(*letter, found),
+            (Purpose::CommandName(calling), EffectResult::Read(found)) => {
+                self.name_looked_up(*calling, found)
+            }
             (Purpose::Rewind(rewind), result) => self.rewound(*rewind, result),
             (Purpose::JobSession(job), EffectResult::Changes(changes)) => self.job_session(job, &changes),
             (Purpose::JobPrompt(job), EffectResult::Changes(changes)) => self.job_prompt(&job, &changes),
@@ -217,12 +243,30 @@ impl World {
     }
 
     fn shell_told(&mut self, effect: EffectId, news: ShellNews) {
-        let Some(Purpose::Shell(session, call)) = self.waiting.get(&effect) else { return };
-        let (session, call) = (session.clone(), *call);
-        if !matches!(news, ShellNews::Printed(_)) {
-            self.waiting.remove(&effect);
+        let goes_on = matches!(news, ShellNews::Printed(_));
+        match self.waiting.remove(&effect) {
+            Some(Purpose::Shell(session, call)) => {
+                if goes_on {
+                    self.waiting.insert(effect, Purpose::Shell(session.clone(), call));
+                }
+                self.shell_says(&session, call, news);
+            }
+            Some(Purpose::PersonLine(session)) => {
+                if goes_on {
+                    self.waiting.insert(effect, Purpose::PersonLine(session.clone()));
+                }
+                self.person_line_says(&session, news);
+            }
+            Some(Purpose::CommandLine(calling)) => {
+                if let Some(calling) = self.command_line_says(*calling, &news) {
+                    self.waiting.insert(effect, Purpose::CommandLine(calling));
+                }
+            }
+            Some(other) => {
+                self.waiting.insert(effect, other);
+            }
+            None => {}
         }
-        self.shell_says(&session, call, news);
     }
 
     fn model_failed(&mut self, effect: EffectId, failure: ModelFailure) {

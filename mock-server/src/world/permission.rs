@@ -23,7 +23,7 @@ pub(crate) struct Pending {
 #[derive(Debug)]
 pub(crate) struct Permissions {
     /// The rules of each agent, and behind them the configuration's.
-    rules: BTreeMap<&'static str, Vec<Rule>>,
+    rules: BTreeMap<String, Vec<Rule>>,
     /// What a person has allowed for always.
     kept: Vec<Rule>,
     /// What is allowed for always does not lift a narrower rule that asks.
@@ -53,20 +53,30 @@ enum Verdict {
 impl Permissions {
     pub(crate) fn new(config: &Map<String, Value>, profile: &Profile) -> Self {
         let of_config = rules::of_config(config);
-        let own = |(permission, pattern, word): &(&str, &str, &str)| {
-            let action = Action::of(word).unwrap_or(Action::Ask);
-            match *pattern {
-                "" => Rule::plain(permission, action, Source::Agent),
-                pattern => Rule::new(permission, pattern, action, Source::Agent),
-            }
-        };
         let all = |lists: [&'static [(&str, &str, &str)]; 2]| -> Vec<Rule> {
-            lists.into_iter().flatten().map(own).chain(of_config.clone()).collect()
+            lists.into_iter().flat_map(rules::of_words).chain(of_config.clone()).collect()
         };
-        let mut rules = BTreeMap::from([(profile.agent, all([profile.rules, profile.own_rules]))]);
-        rules.extend(profile.subagents.iter().map(|(name, own)| (*name, all([profile.rules, own]))));
+        let mut rules = BTreeMap::from([(profile.agent.to_owned(), all([profile.rules, profile.own_rules]))]);
+        rules.extend(
+            profile.subagents.iter().map(|(name, own)| ((*name).to_owned(), all([profile.rules, own]))),
+        );
         let keeps_narrow_questions = profile.keeps_narrow_questions;
         Self { rules, kept: Vec::new(), keeps_narrow_questions, pending: Vec::new() }
+    }
+
+    /// Are the rules of an agent known?
+    pub(crate) fn knows(&self, agent: &str) -> bool {
+        self.rules.contains_key(agent)
+    }
+
+    pub(crate) fn meet(&mut self, agent: String, rules: Vec<Rule>) {
+        self.rules.insert(agent, rules);
+    }
+
+    /// What the rules of an agent alone say.
+    pub(crate) fn says(&self, agent: &str, permission: &str, pattern: &str) -> Action {
+        let of_agent = self.rules.get(agent).into_iter().flatten();
+        rules::decide(of_agent, permission, pattern).action
     }
 
     /// May a call do this to everything, without asking anybody?

@@ -1,5 +1,6 @@
 //! What a person sends: taken at once, or a follow-up of the turn that runs.
 
+use super::letter::Letter;
 use super::routes::body_of;
 use super::session::{Message, merge};
 use super::{ApiRequest, ReplyBody, Ticket, World};
@@ -25,6 +26,19 @@ pub(crate) struct Prompt {
     pub(crate) no_reply: bool,
     /// The parts, as the client wrote them.
     pub(crate) parts: Vec<Value>,
+    /// The command whose words these are.
+    pub(crate) command: Option<Executed>,
+}
+
+/// A command that was called: its name and what was said with it.
+#[derive(Debug, Clone)]
+pub(crate) struct Executed {
+    pub(crate) name: String,
+    pub(crate) arguments: String,
+    /// Who waits for its end.
+    pub(crate) ticket: Option<Ticket>,
+    /// They get no more than a yes.
+    pub(crate) is_yes: bool,
 }
 
 /// A prompt whose message is stored.
@@ -34,6 +48,15 @@ pub(crate) struct Queued {
     pub(crate) ticket: Option<Ticket>,
     /// The prompt's message.
     pub(crate) message: String,
+    /// The command whose words it says.
+    pub(crate) command: Option<Executed>,
+}
+
+impl Prompt {
+    /// Who waits for it, for itself or for the command whose words it says.
+    pub(crate) fn waiting(&self) -> Option<Ticket> {
+        self.ticket.or_else(|| self.command.as_ref()?.ticket)
+    }
 }
 
 impl World {
@@ -53,37 +76,51 @@ impl World {
             kept: kept.collect(),
             no_reply: body["noReply"] == true,
             parts: body["parts"].as_array().cloned().unwrap_or_default(),
+            command: None,
         };
         if waiting.is_none() {
             self.reply(request.ticket, 204, ReplyBody::Empty);
         }
-        self.prompt(id, &prompt);
+        self.prompt(id, prompt);
     }
 
-    /// Takes a prompt: at once, or as a follow-up of the turn that is running.
-    pub(crate) fn prompt(&mut self, session: &str, prompt: &Prompt) {
+    /// Takes a prompt: what it carries is read, then it is stored.
+    pub(crate) fn prompt(&mut self, session: &str, prompt: Prompt) {
         let Some(owner) = self.sessions.get(session) else { return };
         let is_busy = owner.run.is_some();
         self.forget_reverted(session);
         if !is_busy {
             self.remove_empty_failures(session);
         }
-        let message = self.store_prompt(session, prompt);
-        self.switch_tools(session, prompt.tools.as_ref());
+        if let Some(letter) = self.open_letter(session, prompt) {
+            self.read_letter(letter);
+        }
+    }
+
+    /// All is read: the turn begins at once, or this is a follow-up of the one that is running.
+    pub(crate) fn store_letter(&mut self, letter: Letter) {
+        let Letter { session, prompt, info, parts, .. } = letter;
+        if !self.sessions.contains_key(&session) {
+            return self.unknown_error_to(prompt.waiting());
+        }
+        let message = self.store_message(&session, info, parts);
+        self.switch_tools(&session, prompt.tools.as_ref());
         if prompt.no_reply {
             let stored =
-                self.sessions.get(session).and_then(|owner| owner.message(&message)).map(Message::wire);
+                self.sessions.get(&session).and_then(|owner| owner.message(&message)).map(Message::wire);
             if let (Some(ticket), Some(stored)) = (prompt.ticket, stored) {
                 self.reply_json(ticket, stored);
             }
             return;
         }
-        let queued = Queued { ticket: prompt.ticket, message };
-        if !is_busy {
-            self.begin_turn(session, queued);
-        } else if let Some(owner) = self.sessions.get_mut(session) {
+        let queued = Queued { ticket: prompt.ticket, message, command: prompt.command };
+        if self.run_mut(&session).is_none() {
+            self.begin_turn(&session, queued);
+        } else if let Some(queued) = self.wait_for_person_line(&session, queued)
+            && let Some(owner) = self.sessions.get_mut(&session)
+        {
             owner.queue.push_back(queued);
-            self.emit_queue(session);
+            self.emit_queue(&session);
         }
     }
 
@@ -119,36 +156,71 @@ impl World {
         }
     }
 
-    pub(crate) fn store_prompt(&mut self, session: &str, prompt: &Prompt) -> String {
-        let message = prompt.message.clone().unwrap_or_else(|| self.ids.ascending("msg", self.now_ms));
-        let now = self.now_ms;
+    /// Stores a prompt that nobody has to read first.
+    pub(crate) fn store_prompt(&mut self, session: &str, prompt: Prompt) -> String {
+        let Some(letter) = self.open_letter(session, prompt) else { return String::new() };
+        self.store_message(session, letter.info, letter.prompt.parts)
+    }
+
+    /// Who is to answer, with which model; `None` when there is nobody of that name.
+    fn open_letter(&mut self, session: &str, prompt: Prompt) -> Option<Letter> {
         let kept = if self.profile.prompts_keep_agent { self.agent_of(session) } else { self.profile.agent };
         let agent = prompt.agent.clone().unwrap_or_else(|| kept.to_owned());
-        let mut model = prompt.model.clone().unwrap_or_else(|| self.model_of(session));
+        if self.is_nobody(session, &agent) {
+            self.unknown_error_to(prompt.waiting());
+            return None;
+        }
+        let message = prompt.message.clone().unwrap_or_else(|| self.ids.ascending("msg", self.now_ms));
+        let own = self.own_model_of(&agent);
+        let mut model = prompt.model.clone().or(own).unwrap_or_else(|| self.model_of(session));
         if let Some(variant) = &prompt.variant {
             model["variant"] = json!(variant);
         }
         self.note_agent_and_model(session, &agent, &model);
         let mut info = json!({
-            "id": message, "sessionID": session, "role": "user", "time": {"created": now},
+            "id": message, "sessionID": session, "role": "user", "time": {"created": self.now_ms},
             "agent": agent, "model": model,
         });
         if let Some(tools) = &prompt.tools {
             info["tools"] = tools.clone();
         }
         merge(&mut info, prompt.kept.clone());
+        Some(Letter::new(session, prompt, info))
+    }
+
+    /// A message is told before its parts. They are told in the order in which they were written, and stand in the
+    /// order of their ids.
+    fn store_message(&mut self, session: &str, info: Value, parts: Vec<Value>) -> String {
+        let message = info["id"].as_str().unwrap_or_default().to_owned();
         self.push_message(session, &message, info);
-        for part in &prompt.parts {
-            self.add_part(session, &message, part.clone());
+        let now = self.now_ms;
+        let number = |mut part: Value, ids: &mut super::ids::Ids| {
+            if part.get("id").is_none() {
+                part["id"] = json!(ids.ascending("prt", now));
+            }
+            part
+        };
+        let parts: Vec<Value> = parts.into_iter().map(|part| number(part, &mut self.ids)).collect();
+        for part in parts {
+            self.add_part(session, &message, part);
+        }
+        if let Some(stored) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&message)) {
+            stored.parts.sort_by(|a, b| a["id"].as_str().cmp(&b["id"].as_str()));
         }
         self.change_session(session, |owner| owner.touch(now));
         message
     }
 
-    /// The model that answers when a prompt names none: that of the session.
-    fn model_of(&self, session: &str) -> Value {
-        let model = self.sessions.get(session).and_then(|owner| owner.model.as_ref());
-        match model {
+    /// The model that an agent wants, if it wants one.
+    pub(crate) fn own_model_of(&self, agent: &str) -> Option<Value> {
+        let is_configured = self.config.config.get("agent").is_some_and(|agents| agents.get(agent).is_some());
+        if is_configured { self.agent(agent)?.model.clone() } else { None }
+    }
+
+    /// The model that answers when a prompt names none: that of the session, or of the prompt before.
+    pub(crate) fn model_of(&self, session: &str) -> Value {
+        let owner = self.sessions.get(session);
+        match owner.and_then(|owner| owner.model.as_ref()) {
             Some(model) => {
                 let mut known = json!({"providerID": model["providerID"], "modelID": model["id"]});
                 let variant = model.get("variant").filter(|variant| **variant != "default");
@@ -157,7 +229,12 @@ impl World {
                 }
                 known
             }
-            None => json!({"providerID": "fake", "modelID": "fake"}),
+            None => {
+                let prompts = owner.into_iter().flat_map(|owner| owner.messages.iter().rev());
+                let mut models = prompts.filter(|message| message.role() == "user").map(|m| &m.info["model"]);
+                let known = models.find(|model| model.is_object());
+                known.cloned().unwrap_or_else(|| json!({"providerID": "fake", "modelID": "fake"}))
+            }
         }
     }
 
@@ -190,6 +267,7 @@ impl World {
         let Some(run) = owner.run.as_mut() else { return };
         for queued in owner.queue.drain(..) {
             run.tickets.extend(queued.ticket);
+            run.commands.extend(queued.command);
             run.prompt = queued.message;
         }
     }

@@ -72,6 +72,10 @@ impl World {
             ("DELETE", ["session", id]) => self.delete_session(ticket, id),
             ("GET", ["session", id, "children"]) => self.list_children(ticket, id),
             ("POST", ["session", id, "fork"]) => self.fork(request, id),
+            ("POST", ["session", id, "summarize"]) => self.summarize(request, id),
+            ("POST", ["session", id, "shell"]) => self.run_person_line(request, id),
+            ("POST", ["session", id, "command"]) => self.command(request, id),
+            ("POST", ["session", id, "init"]) => self.init(request, id),
             ("POST", ["session", id, "revert"]) => self.revert(request, id),
             ("POST", ["session", id, "unrevert"]) => self.unrevert(ticket, id),
             ("GET", ["session", id, "message"]) => self.list_messages(request, id),
@@ -201,7 +205,7 @@ impl World {
     }
 
     /// What the real server has and the stand-in has not is told by its name; what neither has, as the real one does.
-    fn not_played(&mut self, request: &ApiRequest) {
+    pub(super) fn not_played(&mut self, request: &ApiRequest) {
         let ticket = request.ticket;
         if let Some(operation) = self.operations.find(&request.method, &request.path) {
             let (words, operation) = (operation.words(), operation.id.clone());

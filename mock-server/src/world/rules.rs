@@ -1,5 +1,6 @@
 //! Rules of permission as the servers have them: a list of which the last that fits decides.
 
+use crate::profile::RuleWords;
 use serde_json::{Map, Value, json};
 
 /// What a rule says.
@@ -92,6 +93,17 @@ impl Rule {
     pub(crate) fn fits(&self, permission: &str, pattern: &str) -> bool {
         matches(permission, &self.permission) && matches(pattern, &self.pattern)
     }
+}
+
+/// The rules that a release comes with.
+pub(crate) fn of_words(words: RuleWords) -> impl Iterator<Item = Rule> {
+    words.iter().map(|(permission, pattern, word)| {
+        let action = Action::of(word).unwrap_or(Action::Ask);
+        match *pattern {
+            "" => Rule::plain(permission, action, Source::Agent),
+            pattern => Rule::new(permission, pattern, action, Source::Agent),
+        }
+    })
 }
 
 /// The rules of a configuration, in its order.

@@ -21,7 +21,7 @@ pub(crate) struct Session {
     pub(crate) has_default_title: bool,
     /// How often the model was asked for a title.
     pub(crate) title_tries: u32,
-    created_ms: u64,
+    pub(crate) created_ms: u64,
     pub(crate) updated_ms: u64,
     /// Agent and model of the latest prompt, or those that the session was created with.
     pub(crate) agent: Option<String>,
@@ -102,6 +102,12 @@ impl Tokens {
         Self { input: count("/tokens/input"), output: count("/tokens/output") }
     }
 
+    /// What an answer cost.
+    pub(crate) fn of_message(message: &Message) -> Self {
+        let count = |pointer: &str| message.info.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
+        Self { input: count("/tokens/input"), output: count("/tokens/output") }
+    }
+
     pub(crate) fn add(&mut self, other: Self) {
         self.input += other.input;
         self.output += other.output;
@@ -125,19 +131,6 @@ impl Message {
 
     pub(crate) fn role(&self) -> &str {
         self.info["role"].as_str().unwrap_or_default()
-    }
-
-    /// What it says, its thoughts included.
-    pub(crate) fn text(&self) -> String {
-        let texts: Vec<&str> = self.parts.iter().filter_map(|part| part["text"].as_str()).collect();
-        texts.join("\n")
-    }
-
-    /// What its author has said; a server may have added words of its own.
-    pub(crate) fn said(&self) -> String {
-        let own = self.parts.iter().filter(|part| part["synthetic"] != true);
-        let texts: Vec<&str> = own.filter_map(|part| part["text"].as_str()).collect();
-        texts.join("\n")
     }
 
     /// Is it the prompt with this id, or an answer to it?

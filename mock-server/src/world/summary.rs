@@ -26,12 +26,6 @@ pub(crate) enum Then {
 }
 
 impl World {
-    /// Starts a job for the running turn.
-    pub(crate) fn summarise(&mut self, session: &str, then: Then) {
-        let Some(run) = self.sessions.get(session).and_then(|owner| owner.run.as_ref()) else { return };
-        self.run_job(Job { session: session.to_owned(), prompt: run.summed_up.clone(), then });
-    }
-
     pub(crate) fn run_job(&mut self, job: Job) {
         let Some(owner) = self.sessions.get(&job.session) else { return };
         let effect = changes_of(owner.messages.iter());

@@ -24,11 +24,13 @@ impl World {
     /// A turn is over: is there something that a title could tell?
     pub(crate) fn title_after_work(&mut self, session: &str) {
         let Some(owner) = self.sessions.get(session) else { return };
-        let prompts = owner.messages.iter().filter(is_prompt);
-        let long = prompts.clone().next_back().is_some_and(|prompt| units(&prompt.text()) >= LONG_PROMPT);
+        let history = self.history(owner);
+        let prompts: Vec<&Message> = history.iter().filter(|message| is_prompt(message)).copied().collect();
+        let long = prompts.last().is_some_and(|prompt| units(&asked(prompt)) >= LONG_PROMPT);
         let wanted = self.profile.title == TitleTiming::AfterWork
             && owner.title_tries < TRIES_MAX
-            && (prompts.count() >= 2 || long || work(owner).next().is_some());
+            && !prompts.is_empty()
+            && (prompts.len() >= 2 || long || !work(&history).is_empty());
         if wanted {
             self.ask_for_title(session);
         }
@@ -36,7 +38,9 @@ impl World {
 
     /// Has the session had no other prompt?
     pub(crate) fn is_first_prompt(&self, session: &str) -> bool {
-        self.sessions.get(session).is_some_and(|owner| owner.messages.iter().filter(is_prompt).count() == 1)
+        self.sessions
+            .get(session)
+            .is_some_and(|owner| self.history(owner).iter().filter(|message| is_prompt(message)).count() == 1)
     }
 
     /// Asks the model for a title, beside whatever else happens.
@@ -46,15 +50,35 @@ impl World {
             return;
         }
         owner.title_tries += 1;
+        let Some(owner) = self.sessions.get(session) else { return };
+        let history = self.history(owner);
         let mut messages = vec![json!({
             "role": "system", "content": "You are a title generator played by a stand-in.",
         })];
         messages.extend(match self.profile.title {
-            TitleTiming::AtFirstPrompt => first_prompt(owner),
-            TitleTiming::AfterWork => vec![prompts_and_work(owner)],
+            TitleTiming::AtFirstPrompt => self.first_prompt(owner, &history),
+            TitleTiming::AfterWork => vec![prompts_and_work(&history)],
         });
         let request = ChatRequest { messages, tools: Vec::new(), stream: true, session: None };
         self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
+    }
+
+    /// All up to the first prompt; of work that is given away, what is asked for.
+    fn first_prompt(&self, owner: &Session, history: &[&Message]) -> Vec<Value> {
+        let mut messages =
+            vec![json!({"role": "user", "content": "Generate a title for this conversation:\n"})];
+        let Some(at) = history.iter().position(|message| is_prompt(message)) else { return messages };
+        if history[at].parts.iter().all(|part| part["type"] == "subtask") {
+            messages.push(json!({"role": "user", "content": asked(history[at])}));
+            return messages;
+        }
+        let last = history.iter().rposition(|message| message.role() == "user");
+        for (place, message) in history[..=at].iter().enumerate() {
+            let reminders =
+                if Some(place) == last { self.reminders(owner, history, message) } else { Vec::new() };
+            messages.extend(self.told(message, reminders, &owner.directory));
+        }
+        messages
     }
 
     /// The model has answered.
@@ -87,27 +111,30 @@ fn title_of(answer: &str) -> Option<String> {
     })
 }
 
-fn is_prompt(message: &&Message) -> bool {
-    message.role() == "user"
+/// Has a person said something of it?
+fn is_prompt(message: &Message) -> bool {
+    message.role() == "user" && message.parts.iter().any(|part| part["synthetic"] != true)
+}
+
+/// What a person has asked for.
+fn asked(message: &Message) -> String {
+    let asked = message.parts.iter().filter_map(|part| match part["type"].as_str()? {
+        "text" if part["synthetic"] != true && part["ignored"] != true => part["text"].as_str(),
+        "subtask" => part["prompt"].as_str(),
+        _ => None,
+    });
+    asked.collect::<Vec<&str>>().join("\n").trim().to_owned()
 }
 
 /// The calls since the last prompt that ended well.
-fn work(owner: &Session) -> impl Iterator<Item = &Value> {
-    let after_prompt = owner.messages.iter().rposition(|message| is_prompt(&message)).unwrap_or_default();
-    let parts = owner.messages.iter().skip(after_prompt).flat_map(|message| &message.parts);
-    parts.filter(|part| part.pointer("/state/status").is_some_and(|status| status == "completed"))
-}
-
-fn first_prompt(owner: &Session) -> Vec<Value> {
-    let first = owner.messages.iter().find(is_prompt).map(Message::text).unwrap_or_default();
-    vec![
-        json!({"role": "user", "content": "Generate a title for this conversation:\n"}),
-        json!({"role": "user", "content": first}),
-    ]
+fn work<'m>(history: &[&'m Message]) -> Vec<&'m Value> {
+    let after_prompt = history.iter().rposition(|message| is_prompt(message)).unwrap_or_default();
+    let parts = history.iter().skip(after_prompt).flat_map(|message| &message.parts);
+    parts.filter(|part| part.pointer("/state/status").is_some_and(|status| status == "completed")).collect()
 }
 
 /// The wording is the server's: scripted models know the request by it.
-fn prompts_and_work(owner: &Session) -> Value {
+fn prompts_and_work(history: &[&Message]) -> Value {
     let mut lines = vec![
         "Generate a title for this conversation:".to_owned(),
         String::new(),
@@ -118,10 +145,10 @@ fn prompts_and_work(owner: &Session) -> Value {
         String::new(),
         "User messages, oldest to newest:".to_owned(),
     ];
-    let prompts: Vec<&Message> = owner.messages.iter().filter(is_prompt).collect();
+    let prompts: Vec<&Message> = history.iter().filter(|message| is_prompt(message)).copied().collect();
     let told = prompts[prompts.len().saturating_sub(PROMPTS_TOLD)..].iter().zip(1..);
-    lines.extend(told.map(|(prompt, n)| format!("{n}. {}", first_units(prompt.said().trim(), PROMPT_TOLD))));
-    let calls: Vec<String> = work(owner).take(CALLS_TOLD).map(call_in_words).collect();
+    lines.extend(told.map(|(prompt, n)| format!("{n}. {}", first_units(&asked(prompt), PROMPT_TOLD))));
+    let calls: Vec<String> = work(history).into_iter().take(CALLS_TOLD).map(call_in_words).collect();
     if !calls.is_empty() {
         lines.extend([String::new(), "Work done so far:".to_owned()]);
         lines.extend(calls);

@@ -1,7 +1,10 @@
 //! From a prompt to idle: one step of the model after the other, until it calls no more tools.
 
-use super::prompt::Queued;
+use super::compaction::Compaction;
+use super::person_line::PersonLine;
+use super::prompt::{Executed, Queued};
 use super::session::{Message, Tokens};
+use super::subtask::Subtask;
 use super::summary::{Job, Then};
 use super::{Effect, FileChange, Purpose, ReplyBody, Ticket, World, patch};
 use crate::model::{Finish, FinishReason};
@@ -16,8 +19,27 @@ pub(crate) struct Run {
     pub(crate) tickets: Vec<Ticket>,
     /// The message of the prompt that the current step answers.
     pub(crate) prompt: String,
-    /// The prompt's message that the next summary job tells about: the one that the step before answered.
-    pub(crate) summed_up: String,
+    /// Who gets no more than a yes when it ends.
+    pub(crate) yes: Vec<Ticket>,
+    /// The commands whose words its prompts are.
+    pub(crate) commands: Vec<Executed>,
+    /// The prompt that it began with, where it sees no later ones.
+    pub(crate) base: Option<String>,
+    /// Prompts that the server has put in between.
+    pub(crate) prompts: Vec<String>,
+    /// The prompt's message that the next summary job tells about, if one is due: the one that the step before
+    /// answered.
+    pub(crate) summed_up: Option<String>,
+    /// A step is over.
+    pub(crate) has_stepped: bool,
+    /// A line that the person runs.
+    pub(crate) line: Option<PersonLine>,
+    /// The current step writes a summary of the conversation.
+    pub(crate) compaction: Option<Compaction>,
+    /// The current step is what another agent does.
+    pub(crate) subtask: Option<Subtask>,
+    /// The part that tells the agent in its current step that another one worked before it.
+    pub(crate) reminder: Option<String>,
     /// The assistant message of the current step.
     pub(crate) message: String,
     /// The files before the current step.
@@ -121,16 +143,26 @@ impl Run {
 
 impl World {
     pub(crate) fn begin_turn(&mut self, session: &str, prompt: Queued) {
-        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
+        self.open_turn(session);
+        self.begin_opened_turn(session, prompt);
+    }
+
+    pub(crate) fn open_turn(&mut self, session: &str) {
         if self.profile.turn_events {
             self.emit_session(session, "session.turn.open", json!({"sessionID": session}));
         }
+    }
+
+    pub(crate) fn begin_opened_turn(&mut self, session: &str, prompt: Queued) {
+        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
         self.emit_status(session, "busy");
         if let Some(owner) = self.sessions.get_mut(session) {
             owner.run = Some(Run {
                 tickets: prompt.ticket.into_iter().collect(),
+                commands: prompt.command.into_iter().collect(),
+                base: Some(prompt.message.clone()),
                 prompt: prompt.message.clone(),
-                summed_up: prompt.message,
+                summed_up: Some(prompt.message),
                 ..Run::default()
             });
         }
@@ -138,7 +170,7 @@ impl World {
         if self.is_first_prompt(session) && self.profile.title == TitleTiming::AtFirstPrompt {
             self.ask_for_title(session);
         }
-        self.begin_step(session);
+        self.next_step(session);
     }
 
     pub(crate) fn push_message(&mut self, session: &str, message: &str, info: Value) {
@@ -148,7 +180,11 @@ impl World {
         self.emit_message(session, message);
     }
 
-    fn begin_step(&mut self, session: &str) {
+    pub(crate) fn begin_step(&mut self, session: &str) {
+        if let Some(run) = self.run_mut(session) {
+            run.reminder = None;
+        }
+        self.remind_of_change(session);
         let message = self.ids.ascending("msg", self.now_ms);
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let directory = owner.directory.clone();
@@ -177,9 +213,12 @@ impl World {
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let Some(run) = owner.run.as_mut() else { return };
         tree.clone_into(&mut run.start_tree);
-        self.summarise(session, Then::AskModel);
-        if let Some(run) = self.run_mut(session) {
-            run.summed_up.clone_from(&run.prompt);
+        // A turn that begins with a summary tells of nothing yet.
+        let due = run.summed_up.take().filter(|_| run.compaction.is_none() || run.has_stepped);
+        run.summed_up = Some(run.prompt.clone());
+        match due {
+            Some(prompt) => self.run_job(Job { session: session.to_owned(), prompt, then: Then::AskModel }),
+            None => self.ask_model(session),
         }
     }
 
@@ -260,18 +299,20 @@ impl World {
     fn complete_step(&mut self, session: &str) {
         let now = self.now_ms;
         let Some(owner) = self.sessions.get_mut(session) else { return };
-        let Some(run) = owner.run.as_ref() else { return };
+        let Some(run) = owner.run.as_mut() else { return };
+        run.has_stepped = true;
         let calls = run.finish.is_some_and(|finish| finish.reason == FinishReason::ToolCalls);
         let unfinished = run.unfinished && self.profile.unfinished_goes_on;
         let stopped = run.stopped.is_some();
         let rejected = run.rejected || stopped;
         let message = run.message.clone();
         let followed = !rejected && !owner.queue.is_empty();
-        let goes_on = !rejected && (calls || unfinished || followed);
         if let Some(message) = owner.message_mut(&message) {
             message.info["time"]["completed"] = json!(now);
         }
         self.emit_message(session, &message);
+        let is_continued = self.finish_compaction(session) || self.compact_after_step(session);
+        let goes_on = !rejected && (calls || unfinished || followed || is_continued);
         if followed && self.profile.follow_ups == FollowUps::OwnTurns {
             self.end_turn(session, TurnEnd::Superseded);
             return;
@@ -279,7 +320,7 @@ impl World {
         if goes_on {
             self.take_follow_ups(session);
             self.emit_status(session, "busy");
-            self.begin_step(session);
+            self.next_step(session);
             return;
         }
         if !rejected {
@@ -302,12 +343,21 @@ impl World {
         let Some(mut run) = owner.run.take() else { return };
         if interrupted || self.profile.follow_ups == FollowUps::NextStep {
             // No step of this turn answers them any more.
-            run.tickets.extend(owner.queue.drain(..).filter_map(|queued| queued.ticket));
+            for queued in owner.queue.drain(..) {
+                run.tickets.extend(queued.ticket);
+                run.commands.extend(queued.command);
+            }
         }
         let answer = owner.message(&run.message).map(Message::wire_as_kept).unwrap_or_default();
         let next = owner.queue.pop_front();
         for ticket in run.tickets {
             self.reply(ticket, 200, ReplyBody::Json(answer.clone()));
+        }
+        for ticket in run.yes {
+            self.reply_json(ticket, json!(true));
+        }
+        for command in run.commands {
+            self.executed(session, command, &run.message);
         }
         let then = if end == TurnEnd::Completed { Then::Title } else { Then::Nothing };
         if matches!(end, TurnEnd::Completed | TurnEnd::Superseded) || run.stopped.is_some() {

@@ -223,6 +223,9 @@ impl World {
     }
 
     pub(crate) fn fail_call(&mut self, session: &str, call: usize, message: &str) {
+        if self.is_subtask(session) {
+            return self.subtask_done(session, Err(message));
+        }
         let now = self.now_ms;
         let approval = self.approval_of(session, call);
         let tells_approval = self.profile.tool_progress && !approval.is_null();
@@ -256,6 +259,9 @@ impl World {
 
     /// Ends a call well. `only_told` are fields of the metadata that the event tells and REST does not keep.
     pub(crate) fn complete_call(&mut self, session: &str, call: usize, result: &Completed) {
+        if self.is_subtask(session) {
+            return self.subtask_done(session, Ok(result));
+        }
         let now = self.now_ms;
         let approval = self.approval_of(session, call);
         let mut metadata = result.metadata.clone();
@@ -335,6 +341,11 @@ impl World {
         }
         self.end_step_if_done(session);
     }
+}
+
+/// An absolute path without detours.
+pub(crate) fn whole_path(path: &str) -> String {
+    resolved("/", path)
 }
 
 /// A call that nobody had to allow tells of no approval.

@@ -47,10 +47,23 @@ impl World {
         self.ask_or_allow(session, call, &wish);
     }
 
+    /// A prompt gives the work, and nobody has to allow it.
+    pub(crate) fn give_work(&mut self, session: &str, call: usize, part: &Value, agent: String) {
+        let word = |key: &str| part[key].as_str().unwrap_or_default().to_owned();
+        let (description, prompt) = (word("description"), word("prompt"));
+        self.set_plan(
+            session,
+            call,
+            Plan::Task(Box::new(TaskPlan { description, prompt, agent, child: None })),
+        );
+        self.give_task(session, call);
+    }
+
     /// Nobody objects: the other agent gets its session and its prompt.
     pub(super) fn give_task(&mut self, session: &str, call: usize) {
         let Some(plan) = self.task_plan(session, call) else { return };
-        if !self.profile.subagents.iter().any(|(name, _)| *name == plan.agent) {
+        self.meet_agent(&plan.agent);
+        if !self.permissions.knows(&plan.agent) {
             let message = format!("Unknown agent type: {} is not a valid agent type", plan.agent);
             self.fail_call(session, call, &message);
             return;
@@ -84,7 +97,7 @@ impl World {
             parts: vec![json!({"type": "text", "text": plan.prompt})],
             ..Prompt::default()
         };
-        let message = self.store_prompt(&child, &prompt);
+        let message = self.store_prompt(&child, prompt);
         if self.profile.subagent_rules {
             // What the prompt takes away stands behind all other rules.
             if let Some(owner) = self.sessions.get_mut(&child) {
@@ -101,7 +114,7 @@ impl World {
         let Some((child, message)) = self.task_plan(session, call).and_then(|plan| plan.child) else {
             return;
         };
-        self.begin_turn(&child, Queued { ticket: None, message });
+        self.begin_turn(&child, Queued { ticket: None, message, command: None });
         if let Some(run) = self.run_mut(&child) {
             run.for_call = Some((session.to_owned(), call));
         }
@@ -123,7 +136,7 @@ impl World {
         let output = format!(
             "<task id=\"{child}\" state=\"completed\">\n<task_result>\n{said}\n</task_result>\n</task>"
         );
-        if self.profile.tool_progress {
+        if self.profile.tool_progress && !self.is_subtask(session) {
             self.progress(session, call, json!({"output": output}));
         }
         let mut metadata = told(session, &child);

@@ -78,6 +78,24 @@ impl World {
         }
     }
 
+    /// What a prompt that carries a file or a folder gets to see of it.
+    pub(crate) fn read_for_prompt(
+        &self,
+        session: &str,
+        path: &str,
+        (offset, limit): (Option<u64>, Option<u64>),
+        found: Found,
+    ) -> Result<String, String> {
+        let directory = self.sessions.get(session).map_or("", |owner| owner.directory.as_str());
+        let relative = super::inside(directory, path).unwrap_or_default();
+        let place = Place { path: path.to_owned(), given: path.to_owned(), relative };
+        let number = |number: Option<u64>, usual| {
+            number.map_or(usual, |number| usize::try_from(number).unwrap_or(usize::MAX)).max(1)
+        };
+        let window = Window { offset: number(offset, 1), limit: number(limit, LINES_MAX) };
+        self.reading(&place, window, found).map(|reading| reading.output)
+    }
+
     fn reading(&self, place: &Place, window: Window, found: Found) -> Result<Reading, String> {
         let given = &place.given;
         let shown = if self.profile.shows_resolved_paths { &place.path } else { given };

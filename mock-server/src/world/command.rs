@@ -1,0 +1,358 @@
+//! A command: a template becomes a prompt. What was said with it is put in, lines of it are run, files and agents that
+//! it names are added.
+
+use super::prompt::{Executed, Prompt};
+use super::routes::body_of;
+use super::session::Message;
+use super::{ApiRequest, Effect, Found, Purpose, ShellLine, ShellNews, Ticket, World};
+use crate::roster::Roster;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use regex::Regex;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::sync::LazyLock;
+
+/// A command on its way to be a prompt.
+#[derive(Debug)]
+pub(crate) struct Calling {
+    session: String,
+    ticket: Option<Ticket>,
+    executed: Executed,
+    /// As it is written down.
+    known: Value,
+    /// What the client wants.
+    wish: Value,
+    text: String,
+    /// The lines that are still to be run.
+    lines: VecDeque<String>,
+    outputs: VecDeque<String>,
+    printed: String,
+    /// The names that are still to be looked up.
+    names: VecDeque<String>,
+    files: Vec<Value>,
+    agents: Vec<Value>,
+}
+
+/// Commands that are no templates.
+const NO_TEMPLATES: [&str; 3] = ["goal", "resume-claude", "resume-codex"];
+/// Names that the client knows by itself.
+const OF_CLIENT: [&str; 2] = ["compact", "summarize"];
+/// How long a line of a template may run.
+const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
+/// What an address of a file hides.
+const PATH: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'`');
+
+#[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\$(\d+)").unwrap());
+#[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
+static LINE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"!`([^`]+)`").unwrap());
+#[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
+static WORD: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"(?i)(?:\[Image\s+\d+\]|"[^"]*"|'[^']*'|[^\s"']+)"#).unwrap());
+#[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
+static NAME: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?:^|[^\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)").unwrap());
+
+impl World {
+    /// `POST /session/{id}/command`.
+    pub(super) fn command(&mut self, request: &ApiRequest, id: &str) {
+        let body = body_of(request);
+        let name = body["command"].as_str().unwrap_or_default().to_owned();
+        if self.profile.names_commands && NO_TEMPLATES.contains(&name.as_str()) {
+            return self.not_played(request);
+        }
+        self.call_command(id, Some(request.ticket), None, &name, body);
+    }
+
+    /// `POST /session/{id}/init`.
+    pub(super) fn init(&mut self, request: &ApiRequest, id: &str) {
+        let body = body_of(request);
+        let word = |key: &str| body[key].as_str().unwrap_or_default();
+        let model = format!("{}/{}", word("providerID"), word("modelID"));
+        let wish = json!({"messageID": body["messageID"], "model": model, "arguments": ""});
+        self.call_command(id, None, Some(request.ticket), "init", wish);
+    }
+
+    fn call_command(
+        &mut self,
+        session: &str,
+        ticket: Option<Ticket>,
+        yes: Option<Ticket>,
+        name: &str,
+        wish: Value,
+    ) {
+        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
+        let commands = self.commands(&directory);
+        let Some((_, known)) = commands.iter().find(|(known, _)| known == name) else {
+            let mut names: Vec<&str> = commands.iter().map(|(name, _)| name.as_str()).collect();
+            if self.profile.names_commands {
+                names.extend(OF_CLIENT);
+                names.sort_unstable();
+            }
+            let message = format!("Command not found: \"{name}\". Available commands: {}", names.join(", "));
+            let error = json!({"name": "UnknownError", "data": {"message": message}});
+            self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
+            return self.unknown_error_to(ticket.or(yes));
+        };
+        let arguments = wish["arguments"].as_str().unwrap_or_default().to_owned();
+        let text = filled_in(known["template"].as_str().unwrap_or_default(), &arguments);
+        let lines = LINE.captures_iter(&text).map(|found| found[1].to_owned()).collect();
+        let calling = Calling {
+            session: session.to_owned(),
+            ticket: ticket.or(yes),
+            executed: Executed {
+                name: name.to_owned(),
+                arguments,
+                ticket: ticket.or(yes),
+                is_yes: yes.is_some(),
+            },
+            known: known.clone(),
+            wish,
+            text,
+            lines,
+            outputs: VecDeque::new(),
+            printed: String::new(),
+            names: VecDeque::new(),
+            files: Vec::new(),
+            agents: Vec::new(),
+        };
+        self.run_command_lines(calling);
+    }
+
+    /// Those of the release, then those of the configuration; the skills are last.
+    fn commands(&self, directory: &str) -> Vec<(String, Value)> {
+        let roster = Roster::of(self.profile.server);
+        let named = |told: &Value| (told["name"].as_str().unwrap_or_default().to_owned(), told.clone());
+        let (skills, own): (Vec<_>, Vec<_>) =
+            roster.commands.iter().map(named).partition(|(_, told)| told["source"] == "skill");
+        let mut commands: Vec<(String, Value)> = own;
+        for (name, wanted) in
+            self.config.config.get("command").and_then(Value::as_object).into_iter().flatten()
+        {
+            match commands.iter_mut().find(|(known, _)| known == name) {
+                Some((_, known)) => known.clone_from(wanted),
+                None => commands.push((name.clone(), wanted.clone())),
+            }
+        }
+        let taken =
+            |commands: &[(String, Value)], name: &str| commands.iter().any(|(known, _)| known == name);
+        let skills: Vec<_> = skills.into_iter().filter(|(name, _)| !taken(&commands, name)).collect();
+        commands.extend(skills);
+        for (_, told) in &mut commands {
+            let moved = told["template"].as_str().map(|text| text.replace(&roster.workspace, directory));
+            if let Some(moved) = moved {
+                told["template"] = json!(moved);
+            }
+        }
+        commands
+    }
+
+    /// Runs the lines one after the other, in the server's own folder.
+    fn run_command_lines(&mut self, mut calling: Calling) {
+        if let Some(line) = calling.lines.pop_front().filter(|_| self.config.runs_shell) {
+            let line = ShellLine {
+                line: format!("exec 2>/dev/null\n{line}"),
+                directory: self.config.directory.clone(),
+                home: self.config.home.clone(),
+                timeout_ms: PATIENCE_MS,
+            };
+            return self.effect(Purpose::CommandLine(Box::new(calling)), Effect::Run(line));
+        }
+        let mut outputs = std::mem::take(&mut calling.outputs);
+        let text = LINE
+            .replace_all(&calling.text, |_: &regex::Captures<'_>| outputs.pop_front().unwrap_or_default());
+        calling.text = text.trim().to_owned();
+        let mut names: VecDeque<String> = VecDeque::new();
+        for found in NAME.captures_iter(&calling.text) {
+            if !found[1].is_empty() && !names.contains(&found[1].to_owned()) {
+                names.push_back(found[1].to_owned());
+            }
+        }
+        calling.names = names;
+        self.look_up_names(calling);
+    }
+
+    /// A line of a template prints something, or has ended.
+    pub(crate) fn command_line_says(
+        &mut self,
+        mut calling: Calling,
+        news: &ShellNews,
+    ) -> Option<Box<Calling>> {
+        if let ShellNews::Printed(text) = news {
+            calling.printed.push_str(text);
+            return Some(Box::new(calling));
+        }
+        let printed = std::mem::take(&mut calling.printed);
+        calling.outputs.push_back(printed);
+        self.run_command_lines(calling);
+        None
+    }
+
+    fn look_up_names(&mut self, calling: Calling) {
+        let Some(name) = calling.names.front() else { return self.send_command(calling) };
+        let Some(directory) = self.sessions.get(&calling.session).map(|owner| owner.directory.clone()) else {
+            return self.unknown_error_to(calling.ticket);
+        };
+        let path = place_of(name, &directory, &self.config.home);
+        self.effect(Purpose::CommandName(Box::new(calling)), Effect::Read { path });
+    }
+
+    /// It is known what stands at the place that a name may mean; else it may be an agent's.
+    pub(crate) fn name_looked_up(&mut self, mut calling: Calling, found: Result<Found, String>) {
+        let Some(name) = calling.names.pop_front() else { return };
+        let directory = self.sessions.get(&calling.session).map(|owner| owner.directory.clone());
+        let path = place_of(&name, &directory.unwrap_or_default(), &self.config.home);
+        let mime = match found {
+            Ok(Found::File(_)) => Some("text/plain"),
+            Ok(Found::Folder(_) | Found::Tree(_)) => Some("application/x-directory"),
+            Ok(Found::Nothing { .. }) | Err(_) => None,
+        };
+        match mime {
+            Some(mime) => {
+                let url = format!("file://{}", utf8_percent_encode(&path, PATH));
+                calling.files.push(json!({"type": "file", "url": url, "filename": name, "mime": mime}));
+            }
+            None if self.agent(&name).is_some() => {
+                calling.agents.push(json!({"type": "agent", "name": name}))
+            }
+            None => {}
+        }
+        self.look_up_names(calling);
+    }
+
+    fn send_command(&mut self, calling: Calling) {
+        let Calling { session, ticket, executed, known, wish, text, files, agents, .. } = calling;
+        let word = |value: &Value, key: &str| value[key].as_str().map(str::to_owned);
+        let agent = word(&known, "agent").or_else(|| word(&wish, "agent"));
+        let agent = agent.unwrap_or_else(|| self.profile.agent.to_owned());
+        let chosen = |value: &Value| {
+            let (provider, model) = value["model"].as_str()?.split_once('/')?;
+            Some(json!({"providerID": provider, "modelID": model}))
+        };
+        let own = known.get("agent").and_then(|_| self.own_model_of(&agent));
+        let model =
+            chosen(&known).or(own).or_else(|| chosen(&wish)).unwrap_or_else(|| self.model_of(&session));
+        if self.lacks_model(&session, &model) || self.is_nobody(&session, &agent) {
+            return self.unknown_error_to(ticket);
+        }
+        let is_subagent = self.agent(&agent).is_some_and(|agent| agent.is_subagent);
+        let is_task = (is_subagent && known["subtask"] != false) || known["subtask"] == true;
+        let mut first = json!({"type": "text", "text": text});
+        if self.profile.names_commands {
+            let title = format!("/{} {}", executed.name, executed.arguments);
+            first["metadata"] = json!({"kilo": {"injected": {"title": title.trim()}}});
+        }
+        let sent = wish["parts"].as_array().cloned().unwrap_or_default();
+        let parts = if is_task {
+            vec![json!({
+                "type": "subtask", "agent": agent, "description": known["description"].as_str().unwrap_or_default(),
+                "command": executed.name,
+                "model": {"providerID": model["providerID"], "modelID": model["modelID"]}, "prompt": text,
+            })]
+        } else {
+            let is_sent = |file: &Value| sent.iter().any(|sent| sent["url"] == file["url"]);
+            let files = files.into_iter().filter(|file| !is_sent(file));
+            std::iter::once(first).chain(files).chain(agents).chain(sent.clone()).collect()
+        };
+        let (asker, asked) = if is_task {
+            let asker = word(&wish, "agent").unwrap_or_else(|| self.profile.agent.to_owned());
+            (asker, chosen(&wish).unwrap_or_else(|| self.model_of(&session)))
+        } else {
+            (agent, model)
+        };
+        let prompt = Prompt {
+            message: word(&wish, "messageID"),
+            agent: Some(asker),
+            model: Some(asked),
+            // The model of a stand-in has no variants, and some ask for one that it has.
+            variant: word(&wish, "variant").filter(|_| is_task || !self.profile.names_commands),
+            kept: json!({}),
+            parts,
+            command: Some(executed),
+            ..Prompt::default()
+        };
+        self.prompt(&session, prompt);
+    }
+
+    /// The turn of a command is over.
+    pub(crate) fn executed(&mut self, session: &str, command: Executed, answer: &str) {
+        let owner = self.sessions.get(session);
+        let answer = owner.and_then(|owner| owner.message(answer)).map(Message::wire).unwrap_or_default();
+        let properties = json!({
+            "name": command.name, "sessionID": session, "arguments": command.arguments,
+            "messageID": answer["info"]["id"],
+        });
+        self.emit_session(session, "command.executed", properties);
+        if let Some(ticket) = command.ticket {
+            let reply = if command.is_yes { json!(true) } else { answer };
+            self.reply_json(ticket, reply);
+        }
+    }
+}
+
+/// The template with what was said in its places: the last numbered place takes the rest.
+fn filled_in(template: &str, arguments: &str) -> String {
+    let words: Vec<&str> = WORD
+        .find_iter(arguments)
+        .map(|found| found.as_str())
+        .map(|word| word.strip_prefix(['"', '\'']).unwrap_or(word))
+        .map(|word| word.strip_suffix(['"', '\'']).unwrap_or(word))
+        .collect();
+    let number = |found: &regex::Captures<'_>| found[1].parse::<usize>().unwrap_or(usize::MAX);
+    let last = NUMBERED.captures_iter(template).map(|found| number(&found)).max();
+    let text = NUMBERED.replace_all(template, |found: &regex::Captures<'_>| {
+        let at = number(found).wrapping_sub(1);
+        if at >= words.len() {
+            String::new()
+        } else if Some(number(found)) == last {
+            words[at..].join(" ")
+        } else {
+            words[at].to_owned()
+        }
+    });
+    let has_place = template.contains("$ARGUMENTS");
+    let text = text.replace("$ARGUMENTS", arguments);
+    if last.is_none() && !has_place && !arguments.trim().is_empty() {
+        format!("{text}\n\n{arguments}")
+    } else {
+        text
+    }
+}
+
+fn place_of(name: &str, directory: &str, home: &str) -> String {
+    let path = match name.strip_prefix("~/") {
+        Some(behind) => format!("{home}/{behind}"),
+        None if name.starts_with('/') => name.to_owned(),
+        None => format!("{directory}/{name}"),
+    };
+    super::tools::whole_path(&path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_with_a_command_is_put_into_its_template() {
+        for (template, arguments, text) in [
+            ("plain", "", "plain"),
+            ("plain", "more words", "plain\n\nmore words"),
+            ("a $ARGUMENTS b", "one  two", "a one  two b"),
+            ("$1 and $2.", "one 'two three' four", "one and two three four."),
+            ("$1 and $2.", "one", "one and ."),
+            ("$0|$1", "a b", "|a b"),
+        ] {
+            assert_eq!(filled_in(template, arguments), text, "{template:?} {arguments:?}");
+        }
+    }
+
+    #[test]
+    fn names_stand_behind_an_at_sign() {
+        let names = |text: &str| -> Vec<String> {
+            NAME.captures_iter(text).map(|found| found[1].to_owned()).collect()
+        };
+        assert_eq!(names("see @README.md, @a/b.txt. and x@y `@z`"), ["README.md", "a/b.txt"]);
+        assert_eq!(names("@one @two"), ["one", "two"]);
+    }
+}

@@ -1,0 +1,392 @@
+//! A conversation that is too long, or that the person wants shorter, is summed up by the model; what was before the
+//! summary is not told to it any more.
+
+use super::conversation::CLEARED;
+use super::history::{Errand, compaction_of, is_finished, is_summary};
+use super::prompt::Queued;
+use super::routes::body_of;
+use super::session::{Message, Session, Tokens};
+use super::{ApiRequest, Effect, Purpose, World};
+use crate::javascript::{first_units, units};
+use crate::model::FinishReason;
+use serde_json::{Value, json};
+
+/// A summary in the making.
+#[derive(Debug)]
+pub(crate) struct Compaction {
+    /// The message that asks for it.
+    asked: String,
+    /// Nobody asked for it: the work goes on behind it.
+    auto: bool,
+    /// The first message of what stays as it is.
+    tail: Option<String>,
+    /// The prompt that is sent again behind it.
+    replayed: Option<String>,
+    /// What the model is asked.
+    prompt: String,
+}
+
+/// How much the model of a stand-in can be told, and how much it answers at most.
+const CONTEXT: u64 = 100_000;
+const ANSWER: u64 = 10_000;
+/// How much of the end may stay as it is.
+const TAIL_LEAST: u64 = 2_000;
+const TAIL_MOST: u64 = 15_000;
+/// How many letters of a result the summary is told.
+const RESULT: usize = 2_000;
+/// How the work goes on.
+const GO_ON: &str =
+    "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.";
+/// The form of a summary, and how it takes up an earlier one.
+const FORM: &str = include_str!("../profile/texts/summary-form.txt");
+const JOINED: &str = include_str!("../profile/texts/summary-joined.txt");
+
+impl World {
+    /// `POST /session/{id}/summarize`.
+    pub(super) fn summarize(&mut self, request: &ApiRequest, id: &str) {
+        let body = body_of(request);
+        self.forget_reverted(id);
+        let Some(owner) = self.sessions.get(id) else { return };
+        let prompts = owner.messages.iter().rev().filter(|message| message.role() == "user");
+        let agent = prompts.map(|prompt| prompt.info["agent"].clone()).next();
+        let agent = agent.unwrap_or_else(|| json!(self.profile.agent));
+        let model = json!({"providerID": body["providerID"], "modelID": body["modelID"]});
+        let message = self.ask_for_summary(id, &agent, &model, json!({"auto": body["auto"] == true}));
+        if self.run_mut(id).is_none() {
+            self.begin_turn(id, Queued { ticket: None, message: message.clone(), command: None });
+        }
+        match self.run_mut(id) {
+            Some(run) => {
+                run.base = run.base.take().filter(|base| *base != message);
+                run.yes.push(request.ticket);
+            }
+            None => self.unknown_error(request.ticket),
+        }
+    }
+
+    fn ask_for_summary(&mut self, session: &str, agent: &Value, model: &Value, how: Value) -> String {
+        let message = self.ids.ascending("msg", self.now_ms);
+        let info = json!({
+            "id": message, "sessionID": session, "role": "user", "time": {"created": self.now_ms},
+            "agent": agent, "model": model,
+        });
+        self.push_message(session, &message, info);
+        let mut part = json!({"type": "compaction"});
+        super::session::merge(&mut part, how);
+        self.add_part(session, &message, part);
+        if let Some(run) = self.run_mut(session) {
+            run.prompts.push(message.clone());
+        }
+        message
+    }
+
+    fn is_too_much(&self, tokens: Tokens) -> bool {
+        let compaction = self.config.config.get("compaction");
+        compaction.is_none_or(|config| config["auto"] != false)
+            && tokens.input + tokens.output >= CONTEXT - ANSWER
+    }
+
+    /// Has the conversation left no more room?
+    pub(crate) fn is_full(&self, owner: &Session) -> bool {
+        let history = self.history(owner);
+        let Some(last) = history.iter().rfind(|message| is_finished(message)) else { return false };
+        last.info["summary"] != true && self.is_too_much(Tokens::of_message(last))
+    }
+
+    /// The next thing is a summary: before the prompt that just came is answered.
+    pub(crate) fn compact_first(&mut self, session: &str) {
+        let mut how = json!({"auto": true});
+        if self.profile.replays_prompts {
+            how["overflow"] = json!(false);
+        }
+        self.compact_for_run(session, how);
+    }
+
+    /// A step is over: a summary is to follow when there is no more room.
+    pub(crate) fn compact_after_step(&mut self, session: &str) -> bool {
+        let Some(owner) = self.sessions.get(session) else { return false };
+        let Some(run) = owner.run.as_ref() else { return false };
+        let Some(message) = owner.message(&run.message) else { return false };
+        let has_calls = message.parts.iter().any(|part| part["type"] == "tool");
+        let goes_on = has_calls || run.finish.is_some_and(|finish| finish.reason == FinishReason::ToolCalls);
+        let is_needed = message.info["summary"] != true && self.is_too_much(Tokens::of_message(message));
+        if !is_needed || run.rejected || run.stopped.is_some() || (self.profile.replays_prompts && !goes_on) {
+            return false;
+        }
+        let mut how = json!({"auto": true});
+        if !self.profile.replays_prompts {
+            how["overflow"] = json!(false);
+        }
+        self.compact_for_run(session, how);
+        true
+    }
+
+    fn compact_for_run(&mut self, session: &str, how: Value) {
+        let Some(owner) = self.sessions.get(session) else { return };
+        let Some(asked) = owner.run.as_ref().and_then(|run| owner.message(&run.prompt)) else { return };
+        let (agent, model) = (asked.info["agent"].clone(), asked.info["model"].clone());
+        self.ask_for_summary(session, &agent, &model, how);
+    }
+
+    /// The model is to sum up what was said so far.
+    pub(crate) fn begin_compaction(&mut self, session: &str, errand: &Errand) {
+        let message = self.ids.ascending("msg", self.now_ms);
+        let Some(owner) = self.sessions.get(session) else { return };
+        let Some(compaction) = self.compaction(owner, errand) else { return };
+        let directory = owner.directory.clone();
+        let asked = owner.message(&errand.message).map(|asked| asked.info.clone()).unwrap_or_default();
+        let mut info = json!({
+            "id": message, "sessionID": session, "role": "assistant", "time": {"created": self.now_ms},
+            "parentID": errand.message, "modelID": asked["model"]["modelID"],
+            "providerID": asked["model"]["providerID"], "mode": "compaction", "agent": "compaction",
+            "path": {"cwd": directory, "root": directory}, "summary": true, "cost": 0,
+            "tokens": Tokens::default().wire(),
+        });
+        if let Some(variant) = asked["model"].get("variant") {
+            info["variant"] = variant.clone();
+        }
+        if let Some(run) = self.run_mut(session) {
+            run.prompt.clone_from(&errand.message);
+            run.message.clone_from(&message);
+            run.begin_answer();
+            run.attempt = 0;
+            run.compaction = Some(compaction);
+        }
+        self.push_message(session, &message, info);
+        self.effect(Purpose::StepStart(session.to_owned()), Effect::Snapshot { directory });
+    }
+
+    /// What the model is asked instead of the conversation, while it sums up.
+    pub(crate) fn summary_prompt(&self, session: &str) -> Option<String> {
+        let run = self.sessions.get(session)?.run.as_ref()?;
+        run.compaction.as_ref().map(|compaction| compaction.prompt.clone())
+    }
+
+    fn compaction(&self, owner: &Session, errand: &Errand) -> Option<Compaction> {
+        let history = self.history(owner);
+        let asked = history.iter().position(|message| message.id() == errand.message)?;
+        let overflow = errand.part.get("overflow");
+        let is_replayed = overflow.is_some_and(|overflow| self.profile.replays_prompts || *overflow == true);
+        let replayed = if is_replayed { self.replayed(&history, asked) } else { None };
+        let told =
+            &history[..replayed.unwrap_or(if asked + 1 == history.len() { asked } else { history.len() })];
+        let summaries: Vec<(&str, &str)> = told
+            .iter()
+            .filter(|message| is_summary(message))
+            .filter_map(|summary| {
+                let prompt = summary.info["parentID"].as_str()?;
+                let is_asked =
+                    |message: &&&Message| message.id() == prompt && compaction_of(message).is_some();
+                told.iter().find(is_asked).map(|_| (prompt, summary.id()))
+            })
+            .collect();
+        let is_old = |message: &Message| {
+            summaries.iter().any(|(prompt, summary)| [*prompt, *summary].contains(&message.id()))
+        };
+        let earlier =
+            summaries.last().and_then(|(_, summary)| owner.message(summary)).and_then(said_in_summary);
+        let rest: Vec<&Message> = told.iter().filter(|message| !is_old(message)).copied().collect();
+        let tail = if replayed.is_some() { None } else { self.tail(owner, &rest) };
+        let head = &rest[..tail.unwrap_or(rest.len())];
+        let words: Vec<String> =
+            head.iter().map(|message| in_words(message)).filter(|w| !w.is_empty()).collect();
+        Some(Compaction {
+            asked: errand.message.clone(),
+            auto: errand.part["auto"] == true,
+            tail: tail.map(|at| rest[at].id().to_owned()),
+            replayed: replayed.map(|at| history[at].id().to_owned()),
+            prompt: prompt(&words.join("\n\n"), earlier.as_deref()),
+        })
+    }
+
+    /// The prompt that nobody has begun to answer is sent again, if there is anything before it.
+    fn replayed(&self, history: &[&Message], asked: usize) -> Option<usize> {
+        let is_prompt = |message: &Message| message.role() == "user" && compaction_of(message).is_none();
+        let at = history[..asked].iter().rposition(|message| is_prompt(message))?;
+        let has_begun = |message: &&Message| {
+            let speaks = |part: &Value| {
+                part["type"] == "tool"
+                    || (matches!(part["type"].as_str(), Some("text" | "reasoning"))
+                        && part["text"].as_str().is_some_and(|text| !text.is_empty()))
+            };
+            message.role() != "user" && (is_finished(message) || message.parts.iter().any(speaks))
+        };
+        let is_begun = self.profile.replays_prompts && history[at + 1..asked].iter().any(has_begun);
+        let has_more = history[..at].iter().any(|message| is_prompt(message));
+        (!is_begun && has_more).then_some(at)
+    }
+
+    /// Where what stays as it is begins: as many of the latest prompts as fit.
+    fn tail(&self, owner: &Session, messages: &[&Message]) -> Option<usize> {
+        let config = self.config.config.get("compaction").cloned().unwrap_or_default();
+        let turns = config["tail_turns"].as_i64().map(|turns| usize::try_from(turns).unwrap_or(0));
+        let turns = turns.or(self.profile.tail_turns);
+        let room = (CONTEXT - ANSWER) / 4;
+        let budget = config["preserve_recent_tokens"].as_u64().unwrap_or(room.clamp(TAIL_LEAST, TAIL_MOST));
+        let starts: Vec<usize> = (0..messages.len())
+            .filter(|&at| messages[at].role() == "user" && compaction_of(messages[at]).is_none())
+            .collect();
+        let counted = starts.len().min(turns.unwrap_or(usize::MAX));
+        let mut total = 0;
+        let mut tail = None;
+        for place in (starts.len() - counted..starts.len()).rev() {
+            let (start, end) = (starts[place], starts.get(place + 1).copied().unwrap_or(messages.len()));
+            let size = self.estimate(owner, &messages[start..end]);
+            if total + size <= budget {
+                total += size;
+                tail = Some(start);
+                continue;
+            }
+            let fits = |at: &usize| self.estimate(owner, &messages[*at..end]) <= budget - total;
+            let inside = if budget > total { (start + 1..end).find(fits) } else { None };
+            tail = inside.or(tail);
+            break;
+        }
+        tail.filter(|&at| at > 0)
+    }
+
+    /// About how much the model would be told: four letters a token.
+    fn estimate(&self, owner: &Session, messages: &[&Message]) -> u64 {
+        let told: Vec<Value> =
+            messages.iter().flat_map(|message| self.told(message, Vec::new(), &owner.directory)).collect();
+        u64::try_from(units(&Value::Array(told).to_string())).unwrap_or(u64::MAX).div_ceil(4)
+    }
+
+    /// The step that has ended was a summary: what is kept, and how the work goes on. Says whether it does.
+    pub(crate) fn finish_compaction(&mut self, session: &str) -> bool {
+        let Some(done) = self.run_mut(session).and_then(|run| run.compaction.take()) else { return false };
+        if let Some(tail) = &done.tail {
+            let parts =
+                self.sessions.get(session).and_then(|owner| owner.message(&done.asked)).map(|m| &m.parts);
+            let place = parts.and_then(|parts| parts.iter().position(|part| part["type"] == "compaction"));
+            if let Some(place) = place {
+                self.change_part(session, &done.asked, place, json!({"tail_start_id": tail}));
+            }
+        }
+        if done.auto {
+            self.continue_after(session, &done);
+        }
+        self.emit_session(session, "session.compacted", json!({"sessionID": session}));
+        done.auto
+    }
+
+    fn continue_after(&mut self, session: &str, done: &Compaction) {
+        let now = self.now_ms;
+        let message = self.ids.ascending("msg", now);
+        let Some(owner) = self.sessions.get(session) else { return };
+        let again = done.replayed.as_ref().and_then(|id| owner.message(id)).cloned();
+        let Some(from) = again.as_ref().or_else(|| owner.message(&done.asked)) else { return };
+        let mut info = json!({
+            "id": message, "sessionID": session, "role": "user", "time": {"created": now},
+            "agent": from.info["agent"], "model": from.info["model"],
+        });
+        if again.is_some() {
+            for key in ["format", "tools", "system", "editorContext"] {
+                if let Some(kept) = from.info.get(key) {
+                    info[key] = kept.clone();
+                }
+            }
+        }
+        self.push_message(session, &message, info);
+        match again {
+            Some(again) => {
+                for mut part in again.parts {
+                    for own in ["id", "sessionID", "messageID"] {
+                        part.as_object_mut().and_then(|part| part.remove(own));
+                    }
+                    if self.profile.replays_prompts && part["type"] == "text" {
+                        part["synthetic"] = json!(true);
+                    }
+                    self.add_part(session, &message, part);
+                }
+            }
+            None => {
+                let part = json!({
+                    "type": "text", "metadata": {"compaction_continue": true}, "synthetic": true, "text": GO_ON,
+                    "time": {"start": now, "end": now},
+                });
+                self.add_part(session, &message, part);
+            }
+        }
+        if let Some(run) = self.run_mut(session) {
+            run.prompts.push(message.clone());
+            run.prompt = message;
+        }
+    }
+}
+
+fn said_in_summary(summary: &Message) -> Option<String> {
+    let texts = summary.parts.iter().filter(|part| part["type"] == "text");
+    let texts: Vec<&str> = texts
+        .filter_map(|part| part["text"].as_str())
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+        .collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
+}
+
+/// The wording is the servers': scripted models know the request by it.
+fn prompt(conversation: &str, earlier: Option<&str>) -> String {
+    let told = format!("Here is the conversation so far:\n\n<conversation>\n{conversation}\n</conversation>");
+    match earlier {
+        None => format!(
+            "{told}\n\nCreate a new anchored summary from the conversation history in the <conversation> tags above so \
+             another coding agent can continue the work.\n\n{FORM}"
+        ),
+        Some(earlier) => format!(
+            "{told}\n\nHere is the summary of the conversation before the <conversation> above:\n\n<prior-summary>\n\
+             {earlier}\n</prior-summary>\n\n{JOINED}\n\n{FORM}"
+        ),
+    }
+}
+
+fn attached(file: &Value) -> String {
+    let name = file["filename"].as_str().unwrap_or("file");
+    format!("[Attached {}: {name}]", file["mime"].as_str().unwrap_or_default())
+}
+
+/// A message as the summary is told it.
+fn in_words(message: &Message) -> String {
+    let text = |part: &Value| part["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    if message.role() == "user" {
+        let texts = message.parts.iter().filter(|part| part["type"] == "text" && part["ignored"] != true);
+        let said: Vec<String> = texts.filter_map(text).collect();
+        let files = message.parts.iter().filter(|part| part["type"] == "file").map(attached);
+        let said = (!said.is_empty()).then(|| format!("[User]: {}", said.join("\n")));
+        return said.into_iter().chain(files).collect::<Vec<String>>().join("\n");
+    }
+    let mut lines = Vec::new();
+    for part in &message.parts {
+        match part["type"].as_str() {
+            Some("text") => lines.extend(text(part).map(|text| format!("[Assistant]: {text}"))),
+            Some("reasoning") => {
+                lines.extend(text(part).map(|text| format!("[Assistant reasoning]: {text}")))
+            }
+            Some("tool") => lines.extend(call_in_words(part)),
+            _ => {}
+        }
+    }
+    lines.join("\n")
+}
+
+fn call_in_words(part: &Value) -> Vec<String> {
+    let state = &part["state"];
+    let call =
+        format!("[Assistant tool call]: {}({})", part["tool"].as_str().unwrap_or_default(), state["input"]);
+    let word = |key: &str| state[key].as_str().unwrap_or_default();
+    match word("status") {
+        "completed" if state.pointer("/time/compacted").is_some() => {
+            vec![call, format!("[Tool result]: {CLEARED}")]
+        }
+        "completed" => {
+            let files = state["attachments"].as_array().into_iter().flatten().map(attached);
+            let output: Vec<String> = std::iter::once(word("output").to_owned()).chain(files).collect();
+            let output = output.join("\n");
+            let shown = first_units(&output, RESULT);
+            let end = if shown.len() < output.len() { "\n[truncated]" } else { "" };
+            vec![call, format!("[Tool result]: {shown}{end}")]
+        }
+        "error" => vec![call, format!("[Tool error]: {}", word("error"))],
+        _ => vec![call],
+    }
+}

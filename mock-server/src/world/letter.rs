@@ -1,0 +1,271 @@
+//! What a prompt carries is read before the prompt is stored: files and folders become texts that the agent gets to
+//! read, an agent that is called by name becomes a wish to give it work.
+
+use super::prompt::Prompt;
+use super::rules::Action;
+use super::{Effect, Found, Purpose, World};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::percent_decode_str;
+use serde_json::{Value, json};
+
+/// A prompt whose parts are being read.
+#[derive(Debug)]
+pub(crate) struct Letter {
+    pub(crate) session: String,
+    pub(crate) prompt: Prompt,
+    /// The message that the prompt becomes.
+    pub(crate) info: Value,
+    /// What has been read.
+    pub(crate) parts: Vec<Value>,
+    /// The part that is read now.
+    at: usize,
+}
+
+const TEXT: &str = "text/plain";
+const FOLDER: &str = "application/x-directory";
+
+/// What a part becomes.
+enum Reading {
+    /// These parts.
+    Done(Vec<Value>),
+    /// The place that it names has to be looked at.
+    Look(String),
+    /// Nothing that could be understood.
+    Nonsense,
+}
+
+impl Letter {
+    pub(crate) fn new(session: &str, prompt: Prompt, info: Value) -> Self {
+        Self { session: session.to_owned(), prompt, info, parts: Vec::new(), at: 0 }
+    }
+}
+
+impl World {
+    /// Reads on; when all is read, the prompt is stored.
+    pub(crate) fn read_letter(&mut self, mut letter: Letter) {
+        while let Some(part) = letter.prompt.parts.get(letter.at) {
+            let part = part.clone();
+            match self.reading_of(&letter, &part) {
+                Reading::Done(parts) => {
+                    letter.parts.extend(parts);
+                    letter.at += 1;
+                }
+                Reading::Look(path) => {
+                    return self.effect(Purpose::Letter(Box::new(letter)), Effect::Read { path });
+                }
+                Reading::Nonsense => return self.unknown_error_to(letter.prompt.waiting()),
+            }
+        }
+        self.store_letter(letter);
+    }
+
+    /// What stands at the place that the current part names.
+    pub(crate) fn letter_looked(&mut self, mut letter: Letter, found: Result<Found, String>) {
+        let Some(part) = letter.prompt.parts.get(letter.at).cloned() else { return };
+        let Some(path) = part["url"].as_str().and_then(path_of) else { return };
+        match self.file_parts(&letter.session, &part, &path, found) {
+            Some(parts) => letter.parts.extend(parts),
+            None => return self.unknown_error_to(letter.prompt.waiting()),
+        }
+        letter.at += 1;
+        self.read_letter(letter);
+    }
+
+    fn reading_of(&mut self, letter: &Letter, part: &Value) -> Reading {
+        match part["type"].as_str() {
+            Some("agent") => {
+                let name = part["name"].as_str().unwrap_or_default();
+                let agent = letter.info["agent"].as_str().unwrap_or_default();
+                let is_denied = self.permissions.says(agent, "task", name) == Action::Deny;
+                let hint = if is_denied { " . Invoked by user; guaranteed to exist." } else { "" };
+                let wish = format!(
+                    " Use the above message and context to generate a prompt and call the task tool with subagent: \
+                     {name}{hint}"
+                );
+                Reading::Done(vec![part.clone(), synthetic(&wish)])
+            }
+            Some("file") if part["source"]["type"] != "resource" => self.file_reading(part),
+            _ => Reading::Done(vec![part.clone()]),
+        }
+    }
+
+    fn file_reading(&mut self, part: &Value) -> Reading {
+        let url = part["url"].as_str().unwrap_or_default();
+        let Some((scheme, _)) = url.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
+            return Reading::Nonsense;
+        };
+        match scheme.to_ascii_lowercase().as_str() {
+            "data" if part["mime"] == TEXT => {
+                let input = json!({"filePath": part["filename"]});
+                let input = if part["filename"].is_null() { json!({}) } else { input };
+                Reading::Done(vec![called(&input), synthetic(&data_text(url)), part.clone()])
+            }
+            "data" if is_image(part) && self.profile.names_pictures_first => {
+                Reading::Done(vec![self.numbered(part.clone())])
+            }
+            "file" => match path_of(url) {
+                Some(path) => Reading::Look(path),
+                None => Reading::Nonsense,
+            },
+            _ => Reading::Done(vec![part.clone()]),
+        }
+    }
+
+    /// `None` where the server gives up.
+    fn file_parts(
+        &mut self,
+        session: &str,
+        part: &Value,
+        path: &str,
+        found: Result<Found, String>,
+    ) -> Option<Vec<Value>> {
+        let is_folder = matches!(found, Ok(Found::Folder(_)));
+        let mime = if is_folder { FOLDER } else { part["mime"].as_str().unwrap_or_default() };
+        let mut kept = part.clone();
+        kept["mime"] = json!(mime);
+        if mime != TEXT && mime != FOLDER {
+            return self.bytes_parts(session, kept, path, found);
+        }
+        let (offset, limit) =
+            if mime == TEXT { range_of(part["url"].as_str().unwrap_or_default()) } else { (None, None) };
+        let mut input = json!({"filePath": path});
+        for (key, value) in [("offset", offset), ("limit", limit)] {
+            if let Some(value) = value {
+                input[key] = json!(value);
+            }
+        }
+        let read = found.and_then(|found| self.read_for_prompt(session, path, (offset, limit), found));
+        Some(match read {
+            Ok(output) => vec![called(&input), synthetic(&output), kept],
+            Err(message) => {
+                let failure = self.reading_failed(session, path, &message);
+                if mime == FOLDER { vec![failure] } else { vec![called(&input), failure] }
+            }
+        })
+    }
+
+    /// A file that is no text is kept with its bytes.
+    fn bytes_parts(
+        &mut self,
+        session: &str,
+        mut kept: Value,
+        path: &str,
+        found: Result<Found, String>,
+    ) -> Option<Vec<Value>> {
+        let bytes = match found {
+            Ok(Found::File(bytes)) => bytes,
+            Err(message) => return self.bytes_failed(session, path, &message),
+            Ok(_) => {
+                let message = format!("ENOENT: no such file or directory, statx '{path}'");
+                return self.bytes_failed(session, path, &message);
+            }
+        };
+        kept["url"] = json!(format!(
+            "data:{};base64,{}",
+            kept["mime"].as_str().unwrap_or_default(),
+            STANDARD.encode(bytes)
+        ));
+        let kept = if self.profile.names_pictures_first { self.numbered(kept) } else { kept };
+        Some(vec![called(&json!({"filePath": path})), kept])
+    }
+
+    fn bytes_failed(&mut self, session: &str, path: &str, message: &str) -> Option<Vec<Value>> {
+        self.profile.names_pictures_first.then(|| vec![self.reading_failed(session, path, message)])
+    }
+
+    fn reading_failed(&mut self, session: &str, path: &str, message: &str) -> Value {
+        let error = json!({"name": "UnknownError", "data": {"message": message}});
+        self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
+        synthetic(&format!("Read tool failed to read {path} with the following error: {message}"))
+    }
+
+    /// The part has its id before the others get theirs, so it stands before them.
+    fn numbered(&mut self, mut part: Value) -> Value {
+        if part.get("id").is_none() {
+            part["id"] = json!(self.ids.ascending("prt", self.now_ms));
+        }
+        part
+    }
+}
+
+fn synthetic(text: &str) -> Value {
+    json!({"type": "text", "text": text, "synthetic": true})
+}
+
+fn called(input: &Value) -> Value {
+    synthetic(&format!("Called the Read tool with the following input: {input}"))
+}
+
+fn is_image(part: &Value) -> bool {
+    part["mime"].as_str().is_some_and(|mime| mime.starts_with("image/"))
+}
+
+fn is_scheme(text: &str) -> bool {
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    text.starts_with(|letter: char| letter.is_ascii_alphabetic()) && text.bytes().all(is_sign)
+}
+
+/// The path of a `file:` address, without its query.
+pub(super) fn path_of(url: &str) -> Option<String> {
+    let rest = url.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:")).map(|_| &url[5..])?;
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let path = match rest.strip_prefix("//") {
+        Some(behind) => behind.strip_prefix("localhost").unwrap_or(behind),
+        None => rest,
+    };
+    let path = percent_decode_str(path.strip_prefix('/')?).decode_utf8().ok()?;
+    Some(super::tools::whole_path(&format!("/{path}")))
+}
+
+/// Offset and limit, as the query names first and last line.
+fn range_of(url: &str) -> (Option<u64>, Option<u64>) {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let query = query.split('#').next().unwrap_or_default();
+    let number = |name: &str| {
+        let pair = query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+        pair.and_then(leading_number)
+    };
+    let Some(start) = number("start") else { return (None, None) };
+    let offset = start.max(1);
+    let limit = number("end").filter(|&end| end > 0).map(|end| (end + 1).saturating_sub(offset));
+    (Some(offset), limit)
+}
+
+/// What the servers' language reads as a whole number: as many digits as there are.
+fn leading_number(text: &str) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    text[..digits].parse().ok()
+}
+
+fn data_text(url: &str) -> String {
+    let Some((head, data)) = url.split_once(',') else { return String::new() };
+    if !head.contains(";base64") {
+        return percent_decode_str(data).decode_utf8_lossy().into_owned();
+    }
+    let bytes = STANDARD.decode(data).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_a_path_and_perhaps_lines() {
+        assert_eq!(path_of("file:///w/a%20b.txt?start=1").as_deref(), Some("/w/a b.txt"));
+        assert_eq!(path_of("file:///w/../x#y").as_deref(), Some("/x"));
+        assert_eq!(path_of("file://elsewhere/x"), None);
+        assert_eq!(path_of("http://x/y"), None);
+        assert_eq!(range_of("file:///a?start=2&end=3"), (Some(2), Some(2)));
+        assert_eq!(range_of("file:///a?start=0"), (Some(1), None));
+        assert_eq!(range_of("file:///a?end=3"), (None, None));
+    }
+
+    #[test]
+    fn texts_of_data_addresses_are_decoded() {
+        assert_eq!(data_text("data:text/plain;base64,aGVsbG8="), "hello");
+        assert_eq!(data_text("data:text/plain,a%20b"), "a b");
+        assert_eq!(data_text("data:nothing"), "");
+    }
+}

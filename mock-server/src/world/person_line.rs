@@ -1,0 +1,157 @@
+//! A line that the person runs in a session: a prompt and an answer that no model has written.
+
+use super::prompt::Queued;
+use super::routes::body_of;
+use super::session::{Message, Tokens};
+use super::turn::Run;
+use super::{ApiRequest, Effect, Purpose, ShellEnd, ShellLine, ShellNews, World};
+use crate::profile::BootTiming;
+use serde_json::{Value, json};
+
+/// The line while it runs.
+#[derive(Debug, Default)]
+pub(crate) struct PersonLine {
+    /// What it has printed.
+    output: String,
+    /// The prompt that is answered when it has ended.
+    next: Option<Queued>,
+}
+
+/// Nobody waits longer than a month.
+const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
+const WORDS: &str = "The following tool was executed by the user";
+const STOPPED: &str = "\n\n<metadata>\nUser aborted the command\n</metadata>";
+
+impl World {
+    /// `POST /session/{id}/shell`.
+    pub(super) fn run_person_line(&mut self, request: &ApiRequest, id: &str) {
+        if !self.config.runs_shell {
+            return self.not_played(request);
+        }
+        if self.refuse_while_busy(request.ticket, id) {
+            return;
+        }
+        let body = body_of(request);
+        let word = |key: &str| body[key].as_str().unwrap_or_default().to_owned();
+        let (agent, command) = (word("agent"), word("command"));
+        let Some(directory) = self.sessions.get(id).map(|owner| owner.directory.clone()) else { return };
+        self.emit_status(id, "busy");
+        self.boot(&directory, BootTiming::AtPrompt);
+        self.forget_reverted(id);
+        if self.is_nobody(id, &agent) {
+            self.emit_idle(id);
+            return self.unknown_error(request.ticket);
+        }
+        let own = self.own_model_of(&agent);
+        let model = body.get("model").cloned().or(own).unwrap_or_else(|| self.model_of(id));
+        let model = json!({"providerID": model["providerID"], "modelID": model["modelID"]});
+        let now = self.now_ms;
+        let prompt = body["messageID"].as_str().map(str::to_owned);
+        let prompt = prompt.unwrap_or_else(|| self.ids.ascending("msg", now));
+        let info = json!({
+            "id": prompt, "sessionID": id, "role": "user", "time": {"created": now}, "agent": agent, "model": model,
+        });
+        self.push_message(id, &prompt, info);
+        self.add_part(id, &prompt, json!({"type": "text", "text": WORDS, "synthetic": true}));
+        let message = self.ids.ascending("msg", now);
+        let info = json!({
+            "id": message, "sessionID": id, "role": "assistant", "time": {"created": now}, "parentID": prompt,
+            "modelID": model["modelID"], "providerID": model["providerID"], "mode": agent, "agent": agent,
+            "path": {"cwd": directory, "root": directory}, "cost": 0, "tokens": Tokens::default().wire(),
+        });
+        self.push_message(id, &message, info);
+        let call = self.ids.call(now);
+        let state = json!({"status": "running", "input": {"command": command}, "time": {"start": now}});
+        self.add_part(id, &message, json!({"type": "tool", "callID": call, "tool": "bash", "state": state}));
+        if let Some(owner) = self.sessions.get_mut(id) {
+            let line = Some(PersonLine::default());
+            owner.run = Some(Run { tickets: vec![request.ticket], prompt, message, line, ..Run::default() });
+        }
+        let line =
+            ShellLine { line: command, directory, home: self.config.home.clone(), timeout_ms: PATIENCE_MS };
+        self.effect(Purpose::PersonLine(id.to_owned()), Effect::Run(line));
+    }
+
+    /// The line prints something, or has ended.
+    pub(crate) fn person_line_says(&mut self, session: &str, news: ShellNews) {
+        let Some(run) = self.run_mut(session) else { return };
+        let Some(line) = run.line.as_mut() else { return };
+        match news {
+            ShellNews::Printed(text) => {
+                line.output.push_str(&text);
+                let (output, message) = (line.output.clone(), run.message.clone());
+                if let Some(part) = self.part_mut(session, &message, 0) {
+                    part["state"]["metadata"] = json!({"output": output});
+                }
+                self.emit_part(session, &message, 0);
+            }
+            ShellNews::Ended(ShellEnd::Exited(_) | ShellEnd::TimedOut | ShellEnd::Stopped) => {
+                self.end_person_line(session);
+            }
+            ShellNews::Failed(message) => {
+                line.output.push_str(&message);
+                self.end_person_line(session);
+            }
+        }
+    }
+
+    /// Is it a line that runs in this session, and no turn?
+    pub(crate) fn runs_person_line(&self, session: &str) -> bool {
+        let run = self.sessions.get(session).and_then(|owner| owner.run.as_ref());
+        run.is_some_and(|run| run.line.is_some())
+    }
+
+    /// The person ends the line.
+    pub(crate) fn abort_person_line(&mut self, session: &str) {
+        self.forget_turn(session);
+        if let Some(line) = self.run_mut(session).and_then(|run| run.line.as_mut()) {
+            line.output.push_str(STOPPED);
+        }
+        self.end_person_line(session);
+        if self.profile.turn_events {
+            self.emit_session(session, "session.drain.interrupted", json!({"sessionID": session}));
+        }
+    }
+
+    fn end_person_line(&mut self, session: &str) {
+        let now = self.now_ms;
+        let Some(run) = self.run_mut(session) else { return };
+        let PersonLine { output, next } = run.line.take().unwrap_or_default();
+        let message = run.message.clone();
+        if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&message)) {
+            message.info["time"]["completed"] = json!(now);
+        }
+        self.emit_message(session, &message);
+        if let Some(part) = self.part_mut(session, &message, 0) {
+            let state = &part["state"];
+            part["state"] = json!({
+                "status": "completed", "input": state["input"], "output": output, "title": "",
+                "metadata": {"output": output}, "time": {"start": state["time"]["start"], "end": now},
+            });
+        }
+        self.emit_part(session, &message, 0);
+        let Some(owner) = self.sessions.get_mut(session) else { return };
+        let Some(run) = owner.run.take() else { return };
+        let answer = owner.message(&message).map(Message::wire).unwrap_or_else(|| Value::Null);
+        if next.is_none() {
+            self.emit_idle(session);
+        }
+        for ticket in run.tickets {
+            self.reply_json(ticket, answer.clone());
+        }
+        if let Some(next) = next {
+            self.begin_opened_turn(session, next);
+        }
+    }
+
+    /// While a line runs the first prompt opens its turn, which begins when the line has ended.
+    pub(crate) fn wait_for_person_line(&mut self, session: &str, queued: Queued) -> Option<Queued> {
+        let Some(line) = self.run_mut(session).and_then(|run| run.line.as_mut()) else { return Some(queued) };
+        if line.next.is_some() {
+            return Some(queued);
+        }
+        line.next = Some(queued);
+        self.open_turn(session);
+        None
+    }
+}

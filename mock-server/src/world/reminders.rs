@@ -1,0 +1,91 @@
+//! What an agent is reminded of when another one has worked before it, and when it is only to plan.
+
+use super::World;
+use super::rules::Action;
+use super::session::{Message, Session};
+use crate::profile::PlanWords;
+use serde_json::json;
+
+/// A text that the model is told with a prompt, and that is kept nowhere.
+#[derive(Debug, Clone)]
+pub(crate) struct Reminder {
+    pub(crate) text: String,
+    /// The part of the prompt that it stands before; none, when it stands behind all.
+    pub(crate) before: Option<String>,
+}
+
+/// The agent that only plans.
+const PLANNER: &str = "plan";
+
+impl World {
+    /// A step begins: an agent that follows another one is told, and that stays with the prompt.
+    pub(crate) fn remind_of_change(&mut self, session: &str) {
+        if !self.profile.tells_agent_changes {
+            return;
+        }
+        let Some(owner) = self.sessions.get(session) else { return };
+        let Some(run) = owner.run.as_ref() else { return };
+        let history = self.history(owner);
+        let Some(prompt) = history.iter().rfind(|message| message.role() == "user") else { return };
+        let before = history.iter().rfind(|message| message.id() != prompt.id());
+        let prior = before.and_then(|message| message.info["agent"].as_str()).unwrap_or_default().trim();
+        let current =
+            owner.message(&run.prompt).and_then(|asked| asked.info["agent"].as_str()).unwrap_or_default();
+        if prior.is_empty() || prior.eq_ignore_ascii_case(current) {
+            return;
+        }
+        let text = format!(
+            "\n\n<system-reminder>\nThe active agent has changed from {prior} to {current}.\nThis supersedes earlier \
+             agent-switch reminders. Your instructions and permissions are those of the {current} agent as given in \
+             the current system prompt; earlier turns reflect the previous agent, not your current capabilities.\n{}\n\
+             </system-reminder>\n",
+            self.capability(current)
+        );
+        if prompt.parts.iter().any(|part| part["text"] == text) {
+            return;
+        }
+        let prompt = prompt.id().to_owned();
+        let place = self.add_part(session, &prompt, json!({"type": "text", "text": text, "synthetic": true}));
+        let id =
+            self.part_mut(session, &prompt, place).and_then(|part| part["id"].as_str().map(str::to_owned));
+        if let Some(run) = self.run_mut(session) {
+            run.reminder = id;
+        }
+    }
+
+    fn capability(&self, agent: &str) -> &'static str {
+        if !self.agent(agent).is_some_and(|agent| agent.is_native) {
+            return "Use the tools according to this agent's configured permissions; the permission system reports what \
+                    is allowed.";
+        }
+        if self.permissions.says(agent, "edit", "*") == Action::Deny {
+            "This agent cannot modify files or run mutating commands. If a request needs implementation, suggest \
+             switching to an agent that can."
+        } else {
+            "This agent may modify files and run commands within its configured permissions."
+        }
+    }
+
+    /// What is told with the prompt of the current step, beside.
+    pub(crate) fn reminders(&self, owner: &Session, history: &[&Message], prompt: &Message) -> Vec<Reminder> {
+        let asked = owner.run.as_ref().and_then(|run| owner.message(&run.prompt)).unwrap_or(prompt);
+        let agent = asked.info["agent"].as_str().unwrap_or_default();
+        let before = owner.run.as_ref().and_then(|run| run.reminder.clone());
+        let reminder = |text: String| Reminder { text, before: before.clone() };
+        match self.profile.plan {
+            PlanWords::WithFile { words, file } if agent == PLANNER => {
+                let created = owner.created_ms.to_string();
+                let file = file.replace("${workspace}", &owner.directory).replace("${created}", &created);
+                vec![reminder(words.to_owned()), reminder(file)]
+            }
+            PlanWords::WithEnd { words, .. } if agent == PLANNER => vec![reminder(words.to_owned())],
+            PlanWords::WithEnd { end, .. } if agent == self.profile.agent => {
+                let was_planned = history
+                    .iter()
+                    .any(|message| message.role() != "user" && message.info["agent"] == PLANNER);
+                if was_planned { vec![reminder(end.to_owned())] } else { Vec::new() }
+            }
+            _ => Vec::new(),
+        }
+    }
+}
