@@ -4,7 +4,7 @@
 //! each time, and a session's files, model and rules can't overtake each other.
 
 use crate::exhibits::Exhibits;
-use crate::model::{Beat, ChatRequest, ModelNews, Reply, Script};
+use crate::model::{Beat, ChatRequest, ModelNews, Reply, Report, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
@@ -235,6 +235,13 @@ impl Performer for Engine {
         self.settle(queue, now)
     }
 
+    fn report(&self) -> Report {
+        match &self.mind {
+            Mind::Script(script) => script.report(),
+            Mind::Remote(_) => Report::default(),
+        }
+    }
+
     fn wake_at(&mut self, effect: u64, now: &dyn Fn() -> u64) -> Vec<Act> {
         // A call that has begun meanwhile is known to the world no more under this number.
         let result = if self.delayed.remove(&effect) { EffectResult::Yielded } else { EffectResult::Waited };
@@ -291,8 +298,9 @@ fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
             let body = json!({"name": "NotPlayed", "data": {"message": message, "operation": operation}});
             (Some("application/json".to_owned()), Bytes::from(body.to_string()))
         }
-        ReplyBody::WebPage => {
-            (Some("text/html".to_owned()), Bytes::from_static(pages.web.unwrap_or_default().as_bytes()))
+        ReplyBody::WebPage { is_head } => {
+            let page = pages.web.filter(|_| !is_head).unwrap_or_default();
+            (Some("text/html".to_owned()), Bytes::from_static(page.as_bytes()))
         }
     };
     WireReply { headers: reply.headers, ..WireReply::new(reply.status, content_type, body) }

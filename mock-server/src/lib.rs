@@ -12,11 +12,13 @@
 //! * `doc` — the operations of a release, and what a request for one must be.
 //! * `http`, `stream` — the shell: lanes, credentials, bodies, subscribers.
 //! * `javascript` — lengths and numbers as the servers have them.
+//! * `target` — a request's path, taken apart.
 //! * `socket` — connections that can be reset.
 //! * [`fault`] — what breaks, one behaviour a file.
 //! * [`journal`], [`clock`] — what happened, and when.
-//! * [`standin`] — the front door.
+//! * `options` — what a stand-in is to be; [`standin`] — the front door; `builder` — the same in the words of a test; `verify` — what a test would not notice.
 
+mod builder;
 pub mod clock;
 mod doc;
 pub mod engine;
@@ -27,6 +29,7 @@ mod http;
 mod javascript;
 pub mod journal;
 pub mod model;
+mod options;
 pub mod performer;
 pub mod profile;
 pub mod replay;
@@ -34,12 +37,17 @@ mod shell;
 mod socket;
 pub mod standin;
 mod stream;
+mod target;
+mod verify;
 pub mod workspace;
 pub mod world;
 
+pub use builder::{Builder, WELCOME};
 pub use clock::ClockKind;
 pub use journal::Journal;
-pub use standin::{Options, Play, StandIn, StartError};
+pub use options::{Options, Play, StartError};
+pub use standin::StandIn;
+pub use verify::Unmet;
 
 /// The README's program is compiled and run as a test.
 #[cfg(doctest)]

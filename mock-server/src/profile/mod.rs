@@ -169,7 +169,10 @@ pub enum UnknownRoute {
     /// 404 with `{"error":"Not Found"}`.
     NotFound,
     /// 200 with the web client's page.
-    WebPage,
+    WebPage {
+        /// What the page may load.
+        policy: &'static str,
+    },
 }
 
 impl Profile {

@@ -110,5 +110,10 @@ pub(super) static PROFILE: Profile = Profile {
     ],
     directory_header: "x-opencode-directory",
     sites: &["opencode.ai"],
-    unknown_route: UnknownRoute::WebPage,
+    unknown_route: UnknownRoute::WebPage {
+        policy: "default-src 'self'; \
+            script-src 'self' 'wasm-unsafe-eval' 'sha256-jURJv6M3UYb5GqNE3+c1I0SvGlqS1+LmHVWtqFsefBk='; \
+            style-src 'self' 'unsafe-inline'; img-src 'self' data: https: blob:; font-src 'self' data:; \
+            media-src 'self' data:; connect-src * data: blob:",
+    },
 };

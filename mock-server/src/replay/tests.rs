@@ -68,7 +68,7 @@ impl Client {
             directory_header: None,
             content_type: None,
             host: String::new(),
-            body: body.to_vec(),
+            body: bytes::Bytes::copy_from_slice(body),
         };
         self.acts.extend(self.replay.take(request, &|| 0));
         self.tickets

@@ -1,6 +1,7 @@
 //! The world's vocabulary: what happens to it, and what it does. Whoever drives a world speaks it.
 
 use crate::model::{ChatRequest, Delta};
+use bytes::Bytes;
 use serde_json::{Map, Value};
 
 /// Names a request until its reply; the driver chooses it.
@@ -67,7 +68,7 @@ pub struct ApiRequest {
     pub ticket: Ticket,
     /// `GET`, `POST`, …
     pub method: String,
-    /// The path, percent-decoded by segment.
+    /// The path, decoded by segment and in the words of `/doc`; a slash in a segment is written `%2F`.
     pub path: String,
     /// The query, decoded.
     pub query: Vec<(String, String)>,
@@ -78,7 +79,7 @@ pub struct ApiRequest {
     /// Host and port, as the client calls them.
     pub host: String,
     /// The body's bytes.
-    pub body: Vec<u8>,
+    pub body: Bytes,
 }
 
 /// A reply, free of HTTP.
@@ -100,7 +101,10 @@ pub enum ReplyBody {
     /// JSON.
     Json(Value),
     /// The page of the server's web client.
-    WebPage,
+    WebPage {
+        /// Only its head is asked for.
+        is_head: bool,
+    },
     /// The world has nothing to say to this operation; its name, and the request that meant it.
     NotPlayed {
         /// Method and path.

@@ -1,8 +1,9 @@
 //! A request → the part of the world that answers it. One line a route.
 
-use super::{ApiRequest, ReplyBody, Subscription, World};
+use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World};
 use crate::doc::{Asked, Complaint};
 use crate::profile::{BootTiming, UnknownRoute};
+use crate::target;
 use serde_json::{Value, json};
 
 /// Where an instance boots when it is first needed, a prompt is not all that needs it.
@@ -22,7 +23,8 @@ const BOOTING_NEXT: &[&str] = &[
 
 impl World {
     pub(super) fn answer_request(&mut self, request: &ApiRequest) {
-        let segments: Vec<&str> = request.path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let segments = target::segments(&request.path);
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let ticket = request.ticket;
         if let Some(complaint) = self.complaint(request) {
             return self.refuse(ticket, complaint);
@@ -210,7 +212,11 @@ impl World {
         }
         match self.profile.unknown_route {
             UnknownRoute::NotFound => self.reply(ticket, 404, ReplyBody::Json(json!({"error": "Not Found"}))),
-            UnknownRoute::WebPage => self.reply(ticket, 200, ReplyBody::WebPage),
+            UnknownRoute::WebPage { policy } => {
+                let headers = vec![("content-security-policy", policy.to_owned())];
+                let body = ReplyBody::WebPage { is_head: request.method == "HEAD" };
+                self.reply_with(ticket, ApiReply { status: 200, headers, body });
+            }
         }
     }
 }
