@@ -34,6 +34,7 @@ steps = [
 on = { prompt_contains = "change" }
 steps = [
   { tool = "read", input = { filePath = "${workspace}/README.md" } },
+  { say = "I change it." },
   { tool = "edit", input = { filePath = "${workspace}/README.md", oldString = "hello", newString = "hello you" } },
   { say = "Changed." },
 ]
