@@ -140,7 +140,8 @@ pub struct StandIn {
     gates: Vec<String>,
     header: recording::Header,
     tasks: Vec<JoinHandle<()>>,
-    _folder: Option<TempDir>,
+    /// They go with it.
+    _folders: Vec<TempDir>,
 }
 
 impl StandIn {
@@ -150,7 +151,7 @@ impl StandIn {
         let clock = Arc::new(Clock::new(options.clock));
         let journal = Journal::new(clock.clone());
         let faults = ArmedPlan::new(options.faults.clone());
-        let (performer, workspace, folder) = performer(profile, &options)?;
+        let (performer, workspace, folders) = performer(profile, &options)?;
         let access =
             Access { username: profile.server.word().to_owned(), password: options.password.clone() };
         let model = options.model.as_deref().map(RemoteModel::at).transpose().map_err(StartError::Model)?;
@@ -175,7 +176,7 @@ impl StandIn {
             Play::Scenario(scenario) => scenario.gates(),
             Play::Recording(_) => Vec::new(),
         };
-        Ok(Self { core, lanes, journal, faults, username, workspace, gates, header, tasks, _folder: folder })
+        Ok(Self { core, lanes, journal, faults, username, workspace, gates, header, tasks, _folders: folders })
     }
 
     /// The address of the main lane.
@@ -248,7 +249,7 @@ impl Drop for StandIn {
     }
 }
 
-type Prepared = (Box<dyn Performer>, String, Option<TempDir>);
+type Prepared = (Box<dyn Performer>, String, Vec<TempDir>);
 
 fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, StartError> {
     let scenario = match &options.play {
@@ -256,7 +257,7 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         Play::Recording(recording) => {
             let release = format!("{}-{}", recording.header.server, recording.header.version);
             let replay = Replay::new(recording, catalog::doc(&release))?;
-            return Ok((Box::new(replay), recording.header.workspace.clone(), None));
+            return Ok((Box::new(replay), recording.header.workspace.clone(), Vec::new()));
         }
     };
     let folder = match &options.workspace {
@@ -271,13 +272,17 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         (None, Some(folder)) => folder.path().to_path_buf(),
         (None, None) => PathBuf::new(),
     };
-    let workspace = Workspace::new(&path).map_err(|source| StartError::Workspace { path, source })?;
+    let mut workspace = Workspace::new(&path).map_err(|source| StartError::Workspace { path, source })?;
+    workspace.commit();
+    let home = fresh_home().map_err(|source| StartError::Workspace { path: std::env::temp_dir(), source })?;
+    let home_path =
+        home.path().canonicalize().map_err(|source| StartError::Workspace { path: home.path().into(), source })?;
     let root = workspace.root().to_string_lossy().into_owned();
     let config = WorldConfig {
         seed: options.seed,
         directory: root.clone(),
         project: text_id("the first commit of a stand-in's project"),
-        home: format!("{root}/.standin-home"),
+        home: home_path.to_string_lossy().into_owned(),
         config: scenario.workspace.config.clone(),
         runs_shell: folder.is_some() || options.allow_shell,
     };
@@ -288,8 +293,12 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
     let release = profile.server.release();
     let exhibits = Exhibits::of(&release, &config);
     let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
-    let engine = Engine::new(profile, config, workspace, mind).with_pages(pages);
-    Ok((Box::new(engine), root, folder))
+    let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home_path);
+    Ok((Box::new(engine), root, folder.into_iter().chain([home]).collect()))
+}
+
+fn fresh_home() -> std::io::Result<TempDir> {
+    tempfile::Builder::new().prefix("standin-home-").tempdir()
 }
 
 fn fresh_folder(scenario: &Scenario) -> std::io::Result<TempDir> {

@@ -69,6 +69,21 @@ impl Permissions {
         Self { rules, kept: Vec::new(), keeps_narrow_questions, pending: Vec::new() }
     }
 
+    /// Other rules; what a person has allowed stays allowed.
+    pub(crate) fn reconfigure(&mut self, other: Self) {
+        self.rules = other.rules;
+    }
+
+    /// Is there such a question?
+    pub(crate) fn is_open(&self, id: &str) -> bool {
+        self.pending.iter().any(|pending| pending.id == id)
+    }
+
+    /// The questions of a session are nobody's any more.
+    pub(crate) fn forget(&mut self, session: &str) {
+        self.pending.retain(|pending| pending.session != session);
+    }
+
     /// May a call do this to everything, without asking anybody?
     pub(crate) fn allows(&self, who: &Who, permission: &str) -> bool {
         self.decide(who, permission, "*").action == Action::Allow

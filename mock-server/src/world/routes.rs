@@ -3,6 +3,7 @@
 use super::{ApiRequest, ReplyBody, Subscription, World};
 use crate::doc::{Asked, Complaint};
 use crate::profile::{BootTiming, UnknownRoute};
+use super::tools::place::resolved;
 use serde_json::{Value, json};
 
 /// Where an instance boots when it is first needed, a prompt is not all that needs it.
@@ -37,14 +38,18 @@ impl World {
             self.boot_next(&directory);
         }
         let is_documented = operation.is_some();
+        if let Some(operation) = operation.map(str::to_owned) {
+            self.enter_for(request, &operation);
+            if self.answer_around(request, &operation).is_some() {
+                return;
+            }
+        }
         match (request.method.as_str(), segments.as_slice()) {
             ("GET", ["event"]) => self.subscribe(request),
             ("GET", ["global", "event"]) => self.subscribe_to_all(ticket),
             ("GET", ["global", "health"]) => {
                 self.reply_json(ticket, json!({"healthy": true, "version": self.profile.version}));
             }
-            ("GET", ["path"]) => self.path(request),
-            ("GET", ["project", "current"]) => self.project(request),
             ("GET", ["permission"]) => self.reply_json(ticket, Value::Array(self.permissions.list())),
             ("GET", ["question"]) => {
                 let open = self.questions.iter().map(|open| open.wire.clone()).collect();
@@ -102,11 +107,7 @@ impl World {
             query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
         match named {
             None => self.config.directory.clone(),
-            Some(directory) if directory.starts_with('/') => {
-                let trimmed = directory.trim_end_matches('/');
-                if trimmed.is_empty() { "/".to_owned() } else { trimmed.to_owned() }
-            }
-            Some(relative) => format!("{}/{}", self.config.directory, relative.trim_end_matches('/')),
+            Some(directory) => resolved(&self.config.directory, &directory),
         }
     }
 
@@ -126,25 +127,6 @@ impl World {
     fn hello(&mut self) -> Value {
         let id = self.ids.ascending("evt", self.now_ms);
         json!({"id": id, "type": "server.connected", "properties": {}})
-    }
-
-    fn path(&mut self, request: &ApiRequest) {
-        let directory = self.directory_of(request);
-        let home = &self.config.home;
-        let word = self.profile.server.word();
-        let body = json!({
-            "home": home, "state": format!("{home}/.local/state/{word}"), "config": format!("{home}/.config/{word}"),
-            "worktree": directory, "directory": directory,
-        });
-        self.reply_json(request.ticket, body);
-    }
-
-    fn project(&mut self, request: &ApiRequest) {
-        let directory = self.directory_of(request);
-        let project = self.project_of(&directory);
-        let body = json!({"id": project, "worktree": directory, "vcs": "git", "sandboxes": [],
-                          "time": {"created": self.now_ms, "updated": self.now_ms}});
-        self.reply_json(request.ticket, body);
     }
 
     fn list_status(&mut self, request: &ApiRequest) {
