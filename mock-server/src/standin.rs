@@ -269,20 +269,27 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
     };
     let path = match (&options.workspace, &folder) {
         (Some(path), _) => path.clone(),
-        (None, Some(folder)) => folder.path().to_path_buf(),
+        (None, Some(folder)) => folder.path().join("workspace"),
         (None, None) => PathBuf::new(),
     };
     let mut workspace = Workspace::new(&path).map_err(|source| StartError::Workspace { path, source })?;
     workspace.commit();
-    let home = fresh_home().map_err(|source| StartError::Workspace { path: std::env::temp_dir(), source })?;
-    let home_path =
-        home.path().canonicalize().map_err(|source| StartError::Workspace { path: home.path().into(), source })?;
+    // The server's home lies beside a fresh workspace, and never in one that is somebody's own.
+    let (home, home_folder) = match &folder {
+        Some(folder) => (folder.path().join("home"), None),
+        None => {
+            let made = tempfile::Builder::new().prefix("standin-home-").tempdir();
+            let made = made.map_err(|source| StartError::Workspace { path: std::env::temp_dir(), source })?;
+            (made.path().to_path_buf(), Some(made))
+        }
+    };
+    let home = home.canonicalize().map_err(|source| StartError::Workspace { path: home, source })?;
     let root = workspace.root().to_string_lossy().into_owned();
     let config = WorldConfig {
         seed: options.seed,
         directory: root.clone(),
         project: text_id("the first commit of a stand-in's project"),
-        home: home_path.to_string_lossy().into_owned(),
+        home: home.to_string_lossy().into_owned(),
         config: scenario.workspace.config.clone(),
         runs_shell: folder.is_some() || options.allow_shell,
     };
@@ -293,18 +300,17 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
     let release = profile.server.release();
     let exhibits = Exhibits::of(&release, &config);
     let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
-    let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home_path);
-    Ok((Box::new(engine), root, folder.into_iter().chain([home]).collect()))
-}
-
-fn fresh_home() -> std::io::Result<TempDir> {
-    tempfile::Builder::new().prefix("standin-home-").tempdir()
+    let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home);
+    Ok((Box::new(engine), root, folder.into_iter().chain(home_folder).collect()))
 }
 
 fn fresh_folder(scenario: &Scenario) -> std::io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("standin-").tempdir()?;
+    let workspace = folder.path().join("workspace");
+    std::fs::create_dir(&workspace)?;
+    std::fs::create_dir(folder.path().join("home"))?;
     for (path, content) in &scenario.workspace.files {
-        write_file(&folder.path().join(path), content)?;
+        write_file(&workspace.join(path), content)?;
     }
     Ok(folder)
 }

@@ -14,6 +14,8 @@ pub struct Workspace {
     snapshots: HashMap<String, BTreeMap<String, Vec<u8>>>,
     /// The files of the commit with which it begins.
     committed: Option<BTreeMap<String, Vec<u8>>>,
+    /// The files as the snapshots know them: each brings its own folder up to date.
+    index: BTreeMap<String, Vec<u8>>,
 }
 
 /// The content of a folder, as git sees it.
@@ -23,10 +25,23 @@ struct Tree {
     folders: BTreeMap<String, Tree>,
 }
 
+impl Tree {
+    fn of(files: &BTreeMap<String, Vec<u8>>) -> Self {
+        let mut tree = Self::default();
+        for (path, content) in files {
+            let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let folders = folders.split('/').filter(|folder| !folder.is_empty());
+            let place = folders.fold(&mut tree, |tree, name| tree.folders.entry(name.to_owned()).or_default());
+            place.files.insert(name.to_owned(), content.clone());
+        }
+        tree
+    }
+}
+
 impl Workspace {
     /// `root` must exist; links in its own path are resolved.
     pub fn new(root: &Path) -> std::io::Result<Self> {
-        Ok(Self { root: root.canonicalize()?, snapshots: HashMap::new(), committed: None })
+        Ok(Self { root: root.canonicalize()?, snapshots: HashMap::new(), committed: None, index: BTreeMap::new() })
     }
 
     /// The folder, without links in its path.
@@ -51,13 +66,17 @@ impl Workspace {
         files
     }
 
-    /// Keeps the state of the folder; its name is the id of its git tree. A folder that is not ours is empty.
+    /// Keeps the state of a folder of the workspace, with what is known of the others; its name is the id of the git
+    /// tree. What is no part of the workspace has no state, and no name.
     pub(crate) fn snapshot(&mut self, directory: &str) -> String {
-        let tree = if Path::new(directory) == self.root { read_project(&self.root) } else { Tree::default() };
-        let mut files = BTreeMap::new();
-        flatten(&tree, "", &mut files);
-        let name = hex(&tree_id(&tree));
-        self.snapshots.insert(name.clone(), files);
+        let Ok(below) = Path::new(directory).strip_prefix(&self.root) else { return String::new() };
+        let below = below.to_string_lossy();
+        let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
+        let files = self.files();
+        self.index.retain(|path, _| !path.starts_with(&prefix));
+        self.index.extend(files.into_iter().filter(|(path, _)| path.starts_with(&prefix)));
+        let name = hex(&tree_id(&Tree::of(&self.index)));
+        self.snapshots.insert(name.clone(), self.index.clone());
         name
     }
 
@@ -316,8 +335,12 @@ mod tests {
         write("sub/a.txt", "a\n");
         let mut workspace = Workspace::new(folder.path()).unwrap();
         let root = workspace.root().to_string_lossy().into_owned();
-        // This name was seen on a real server.
-        assert_eq!(workspace.snapshot(&root), "58afcd7512c590a861525a2f4e270152190ef09f");
+        // These names were seen on the real servers.
+        assert_eq!(workspace.snapshot(&format!("{root}/sub")), "f525a3588c29a658c5ce8d82ad6adf592cee6d30");
+        let whole = "58afcd7512c590a861525a2f4e270152190ef09f";
+        assert_eq!(workspace.snapshot(&root), whole);
+        assert_eq!(workspace.snapshot(&format!("{root}/sub")), whole);
+        assert_eq!(workspace.snapshot("/elsewhere"), "");
         assert!(workspace.since_commit().is_empty());
         workspace.commit();
         write("sub/b.txt", "b\n");

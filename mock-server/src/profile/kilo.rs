@@ -120,6 +120,7 @@ pub(super) static PROFILE: Profile = Profile {
     project_config: ".kilo/kilo.jsonc",
     reads_project_config: true,
     config_schema: "https://app.kilo.ai/config.json",
+    snapshots_directory_alone: true,
     directory_header: "x-kilo-directory",
     sites: &["opencode.ai", "kilo.ai"],
     unknown_route: UnknownRoute::NotFound,

@@ -117,6 +117,8 @@ pub struct Profile {
     pub reads_project_config: bool,
     /// The address of the schema that is written into a file of settings.
     pub config_schema: &'static str,
+    /// Before and after a step the files of the session's directory are kept (else all of its project).
+    pub snapshots_directory_alone: bool,
     /// The header that names a directory.
     pub directory_header: &'static str,
     /// The sites whose pages may talk to the server.
@@ -196,7 +198,15 @@ impl Profile {
     #[must_use]
     pub fn boot_events(&self) -> Vec<(&'static str, Value)> {
         let mut events = (self.boot_first)();
-        events.extend(self.plugins.iter().map(|plugin| ("plugin.added", json!({"id": plugin}))));
+        events.extend(self.plugin_events());
+        events
+    }
+
+    /// What it tells of its plugins.
+    #[must_use]
+    pub fn plugin_events(&self) -> Vec<(&'static str, Value)> {
+        let mut events: Vec<_> =
+            self.plugins.iter().map(|plugin| ("plugin.added", json!({"id": plugin}))).collect();
         for last in ["reference.updated", "integration.updated", "catalog.updated"] {
             events.push((last, json!({})));
         }

@@ -113,6 +113,7 @@ pub(super) static PROFILE: Profile = Profile {
     project_config: "config.json",
     reads_project_config: false,
     config_schema: "https://opencode.ai/config.json",
+    snapshots_directory_alone: false,
     directory_header: "x-opencode-directory",
     sites: &["opencode.ai"],
     unknown_route: UnknownRoute::WebPage,

@@ -33,18 +33,26 @@ impl World {
             "global.dispose" => self.dispose_globally(ticket),
             "auth.set" => self.put_key(request, name),
             "auth.remove" => self.delete_key(request, name),
+            // The model makes no difference to the tools of an unknown one.
+            "tool.list" => self.list_tools(request),
             "config.get" | "config.effective" => self.config(request),
             "config.update" => self.patch_config(request),
             "global.config.get" => self.global_config(ticket),
             "global.config.update" => self.patch_global_config(request),
             _ => {
                 return self
-                    .about_servers(request, operation, name)
+                    .misses_question(request, operation, &segments)
+                    .or_else(|| self.about_servers(request, operation, name))
                     .or_else(|| self.tell_terminal(request, operation))
                     .or_else(|| self.answer_plainly(request, operation, &segments));
             }
         }
         Some(())
+    }
+
+    fn list_tools(&mut self, request: &ApiRequest) {
+        let query = ["provider", "model"].map(|name| (name.to_owned(), "fake".to_owned()));
+        self.not_played(&ApiRequest { query: query.to_vec(), ..request.clone() });
     }
 
     /// Operations whose answer is the same in a server's usual state.
@@ -60,7 +68,7 @@ impl World {
                 self.reply(ticket, 204, ReplyBody::Empty);
                 return Some(());
             }
-            "permission.saveAlwaysRules" if !self.permissions.is_open(segments.get(1).copied()?) => {
+            "permission.saveAlwaysRules" if self.permissions.session_of(segments.get(1)?).is_none() => {
                 let id = segments.get(1).copied()?;
                 let message = format!("Permission request not found: {id}");
                 let body = json!({"_tag": "PermissionNotFoundError", "requestID": id, "message": message});
@@ -82,6 +90,11 @@ impl World {
             "experimental.console.listOrgs" => json!({"orgs": []}),
             "indexing.models" => json!({"defaultModel": "", "models": [], "aliases": {}}),
             "kilocode.providerUsage.get" => json!({"items": [], "generatedAt": iso_time(self.now_ms)}),
+            "v2.permission.saved.list" if self.profile.keeps_rules => {
+                self.unknown_error(ticket);
+                return Some(());
+            }
+            "v2.permission.saved.list" => json!({"data": []}),
             "v2.session.active" => json!({"data": {}}),
             "kilocode.sessionBoard" => {
                 let session = segments.get(2).copied()?;

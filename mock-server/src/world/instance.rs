@@ -1,7 +1,7 @@
 //! Instances: one for each directory that somebody has named. An instance begins with the first request about its
 //! directory and ends when it is disposed of, with all that runs in it.
 
-use super::{ApiRequest, Output, World, within};
+use super::{ApiRequest, Output, ReplyBody, World, within};
 use crate::profile::BootTiming;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -43,6 +43,55 @@ impl World {
         }
     }
 
+    /// `GET /permission`: the open questions of the instance.
+    pub(super) fn list_permissions(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let list = self.permissions.list(|session| self.is_in(session, &directory));
+        self.reply_json(request.ticket, Value::Array(list));
+    }
+
+    /// `GET /question`, alike.
+    pub(super) fn list_questions(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let here = self.questions.iter().filter(|open| self.is_in(&open.session, &directory));
+        let list = here.map(|open| open.wire.clone()).collect();
+        self.reply_json(request.ticket, Value::Array(list));
+    }
+
+    fn is_in(&self, session: &str, directory: &str) -> bool {
+        self.sessions.get(session).is_none_or(|owner| owner.directory == directory)
+    }
+
+    /// An answer to a question of another instance reaches nobody. A session's route goes to the instance of that
+    /// session. `None` when the question is asked where the answer goes.
+    pub(super) fn misses_question(
+        &mut self,
+        request: &ApiRequest,
+        operation: &str,
+        segments: &[&str],
+    ) -> Option<()> {
+        let (id, of_session, kind) = match (operation, segments) {
+            ("permission.respond", [_, session, _, id]) => (*id, Some(*session), "Permission"),
+            ("permission.reply", [_, id, ..]) => (*id, None, "Permission"),
+            ("question.reply" | "question.reject", [_, id, ..]) => (*id, None, "Question"),
+            _ => return None,
+        };
+        let asked = self.questions.iter().find(|open| open.id == id).map(|open| open.session.as_str());
+        let asked = asked.or_else(|| self.permissions.session_of(id))?;
+        let directory = match of_session.and_then(|session| self.sessions.get(session)) {
+            Some(session) => session.directory.clone(),
+            None => self.directory_of(request),
+        };
+        if self.is_in(asked, &directory) {
+            return None;
+        }
+        let message = format!("{kind} request not found: {id}");
+        let tag = format!("{kind}NotFoundError");
+        let body = json!({"_tag": tag, "requestID": id, "message": message});
+        self.reply(request.ticket, 404, ReplyBody::Json(body));
+        Some(())
+    }
+
     /// `POST /instance/dispose`.
     pub(super) fn dispose_one(&mut self, request: &ApiRequest) {
         self.reply_json(request.ticket, json!(true));
@@ -80,7 +129,9 @@ impl World {
         let (here, busy): (Vec<_>, Vec<_>) =
             here.map(|session| (session.id.clone(), session.run.is_some())).unzip();
         for session in here.iter().zip(busy).filter_map(|(session, busy)| busy.then_some(session)) {
+            self.disposes = true;
             self.stop_turn(session);
+            self.disposes = false;
         }
         for session in &here {
             self.permissions.forget(session);

@@ -168,7 +168,7 @@ pub struct Event {
 pub enum Effect {
     /// Keep the state of the folder's files, and give it a name.
     Snapshot {
-        /// The folder.
+        /// The folder; none when empty.
         directory: String,
     },
     /// What changed between two snapshots.

@@ -134,6 +134,8 @@ pub struct World {
     keys: Map<String, Value>,
     /// What clients have set.
     settings: config::Settings,
+    /// An instance is being disposed of.
+    disposes: bool,
     booted: BTreeSet<String>,
     booted_next: BTreeSet<String>,
     /// A shell line has been taken apart before.
@@ -160,6 +162,7 @@ impl World {
             projects: Vec::new(),
             keys: Map::new(),
             settings: config::Settings::default(),
+            disposes: false,
             booted: BTreeSet::new(),
             booted_next: BTreeSet::new(),
             shell_is_warm: false,
@@ -343,12 +346,13 @@ impl World {
         }
     }
 
-    /// The instance of the next generation's routes is told, too, where instances are told late.
+    /// The instance of the next generation's routes is told, too. Where instances are told early it is one with that
+    /// of the files, and tells nothing if it is there already.
     fn boot_next(&mut self, directory: &str) {
-        if self.profile.boot != BootTiming::AtPrompt || !self.booted_next.insert(directory.to_owned()) {
+        if !self.booted_next.insert(directory.to_owned()) {
             return;
         }
-        for (kind, properties) in self.profile.boot_events() {
+        for (kind, properties) in self.profile.plugin_events() {
             let id = self.ids.ascending("evt", self.now_ms);
             let payload = json!({"id": id, "type": kind, "properties": properties});
             let directory = directory.to_owned();

@@ -74,11 +74,6 @@ impl Permissions {
         self.rules = other.rules;
     }
 
-    /// Is there such a question?
-    pub(crate) fn is_open(&self, id: &str) -> bool {
-        self.pending.iter().any(|pending| pending.id == id)
-    }
-
     /// The questions of a session are nobody's any more.
     pub(crate) fn forget(&mut self, session: &str) {
         self.pending.retain(|pending| pending.session != session);
@@ -165,9 +160,15 @@ impl Permissions {
         Value::Array(told).to_string()
     }
 
-    /// The open questions, as the wire has them.
-    pub(crate) fn list(&self) -> Vec<Value> {
-        self.pending.iter().map(|pending| pending.wire.clone()).collect()
+    /// The open questions of some sessions, as the wire has them.
+    pub(crate) fn list(&self, is_here: impl Fn(&str) -> bool) -> Vec<Value> {
+        let here = self.pending.iter().filter(|pending| is_here(&pending.session));
+        here.map(|pending| pending.wire.clone()).collect()
+    }
+
+    /// The session of an open question.
+    pub(crate) fn session_of(&self, id: &str) -> Option<&str> {
+        self.pending.iter().find(|pending| pending.id == id).map(|pending| pending.session.as_str())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Projects: the repository of the workspace, and one for all that belongs to none.
 
 use super::routes::body_of;
-use super::{ApiRequest, Event, Output, ReplyBody, World, within};
+use super::{ApiRequest, Effect, Event, Output, ReplyBody, World, within};
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 
@@ -61,6 +61,16 @@ impl World {
             Some(_) => self.config.directory.clone(),
             None => "/".to_owned(),
         }
+    }
+
+    /// Keeps the files that a session may change; where there is no repository, none are kept.
+    pub(super) fn snapshot_of(&self, directory: &str) -> Effect {
+        let kept = match within(directory, &self.config.directory) {
+            None => String::new(),
+            Some(_) if self.profile.snapshots_directory_alone => directory.to_owned(),
+            Some(_) => self.config.directory.clone(),
+        };
+        Effect::Snapshot { directory: kept }
     }
 
     /// An instance of the project begins: its project is told. Gives the project as the instance will know it.

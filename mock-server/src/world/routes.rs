@@ -1,6 +1,6 @@
 //! A request → the part of the world that answers it. One line a route.
 
-use super::{ApiRequest, ReplyBody, Subscription, World};
+use super::{ApiRequest, ReplyBody, Subscription, World, within};
 use crate::doc::{Asked, Complaint};
 use crate::profile::{BootTiming, UnknownRoute};
 use super::tools::place::resolved;
@@ -12,6 +12,9 @@ const BOOTING: &[&str] = &["file.list", "find.files", "pty.list"];
 const BOOTING_NEXT: &[&str] = &[
     "v2.agent.list",
     "v2.command.list",
+    "v2.fs.find",
+    "v2.fs.list",
+    "v2.fs.read",
     "v2.location.get",
     "v2.permission.request.list",
     "v2.provider.list",
@@ -31,7 +34,12 @@ impl World {
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
         if operation.is_some_and(|id| BOOTING.contains(&id)) {
             let directory = self.directory_of(request);
-            self.boot(&directory, BootTiming::AtPrompt);
+            if within(&directory, &self.config.directory).is_some() {
+                self.boot(&directory, BootTiming::AtPrompt);
+                if self.profile.boot == BootTiming::AtConnect {
+                    self.booted_next.insert(directory);
+                }
+            }
         }
         if operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {
             let directory = self.directory_of(request);
@@ -50,11 +58,8 @@ impl World {
             ("GET", ["global", "health"]) => {
                 self.reply_json(ticket, json!({"healthy": true, "version": self.profile.version}));
             }
-            ("GET", ["permission"]) => self.reply_json(ticket, Value::Array(self.permissions.list())),
-            ("GET", ["question"]) => {
-                let open = self.questions.iter().map(|open| open.wire.clone()).collect();
-                self.reply_json(ticket, Value::Array(open));
-            }
+            ("GET", ["permission"]) => self.list_permissions(request),
+            ("GET", ["question"]) => self.list_questions(request),
             ("POST", ["question", id, "reply"]) => self.question_reply(request, id),
             ("POST", ["question", id, "reject"]) => self.dismiss_question(ticket, id),
             ("POST", ["permission", id, "reply"]) => self.permission_reply(request, id, "reply"),
@@ -183,7 +188,7 @@ impl World {
     }
 
     /// What the real server has and the stand-in has not is told by its name; what neither has, as the real one does.
-    fn not_played(&mut self, request: &ApiRequest) {
+    pub(super) fn not_played(&mut self, request: &ApiRequest) {
         let ticket = request.ticket;
         if let Some(operation) = self.operations.find(&request.method, &request.path) {
             let (words, operation) = (operation.words(), operation.id.clone());

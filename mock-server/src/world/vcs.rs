@@ -64,7 +64,7 @@ impl World {
                 let question = Question { ticket, below, kind };
                 self.ask_place(PlaceAsk::Changes(question), PlaceWish::SinceCommit);
             }
-            None => self.tell_changes(ticket, kind, &[]),
+            None => self.tell_changes(ticket, kind, "", &[]),
         }
     }
 
@@ -77,18 +77,24 @@ impl World {
         } else {
             changes.sort_by(|a, b| in_dictionary(&a.path, &b.path));
         }
-        self.tell_changes(question.ticket, question.kind, &changes);
+        self.tell_changes(question.ticket, question.kind, &question.below, &changes);
     }
 
-    fn tell_changes(&mut self, ticket: u64, kind: Kind, changes: &[FileChange]) {
+    fn tell_changes(&mut self, ticket: u64, kind: Kind, below: &str, changes: &[FileChange]) {
         match kind {
             Kind::Raw => {
                 let known = changes.iter().filter(|change| change.before.is_some()).map(patch::of_git).collect();
-                let new = changes.iter().filter(|change| change.before.is_none()).map(patch::of_git);
+                // From a folder of the repository the real servers don't find what is new.
+                let new = changes.iter().filter(|change| change.before.is_none() && below.is_empty());
+                let new = new.map(patch::of_git);
                 let texts: Vec<String> = std::iter::once(known).chain(new).filter(|text: &String| !text.is_empty()).collect();
                 let bytes = texts.join("\n").into_bytes();
                 let body = ReplyBody::Bytes("text/x-diff; charset=utf-8".to_owned(), bytes);
                 self.reply_with(ticket, ApiReply { status: 200, headers: Vec::new(), body });
+            }
+            Kind::Diff if !below.is_empty() => {
+                let list = changes.iter().map(describe_lost).collect();
+                self.reply_json(ticket, Value::Array(list));
             }
             _ => {
                 let list = changes.iter().map(|change| describe(change, kind == Kind::Diff)).collect();
@@ -96,6 +102,16 @@ impl World {
             }
         }
     }
+}
+
+/// From a folder of the repository the real servers look for the files at the wrong place.
+fn describe_lost(change: &FileChange) -> Value {
+    let mut wire = describe(change, true);
+    wire["patch"] = json!(patch::index_style(&change.path, "", "", patch::Header::Tab));
+    if change.before.is_none() {
+        wire["additions"] = json!(0);
+    }
+    wire
 }
 
 fn describe(change: &FileChange, with_patch: bool) -> Value {
