@@ -18,7 +18,7 @@ use fixtures::recording::ModelCall;
 use fixtures::scenario::{BreakOff, Fail};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A world with its workspace and its model.
@@ -35,6 +35,8 @@ pub struct Engine {
     answering: BTreeSet<EffectId>,
     /// Calls that may begin when the answer that has them is over, or after a moment.
     delayed: BTreeSet<EffectId>,
+    /// Where the server keeps what it is told to keep.
+    home: Option<PathBuf>,
 }
 
 /// How long a call waits for the rest of the answer that it stands in. The real servers are about as slow to begin
@@ -83,7 +85,14 @@ impl Engine {
             held: Vec::new(),
             answering: BTreeSet::new(),
             delayed: BTreeSet::new(),
+            home: None,
         }
+    }
+
+    /// Keeps in this folder what the server is told to keep.
+    #[must_use]
+    pub fn with_home(self, home: PathBuf) -> Self {
+        Self { home: Some(home), ..self }
     }
 
     /// Answers with these bytes.
@@ -139,6 +148,7 @@ impl Engine {
             Effect::Look { paths } => EffectResult::Looked(
                 paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
             ),
+            Effect::Place(wish) => self.workspace.around(wish, self.home.as_deref()).into(),
             Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
             Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
             Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
@@ -188,6 +198,10 @@ impl Engine {
                     }
                     Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
                     Output::Event(event) => acts.extend(send(&event)),
+                    Output::Close(directory) => acts.push(Act::Close(Audience {
+                        stream: StreamName::Event,
+                        directory: Some(Arc::from(directory)),
+                    })),
                     Output::Drop(effect) => {
                         self.held.retain(|held| held.effect != effect);
                         self.answering.remove(&effect);
@@ -290,6 +304,13 @@ fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
         ReplyBody::Empty => (None, Bytes::new()),
         ReplyBody::Json(value) => (Some("application/json".to_owned()), Bytes::from(value.to_string())),
         ReplyBody::Text(text) => (Some("text/plain".to_owned()), Bytes::from(text)),
+        ReplyBody::Configured { request, over } => {
+            if let Some(recorded) = pages.exhibits.configured(&request, &over) {
+                return recorded;
+            }
+            (Some("application/json".to_owned()), Bytes::from(Value::Object(over).to_string()))
+        }
+        ReplyBody::Bytes(kind, bytes) => (Some(kind), Bytes::from(bytes)),
         ReplyBody::NotPlayed { words, operation, request } => {
             if let Some(recorded) = pages.exhibits.answer(&request) {
                 return recorded;

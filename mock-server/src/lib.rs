@@ -11,8 +11,9 @@
 //! * [`performer`] — what the shell needs of whoever answers: an engine or a replay.
 //! * `doc` — the operations of a release, and what a request for one must be.
 //! * `http`, `stream` — the shell: lanes, credentials, bodies, subscribers.
-//! * `javascript` — lengths and numbers as the servers have them.
+//! * `javascript` — lengths, numbers and dictionaries as the servers have them.
 //! * `target` — a request's path, taken apart.
+//! * `ignored` — the patterns of `.gitignore`; `surroundings` — the machine around the sessions.
 //! * `socket` — connections that can be reset.
 //! * [`fault`] — what breaks, one behaviour a file.
 //! * [`journal`], [`clock`] — what happened, and when.
@@ -26,6 +27,7 @@ pub mod exhibits;
 pub mod fault;
 mod fetch;
 mod http;
+mod ignored;
 mod javascript;
 pub mod journal;
 pub mod model;
@@ -37,6 +39,7 @@ mod shell;
 mod socket;
 pub mod standin;
 mod stream;
+mod surroundings;
 mod target;
 mod verify;
 pub mod workspace;

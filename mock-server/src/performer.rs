@@ -66,6 +66,8 @@ pub enum Act {
     Open(Ticket, Audience, Frame),
     /// Sends a frame.
     Send(Audience, Frame),
+    /// Ends the streams of subscribers with exactly this audience.
+    Close(Audience),
     /// The model was asked. The line has no time yet.
     Asked(Box<ModelCall>),
     /// Wakes the performer after a while, with this number. In logical time that never happens: it is about how

@@ -163,7 +163,7 @@ fn start(
 }
 
 #[expect(clippy::disallowed_methods, reason = "a shell line finds its programs where the stand-in would")]
-fn search_path() -> std::ffi::OsString {
+pub(crate) fn search_path() -> std::ffi::OsString {
     std::env::var_os("PATH").unwrap_or_else(|| PATH.into())
 }
 

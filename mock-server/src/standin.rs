@@ -49,7 +49,8 @@ pub struct StandIn {
     on_drop: OnDrop,
     /// Somebody has asked already.
     asked: AtomicBool,
-    _folder: Option<TempDir>,
+    /// They go with it.
+    _folders: Vec<TempDir>,
 }
 
 /// What a stand-in is asked when it is dropped.
@@ -69,7 +70,7 @@ impl StandIn {
         let clock = Arc::new(Clock::new(options.clock));
         let journal = Journal::with_memory(clock.clone(), options.memory);
         let faults = ArmedPlan::new(options.faults.clone());
-        let (performer, workspace, folder) = performer(profile, &options)?;
+        let (performer, workspace, folders) = performer(profile, &options)?;
         let access =
             Access { username: profile.server.word().to_owned(), password: options.password.clone() };
         let model = options.model.as_deref().map(RemoteModel::at).transpose().map_err(StartError::Model)?;
@@ -103,7 +104,7 @@ impl StandIn {
             tasks,
             on_drop: OnDrop::Nothing,
             asked: AtomicBool::new(false),
-            _folder: folder,
+            _folders: folders,
         })
     }
 
@@ -229,7 +230,7 @@ impl Drop for StandIn {
     }
 }
 
-type Prepared = (Box<dyn Performer>, String, Option<TempDir>);
+type Prepared = (Box<dyn Performer>, String, Vec<TempDir>);
 
 fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, StartError> {
     let scenario = match &options.play {
@@ -237,7 +238,7 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         Play::Recording(recording) => {
             let release = format!("{}-{}", recording.header.server, recording.header.version);
             let replay = Replay::new(recording, catalog::doc(&release))?;
-            return Ok((Box::new(replay), recording.header.workspace.clone(), None));
+            return Ok((Box::new(replay), recording.header.workspace.clone(), Vec::new()));
         }
     };
     let folder = match &options.workspace {
@@ -249,16 +250,27 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
     };
     let path = match (&options.workspace, &folder) {
         (Some(path), _) => path.clone(),
-        (None, Some(folder)) => folder.path().to_path_buf(),
+        (None, Some(folder)) => folder.path().join("workspace"),
         (None, None) => PathBuf::new(),
     };
-    let workspace = Workspace::new(&path).map_err(|source| StartError::Workspace { path, source })?;
+    let mut workspace = Workspace::new(&path).map_err(|source| StartError::Workspace { path, source })?;
+    workspace.commit();
+    // The server's home lies beside a fresh workspace, and never in one that is somebody's own.
+    let (home, home_folder) = match &folder {
+        Some(folder) => (folder.path().join("home"), None),
+        None => {
+            let made = tempfile::Builder::new().prefix("standin-home-").tempdir();
+            let made = made.map_err(|source| StartError::Workspace { path: std::env::temp_dir(), source })?;
+            (made.path().to_path_buf(), Some(made))
+        }
+    };
+    let home = home.canonicalize().map_err(|source| StartError::Workspace { path: home, source })?;
     let root = workspace.root().to_string_lossy().into_owned();
     let config = WorldConfig {
         seed: options.seed,
         directory: root.clone(),
         project: text_id("the first commit of a stand-in's project"),
-        home: format!("{root}/.standin-home"),
+        home: home.to_string_lossy().into_owned(),
         config: scenario.workspace.config.clone(),
         runs_shell: folder.is_some() || options.allow_shell,
     };
@@ -269,14 +281,17 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
     let release = profile.server.release();
     let exhibits = Exhibits::of(&release, &config);
     let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
-    let engine = Engine::new(profile, config, workspace, mind).with_pages(pages);
-    Ok((Box::new(engine), root, folder))
+    let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home);
+    Ok((Box::new(engine), root, folder.into_iter().chain(home_folder).collect()))
 }
 
 fn fresh_folder(scenario: &Scenario) -> std::io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("standin-").tempdir()?;
+    let workspace = folder.path().join("workspace");
+    std::fs::create_dir(&workspace)?;
+    std::fs::create_dir(folder.path().join("home"))?;
     for (path, content) in &scenario.workspace.files {
-        write_file(&folder.path().join(path), content)?;
+        write_file(&workspace.join(path), content)?;
     }
     Ok(folder)
 }

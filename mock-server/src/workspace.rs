@@ -1,5 +1,6 @@
 //! The folder in which the agent works: snapshots with git's own tree ids, reads and writes that stay inside.
 
+use crate::ignored::{Cases, Ignored};
 use crate::world::{FileChange, Found, RestoredFile};
 use sha1::{Digest as _, Sha1};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -11,6 +12,10 @@ use std::path::{Path, PathBuf};
 pub struct Workspace {
     root: PathBuf,
     snapshots: HashMap<String, BTreeMap<String, Vec<u8>>>,
+    /// The files of the commit with which it begins.
+    committed: Option<BTreeMap<String, Vec<u8>>>,
+    /// The files as the snapshots know them: each brings its own folder up to date.
+    index: BTreeMap<String, Vec<u8>>,
 }
 
 /// The content of a folder, as git sees it.
@@ -20,10 +25,23 @@ struct Tree {
     folders: BTreeMap<String, Tree>,
 }
 
+impl Tree {
+    fn of(files: &BTreeMap<String, Vec<u8>>) -> Self {
+        let mut tree = Self::default();
+        for (path, content) in files {
+            let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let folders = folders.split('/').filter(|folder| !folder.is_empty());
+            let place = folders.fold(&mut tree, |tree, name| tree.folders.entry(name.to_owned()).or_default());
+            place.files.insert(name.to_owned(), content.clone());
+        }
+        tree
+    }
+}
+
 impl Workspace {
     /// `root` must exist; links in its own path are resolved.
     pub fn new(root: &Path) -> std::io::Result<Self> {
-        Ok(Self { root: root.canonicalize()?, snapshots: HashMap::new() })
+        Ok(Self { root: root.canonicalize()?, snapshots: HashMap::new(), committed: None, index: BTreeMap::new() })
     }
 
     /// The folder, without links in its path.
@@ -32,13 +50,33 @@ impl Workspace {
         &self.root
     }
 
-    /// Keeps the state of the folder; its name is the id of its git tree. A folder that is not ours is empty.
-    pub(crate) fn snapshot(&mut self, directory: &str) -> String {
-        let tree = if Path::new(directory) == self.root { read_tree(&self.root) } else { Tree::default() };
+    /// What stands there now is what the folder's first commit holds.
+    pub(crate) fn commit(&mut self) {
+        self.committed = Some(self.files());
+    }
+
+    /// What has changed since that commit, sorted by path.
+    pub(crate) fn since_commit(&self) -> Vec<FileChange> {
+        self.committed.as_ref().map(|committed| differences(committed, &self.files())).unwrap_or_default()
+    }
+
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
-        flatten(&tree, "", &mut files);
-        let name = hex(&tree_id(&tree));
-        self.snapshots.insert(name.clone(), files);
+        flatten(&read_project(&self.root), "", &mut files);
+        files
+    }
+
+    /// Keeps the state of a folder of the workspace, with what is known of the others; its name is the id of the git
+    /// tree. What is no part of the workspace has no state, and no name.
+    pub(crate) fn snapshot(&mut self, directory: &str) -> String {
+        let Ok(below) = Path::new(directory).strip_prefix(&self.root) else { return String::new() };
+        let below = below.to_string_lossy();
+        let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
+        let files = self.files();
+        self.index.retain(|path, _| !path.starts_with(&prefix));
+        self.index.extend(files.into_iter().filter(|(path, _)| path.starts_with(&prefix)));
+        let name = hex(&tree_id(&Tree::of(&self.index)));
+        self.snapshots.insert(name.clone(), self.index.clone());
         name
     }
 
@@ -46,21 +84,7 @@ impl Workspace {
         let empty = BTreeMap::new();
         let before = self.snapshots.get(from).unwrap_or(&empty);
         let after = self.snapshots.get(to).unwrap_or(&empty);
-        let text = |files: &BTreeMap<String, Vec<u8>>, path: &str| {
-            files.get(path).map(|content| String::from_utf8_lossy(content).into_owned())
-        };
-        let mut paths: Vec<&String> = before.keys().chain(after.keys()).collect();
-        paths.sort();
-        paths.dedup();
-        paths
-            .into_iter()
-            .filter(|path| before.get(*path) != after.get(*path))
-            .map(|path| FileChange {
-                path: path.clone(),
-                before: text(before, path),
-                after: text(after, path),
-            })
-            .collect()
+        differences(before, after)
     }
 
     pub(crate) fn read(&self, path: &str) -> Result<Found, String> {
@@ -170,17 +194,49 @@ impl Workspace {
     }
 }
 
+fn differences(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) -> Vec<FileChange> {
+    let text = |files: &BTreeMap<String, Vec<u8>>, path: &str| {
+        files.get(path).map(|content| String::from_utf8_lossy(content).into_owned())
+    };
+    let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    paths
+        .into_iter()
+        .filter(|path| before.get(*path) != after.get(*path))
+        .map(|path| FileChange { path: path.clone(), before: text(before, path), after: text(after, path) })
+        .collect()
+}
+
+/// The files that git would keep.
+fn read_project(root: &Path) -> Tree {
+    read_below(root, "", &mut Some(Vec::new()))
+}
+
+/// All files.
 fn read_tree(folder: &Path) -> Tree {
+    read_below(folder, "", &mut None)
+}
+
+/// The patterns of the folders above, each with the length of its folder's path.
+type Patterns = Vec<(usize, Ignored)>;
+
+/// The files of a folder; without those that are ignored, if there are patterns. Those of the nearest folder decide.
+fn read_below(folder: &Path, prefix: &str, patterns: &mut Option<Patterns>) -> Tree {
     let mut tree = Tree::default();
     let Ok(entries) = fs::read_dir(folder) else { return tree };
+    let own = fs::read_to_string(folder.join(".gitignore")).ok();
+    let above = patterns.as_ref().map(Vec::len);
+    if let (Some(patterns), Some(own)) = (patterns.as_mut(), own) {
+        patterns.push((prefix.len(), Ignored::read(&own, Cases::Differ)));
+    }
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let Ok(kind) = entry.file_type() else { continue };
-        if name == ".git" {
+        let path = format!("{prefix}{name}{}", if kind.is_dir() { "/" } else { "" });
+        if name == ".git" || patterns.as_ref().is_some_and(|patterns| is_ignored(patterns, &path)) {
             continue;
         }
         if kind.is_dir() {
-            let inner = read_tree(&entry.path());
+            let inner = read_below(&entry.path(), &path, patterns);
             if !(inner.files.is_empty() && inner.folders.is_empty()) {
                 tree.folders.insert(name, inner);
             }
@@ -190,7 +246,15 @@ fn read_tree(folder: &Path) -> Tree {
             tree.files.insert(name, content);
         }
     }
+    if let (Some(patterns), Some(above)) = (patterns, above) {
+        patterns.truncate(above);
+    }
     tree
+}
+
+fn is_ignored(patterns: &Patterns, path: &str) -> bool {
+    let said = patterns.iter().rev().find_map(|(start, ignored)| ignored.says(&path[*start..]));
+    said == Some(true)
 }
 
 fn flatten(tree: &Tree, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
@@ -255,6 +319,35 @@ mod tests {
         assert_eq!(after, "ce6ea7cc190067e1696263c7a77a94e821c3faba");
         let change = FileChange { path: "out.txt".into(), before: None, after: Some("hello\n".into()) };
         assert_eq!(workspace.changes(&before, &after), [change]);
+    }
+
+    #[test]
+    fn what_is_ignored_is_in_no_snapshot_and_has_not_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(".gitignore", "a.txt\n");
+        write("README.md", "hello\n");
+        write("sub/.gitignore", "b.txt\n");
+        write("sub/a.txt", "a\n");
+        let mut workspace = Workspace::new(folder.path()).unwrap();
+        let root = workspace.root().to_string_lossy().into_owned();
+        // These names were seen on the real servers.
+        assert_eq!(workspace.snapshot(&format!("{root}/sub")), "f525a3588c29a658c5ce8d82ad6adf592cee6d30");
+        let whole = "58afcd7512c590a861525a2f4e270152190ef09f";
+        assert_eq!(workspace.snapshot(&root), whole);
+        assert_eq!(workspace.snapshot(&format!("{root}/sub")), whole);
+        assert_eq!(workspace.snapshot("/elsewhere"), "");
+        assert!(workspace.since_commit().is_empty());
+        workspace.commit();
+        write("sub/b.txt", "b\n");
+        write("b.txt", "b\n");
+        fs::remove_file(folder.path().join("README.md")).unwrap();
+        let changed: Vec<String> = workspace.since_commit().into_iter().map(|change| change.path).collect();
+        assert_eq!(changed, ["README.md", "b.txt"]);
     }
 
     #[test]

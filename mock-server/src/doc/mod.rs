@@ -127,6 +127,12 @@ impl Operations {
         Ok(target::path_of(given.iter().map(String::as_str)))
     }
 
+    /// The fields that the body of an operation may have.
+    pub(crate) fn fields_of_body(&self, id: &str) -> Vec<String> {
+        let body = self.list.iter().find(|operation| operation.id == id).and_then(|found| found.body.as_ref());
+        body.map(|schema| self.schemas.fields(schema)).unwrap_or_default()
+    }
+
     /// What is wrong with a request for an operation; none if it may be looked at.
     pub(crate) fn complaint(&self, operation: &Operation, asked: &Asked<'_>) -> Option<Complaint> {
         self.wrong_path(operation, asked.path)

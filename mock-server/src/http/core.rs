@@ -222,6 +222,7 @@ impl Core {
                 inner.running.remove(&number);
             }
             Act::Send(to, frame) => inner.bus.send(&to, &frame),
+            Act::Close(to) => inner.bus.close(&to),
             Act::Asked(call) => self.journal.push(|at_us| {
                 let mut call = *call;
                 call.at_us = at_us;

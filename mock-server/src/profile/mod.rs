@@ -107,6 +107,18 @@ pub struct Profile {
     pub boot_first: fn() -> Vec<(&'static str, Value)>,
     /// The tools offered to the model, in order.
     pub tools: &'static [&'static str],
+    /// Who gives or takes away a provider's key ends all instances.
+    pub keys_dispose: bool,
+    /// A command for the terminal that has no meaning is passed on without a name.
+    pub unknown_commands_pass: bool,
+    /// Where a project's settings are written, relative to its directory.
+    pub project_config: &'static str,
+    /// They are read there, too, and changes of settings are told.
+    pub reads_project_config: bool,
+    /// The address of the schema that is written into a file of settings.
+    pub config_schema: &'static str,
+    /// Before and after a step the files of the session's directory are kept (else all of its project).
+    pub snapshots_directory_alone: bool,
     /// The header that names a directory.
     pub directory_header: &'static str,
     /// The sites whose pages may talk to the server.
@@ -189,7 +201,15 @@ impl Profile {
     #[must_use]
     pub fn boot_events(&self) -> Vec<(&'static str, Value)> {
         let mut events = (self.boot_first)();
-        events.extend(self.plugins.iter().map(|plugin| ("plugin.added", json!({"id": plugin}))));
+        events.extend(self.plugin_events());
+        events
+    }
+
+    /// What it tells of its plugins.
+    #[must_use]
+    pub fn plugin_events(&self) -> Vec<(&'static str, Value)> {
+        let mut events: Vec<_> =
+            self.plugins.iter().map(|plugin| ("plugin.added", json!({"id": plugin}))).collect();
         for last in ["reference.updated", "integration.updated", "catalog.updated"] {
             events.push((last, json!({})));
         }

@@ -108,6 +108,12 @@ pub(super) static PROFILE: Profile = Profile {
         "webfetch",
         "write",
     ],
+    keys_dispose: false,
+    unknown_commands_pass: true,
+    project_config: "config.json",
+    reads_project_config: false,
+    config_schema: "https://opencode.ai/config.json",
+    snapshots_directory_alone: false,
     directory_header: "x-opencode-directory",
     sites: &["opencode.ai"],
     unknown_route: UnknownRoute::WebPage {

@@ -60,6 +60,11 @@ impl Bus {
         Frames { frames: receiver, waiting }
     }
 
+    /// Lets go those who hear exactly this; what they have not read yet still reaches them.
+    pub(crate) fn close(&mut self, to: &Audience) {
+        self.subscribers.retain(|subscriber| subscriber.audience != *to);
+    }
+
     /// Hands a frame to all who hear it, and forgets those who have left or have stopped reading.
     pub(crate) fn send(&mut self, to: &Audience, frame: &Frame) {
         self.subscribers.retain(|subscriber| {

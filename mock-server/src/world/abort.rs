@@ -9,7 +9,12 @@ impl World {
     /// `POST /session/{id}/abort`. It is true for a session without a turn too, even for an unknown one.
     pub(super) fn abort(&mut self, request: &ApiRequest, session: &str) {
         match self.run_mut(session).map(|run| run.retry.is_some()) {
-            Some(waits_to_retry) => self.abort_turn(session, waits_to_retry),
+            Some(waits_to_retry) => {
+                self.abort_turn(session, waits_to_retry);
+                if self.profile.turn_events {
+                    self.emit_session(session, "session.drain.interrupted", json!({"sessionID": session}));
+                }
+            }
             None => {
                 let directory = match self.sessions.get(session) {
                     Some(owner) => owner.directory.clone(),
@@ -51,8 +56,12 @@ impl World {
             children.iter().for_each(|(_, child)| self.end_aborted(child, Some(aborted())));
         }
         self.end_aborted(session, error);
-        if self.profile.turn_events {
-            self.emit_session(session, "session.drain.interrupted", json!({"sessionID": session}));
+    }
+
+    /// The instance of a turn is disposed of.
+    pub(super) fn stop_turn(&mut self, session: &str) {
+        if let Some(waits_to_retry) = self.run_mut(session).map(|run| run.retry.is_some()) {
+            self.abort_turn(session, waits_to_retry);
         }
     }
 
@@ -109,6 +118,7 @@ impl Purpose {
             Self::RuleKept
             | Self::WrittenLate(..)
             | Self::Rewind(_)
+            | Self::Place(_)
             | Self::JobSession(_)
             | Self::JobPrompt(_)
             | Self::Title(..) => false,

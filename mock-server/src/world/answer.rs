@@ -9,7 +9,11 @@ impl World {
     pub(crate) fn answer_delta(&mut self, session: &str, delta: &Delta) {
         let Some((message, tree, began)) = self.current_step(session) else { return };
         if began.is_none() {
-            self.add_part(session, &message, json!({"type": "step-start", "snapshot": tree}));
+            let mut start = json!({"type": "step-start"});
+            if !tree.is_empty() {
+                start["snapshot"] = json!(tree);
+            }
+            self.add_part(session, &message, start);
             let now = self.now_ms;
             if let Some(run) = self.run_mut(session) {
                 run.answer_began_ms = Some(now);

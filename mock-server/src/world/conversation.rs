@@ -48,9 +48,10 @@ impl World {
         let created = message.info.pointer("/time/created").and_then(Value::as_u64).unwrap_or_default();
         let time = iso_time(created);
         let seconds = time.split('.').next().unwrap_or_default();
+        let root = self.worktree_of(directory);
         let details = format!(
             "\n\n<environment_details>\nMessage time: {seconds}Z\nWorking directory: {directory}\n\
-             Workspace root folder: {directory}\n</environment_details>"
+             Workspace root folder: {root}\n</environment_details>"
         );
         texts.push(json!({"type": "text", "text": details}));
         json!({"role": "user", "content": texts})

@@ -1,5 +1,6 @@
 //! The world's vocabulary: what happens to it, and what it does. Whoever drives a world speaks it.
 
+use super::surroundings::{PlaceFound, PlaceWish};
 use crate::model::{ChatRequest, Delta};
 use bytes::Bytes;
 use serde_json::{Map, Value};
@@ -114,8 +115,17 @@ pub enum ReplyBody {
         /// The request.
         request: Box<ApiRequest>,
     },
+    /// The configuration as it was recorded, with what clients have set.
+    Configured {
+        /// The request.
+        request: Box<ApiRequest>,
+        /// What clients have set.
+        over: Map<String, Value>,
+    },
     /// Plain text.
     Text(String),
+    /// Bytes of this content type.
+    Bytes(String, Vec<u8>),
 }
 
 /// Something that the world does.
@@ -131,6 +141,8 @@ pub enum Output {
     Effect(EffectId, Effect),
     /// Wants nothing of an effect any more: whatever it brings is dropped.
     Drop(EffectId),
+    /// Ends the streams that carry the events of this directory alone.
+    Close(String),
 }
 
 /// Which events a stream carries.
@@ -160,7 +172,7 @@ pub struct Event {
 pub enum Effect {
     /// Keep the state of the folder's files, and give it a name.
     Snapshot {
-        /// The folder.
+        /// The folder; none when empty.
         directory: String,
     },
     /// What changed between two snapshots.
@@ -210,6 +222,8 @@ pub enum Effect {
     },
     /// Ask the model.
     AskModel(ChatRequest),
+    /// Something about the machine around the sessions.
+    Place(PlaceWish),
 }
 
 /// How an effect ended.
@@ -231,6 +245,8 @@ pub enum EffectResult {
     Yielded,
     /// It is that late.
     Waited,
+    /// What the machine says.
+    Place(PlaceFound),
 }
 
 /// A page that is wanted.

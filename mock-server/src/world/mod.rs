@@ -14,31 +14,45 @@
 //! * `failure` — answers that do not come, or not whole; `abort` — the person ends a turn.
 //! * `tools` — what the agent's tools do, one file each.
 //! * `permission` — questions, answers; `rules` — what the rules say.
+//! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `projects`, `vcs`,
+//!   `config`, `accounts`, `mcp`, `signals`; `instance` — a directory that somebody has named, until it is disposed of.
+//! * `surroundings` — what is asked of the machine for them.
 //! * `patch` — two contents → a diff, in each server's spelling.
 //! * `summary` — the background jobs: what changed; `title` — the session's title.
 //! * `conversation` — what the model is told.
 //! * `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 
 mod abort;
+mod accounts;
 mod answer;
+mod around;
+mod config;
 mod conversation;
 mod failure;
+mod files;
 mod fork;
+mod fuzzy;
 mod ids;
+mod instance;
 mod io;
+mod mcp;
 mod messages;
 mod patch;
 mod permission;
+mod projects;
 mod prompt;
 mod revert;
 mod routes;
 mod rules;
 mod session;
 mod sessions;
+mod signals;
 mod summary;
+mod surroundings;
 mod title;
 mod tools;
 mod turn;
+mod vcs;
 
 use crate::doc::Operations;
 use crate::model::Delta;
@@ -50,7 +64,9 @@ pub use io::{
     WorldConfig,
 };
 use permission::Permissions;
-use serde_json::{Value, json};
+pub(crate) use config::configured;
+pub use surroundings::{Browsed, PlaceFound, PlaceWish};
+use serde_json::{Map, Value, json};
 use session::Session;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,6 +107,8 @@ enum Purpose {
     JobPrompt(summary::Job),
     /// `revert`: the files are looked at, put back, compared.
     Rewind(Box<revert::Rewind>),
+    /// `surroundings`: what the machine says.
+    Place(Box<surroundings::PlaceAsk>),
     /// `title`: a title, so far.
     Title(String, String),
 }
@@ -108,6 +126,16 @@ pub struct World {
     permissions: Permissions,
     /// The questions that wait for the person.
     questions: Vec<tools::OpenQuestion>,
+    /// The directories that somebody has named.
+    instances: instance::Instances,
+    /// The projects that somebody has visited, in order.
+    projects: Vec<projects::Project>,
+    /// The keys of providers.
+    keys: Map<String, Value>,
+    /// What clients have set.
+    settings: config::Settings,
+    /// An instance is being disposed of.
+    disposes: bool,
     booted: BTreeSet<String>,
     booted_next: BTreeSet<String>,
     /// A shell line has been taken apart before.
@@ -130,6 +158,11 @@ impl World {
             now_ms: 0,
             sessions: BTreeMap::new(),
             questions: Vec::new(),
+            instances: instance::Instances::new(),
+            projects: Vec::new(),
+            keys: Map::new(),
+            settings: config::Settings::default(),
+            disposes: false,
             booted: BTreeSet::new(),
             booted_next: BTreeSet::new(),
             shell_is_warm: false,
@@ -187,6 +220,7 @@ impl World {
             (Purpose::RuleKept, EffectResult::Yielded) => {
                 self.emit_global("global.config.updated", json!({"sandbox": false}));
             }
+            (Purpose::Place(ask), EffectResult::Place(found)) => self.place_told(*ask, found),
             (Purpose::Rewind(rewind), result) => self.rewound(*rewind, result),
             (Purpose::JobSession(job), EffectResult::Changes(changes)) => self.job_session(job, &changes),
             (Purpose::JobPrompt(job), EffectResult::Changes(changes)) => self.job_prompt(&job, &changes),
@@ -312,12 +346,13 @@ impl World {
         }
     }
 
-    /// The instance of the next generation's routes is told, too, where instances are told late.
+    /// The instance of the next generation's routes is told, too. Where instances are told early it is one with that
+    /// of the files, and tells nothing if it is there already.
     fn boot_next(&mut self, directory: &str) {
-        if self.profile.boot != BootTiming::AtPrompt || !self.booted_next.insert(directory.to_owned()) {
+        if !self.booted_next.insert(directory.to_owned()) {
             return;
         }
-        for (kind, properties) in self.profile.boot_events() {
+        for (kind, properties) in self.profile.plugin_events() {
             let id = self.ids.ascending("evt", self.now_ms);
             let payload = json!({"id": id, "type": kind, "properties": properties});
             let directory = directory.to_owned();

@@ -124,6 +124,12 @@ pub(crate) fn whole(changes: &[FileChange]) -> String {
     diffs.collect::<String>().trim().to_owned()
 }
 
+/// The diff of one file, as git writes it.
+pub(crate) fn of_git(change: &FileChange) -> String {
+    let (before, after) = (change.before.as_deref(), change.after.as_deref());
+    git_style(change, before.unwrap_or_default(), after.unwrap_or_default())
+}
+
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }

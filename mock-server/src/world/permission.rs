@@ -69,6 +69,16 @@ impl Permissions {
         Self { rules, kept: Vec::new(), keeps_narrow_questions, pending: Vec::new() }
     }
 
+    /// Other rules; what a person has allowed stays allowed.
+    pub(crate) fn reconfigure(&mut self, other: Self) {
+        self.rules = other.rules;
+    }
+
+    /// The questions of a session are nobody's any more.
+    pub(crate) fn forget(&mut self, session: &str) {
+        self.pending.retain(|pending| pending.session != session);
+    }
+
     /// May a call do this to everything, without asking anybody?
     pub(crate) fn allows(&self, who: &Who, permission: &str) -> bool {
         self.decide(who, permission, "*").action == Action::Allow
@@ -150,9 +160,15 @@ impl Permissions {
         Value::Array(told).to_string()
     }
 
-    /// The open questions, as the wire has them.
-    pub(crate) fn list(&self) -> Vec<Value> {
-        self.pending.iter().map(|pending| pending.wire.clone()).collect()
+    /// The open questions of some sessions, as the wire has them.
+    pub(crate) fn list(&self, is_here: impl Fn(&str) -> bool) -> Vec<Value> {
+        let here = self.pending.iter().filter(|pending| is_here(&pending.session));
+        here.map(|pending| pending.wire.clone()).collect()
+    }
+
+    /// The session of an open question.
+    pub(crate) fn session_of(&self, id: &str) -> Option<&str> {
+        self.pending.iter().find(|pending| pending.id == id).map(|pending| pending.session.as_str())
     }
 }
 

@@ -1,6 +1,7 @@
 //! A request → the part of the world that answers it. One line a route.
 
-use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World};
+use super::tools::place::resolved;
+use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World, within};
 use crate::doc::{Asked, Complaint};
 use crate::profile::{BootTiming, UnknownRoute};
 use crate::target;
@@ -12,6 +13,9 @@ const BOOTING: &[&str] = &["file.list", "find.files", "pty.list"];
 const BOOTING_NEXT: &[&str] = &[
     "v2.agent.list",
     "v2.command.list",
+    "v2.fs.find",
+    "v2.fs.list",
+    "v2.fs.read",
     "v2.location.get",
     "v2.permission.request.list",
     "v2.provider.list",
@@ -32,26 +36,32 @@ impl World {
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
         if operation.is_some_and(|id| BOOTING.contains(&id)) {
             let directory = self.directory_of(request);
-            self.boot(&directory, BootTiming::AtPrompt);
+            if within(&directory, &self.config.directory).is_some() {
+                self.boot(&directory, BootTiming::AtPrompt);
+                if self.profile.boot == BootTiming::AtConnect {
+                    self.booted_next.insert(directory);
+                }
+            }
         }
         if operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {
             let directory = self.directory_of(request);
             self.boot_next(&directory);
         }
         let is_documented = operation.is_some();
+        if let Some(operation) = operation.map(str::to_owned) {
+            self.enter_for(request, &operation);
+            if self.answer_around(request, &operation).is_some() {
+                return;
+            }
+        }
         match (request.method.as_str(), segments.as_slice()) {
             ("GET", ["event"]) => self.subscribe(request),
             ("GET", ["global", "event"]) => self.subscribe_to_all(ticket),
             ("GET", ["global", "health"]) => {
                 self.reply_json(ticket, json!({"healthy": true, "version": self.profile.version}));
             }
-            ("GET", ["path"]) => self.path(request),
-            ("GET", ["project", "current"]) => self.project(request),
-            ("GET", ["permission"]) => self.reply_json(ticket, Value::Array(self.permissions.list())),
-            ("GET", ["question"]) => {
-                let open = self.questions.iter().map(|open| open.wire.clone()).collect();
-                self.reply_json(ticket, Value::Array(open));
-            }
+            ("GET", ["permission"]) => self.list_permissions(request),
+            ("GET", ["question"]) => self.list_questions(request),
             ("POST", ["question", id, "reply"]) => self.question_reply(request, id),
             ("POST", ["question", id, "reject"]) => self.dismiss_question(ticket, id),
             ("POST", ["permission", id, "reply"]) => self.permission_reply(request, id, "reply"),
@@ -104,11 +114,7 @@ impl World {
             query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
         match named {
             None => self.config.directory.clone(),
-            Some(directory) if directory.starts_with('/') => {
-                let trimmed = directory.trim_end_matches('/');
-                if trimmed.is_empty() { "/".to_owned() } else { trimmed.to_owned() }
-            }
-            Some(relative) => format!("{}/{}", self.config.directory, relative.trim_end_matches('/')),
+            Some(directory) => resolved(&self.config.directory, &directory),
         }
     }
 
@@ -128,25 +134,6 @@ impl World {
     fn hello(&mut self) -> Value {
         let id = self.ids.ascending("evt", self.now_ms);
         json!({"id": id, "type": "server.connected", "properties": {}})
-    }
-
-    fn path(&mut self, request: &ApiRequest) {
-        let directory = self.directory_of(request);
-        let home = &self.config.home;
-        let word = self.profile.server.word();
-        let body = json!({
-            "home": home, "state": format!("{home}/.local/state/{word}"), "config": format!("{home}/.config/{word}"),
-            "worktree": directory, "directory": directory,
-        });
-        self.reply_json(request.ticket, body);
-    }
-
-    fn project(&mut self, request: &ApiRequest) {
-        let directory = self.directory_of(request);
-        let project = self.project_of(&directory);
-        let body = json!({"id": project, "worktree": directory, "vcs": "git", "sandboxes": [],
-                          "time": {"created": self.now_ms, "updated": self.now_ms}});
-        self.reply_json(request.ticket, body);
     }
 
     fn list_status(&mut self, request: &ApiRequest) {
@@ -203,7 +190,7 @@ impl World {
     }
 
     /// What the real server has and the stand-in has not is told by its name; what neither has, as the real one does.
-    fn not_played(&mut self, request: &ApiRequest) {
+    pub(super) fn not_played(&mut self, request: &ApiRequest) {
         let ticket = request.ticket;
         if let Some(operation) = self.operations.find(&request.method, &request.path) {
             let (words, operation) = (operation.words(), operation.id.clone());

@@ -159,17 +159,18 @@ impl World {
         run.begin_answer();
         run.attempt = 0;
         let (agent, model) = (&asked["agent"], &asked["model"]);
+        let root = self.worktree_of(&directory);
         let mut info = json!({
             "id": message, "sessionID": session, "role": "assistant", "time": {"created": self.now_ms},
             "parentID": prompt, "modelID": model["modelID"], "providerID": model["providerID"],
             "mode": agent, "agent": agent,
-            "path": {"cwd": directory, "root": directory}, "cost": 0, "tokens": Tokens::default().wire(),
+            "path": {"cwd": directory, "root": root}, "cost": 0, "tokens": Tokens::default().wire(),
         });
         if let Some(variant) = model.get("variant") {
             info["variant"] = variant.clone();
         }
         self.push_message(session, &message, info);
-        self.effect(Purpose::StepStart(session.to_owned()), Effect::Snapshot { directory });
+        self.effect(Purpose::StepStart(session.to_owned()), self.snapshot_of(&directory));
     }
 
     /// The files before the step are known: a summary job runs, then the model is asked.
@@ -196,7 +197,7 @@ impl World {
         let Some(run) = owner.run.as_ref() else { return };
         if run.finish.is_some() && run.calls.iter().all(|call| call.state == CallState::Done) {
             let directory = owner.directory.clone();
-            self.effect(Purpose::StepEnd(session.to_owned()), Effect::Snapshot { directory });
+            self.effect(Purpose::StepEnd(session.to_owned()), self.snapshot_of(&directory));
         }
     }
 
@@ -215,7 +216,10 @@ impl World {
             FinishReason::Length => "length",
             FinishReason::ContentFilter => "content-filter",
         };
-        let mut part = json!({"type": "step-finish", "reason": reason, "snapshot": tree});
+        let mut part = json!({"type": "step-finish", "reason": reason});
+        if !tree.is_empty() {
+            part["snapshot"] = json!(tree);
+        }
         if self.profile.step_metrics {
             let elapsed = now.saturating_sub(began).max(1);
             #[expect(clippy::cast_precision_loss, reason = "tokens and milliseconds of one step are small")]
@@ -249,7 +253,7 @@ impl World {
         let in_folder = |change: &FileChange| {
             // The servers take the backslashes of a quoted name for folders.
             let name = patch::git_name(&change.path).replace('\\', "/").replace("//", "/");
-            format!("{}/{name}", owner.directory)
+            format!("{}/{name}", self.worktree_of(&owner.directory))
         };
         let files: Vec<String> = changes.iter().map(in_folder).collect();
         let (message, hash) = (run.message.clone(), run.start_tree.clone());
@@ -291,7 +295,7 @@ impl World {
     /// Idle again. Jobs that follow are no part of the turn: idle is not its last event.
     pub(crate) fn end_turn(&mut self, session: &str, end: TurnEnd) {
         let interrupted = end == TurnEnd::Interrupted;
-        if interrupted {
+        if interrupted && !self.disposes {
             self.emit_turn_close(session, end);
             self.emit_idle(session);
         } else {

@@ -7,7 +7,7 @@ mod arguments;
 mod bash;
 mod edit;
 mod outside;
-mod place;
+pub(super) mod place;
 mod question;
 mod read;
 mod search;

@@ -12,7 +12,7 @@ pub(super) struct Place {
 }
 
 /// The path relative to the directory, if it stays inside by its spelling.
-pub(super) fn inside(directory: &str, path: &str) -> Option<String> {
+pub(crate) fn inside(directory: &str, path: &str) -> Option<String> {
     let whole = resolved(directory, path);
     if whole == directory {
         return Some(String::new());
@@ -21,7 +21,7 @@ pub(super) fn inside(directory: &str, path: &str) -> Option<String> {
 }
 
 /// The absolute path that is meant, by its spelling; links are the business of whoever opens it.
-pub(super) fn resolved(directory: &str, path: &str) -> String {
+pub(crate) fn resolved(directory: &str, path: &str) -> String {
     let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
     let mut parts = Vec::new();
     for part in whole.split('/') {

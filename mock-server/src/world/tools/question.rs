@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 /// A question that waits for its answer.
 #[derive(Debug)]
 pub(crate) struct OpenQuestion {
-    id: String,
-    session: String,
+    pub(crate) id: String,
+    pub(crate) session: String,
     call: usize,
     /// As the event and the list have it.
     pub(crate) wire: Value,
