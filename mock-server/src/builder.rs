@@ -39,6 +39,7 @@ pub struct Builder {
     clock: ClockKind,
     seed: u64,
     allow_shell: bool,
+    allow_outside: bool,
     opens_gates: bool,
     is_lenient: bool,
 }
@@ -64,6 +65,7 @@ impl Builder {
             clock: ClockKind::Real,
             seed: 1,
             allow_shell: false,
+            allow_outside: false,
             opens_gates: false,
             is_lenient: false,
         }
@@ -232,6 +234,12 @@ impl Builder {
         self
     }
 
+    /// Lets the agent go wherever the server lets it, not only to folders that the stand-in has made.
+    pub fn allow_outside(mut self) -> Self {
+        self.allow_outside = true;
+        self
+    }
+
     /// Lets no gate of the scenario hold the model.
     pub fn open_gates(mut self) -> Self {
         self.opens_gates = true;
@@ -295,6 +303,7 @@ impl Builder {
             clock: self.clock,
             seed: self.seed,
             allow_shell: self.allow_shell,
+            allow_outside: self.allow_outside,
             memory: Memory::Whole,
         })
     }

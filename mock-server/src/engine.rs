@@ -152,6 +152,7 @@ impl Engine {
             Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
             Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
             Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
+            Effect::Study { path } => EffectResult::Studied(Box::new(self.workspace.study(&path))),
             Effect::Search { path } => EffectResult::Read(self.workspace.search(&path)),
             Effect::Write { path, content } => EffectResult::Written(self.workspace.write(&path, &content)),
             Effect::Yield if !self.answering.is_empty() => {

@@ -35,6 +35,8 @@ pub struct Options {
     pub seed: u64,
     /// Shell lines of the agent run in a folder that the stand-in has not made, too.
     pub allow_shell: bool,
+    /// The agent may go wherever the server that is stood in for lets it, not only to folders that the stand-in has made.
+    pub allow_outside: bool,
     /// How much the journal remembers.
     pub memory: Memory,
 }
@@ -74,6 +76,7 @@ impl Options {
             clock: ClockKind::Real,
             seed: 1,
             allow_shell: false,
+            allow_outside: false,
             memory: Memory::Whole,
         }
     }

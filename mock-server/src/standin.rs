@@ -265,6 +265,11 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         }
     };
     let home = home.canonicalize().map_err(|source| StartError::Workspace { path: home, source })?;
+    let all = options.allow_outside.then(|| Path::new("/"));
+    let made = folder.as_ref().map(TempDir::path);
+    for open in [Some(home.as_path()), made, all].into_iter().flatten() {
+        workspace = workspace.and(open);
+    }
     let root = workspace.root().to_string_lossy().into_owned();
     let config = WorldConfig {
         seed: options.seed,

@@ -39,7 +39,9 @@ impl Workspace {
     fn browse(&self, folder: &Path, path: &Path, project: &Path) -> Browsed {
         let (real, folder) = match (path.canonicalize(), folder.canonicalize()) {
             (Ok(real), Ok(folder)) => (real, folder),
-            (Err(error), _) if error.kind() != ErrorKind::NotFound && error.kind() != ErrorKind::NotADirectory => {
+            (Err(error), _)
+                if error.kind() != ErrorKind::NotFound && error.kind() != ErrorKind::NotADirectory =>
+            {
                 return Browsed::Nothing;
             }
             // Clients are told that the workspace is a repository; a fresh folder need not really be one.
@@ -134,7 +136,8 @@ fn keep(home: &Path, path: &str, content: &str) -> Result<(), String> {
         fs::create_dir_all(folder).map_err(failed)?;
     }
     let mut options = fs::OpenOptions::new();
-    let mut open = options.write(true).create(true).truncate(true).mode(OWNER_ONLY).open(&file).map_err(failed)?;
+    let mut open =
+        options.write(true).create(true).truncate(true).mode(OWNER_ONLY).open(&file).map_err(failed)?;
     open.write_all(content.as_bytes()).map_err(failed)
 }
 
@@ -157,8 +160,7 @@ mod tests {
         let root = workspace.root().to_string_lossy().into_owned();
         let parent = workspace.root().parent().unwrap().to_string_lossy().into_owned();
         let look = |folder: &str, path: &str| {
-            let wish =
-                PlaceWish::Browse { folder: folder.into(), path: path.into(), project: root.clone() };
+            let wish = PlaceWish::Browse { folder: folder.into(), path: path.into(), project: root.clone() };
             workspace.around(wish, None)
         };
         assert_eq!(look(&root, &format!("{root}/a.txt")), PlaceFound::Browsed(Browsed::File(b"a".to_vec())));

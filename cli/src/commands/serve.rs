@@ -67,6 +67,9 @@ pub(crate) struct Arguments {
     /// Let the agent's shell lines run in the folder of --workspace, as they do in a fresh one.
     #[arg(long, conflicts_with = "replay")]
     allow_shell: bool,
+    /// Let the agent go wherever the server lets it, not only to folders that the stand-in has made.
+    #[arg(long, conflicts_with = "replay")]
+    allow_outside: bool,
     /// Decides every random choice.
     #[arg(long, default_value_t = 1, value_parser = words::seed, allow_negative_numbers = true)]
     seed: u64,
@@ -156,6 +159,7 @@ fn options(arguments: Arguments) -> Result<Options, Failure> {
     options.seed = arguments.seed;
     options.allow_shell = arguments.allow_shell;
     options.memory = Memory::Latest { bytes: JOURNAL_BYTES };
+    options.allow_outside = arguments.allow_outside;
     options.clock = match arguments.clock {
         ClockWord::Real => ClockKind::Real,
         ClockWord::Scaled => ClockKind::Scaled { by: arguments.time_scale },

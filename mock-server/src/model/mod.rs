@@ -17,6 +17,7 @@ pub mod script;
 mod wire;
 
 pub use chat::ChatRequest;
+pub(crate) use chat::MEDIA;
 pub use fixtures::scenario::{Finish, FinishReason, Usage};
 pub use gates::Gates;
 pub use http::{ModelOptions, ModelServer};

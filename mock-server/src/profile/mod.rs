@@ -45,6 +45,10 @@ pub struct Profile {
     pub asks_for_folder_of_missing: bool,
     /// Who reads a missing file is told the names that are near its own.
     pub names_near_files: bool,
+    /// Who asks for fewer lines of a file or entries of a folder gets so many.
+    pub least_lines: usize,
+    /// Notebooks are read by their cells.
+    pub reads_notebooks: bool,
     /// What is read is shown with its resolved path, not with the one that the call gave.
     pub shows_resolved_paths: bool,
     /// What becomes of a prompt that is sent while a turn runs.
@@ -87,12 +91,18 @@ pub struct Profile {
     pub own_rules: RuleWords,
     /// The agents that others can be given work by, and what stands behind those rules for them.
     pub subagents: &'static [(&'static str, RuleWords)],
+    /// The agents that only a person chooses: no other can give them work.
+    pub primary_agents: &'static [&'static str],
     /// A session of such an agent is told apart: it has a fixed list of rules, its sandbox is told, and its prompt says
     /// which tools are taken away; the call is told to run before any of it.
     pub subagent_rules: bool,
     /// What a person allows for always does not lift a narrower rule that asks; a refusal names the one rule that
     /// decided (else all that are about the permission).
     pub keeps_narrow_questions: bool,
+    /// Searches take options: lines around, a limit, letters as they stand, any case; and a pattern may be absolute.
+    pub search_options: bool,
+    /// The skills that the server comes with.
+    pub skills: &'static [&'static str],
     /// A search for lines in one file searches it alone, not all of its folder.
     pub searches_one_file: bool,
     /// A turn that is aborted is told to be idle before the other agents that work for it are done.

@@ -110,12 +110,14 @@ impl Purpose {
             | Self::Retry(of)
             | Self::CallStart(of, _)
             | Self::CallRead(of, _)
+            | Self::CallStudied(of, _)
             | Self::CallLooked(of, _)
             | Self::CallFetched(of, _)
             | Self::TaskStart(of, _)
             | Self::Shell(of, _)
             | Self::CallWritten(of, _) => of == session,
             Self::RuleKept
+            | Self::OutputKept
             | Self::WrittenLate(..)
             | Self::Rewind(_)
             | Self::Place(_)

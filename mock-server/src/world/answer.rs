@@ -128,6 +128,7 @@ impl World {
             started_ms: 0,
             plan: None,
             approval: Value::Null,
+            has_left: false,
         };
         if let Some(run) = self.run_mut(session) {
             run.calls.push(call);

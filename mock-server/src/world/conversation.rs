@@ -2,7 +2,7 @@
 
 use super::World;
 use super::session::{Message, iso_time};
-use crate::model::ChatRequest;
+use crate::model::{ChatRequest, MEDIA};
 use serde_json::{Value, json};
 
 impl World {
@@ -81,6 +81,7 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
     let mut thought = String::new();
     let mut calls = Vec::new();
     let mut results = Vec::new();
+    let mut media = Vec::new();
     for part in &message.parts {
         match part["type"].as_str() {
             Some("text") => said.push_str(part["text"].as_str().unwrap_or_default()),
@@ -92,6 +93,7 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
                     "function": {"name": part["tool"], "arguments": state["input"].to_string()},
                 }));
                 let content = state.get("output").or_else(|| state.get("error")).cloned().unwrap_or_default();
+                media.extend(state["attachments"].as_array().into_iter().flatten().map(untold_file));
                 results.push(json!({"role": "tool", "tool_call_id": part["callID"], "content": content}));
             }
             _ => {}
@@ -108,5 +110,17 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
     }
     let mut messages = vec![answer];
     messages.extend(results);
+    if !media.is_empty() {
+        let told = std::iter::once(json!({"type": "text", "text": MEDIA})).chain(media);
+        messages.push(json!({"role": "user", "content": told.collect::<Vec<Value>>()}));
+    }
     messages
+}
+
+/// The stand-in's model reads text alone, as a model does of which its server knows nothing.
+fn untold_file(file: &Value) -> Value {
+    let kind = if file["mime"] == "application/pdf" { "pdf" } else { "image" };
+    let text =
+        format!("ERROR: Cannot read {kind} (this model does not support {kind} input). Inform the user.");
+    json!({"type": "text", "text": text})
 }

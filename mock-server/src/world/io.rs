@@ -187,6 +187,11 @@ pub enum Effect {
         /// An absolute path.
         path: String,
     },
+    /// Look at a place that is to be read, and at the instructions that lie around it.
+    Study {
+        /// An absolute path.
+        path: String,
+    },
     /// Look at all files below a place.
     Search {
         /// An absolute path.
@@ -235,6 +240,8 @@ pub enum EffectResult {
     Changes(Vec<FileChange>),
     /// What stands at the place.
     Read(Result<Found, String>),
+    /// What stands at the place, and around it.
+    Studied(Box<Sight>),
     /// The file is written.
     Written(Result<(), String>),
     /// The paths, and whether each is a folder.
@@ -320,6 +327,19 @@ pub enum Found {
     Tree(Vec<(String, Vec<u8>)>),
 }
 
+/// What there is to read at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sight {
+    /// The place without links; where nothing stands, its folder.
+    pub path: String,
+    /// What stands there.
+    pub found: Found,
+    /// Instructions from the place's folder up to the workspace, which is left out: where they lie, and what they are.
+    pub guides: Vec<(String, String)>,
+    /// Why none of that is to be shown.
+    pub closed: Option<String>,
+}
+
 /// What is to be as it was in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoredFile {
@@ -338,4 +358,6 @@ pub struct FileChange {
     pub before: Option<String>,
     /// The new content; `None` when the file is gone.
     pub after: Option<String>,
+    /// Its modes before and after, in git's words.
+    pub modes: (&'static str, &'static str),
 }

@@ -17,7 +17,7 @@
 //! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `projects`, `vcs`,
 //!   `config`, `accounts`, `mcp`, `signals`; `instance` — a directory that somebody has named, until it is disposed of.
 //! * `surroundings` — what is asked of the machine for them.
-//! * `patch` — two contents → a diff, in each server's spelling.
+//! * `patch` — two contents → a diff, in each server's spelling; `line_diff`, `git_diff` — which lines are the same.
 //! * `summary` — the background jobs: what changed; `title` — the session's title.
 //! * `conversation` — what the model is told.
 //! * `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
@@ -32,9 +32,11 @@ mod failure;
 mod files;
 mod fork;
 mod fuzzy;
+mod git_diff;
 mod ids;
 mod instance;
 mod io;
+mod line_diff;
 mod mcp;
 mod messages;
 mod patch;
@@ -57,18 +59,18 @@ mod vcs;
 use crate::doc::Operations;
 use crate::model::Delta;
 use crate::profile::{BootTiming, Profile};
+pub(crate) use config::configured;
 use ids::Ids;
 pub use io::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
-    Output, Page, PageWish, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Subscription, Ticket,
-    WorldConfig,
+    Output, Page, PageWish, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Sight, Subscription,
+    Ticket, WorldConfig,
 };
 use permission::Permissions;
-pub(crate) use config::configured;
-pub use surroundings::{Browsed, PlaceFound, PlaceWish};
 use serde_json::{Map, Value, json};
 use session::Session;
 use std::collections::{BTreeMap, BTreeSet};
+pub use surroundings::{Browsed, PlaceFound, PlaceWish};
 
 /// What an effect's result is for.
 #[derive(Debug)]
@@ -89,6 +91,8 @@ enum Purpose {
     TaskStart(String, usize),
     /// `tools`: what a call reads, or is about to change.
     CallRead(String, usize),
+    /// `tools`: what stands where a call wants to read.
+    CallStudied(String, usize),
     /// `tools`: which of the places that a call names are folders.
     CallLooked(String, usize),
     /// `tools`: the page that a call wants.
@@ -99,6 +103,8 @@ enum Purpose {
     CallWritten(String, usize),
     /// `tools`: the file that a call changes whose turn is over.
     WrittenLate(String, Box<tools::WritePlan>),
+    /// `tools`: the whole of an output is kept.
+    OutputKept,
     /// `permission`: a rule is kept.
     RuleKept,
     /// `summary`: what changed since the session began.
@@ -205,6 +211,9 @@ impl World {
             (Purpose::CallRead(session, call), EffectResult::Read(found)) => {
                 self.call_read(&session, call, found);
             }
+            (Purpose::CallStudied(session, call), EffectResult::Studied(sight)) => {
+                self.call_studied(&session, call, *sight);
+            }
             (Purpose::CallLooked(session, call), EffectResult::Looked(looked)) => {
                 self.shell_looked(&session, call, &looked);
             }
@@ -217,6 +226,7 @@ impl World {
             (Purpose::CallWritten(session, call), EffectResult::Written(done)) => {
                 self.call_written(&session, call, done);
             }
+            (Purpose::OutputKept, EffectResult::Written(_)) => {}
             (Purpose::RuleKept, EffectResult::Yielded) => {
                 self.emit_global("global.config.updated", json!({"sandbox": false}));
             }

@@ -23,7 +23,7 @@ pub(crate) struct Pending {
 #[derive(Debug)]
 pub(crate) struct Permissions {
     /// The rules of each agent, and behind them the configuration's.
-    rules: BTreeMap<&'static str, Vec<Rule>>,
+    rules: BTreeMap<String, Vec<Rule>>,
     /// What a person has allowed for always.
     kept: Vec<Rule>,
     /// What is allowed for always does not lift a narrower rule that asks.
@@ -63,8 +63,21 @@ impl Permissions {
         let all = |lists: [&'static [(&str, &str, &str)]; 2]| -> Vec<Rule> {
             lists.into_iter().flatten().map(own).chain(of_config.clone()).collect()
         };
-        let mut rules = BTreeMap::from([(profile.agent, all([profile.rules, profile.own_rules]))]);
-        rules.extend(profile.subagents.iter().map(|(name, own)| (*name, all([profile.rules, own]))));
+        let mut rules = BTreeMap::from([(profile.agent.to_owned(), all([profile.rules, profile.own_rules]))]);
+        rules.extend(
+            profile.subagents.iter().map(|(name, own)| ((*name).to_owned(), all([profile.rules, own]))),
+        );
+        // Agents of the configuration, and what it says of others.
+        let agents = config.get("agent").and_then(Value::as_object);
+        for (name, agent) in agents.into_iter().flatten() {
+            let Some(agent) = agent.as_object() else { continue };
+            if agent.get("disable") == Some(&Value::Bool(true)) {
+                rules.remove(name);
+                continue;
+            }
+            let own = rules.entry(name.clone()).or_insert_with(|| all([profile.rules, &[]]));
+            own.extend(rules::of_config(agent));
+        }
         let keeps_narrow_questions = profile.keeps_narrow_questions;
         Self { rules, kept: Vec::new(), keeps_narrow_questions, pending: Vec::new() }
     }
@@ -82,6 +95,22 @@ impl Permissions {
     /// May a call do this to everything, without asking anybody?
     pub(crate) fn allows(&self, who: &Who, permission: &str) -> bool {
         self.decide(who, permission, "*").action == Action::Allow
+    }
+
+    /// Is there such an agent?
+    pub(crate) fn knows(&self, agent: &str) -> bool {
+        self.rules.contains_key(agent)
+    }
+
+    /// May an agent do this to everything by its own rules, with a question or without?
+    pub(crate) fn may(&self, agent: &str, permission: &str) -> bool {
+        let rules = self.rules.get(agent).into_iter().flatten();
+        rules::decide(rules, permission, "*").action != Action::Deny
+    }
+
+    /// Would a call have to ask the person?
+    pub(crate) fn asks(&self, who: &Who, permission: &str, pattern: &str) -> bool {
+        self.decide(who, permission, pattern).action == Action::Ask
     }
 
     /// A tool that no call could use is not offered.
@@ -179,6 +208,17 @@ pub(crate) struct Who {
     rules: Vec<Rule>,
 }
 
+/// Who is allowed to leave the workspace is told so, and for which place.
+fn tell_of_leaving(approval: &mut Value, permission: &str, metadata: &Value) {
+    if permission != "external_directory" {
+        return;
+    }
+    approval["outsideWorkspace"] = json!(true);
+    if let Some(path) = metadata["filepath"].as_str() {
+        approval["outsideWorkspacePath"] = json!(path);
+    }
+}
+
 impl World {
     pub(crate) fn who(&self, session: &str) -> Who {
         let permission = self.sessions.get(session).and_then(|owner| owner.permission.as_ref());
@@ -191,7 +231,8 @@ impl World {
         let who = self.who(session);
         match self.permissions.judge(&who, wish) {
             Verdict::Allowed(rule) => {
-                let approval = self.permissions.approval(&who, &rule);
+                let mut approval = self.permissions.approval(&who, &rule);
+                tell_of_leaving(&mut approval, wish.permission, &wish.metadata);
                 self.allow_call(session, call, approval);
                 return;
             }
@@ -252,9 +293,8 @@ impl World {
             self.reject_call(session, pending.call);
         } else {
             let mut approval = json!({"source": "manual"});
-            if pending.wire["permission"] == "external_directory" {
-                approval["outsideWorkspace"] = json!(true);
-            }
+            let permission = pending.wire["permission"].as_str().unwrap_or_default();
+            tell_of_leaving(&mut approval, permission, &pending.wire["metadata"]);
             self.allow_call(session, pending.call, approval);
         }
     }

@@ -7,7 +7,7 @@ use super::{Effect, FileChange, Purpose, ReplyBody, Ticket, World, patch};
 use crate::model::{Finish, FinishReason};
 use crate::profile::{BootTiming, FollowUps, TitleTiming};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A turn in progress.
 #[derive(Debug, Default)]
@@ -41,6 +41,8 @@ pub(crate) struct Run {
     pub(crate) for_call: Option<(String, usize)>,
     /// The server has lost patience with the model: the turn ends with this step, in this error.
     pub(crate) stopped: Option<Value>,
+    /// The instructions that the reads of the current step have come upon.
+    pub(crate) guides: BTreeSet<String>,
     /// The person said no to a call: the turn ends with this step.
     pub(crate) rejected: bool,
 }
@@ -64,6 +66,8 @@ pub(crate) struct Call {
     pub(crate) plan: Option<super::tools::Plan>,
     /// Who allowed it.
     pub(crate) approval: Value,
+    /// It may leave the workspace.
+    pub(crate) has_left: bool,
 }
 
 /// How far a call is.
@@ -108,6 +112,7 @@ impl Run {
         self.open_reasoning = None;
         self.partial.clear();
         self.calls.clear();
+        self.guides.clear();
         self.finish = None;
         self.unfinished = false;
         self.answer_began_ms = None;

@@ -11,6 +11,26 @@ pub(super) struct Place {
     pub(super) relative: String,
 }
 
+impl Place {
+    /// A call's path, as both servers join it to the directory.
+    pub(super) fn named(directory: &str, given: &str) -> Self {
+        let path = resolved(directory, given);
+        let whole = if given.starts_with('/') { given.to_owned() } else { path.clone() };
+        Self { relative: relative(directory, &path), given: whole, path }
+    }
+}
+
+/// The way from the directory to a path.
+pub(super) fn relative(directory: &str, path: &str) -> String {
+    let steps = |path: &str| -> Vec<String> {
+        path.split('/').filter(|step| !step.is_empty()).map(str::to_owned).collect()
+    };
+    let (from, to) = (steps(directory), steps(path));
+    let shared = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+    let up = from[shared..].iter().map(|_| "..".to_owned());
+    up.chain(to[shared..].iter().cloned()).collect::<Vec<String>>().join("/")
+}
+
 /// The path relative to the directory, if it stays inside by its spelling.
 pub(crate) fn inside(directory: &str, path: &str) -> Option<String> {
     let whole = resolved(directory, path);
@@ -38,7 +58,14 @@ pub(crate) fn resolved(directory: &str, path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::inside;
+    use super::{inside, relative};
+
+    #[test]
+    fn the_way_to_a_place_may_lead_up() {
+        for (path, way) in [("/w/s/a", "a"), ("/w/s", ""), ("/w/x/y", "../x/y"), ("/etc", "../../etc")] {
+            assert_eq!(relative("/w/s", path), way, "{path}");
+        }
+    }
 
     #[test]
     fn a_path_stays_inside_by_its_spelling() {

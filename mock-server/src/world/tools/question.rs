@@ -70,9 +70,9 @@ impl World {
             output: told_to_agent(&questions, answers),
             title: format!("Asked {count} question{}", if count == 1 { "" } else { "s" }),
             metadata: json!({"answers": answers, "truncated": false}),
-            only_told: json!({}),
+            ..Completed::default()
         };
-        self.end_question(&session, call, &result);
+        self.end_question(&session, call, result);
     }
 
     /// The person dismisses the question: the turn ends with this step.
@@ -91,12 +91,12 @@ impl World {
             output: DISMISSED.to_owned(),
             title: "Question dismissed".to_owned(),
             metadata: json!({"answers": [], "dismissed": true, "truncated": false}),
-            only_told: json!({}),
+            ..Completed::default()
         };
-        self.end_question(&session, call, &result);
+        self.end_question(&session, call, result);
     }
 
-    fn end_question(&mut self, session: &str, call: usize, result: &Completed) {
+    fn end_question(&mut self, session: &str, call: usize, result: Completed) {
         if self.profile.tool_progress {
             self.progress(session, call, json!({"output": result.output}));
         }
