@@ -12,7 +12,7 @@
 //! * `doc` — the operations of a release, and what a request for one must be.
 //! * `http`, `stream` — the shell: lanes, credentials, bodies, subscribers.
 //! * `javascript` — lengths, numbers and dictionaries as the servers have them.
-//! * `target` — a request's path, taken apart.
+//! * `no_json` — why a text is no JSON; `target` — a request's path, taken apart.
 //! * `ignored` — the patterns of `.gitignore`; `surroundings` — the machine around the sessions.
 //! * `socket` — connections that can be reset.
 //! * [`fault`] — what breaks, one behaviour a file.
@@ -31,6 +31,7 @@ mod ignored;
 mod javascript;
 pub mod journal;
 pub mod model;
+mod no_json;
 mod options;
 pub mod performer;
 pub mod profile;

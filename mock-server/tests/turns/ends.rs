@@ -124,7 +124,7 @@ async fn an_abort_drops_what_the_model_would_say_at_its_gate() {
 #[tokio::test]
 async fn one_answer_answers_what_the_same_session_asks_and_nothing_else() {
     // In one folder: that is what the person is asked about.
-    let files = ["/none/a", "/none/b"];
+    let files = ["/usr/standin-absent-a", "/usr/standin-absent-b"];
     let reads = files.map(|file| format!("{{ tool = \"read\", input = {{ filePath = \"{file}\" }} }}"));
     let steps = reads.join(", ") + ", { say = \"Done.\" }";
     for (server, answer) in

@@ -201,8 +201,7 @@ impl World {
             if call.state != CallState::Written {
                 continue;
             }
-            let why = serde_json::from_str::<Value>(&call.arguments).err();
-            let why = why.map(|error| error.to_string()).unwrap_or_default();
+            let why = crate::no_json::why(&call.arguments).unwrap_or_default();
             let message = format!(
                 "Invalid input for tool {}: JSON parsing failed: Text: {}.\nError message: {why}",
                 call.tool, call.arguments
