@@ -17,7 +17,7 @@ const ENTRIES: &[&str] = &[
     "index.vue", "__init__.py", "__main__.py", "main.go", "main.c", "index.php", "main.rb", "index.rb",
 ];
 
-/// The best names, no more than `limit`; those of folders end in a slash.
+/// The best names, no more than `limit`; those of folders end in a slash. Which of equals are left out, their order says.
 pub(super) fn best(query: &str, names: Vec<String>, limit: usize) -> Vec<String> {
     let parts: Vec<&str> = query.split_whitespace().collect();
     let looks_for_something = parts.iter().any(|part| part.len() >= SHORTEST);
@@ -31,7 +31,7 @@ pub(super) fn best(query: &str, names: Vec<String>, limit: usize) -> Vec<String>
             (looks_for_something || !name.ends_with('/') || only_folders).then_some((mark, name))
         })
         .collect();
-    found.sort_by_key(|(mark, name)| (Reverse(*mark), name.ends_with('/'), name.contains('/')));
+    found.sort_by_key(|(mark, _)| Reverse(*mark));
     found.truncate(limit);
     found.sort_by_key(|(mark, name)| (Reverse(*mark), units(name)));
     found.into_iter().map(|(_, name)| name).collect()
