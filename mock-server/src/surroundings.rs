@@ -39,7 +39,9 @@ impl Workspace {
     fn browse(&self, folder: &Path, path: &Path, project: &Path) -> Browsed {
         let (real, folder) = match (path.canonicalize(), folder.canonicalize()) {
             (Ok(real), Ok(folder)) => (real, folder),
-            (Err(error), _) if error.kind() != ErrorKind::NotFound && error.kind() != ErrorKind::NotADirectory => {
+            (Err(error), _)
+                if error.kind() != ErrorKind::NotFound && error.kind() != ErrorKind::NotADirectory =>
+            {
                 return Browsed::Nothing;
             }
             // Clients are told that the workspace is a repository; a fresh folder need not really be one.
@@ -89,7 +91,8 @@ impl Workspace {
         // others, and then the folders.
         names.sort_by_cached_key(|name| {
             let (folder, own) = name.rsplit_once('/').unwrap_or(("", name));
-            let has_lines = || !is_known_binary(own) && real.join(name).metadata().is_ok_and(|file| file.len() > 0);
+            let has_lines =
+                || !is_known_binary(own) && real.join(name).metadata().is_ok_and(|file| file.len() > 0);
             (name.ends_with('/'), !name.ends_with('/') && !has_lines(), folder.to_owned(), own.to_owned())
         });
         names
@@ -150,7 +153,8 @@ fn keep(home: &Path, path: &str, content: &str) -> Result<(), String> {
         fs::create_dir_all(folder).map_err(failed)?;
     }
     let mut options = fs::OpenOptions::new();
-    let mut open = options.write(true).create(true).truncate(true).mode(OWNER_ONLY).open(&file).map_err(failed)?;
+    let mut open =
+        options.write(true).create(true).truncate(true).mode(OWNER_ONLY).open(&file).map_err(failed)?;
     open.write_all(content.as_bytes()).map_err(failed)
 }
 
@@ -173,8 +177,7 @@ mod tests {
         let root = workspace.root().to_string_lossy().into_owned();
         let parent = workspace.root().parent().unwrap().to_string_lossy().into_owned();
         let look = |folder: &str, path: &str| {
-            let wish =
-                PlaceWish::Browse { folder: folder.into(), path: path.into(), project: root.clone() };
+            let wish = PlaceWish::Browse { folder: folder.into(), path: path.into(), project: root.clone() };
             workspace.around(wish, None)
         };
         assert_eq!(look(&root, &format!("{root}/a.txt")), PlaceFound::Browsed(Browsed::File(b"a".to_vec())));

@@ -31,7 +31,8 @@ impl Tree {
         for (path, content) in files {
             let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
             let folders = folders.split('/').filter(|folder| !folder.is_empty());
-            let place = folders.fold(&mut tree, |tree, name| tree.folders.entry(name.to_owned()).or_default());
+            let place =
+                folders.fold(&mut tree, |tree, name| tree.folders.entry(name.to_owned()).or_default());
             place.files.insert(name.to_owned(), content.clone());
         }
         tree
@@ -41,7 +42,12 @@ impl Tree {
 impl Workspace {
     /// `root` must exist; links in its own path are resolved.
     pub fn new(root: &Path) -> std::io::Result<Self> {
-        Ok(Self { root: root.canonicalize()?, snapshots: HashMap::new(), committed: None, index: BTreeMap::new() })
+        Ok(Self {
+            root: root.canonicalize()?,
+            snapshots: HashMap::new(),
+            committed: None,
+            index: BTreeMap::new(),
+        })
     }
 
     /// The folder, without links in its path.

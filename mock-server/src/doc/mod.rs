@@ -129,7 +129,8 @@ impl Operations {
 
     /// The fields that the body of an operation may have.
     pub(crate) fn fields_of_body(&self, id: &str) -> Vec<String> {
-        let body = self.list.iter().find(|operation| operation.id == id).and_then(|found| found.body.as_ref());
+        let body =
+            self.list.iter().find(|operation| operation.id == id).and_then(|found| found.body.as_ref());
         body.map(|schema| self.schemas.fields(schema)).unwrap_or_default()
     }
 

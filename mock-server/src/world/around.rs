@@ -1,7 +1,7 @@
 //! The routes about the instance around the sessions, by the operation's name.
 
-use super::{ApiRequest, ReplyBody, World};
 use super::session::iso_time;
+use super::{ApiRequest, ReplyBody, World};
 use serde_json::json;
 
 impl World {
@@ -83,8 +83,14 @@ impl World {
                 self.reply(ticket, 401, ReplyBody::Json(json!({"_tag": "Unauthorized"})));
                 return Some(());
             }
-            "app.log" | "telemetry.capture" | "telemetry.setEnabled" | "tui.control.response" | "sync.start"
-            | "network.reply" | "network.reject" | "backgroundProcess.stopSession" => json!(true),
+            "app.log"
+            | "telemetry.capture"
+            | "telemetry.setEnabled"
+            | "tui.control.response"
+            | "sync.start"
+            | "network.reply"
+            | "network.reject"
+            | "backgroundProcess.stopSession" => json!(true),
             "experimental.session.background" => json!(false),
             "file.status" | "find.symbols" | "kilo.notifications" => json!([]),
             "experimental.console.listOrgs" => json!({"orgs": []}),

@@ -49,11 +49,7 @@ impl World {
         self.reply_json(change.ticket, change.body);
         self.settings_changed();
         if self.profile.reads_project_config {
-            self.emit_outside_project(
-                &change.directory,
-                "global.config.updated",
-                json!({"sandbox": false}),
-            );
+            self.emit_outside_project(&change.directory, "global.config.updated", json!({"sandbox": false}));
         }
         self.dispose(&change.directory);
     }

@@ -77,11 +77,8 @@ impl World {
         }
         let path = resolved(&directory, path);
         let project = self.worktree_of(&directory);
-        let wish = PlaceWish::Browse {
-            folder: directory.clone(),
-            path: path.clone(),
-            project: project.clone(),
-        };
+        let wish =
+            PlaceWish::Browse { folder: directory.clone(), path: path.clone(), project: project.clone() };
         let look = Look { ticket: request.ticket, directory, path, project, answer };
         self.ask_place(PlaceAsk::Look(look), wish);
     }
@@ -94,10 +91,11 @@ impl World {
                 self.reply_json(ticket, list);
             }
             (Answer::ListNext, Browsed::Folder { entries, .. }) => {
-                let data = sorted(&look.relative(), entries).into_iter().map(|(path, is_folder)| {
-                    json!({"path": path, "type": kind_of(is_folder)})
-                });
-                let body = json!({"location": self.location(&look.directory), "data": data.collect::<Value>()});
+                let data = sorted(&look.relative(), entries)
+                    .into_iter()
+                    .map(|(path, is_folder)| json!({"path": path, "type": kind_of(is_folder)}));
+                let body =
+                    json!({"location": self.location(&look.directory), "data": data.collect::<Value>()});
                 self.reply_json(ticket, body);
             }
             (Answer::Content, Browsed::Nothing) => {
@@ -217,7 +215,8 @@ fn content(path: &str, bytes: &[u8]) -> Option<Value> {
 fn mime_of(path: &str) -> &'static str {
     let name = path.rsplit('/').next().unwrap_or_default();
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    let known = ending.and_then(|ending| KINDS.iter().find(|(_, endings)| endings.contains(&ending.as_str())));
+    let known =
+        ending.and_then(|ending| KINDS.iter().find(|(_, endings)| endings.contains(&ending.as_str())));
     known.map_or("application/octet-stream", |(kind, _)| kind)
 }
 
@@ -275,7 +274,8 @@ mod tests {
     #[test]
     fn text_is_trimmed_and_all_else_is_told_in_letters() {
         assert_eq!(content("a.ts", b"\n x \n\n"), Some(json!({"type": "text", "content": "x"})));
-        let told = json!({"type": "binary", "content": "/wA=", "encoding": "base64", "mimeType": "image/png"});
+        let told =
+            json!({"type": "binary", "content": "/wA=", "encoding": "base64", "mimeType": "image/png"});
         assert_eq!(content("dir.d/a.PNG", b"\xff\0"), Some(told));
         assert_eq!(content("a.dat", b"a\0").unwrap()["mimeType"], "application/octet-stream");
         assert_eq!(content("a.txt", b"a\xff"), None);

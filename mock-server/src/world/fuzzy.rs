@@ -13,8 +13,23 @@ const FULL_MARK: i32 = 16;
 const NEAR_NAME_MAX: i32 = 30;
 /// Files that stand for their folder.
 const ENTRIES: &[&str] = &[
-    "mod.rs", "lib.rs", "main.rs", "index.js", "index.jsx", "index.ts", "index.tsx", "index.mjs", "index.cjs",
-    "index.vue", "__init__.py", "__main__.py", "main.go", "main.c", "index.php", "main.rb", "index.rb",
+    "mod.rs",
+    "lib.rs",
+    "main.rs",
+    "index.js",
+    "index.jsx",
+    "index.ts",
+    "index.tsx",
+    "index.mjs",
+    "index.cjs",
+    "index.vue",
+    "__init__.py",
+    "__main__.py",
+    "main.go",
+    "main.c",
+    "index.php",
+    "main.rb",
+    "index.rb",
 ];
 
 /// The best names, no more than `limit`; those of folders end in a slash. Which of equals are left out, their order says.
@@ -90,7 +105,7 @@ fn config(words: &[&str]) -> Config {
         ..Default::default()
     };
     let max_typos = Some(u16::try_from(letters).unwrap_or(u16::MAX).clamp(2, 6));
-    Config { max_typos, sort: false, scoring, ..Default::default() }
+    Config { max_typos, sort: false, scoring }
 }
 
 fn matched(word: &str, name: &str, config: &Config) -> Option<Match> {
@@ -102,8 +117,22 @@ mod tests {
     use super::best;
 
     const NAMES: &[&str] = &[
-        ".env", ".gitignore", "A.txt", "README.md", "a b.txt", "bin.dat", "data.json", "empty.txt", "noext",
-        "page.html", "pic.svg", "src/", "src/a.ts", "src/deep/", "src/deep/b.ts", "ünï.md",
+        ".env",
+        ".gitignore",
+        "A.txt",
+        "README.md",
+        "a b.txt",
+        "bin.dat",
+        "data.json",
+        "empty.txt",
+        "noext",
+        "page.html",
+        "pic.svg",
+        "src/",
+        "src/a.ts",
+        "src/deep/",
+        "src/deep/b.ts",
+        "ünï.md",
     ];
 
     fn found(query: &str, limit: usize) -> Vec<String> {
@@ -115,14 +144,31 @@ mod tests {
         // All of these were seen on both.
         assert_eq!(
             found("src", 10),
-            ["src/", "src/a.ts", "src/deep/b.ts", "src/deep/", "README.md", "pic.svg", ".gitignore", "data.json"]
+            [
+                "src/",
+                "src/a.ts",
+                "src/deep/b.ts",
+                "src/deep/",
+                "README.md",
+                "pic.svg",
+                ".gitignore",
+                "data.json"
+            ]
         );
         assert_eq!(found("src", 1), ["src/"]);
         assert_eq!(
             found("a.ts", 10),
             [
-                "src/a.ts", "A.txt", "a b.txt", "src/deep/b.ts", "data.json", ".gitignore", "pic.svg", "empty.txt",
-                "page.html", "bin.dat"
+                "src/a.ts",
+                "A.txt",
+                "a b.txt",
+                "src/deep/b.ts",
+                "data.json",
+                ".gitignore",
+                "pic.svg",
+                "empty.txt",
+                "page.html",
+                "bin.dat"
             ]
         );
         assert_eq!(found("log", 10), [".gitignore", "pic.svg", "page.html", "noext", "data.json"]);

@@ -68,7 +68,8 @@ impl World {
         };
         let directory = self.directory_of(request);
         let running = self.instances.get(&directory).and_then(|instance| instance.servers.as_ref());
-        let known = running.into_iter().flat_map(|servers| servers.0.values().map(|server| &server["config"]));
+        let known =
+            running.into_iter().flat_map(|servers| servers.0.values().map(|server| &server["config"]));
         let programs: Vec<String> =
             configured.values().chain(added).chain(known).filter_map(program_of).map(str::to_owned).collect();
         let start = Start { ticket: request.ticket, directory, wish };

@@ -57,6 +57,7 @@ mod vcs;
 use crate::doc::Operations;
 use crate::model::Delta;
 use crate::profile::{BootTiming, Profile};
+pub(crate) use config::configured;
 use ids::Ids;
 pub use io::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
@@ -64,12 +65,11 @@ pub use io::{
     WorldConfig,
 };
 use permission::Permissions;
-pub(crate) use config::configured;
-pub(crate) use tools::place::resolved;
-pub use surroundings::{Browsed, PlaceFound, PlaceWish};
 use serde_json::{Map, Value, json};
 use session::Session;
 use std::collections::{BTreeMap, BTreeSet};
+pub use surroundings::{Browsed, PlaceFound, PlaceWish};
+pub(crate) use tools::place::resolved;
 
 /// What an effect's result is for.
 #[derive(Debug)]

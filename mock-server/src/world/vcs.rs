@@ -83,11 +83,13 @@ impl World {
     fn tell_changes(&mut self, ticket: u64, kind: Kind, below: &str, changes: &[FileChange]) {
         match kind {
             Kind::Raw => {
-                let known = changes.iter().filter(|change| change.before.is_some()).map(patch::of_git).collect();
+                let known =
+                    changes.iter().filter(|change| change.before.is_some()).map(patch::of_git).collect();
                 // From a folder of the repository the real servers don't find what is new.
                 let new = changes.iter().filter(|change| change.before.is_none() && below.is_empty());
                 let new = new.map(patch::of_git);
-                let texts: Vec<String> = std::iter::once(known).chain(new).filter(|text: &String| !text.is_empty()).collect();
+                let texts: Vec<String> =
+                    std::iter::once(known).chain(new).filter(|text: &String| !text.is_empty()).collect();
                 let bytes = texts.join("\n").into_bytes();
                 let body = ReplyBody::Bytes("text/x-diff; charset=utf-8".to_owned(), bytes);
                 self.reply_with(ticket, ApiReply { status: 200, headers: Vec::new(), body });
