@@ -87,6 +87,14 @@ impl Workspace {
         let above = above.ok().filter(|path| !path.is_empty()).map(|path| format!("{path}/"));
         let mut names = Vec::new();
         self.walk(&real, "", &ignored, above.as_deref().unwrap_or_default(), &mut names);
+        // As the servers' index has them: each folder's files together, those whose lines it does not know behind all
+        // others, and then the folders.
+        names.sort_by_cached_key(|name| {
+            let (folder, own) = name.rsplit_once('/').unwrap_or(("", name));
+            let has_lines =
+                || !is_known_binary(own) && real.join(name).metadata().is_ok_and(|file| file.len() > 0);
+            (name.ends_with('/'), !name.ends_with('/') && !has_lines(), folder.to_owned(), own.to_owned())
+        });
         names
     }
 
@@ -105,6 +113,15 @@ impl Workspace {
             }
         }
     }
+}
+
+/// Files that have no lines, by their names.
+fn is_known_binary(name: &str) -> bool {
+    const ENDINGS: &str = " png jpg jpeg gif bmp ico webp tiff tif avif heic heif psd icns mp4 avi mov wmv mkv mp3 wav \
+        flac ogg m4a aac webm flv mpg mpeg wma opus zip tar gz bz2 xz 7z rar zst lz4 lzma cab deb rpm apk dmg msi iso \
+        nupkg whl egg exe dll so dylib o a lib bin elf pdf doc docx xls xlsx ppt pptx db sqlite sqlite3 mdb ttf otf \
+        woff woff2 eot class pyc pyo wasm dex jar war ";
+    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&format!(" {ending} ")))
 }
 
 fn patterns_of(project: &Path) -> String {

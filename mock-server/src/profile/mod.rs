@@ -211,15 +211,7 @@ impl Profile {
     #[must_use]
     pub fn boot_events(&self) -> Vec<(&'static str, Value)> {
         let mut events = (self.boot_first)();
-        events.extend(self.plugin_events());
-        events
-    }
-
-    /// What it tells of its plugins.
-    #[must_use]
-    pub fn plugin_events(&self) -> Vec<(&'static str, Value)> {
-        let mut events: Vec<_> =
-            self.plugins.iter().map(|plugin| ("plugin.added", json!({"id": plugin}))).collect();
+        events.extend(self.plugins.iter().map(|plugin| ("plugin.added", json!({"id": plugin}))));
         for last in ["reference.updated", "integration.updated", "catalog.updated"] {
             events.push((last, json!({})));
         }

@@ -101,10 +101,10 @@ impl World {
             (Answer::Content, Browsed::Nothing) => {
                 self.reply_json(ticket, json!({"type": "text", "content": ""}));
             }
-            (Answer::Content, Browsed::File(bytes)) => {
-                let content = content(&look.path, &bytes);
-                self.reply_json(ticket, content);
-            }
+            (Answer::Content, Browsed::File(bytes)) => match content(&look.path, &bytes) {
+                Some(content) => self.reply_json(ticket, content),
+                None => self.unknown_error(ticket),
+            },
             (Answer::BytesNext, Browsed::File(bytes)) => {
                 let body = ReplyBody::Bytes(mime_of(&look.path).to_owned(), bytes);
                 self.reply_with(ticket, ApiReply { status: 200, headers: Vec::new(), body });
@@ -200,13 +200,15 @@ fn kind_of(is_folder: bool) -> &'static str {
     if is_folder { "directory" } else { "file" }
 }
 
-fn content(path: &str, bytes: &[u8]) -> Value {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if !bytes.contains(&0) => json!({"type": "text", "content": trimmed(text)}),
-        _ => json!({
-            "type": "binary", "content": STANDARD.encode(bytes), "encoding": "base64", "mimeType": mime_of(path),
-        }),
+/// What holds a zero is no text; the real servers fail at all else that is none.
+fn content(path: &str, bytes: &[u8]) -> Option<Value> {
+    if bytes.contains(&0) {
+        let content = STANDARD.encode(bytes);
+        let kind = mime_of(path);
+        return Some(json!({"type": "binary", "content": content, "encoding": "base64", "mimeType": kind}));
     }
+    let text = std::str::from_utf8(bytes).ok()?;
+    Some(json!({"type": "text", "content": trimmed(text)}))
 }
 
 /// What the ending of a name says about a file.
@@ -271,11 +273,12 @@ mod tests {
 
     #[test]
     fn text_is_trimmed_and_all_else_is_told_in_letters() {
-        assert_eq!(content("a.ts", b"\n x \n\n"), json!({"type": "text", "content": "x"}));
+        assert_eq!(content("a.ts", b"\n x \n\n"), Some(json!({"type": "text", "content": "x"})));
         let told =
-            json!({"type": "binary", "content": "/w==", "encoding": "base64", "mimeType": "image/png"});
-        assert_eq!(content("dir.d/a.PNG", b"\xff"), told);
-        assert_eq!(content("a.dat", b"a\0")["mimeType"], "application/octet-stream");
+            json!({"type": "binary", "content": "/wA=", "encoding": "base64", "mimeType": "image/png"});
+        assert_eq!(content("dir.d/a.PNG", b"\xff\0"), Some(told));
+        assert_eq!(content("a.dat", b"a\0").unwrap()["mimeType"], "application/octet-stream");
+        assert_eq!(content("a.txt", b"a\xff"), None);
     }
 
     #[test]

@@ -32,7 +32,7 @@ const ENTRIES: &[&str] = &[
     "index.rb",
 ];
 
-/// The best names, no more than `limit`; those of folders end in a slash.
+/// The best names, no more than `limit`; those of folders end in a slash. Which of equals are left out, their order says.
 pub(super) fn best(query: &str, names: Vec<String>, limit: usize) -> Vec<String> {
     let parts: Vec<&str> = query.split_whitespace().collect();
     let looks_for_something = parts.iter().any(|part| part.len() >= SHORTEST);
@@ -46,7 +46,7 @@ pub(super) fn best(query: &str, names: Vec<String>, limit: usize) -> Vec<String>
             (looks_for_something || !name.ends_with('/') || only_folders).then_some((mark, name))
         })
         .collect();
-    found.sort_by_key(|(mark, name)| (Reverse(*mark), name.ends_with('/'), name.contains('/')));
+    found.sort_by_key(|(mark, _)| Reverse(*mark));
     found.truncate(limit);
     found.sort_by_key(|(mark, name)| (Reverse(*mark), units(name)));
     found.into_iter().map(|(_, name)| name).collect()
@@ -105,7 +105,7 @@ fn config(words: &[&str]) -> Config {
         ..Default::default()
     };
     let max_typos = Some(u16::try_from(letters).unwrap_or(u16::MAX).clamp(2, 6));
-    Config { max_typos, sort: false, scoring, ..Default::default() }
+    Config { max_typos, sort: false, scoring }
 }
 
 fn matched(word: &str, name: &str, config: &Config) -> Option<Match> {

@@ -71,6 +71,7 @@ use serde_json::{Map, Value, json};
 use session::Session;
 use std::collections::{BTreeMap, BTreeSet};
 pub use surroundings::{Browsed, PlaceFound, PlaceWish};
+pub(crate) use tools::place::resolved;
 
 /// What an effect's result is for.
 #[derive(Debug)]
@@ -356,13 +357,12 @@ impl World {
         }
     }
 
-    /// The instance of the next generation's routes is told, too. Where instances are told early it is one with that
-    /// of the files, and tells nothing if it is there already.
+    /// The instance of the next generation's routes is told, too, where instances are told late.
     fn boot_next(&mut self, directory: &str) {
-        if !self.booted_next.insert(directory.to_owned()) {
+        if self.profile.boot != BootTiming::AtPrompt || !self.booted_next.insert(directory.to_owned()) {
             return;
         }
-        for (kind, properties) in self.profile.plugin_events() {
+        for (kind, properties) in self.profile.boot_events() {
             let id = self.ids.ascending("evt", self.now_ms);
             let payload = json!({"id": id, "type": kind, "properties": properties});
             let directory = directory.to_owned();

@@ -1,7 +1,7 @@
 //! Projects: the repository of the workspace, and one for all that belongs to none.
 
 use super::routes::body_of;
-use super::{ApiRequest, Effect, Event, Output, ReplyBody, World, within};
+use super::{ApiReply, ApiRequest, Effect, Event, Output, ReplyBody, World, within};
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 
@@ -172,15 +172,25 @@ impl World {
             |name: &str| request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let search = query("search").map(str::to_lowercase);
         let directory = query("directory").filter(|directory| !directory.is_empty());
+        let directory = directory.map(|_| self.directory_of(request));
+        let number = |name: &str| query(name).and_then(|number| number.trim().parse::<f64>().ok());
+        let (start, cursor) = (number("start"), number("cursor"));
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 are exact for ages")]
         let fits = |session: &&super::session::Session| {
-            directory.is_none_or(|directory| session.directory == directory)
+            directory.as_ref().is_none_or(|directory| session.directory == *directory)
+                && start.is_none_or(|start| session.updated_ms as f64 >= start)
+                && cursor.is_none_or(|cursor| (session.updated_ms as f64) < cursor)
                 && (query("roots") != Some("true") || session.parent.is_none())
                 && (query("archived") == Some("true") || session.archived.is_none())
                 && search.as_ref().is_none_or(|words| session.title.to_lowercase().contains(words))
         };
         let mut found: Vec<_> = self.sessions.values().filter(fits).collect();
         found.sort_by_key(|session| Reverse(session.updated_ms));
-        found.truncate(query("limit").and_then(|limit| limit.parse().ok()).unwrap_or(LISTED));
+        let limit = query("limit").and_then(|limit| limit.parse().ok()).unwrap_or(LISTED);
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        // Who wants more asks for what is older than the last.
+        let cursor = found.last().filter(|_| has_more).map(|session| session.updated_ms.to_string());
         let list = found.iter().map(|session| {
             let mut info = self.session_info(&session.id);
             let project = self.projects.iter().find(|project| project.id == session.project);
@@ -194,8 +204,9 @@ impl World {
             });
             info
         });
-        let list = Value::Array(list.collect());
-        self.reply_json(request.ticket, list);
+        let body = ReplyBody::Json(Value::Array(list.collect()));
+        let headers = cursor.into_iter().map(|cursor| ("x-next-cursor", cursor)).collect();
+        self.reply_with(request.ticket, ApiReply { status: 200, headers, body });
     }
 }
 

@@ -38,9 +38,6 @@ impl World {
             let directory = self.directory_of(request);
             if within(&directory, &self.config.directory).is_some() {
                 self.boot(&directory, BootTiming::AtPrompt);
-                if self.profile.boot == BootTiming::AtConnect {
-                    self.booted_next.insert(directory);
-                }
             }
         }
         if operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {

@@ -48,7 +48,7 @@ pub enum PlaceWish {
 pub enum PlaceFound {
     /// What stands there.
     Browsed(Browsed),
-    /// The paths, relative to the folder; those of folders end in a slash.
+    /// The paths, relative to the folder and in the order of the servers' index; those of folders end in a slash.
     Names(Vec<String>),
     /// The changes, sorted by path.
     Changes(Vec<FileChange>),

@@ -106,11 +106,11 @@ impl World {
     }
 }
 
-/// From a folder of the repository the real servers look for the files at the wrong place.
+/// From a folder of the repository the real servers look for new files at the wrong place.
 fn describe_lost(change: &FileChange) -> Value {
     let mut wire = describe(change, true);
-    wire["patch"] = json!(patch::index_style(&change.path, "", "", patch::Header::Tab));
     if change.before.is_none() {
+        wire["patch"] = json!(patch::index_style(&change.path, "", "", patch::Header::Tab));
         wire["additions"] = json!(0);
     }
     wire
