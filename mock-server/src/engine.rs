@@ -4,7 +4,7 @@
 //! each time, and a session's files, model and rules can't overtake each other.
 
 use crate::exhibits::Exhibits;
-use crate::model::{Beat, ChatRequest, ModelNews, Reply, Report, Script};
+use crate::model::{Beat, ChatRequest, Delta, ModelNews, Reading, Reply, Report, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
@@ -15,9 +15,9 @@ use crate::world::{
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
-use fixtures::scenario::{BreakOff, Fail};
+use fixtures::scenario::BreakOff;
 use serde_json::{Value, json};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,6 +31,8 @@ pub struct Engine {
     model_calls: u64,
     open_gates: BTreeSet<String>,
     held: Vec<Held>,
+    /// What is known of answers that a script gives byte by byte.
+    read: BTreeMap<EffectId, Reading>,
     /// The answers of a remote model that are under way.
     answering: BTreeSet<EffectId>,
     /// Calls that may begin when the answer that has them is over, or after a moment.
@@ -83,6 +85,7 @@ impl Engine {
             model_calls: 0,
             open_gates: BTreeSet::new(),
             held: Vec::new(),
+            read: BTreeMap::new(),
             answering: BTreeSet::new(),
             delayed: BTreeSet::new(),
             home: None,
@@ -123,12 +126,18 @@ impl Engine {
                 };
                 acts.push(Act::Asked(Box::new(self.model_call(&request, answer.answered))));
                 match answer.reply {
-                    Reply::Beats(beats) => self.play(id, beats.into(), queue),
+                    Reply::Beats(beats) if breaks_off_unsent(&beats) => {
+                        queue.push_back(Input::ModelFailed(id, ModelFailure::no_answer()));
+                    }
+                    Reply::Beats(beats) => {
+                        queue.push_back(Input::Model(id, Delta::BEGIN));
+                        self.play(id, beats.into(), queue);
+                    }
                     Reply::Refused(fail) => {
-                        queue.push_back(Input::ModelFailed(id, refusal(fail)));
+                        queue.push_back(Input::ModelFailed(id, ModelFailure::refused(&fail, now_ms)));
                     }
                     Reply::Unscripted(why) => {
-                        queue.push_back(Input::ModelFailed(id, ModelFailure::Unscripted(why)));
+                        queue.push_back(Input::ModelFailed(id, ModelFailure::unscripted(&why, now_ms)));
                     }
                 }
                 return;
@@ -176,14 +185,23 @@ impl Engine {
                     self.held.push(Held { gate, effect, rest: beats });
                     return;
                 }
-                Beat::BreakOff(BreakOff::Stall) => return,
-                Beat::BreakOff(how) => {
-                    let failure = match how {
-                        BreakOff::Clean => ModelFailure::Unfinished,
-                        _ => ModelFailure::CutOff,
-                    };
-                    queue.push_back(Input::ModelFailed(effect, failure));
+                Beat::Raw(bytes) => {
+                    let mut is_over = false;
+                    self.read.entry(effect).or_default().bytes(bytes.as_bytes(), &mut |news| {
+                        is_over |= news.is_the_end();
+                        queue.push_back(input(effect, news));
+                    });
+                    if is_over {
+                        self.read.remove(&effect);
+                        return;
+                    }
                 }
+                Beat::BreakOff(BreakOff::Stall) => return,
+                Beat::BreakOff(BreakOff::Clean) => {
+                    let read = self.read.remove(&effect).unwrap_or_default();
+                    queue.push_back(input(effect, read.end()));
+                }
+                Beat::BreakOff(_) => queue.push_back(Input::ModelFailed(effect, ModelFailure::CutOff)),
             }
         }
     }
@@ -269,11 +287,7 @@ impl Performer for Engine {
 
     fn model_says(&mut self, effect: u64, news: ModelNews, now: &dyn Fn() -> u64) -> Vec<Act> {
         let is_the_end = news.is_the_end();
-        let input = match news {
-            ModelNews::Delta(delta) => Input::Model(effect, delta),
-            ModelNews::Failed(failure) => Input::ModelFailed(effect, failure),
-        };
-        let mut queue = VecDeque::from([input]);
+        let mut queue = VecDeque::from([input(effect, news)]);
         if is_the_end {
             self.answering.remove(&effect);
             let begin = |id| Input::Done(id, EffectResult::Yielded);
@@ -295,9 +309,18 @@ impl Performer for Engine {
     }
 }
 
-fn refusal(fail: Fail) -> ModelFailure {
-    let retry_after_ms = fail.retry_after.map(|seconds| u64::from(seconds) * 1000);
-    ModelFailure::Refused { status: fail.status, retry_after_ms, message: fail.message }
+/// What breaks off before anything else has to be waited for is never sent over HTTP.
+fn breaks_off_unsent(beats: &[Beat]) -> bool {
+    let waits = |beat: &Beat| matches!(beat, Beat::Gate(_));
+    let is_broken = matches!(beats.last(), Some(Beat::BreakOff(BreakOff::Truncated | BreakOff::Reset)));
+    is_broken && !beats.iter().any(waits)
+}
+
+fn input(effect: EffectId, news: ModelNews) -> Input {
+    match news {
+        ModelNews::Delta(delta) => Input::Model(effect, delta),
+        ModelNews::Failed(failure) => Input::ModelFailed(effect, failure),
+    }
 }
 
 fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {

@@ -53,6 +53,26 @@ pub struct Profile {
     pub shows_resolved_paths: bool,
     /// What becomes of a prompt that is sent while a turn runs.
     pub follow_ups: FollowUps,
+    /// The person is told when an answer got too long.
+    pub warns_of_length: bool,
+    /// An answer that says that it calls tools, and calls none, is the last of its turn.
+    pub empty_calls_end: bool,
+    /// The list of open questions tells whether each blocks the session.
+    pub lists_blocking: bool,
+    /// A prompt dismisses the questions that are open in its session; while one waits, none is asked.
+    pub prompts_dismiss: bool,
+    /// What a person allows for always answers what all sessions of the folder ask, by all rules (else what its own
+    /// session asks, by what was allowed for always).
+    pub always_answers_all: bool,
+    /// Who works for another agent goes on when the person says no.
+    pub rejected_children_go_on: bool,
+    /// That the provider withholds the rest of an answer is told with the end of its step already.
+    pub tells_filters_early: bool,
+    /// The turn of a session that is deleted meanwhile ends as soon as something of it can't be kept (else with its step).
+    pub lost_parts_end_turns: bool,
+    /// What a provider says in place of an answer is read with care: a number in its words is no status, and an error
+    /// without a kind is one of the provider's interface.
+    pub strict_about_refusals: bool,
     /// An answer of the model that breaks off is asked for again even when some of it has come.
     pub retries_begun_answers: bool,
     /// The `finish` of an answer that ends without saying why.

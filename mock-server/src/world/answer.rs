@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 impl World {
     pub(crate) fn answer_delta(&mut self, session: &str, delta: &Delta) {
+        if self.withhold_delta(session, delta) {
+            return;
+        }
         let Some((message, tree, began)) = self.current_step(session) else { return };
         if began.is_none() {
             let mut start = json!({"type": "step-start"});
@@ -26,6 +29,7 @@ impl World {
             }
         }
         match delta {
+            Delta::Text(text) | Delta::Reasoning(text) if text.is_empty() => {}
             Delta::Text(text) => {
                 self.close_reasoning(session, &message);
                 self.add_text(session, &message, "text", text);
@@ -39,6 +43,9 @@ impl World {
             Delta::Finish(finish) => {
                 self.close_reasoning(session, &message);
                 self.close_text(session, &message);
+                if self.end_if_lost(session) {
+                    return;
+                }
                 self.refuse_broken_arguments(session);
                 if let Some(run) = self.run_mut(session) {
                     run.finish = Some(*finish);
@@ -154,5 +161,6 @@ impl World {
         }
         self.tell_running(session, index);
         self.effect(Purpose::CallStart(session.to_owned(), index), Effect::Yield);
+        self.suspect_loop(session, index);
     }
 }

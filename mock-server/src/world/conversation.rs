@@ -82,7 +82,7 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
     let mut calls = Vec::new();
     let mut results = Vec::new();
     let mut media = Vec::new();
-    for part in &message.parts {
+    for part in message.parts.iter().filter(|part| part["ignored"] != true) {
         match part["type"].as_str() {
             Some("text") => said.push_str(part["text"].as_str().unwrap_or_default()),
             Some("reasoning") => thought.push_str(part["text"].as_str().unwrap_or_default()),
@@ -98,6 +98,10 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
             }
             _ => {}
         }
+    }
+    let is_silent = |part: &Value| !matches!(part["type"].as_str(), Some("text" | "reasoning" | "tool"));
+    if message.parts.iter().all(is_silent) {
+        return Vec::new();
     }
     let is_null = wordless_is_null && said.is_empty() && !calls.is_empty();
     let content = if is_null { Value::Null } else { json!(said) };

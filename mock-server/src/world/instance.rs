@@ -54,7 +54,7 @@ impl World {
     pub(super) fn list_questions(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
         let here = self.questions.iter().filter(|open| self.is_in(&open.session, &directory));
-        let list = here.map(|open| open.wire.clone()).collect();
+        let list = here.map(|open| open.listed(self.profile.lists_blocking)).collect();
         self.reply_json(request.ticket, Value::Array(list));
     }
 

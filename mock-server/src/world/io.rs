@@ -1,9 +1,10 @@
 //! The world's vocabulary: what happens to it, and what it does. Whoever drives a world speaks it.
 
 use super::surroundings::{PlaceFound, PlaceWish};
-use crate::model::{ChatRequest, Delta};
+use crate::model::{ChatRequest, Delta, Usage};
 use bytes::Bytes;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Names a request until its reply; the driver chooses it.
 pub type Ticket = u64;
@@ -43,23 +44,35 @@ pub enum Input {
 }
 
 /// How the model's answer fails.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ModelFailure {
     /// The provider refuses.
-    Refused {
-        /// The status code.
-        status: u16,
-        /// How long the provider wants to be left alone.
-        retry_after_ms: Option<u64>,
-        /// What it says.
-        message: String,
-    },
+    Refused(Box<Refusal>),
+    /// The connection breaks before anything of the answer comes, and what was asked.
+    NoAnswer(String),
     /// The connection breaks in the middle of the answer.
     CutOff,
-    /// The answer ends as if that were all, without a reason for the end.
-    Unfinished,
-    /// Nobody has written what the model says, and why it was asked in vain.
-    Unscripted(String),
+    /// The answer ends as if that were all, without a reason for the end that is known.
+    Unfinished(Usage),
+    /// The provider tells of an error in the middle of the answer.
+    Told(Value),
+    /// A piece of the answer is no JSON.
+    Garbled(String),
+}
+
+/// A refusal, as it came.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Refusal {
+    /// The status code.
+    pub status: u16,
+    /// The words of the status.
+    pub phrase: String,
+    /// The headers, by name.
+    pub headers: BTreeMap<String, String>,
+    /// The body.
+    pub body: String,
+    /// What was asked.
+    pub url: String,
 }
 
 /// A request, free of HTTP.

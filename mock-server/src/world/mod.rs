@@ -11,27 +11,33 @@
 //! * `prompt` — what a person sends: at once, or a follow-up.
 //! * `turn` — from a prompt to idle: one step of the model after the other.
 //! * `answer` — the deltas of one answer of the model → parts.
-//! * `failure` — answers that do not come, or not whole; `abort` — the person ends a turn.
+//! * `failure` — answers that do not come, or not whole; `refusal` — what a provider says then; `abort` — the person
+//!   ends a turn.
 //! * `tools` — what the agent's tools do, one file each.
-//! * `permission` — questions, answers; `rules` — what the rules say.
+//! * `permission` — who may do what; `consent` — what a person answers; `rules` — what the rules say.
+//! * `ghost` — a session that is deleted while its turn runs.
+//! * `circles` — the same call again and again.
 //! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `projects`, `vcs`,
 //!   `config`, `accounts`, `mcp`, `signals`; `instance` — a directory that somebody has named, until it is disposed of.
 //! * `surroundings` — what is asked of the machine for them.
 //! * `patch` — two contents → a diff, in each server's spelling; `line_diff`, `git_diff` — which lines are the same.
 //! * `summary` — the background jobs: what changed; `title` — the session's title.
-//! * `conversation` — what the model is told.
+//! * `conversation` — what the model is told; `tokens` — what that cost.
 //! * `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 
 mod abort;
 mod accounts;
 mod answer;
 mod around;
+mod circles;
 mod config;
+mod consent;
 mod conversation;
 mod failure;
 mod files;
 mod fork;
 mod fuzzy;
+mod ghost;
 mod git_diff;
 mod ids;
 mod instance;
@@ -43,6 +49,7 @@ mod patch;
 mod permission;
 mod projects;
 mod prompt;
+mod refusal;
 mod revert;
 mod routes;
 mod rules;
@@ -52,6 +59,7 @@ mod signals;
 mod summary;
 mod surroundings;
 mod title;
+mod tokens;
 mod tools;
 mod turn;
 mod vcs;
@@ -63,8 +71,8 @@ pub(crate) use config::configured;
 use ids::Ids;
 pub use io::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
-    Output, Page, PageWish, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Sight, Subscription,
-    Ticket, WorldConfig,
+    Output, Page, PageWish, Refusal, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Sight,
+    Subscription, Ticket, WorldConfig,
 };
 use permission::Permissions;
 use serde_json::{Map, Value, json};
@@ -84,6 +92,10 @@ enum Purpose {
     StepChanges(String),
     /// `turn`: the model's answer to a step.
     Answer(String),
+    /// `abort`: the files at the end of a step that is cut short.
+    CutTree(Box<abort::Rest>),
+    /// `abort`: which files that step changed.
+    CutChanges(Box<abort::Rest>),
     /// `failure`: the model may be asked again.
     Retry(String),
     /// `tools`: a call may begin.
@@ -206,6 +218,8 @@ impl World {
             (Purpose::StepChanges(session), EffectResult::Changes(changes)) => {
                 self.step_changed(&session, &changes);
             }
+            (Purpose::CutTree(rest), EffectResult::Snapshot(tree)) => self.cut_tree(*rest, tree),
+            (Purpose::CutChanges(rest), EffectResult::Changes(changes)) => self.cut_changes(*rest, &changes),
             (Purpose::Retry(session), EffectResult::Waited) => self.retry(&session),
             (Purpose::TaskStart(session, call), EffectResult::Yielded) => self.begin_task(&session, call),
             (Purpose::CallStart(session, call), EffectResult::Yielded) => self.start_call(&session, call),
@@ -303,7 +317,7 @@ impl World {
 
     /// Sends an event of a session, and its `sync` twin.
     fn emit_synced(&mut self, session: &str, kind: &str, properties: Value) {
-        let Some(owner) = self.sessions.get_mut(session) else { return };
+        let Some(owner) = self.sessions.get_mut(session).filter(|owner| !owner.is_gone) else { return };
         let directory = owner.directory.clone();
         let seq = owner.next_seq();
         let id = self.ids.ascending("evt", self.now_ms);

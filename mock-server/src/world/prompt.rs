@@ -71,6 +71,16 @@ impl World {
         let message = self.store_prompt(session, prompt);
         self.switch_tools(session, prompt.tools.as_ref());
         if prompt.no_reply {
+            if self.profile.prompts_dismiss {
+                self.dismiss_questions(session);
+            }
+            if is_busy
+                && self.profile.follow_ups == FollowUps::NextStep
+                && let Some(owner) = self.sessions.get_mut(session)
+            {
+                // The turn answers whatever was said last, wanted or not.
+                owner.queue.push_back(Queued { ticket: None, message: message.clone() });
+            }
             let stored =
                 self.sessions.get(session).and_then(|owner| owner.message(&message)).map(Message::wire);
             if let (Some(ticket), Some(stored)) = (prompt.ticket, stored) {
@@ -80,10 +90,16 @@ impl World {
         }
         let queued = Queued { ticket: prompt.ticket, message };
         if !is_busy {
+            if self.profile.prompts_dismiss {
+                self.dismiss_questions(session);
+            }
             self.begin_turn(session, queued);
         } else if let Some(owner) = self.sessions.get_mut(session) {
             owner.queue.push_back(queued);
             self.emit_queue(session);
+            if self.profile.prompts_dismiss {
+                self.dismiss_questions(session);
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! A request → the part of the world that answers it. One line a route.
 
+use super::consent::Answer;
 use super::tools::place::resolved;
 use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World, within};
 use crate::doc::{Asked, Complaint};
@@ -62,13 +63,13 @@ impl World {
             ("POST", ["question", id, "reply"]) => self.question_reply(request, id),
             ("POST", ["question", id, "reject"]) => self.dismiss_question(ticket, id),
             ("POST", ["permission", id, "reply"]) => self.permission_reply(request, id, "reply"),
+            ("POST", ["permission", id, "always-rules"]) if is_documented => self.save_rules(request, id),
+            ("POST", ["permission", "allow-everything"]) if is_documented => self.allow_everything(request),
             ("GET", ["session"]) => self.list_sessions(request),
             ("POST", ["session"]) => self.new_session(request),
             ("GET", ["session", "status"]) => self.list_status(request),
             ("POST", ["session", id, "abort"]) => self.abort(request, id),
-            (_, ["session", id, ..])
-                if is_documented && !self.sessions.contains_key(*id) && !is_diff(&segments) =>
-            {
+            (_, ["session", id, ..]) if is_documented && !self.knows_session(id) && !is_diff(&segments) => {
                 let body =
                     json!({"name": "NotFoundError", "data": {"message": format!("Session not found: {id}")}});
                 self.reply(ticket, 404, ReplyBody::Json(body));
@@ -143,7 +144,10 @@ impl World {
 
     fn permission_reply(&mut self, request: &ApiRequest, id: &str, key: &str) {
         let body = body_of(request);
-        let answer = body[key].as_str().unwrap_or_default();
+        let answer =
+            Answer { word: body[key].as_str().unwrap_or_default(), message: body["message"].as_str() };
+        // The older route knows no message.
+        let answer = if key == "reply" { answer } else { Answer { message: None, ..answer } };
         self.answer_permission(request.ticket, id, answer);
     }
 

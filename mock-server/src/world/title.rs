@@ -21,16 +21,18 @@ const LONGEST: usize = 100;
 const DOTS: &str = "...";
 
 impl World {
-    /// A turn is over: is there something that a title could tell?
-    pub(crate) fn title_after_work(&mut self, session: &str) {
+    /// The turn of a prompt is over: is there something that a title could tell? What waited meanwhile does not count.
+    pub(crate) fn title_after_work(&mut self, session: &str, prompt: &str) {
         let Some(owner) = self.sessions.get(session) else { return };
-        let prompts = owner.messages.iter().filter(is_prompt);
+        let until = end_of(owner, prompt);
+        let messages = &owner.messages[..until];
+        let prompts = messages.iter().filter(is_prompt);
         let long = prompts.clone().next_back().is_some_and(|prompt| units(&prompt.text()) >= LONG_PROMPT);
         let wanted = self.profile.title == TitleTiming::AfterWork
             && owner.title_tries < TRIES_MAX
-            && (prompts.count() >= 2 || long || work(owner).next().is_some());
+            && (prompts.count() >= 2 || long || work(messages).next().is_some());
         if wanted {
-            self.ask_for_title(session);
+            self.ask_for_title(session, until);
         }
     }
 
@@ -39,8 +41,8 @@ impl World {
         self.sessions.get(session).is_some_and(|owner| owner.messages.iter().filter(is_prompt).count() == 1)
     }
 
-    /// Asks the model for a title, beside whatever else happens.
-    pub(crate) fn ask_for_title(&mut self, session: &str) {
+    /// Asks the model for a title of the first messages, beside whatever else happens.
+    pub(crate) fn ask_for_title(&mut self, session: &str, until: usize) {
         let Some(owner) = self.sessions.get_mut(session) else { return };
         if !owner.has_default_title || owner.parent.is_some() {
             return;
@@ -51,7 +53,7 @@ impl World {
         })];
         messages.extend(match self.profile.title {
             TitleTiming::AtFirstPrompt => first_prompt(owner),
-            TitleTiming::AfterWork => vec![prompts_and_work(owner)],
+            TitleTiming::AfterWork => vec![prompts_and_work(&owner.messages[..until])],
         });
         let request = ChatRequest { messages, tools: Vec::new(), stream: true, session: None };
         self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
@@ -91,10 +93,17 @@ fn is_prompt(message: &&Message) -> bool {
     message.role() == "user"
 }
 
+/// Where the conversation about a prompt ends: before the prompt that follows it.
+fn end_of(owner: &Session, prompt: &str) -> usize {
+    let at = owner.messages.iter().position(|message| message.id() == prompt).map_or(0, |at| at + 1);
+    let next = owner.messages[at..].iter().position(|message| is_prompt(&message));
+    next.map_or(owner.messages.len(), |next| at + next)
+}
+
 /// The calls since the last prompt that ended well.
-fn work(owner: &Session) -> impl Iterator<Item = &Value> {
-    let after_prompt = owner.messages.iter().rposition(|message| is_prompt(&message)).unwrap_or_default();
-    let parts = owner.messages.iter().skip(after_prompt).flat_map(|message| &message.parts);
+fn work(messages: &[Message]) -> impl Iterator<Item = &Value> {
+    let after_prompt = messages.iter().rposition(|message| is_prompt(&message)).unwrap_or_default();
+    let parts = messages.iter().skip(after_prompt).flat_map(|message| &message.parts);
     parts.filter(|part| part.pointer("/state/status").is_some_and(|status| status == "completed"))
 }
 
@@ -107,7 +116,7 @@ fn first_prompt(owner: &Session) -> Vec<Value> {
 }
 
 /// The wording is the server's: scripted models know the request by it.
-fn prompts_and_work(owner: &Session) -> Value {
+fn prompts_and_work(messages: &[Message]) -> Value {
     let mut lines = vec![
         "Generate a title for this conversation:".to_owned(),
         String::new(),
@@ -118,10 +127,10 @@ fn prompts_and_work(owner: &Session) -> Value {
         String::new(),
         "User messages, oldest to newest:".to_owned(),
     ];
-    let prompts: Vec<&Message> = owner.messages.iter().filter(is_prompt).collect();
+    let prompts: Vec<&Message> = messages.iter().filter(is_prompt).collect();
     let told = prompts[prompts.len().saturating_sub(PROMPTS_TOLD)..].iter().zip(1..);
     lines.extend(told.map(|(prompt, n)| format!("{n}. {}", first_units(prompt.said().trim(), PROMPT_TOLD))));
-    let calls: Vec<String> = work(owner).take(CALLS_TOLD).map(call_in_words).collect();
+    let calls: Vec<String> = work(messages).take(CALLS_TOLD).map(call_in_words).collect();
     if !calls.is_empty() {
         lines.extend([String::new(), "Work done so far:".to_owned()]);
         lines.extend(calls);

@@ -1,8 +1,10 @@
 //! From a prompt to idle: one step of the model after the other, until it calls no more tools.
 
+use super::failure::filtered_out;
 use super::prompt::Queued;
-use super::session::{Message, Tokens};
+use super::session::Message;
 use super::summary::{Job, Then};
+use super::tokens::Tokens;
 use super::{Effect, FileChange, Purpose, ReplyBody, Ticket, World, patch};
 use crate::model::{Finish, FinishReason};
 use crate::profile::{BootTiming, FollowUps, TitleTiming};
@@ -45,6 +47,10 @@ pub(crate) struct Run {
     pub(crate) guides: BTreeSet<String>,
     /// The person said no to a call: the turn ends with this step.
     pub(crate) rejected: bool,
+    /// What could not be kept, in the words of the mistake.
+    pub(crate) lost: Option<String>,
+    /// The person is asked whether the agent goes in circles: what comes meanwhile waits.
+    pub(crate) suspicion: Option<super::circles::Suspicion>,
 }
 
 /// A tool call of the current step.
@@ -116,6 +122,7 @@ impl Run {
         self.finish = None;
         self.unfinished = false;
         self.answer_began_ms = None;
+        self.suspicion = None;
     }
 
     /// What the session does, as the wire has it.
@@ -141,7 +148,8 @@ impl World {
         }
         self.boot(&directory, BootTiming::AtPrompt);
         if self.is_first_prompt(session) && self.profile.title == TitleTiming::AtFirstPrompt {
-            self.ask_for_title(session);
+            let until = self.sessions.get(session).map_or(0, |owner| owner.messages.len());
+            self.ask_for_title(session, until);
         }
         self.begin_step(session);
     }
@@ -162,6 +170,7 @@ impl World {
         let Some(run) = owner.run.as_mut() else { return };
         run.message.clone_from(&message);
         run.begin_answer();
+        run.start_tree.clear();
         run.attempt = 0;
         let (agent, model) = (&asked["agent"], &asked["model"]);
         let root = self.worktree_of(&directory);
@@ -213,7 +222,7 @@ impl World {
         let Some(Finish { reason, usage }) = run.finish else { return };
         let (message, start_tree) = (run.message.clone(), run.start_tree.clone());
         let began = run.answer_began_ms.unwrap_or(now);
-        let tokens = Tokens { input: usage.input, output: usage.output };
+        let tokens = Tokens::of(usage);
         let reason = match reason {
             _ if run.unfinished => self.profile.unfinished,
             FinishReason::Stop => "stop",
@@ -227,14 +236,25 @@ impl World {
         }
         if self.profile.step_metrics {
             let elapsed = now.saturating_sub(began).max(1);
-            #[expect(clippy::cast_precision_loss, reason = "tokens and milliseconds of one step are small")]
-            let per_second = tokens.output as f64 * 1000.0 / elapsed as f64;
-            part["metrics"] = json!({"generation": per_second, "source": "computed"});
+            if tokens.written() > 0 {
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "tokens and milliseconds of one step are small"
+                )]
+                let per_second = tokens.written() as f64 * 1000.0 / elapsed as f64;
+                part["metrics"] = json!({"generation": per_second, "source": "computed"});
+            }
             part["time"] = json!({"start": began, "end": now, "elapsed": elapsed});
         }
         part["cost"] = json!(0);
         part["tokens"] = tokens.wire_with_total();
         self.add_part(session, &message, part);
+        if self.end_if_lost(session) {
+            return;
+        }
+        if reason == "length" && self.profile.warns_of_length {
+            self.warn_of_length(session, &message);
+        }
         if let Some(owner) = self.sessions.get_mut(session) {
             owner.tokens.add(tokens);
             if let Some(message) = owner.message_mut(&message) {
@@ -253,6 +273,12 @@ impl World {
 
     /// It is known which files the step changed.
     pub(crate) fn step_changed(&mut self, session: &str, changes: &[FileChange]) {
+        self.tell_patch(session, changes);
+        self.complete_step(session);
+    }
+
+    /// Tells which files the step changed.
+    pub(crate) fn tell_patch(&mut self, session: &str, changes: &[FileChange]) {
         let Some(owner) = self.sessions.get(session) else { return };
         let Some(run) = owner.run.as_ref() else { return };
         let in_folder = |change: &FileChange| {
@@ -263,14 +289,22 @@ impl World {
         let files: Vec<String> = changes.iter().map(in_folder).collect();
         let (message, hash) = (run.message.clone(), run.start_tree.clone());
         self.add_part(session, &message, json!({"type": "patch", "hash": hash, "files": files}));
-        self.complete_step(session);
     }
 
     fn complete_step(&mut self, session: &str) {
         let now = self.now_ms;
+        if self.end_if_lost(session) {
+            return;
+        }
+        if self.is_gone(session) {
+            return self.end_gone(session);
+        }
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let Some(run) = owner.run.as_ref() else { return };
-        let calls = run.finish.is_some_and(|finish| finish.reason == FinishReason::ToolCalls);
+        let reason = run.finish.filter(|_| !run.unfinished).map(|finish| finish.reason);
+        let no_calls = reason == Some(FinishReason::ToolCalls) && run.calls.is_empty();
+        let calls = !run.calls.is_empty() || no_calls && !self.profile.empty_calls_end;
+        let filtered = reason == Some(FinishReason::ContentFilter) && run.stopped.is_none();
         let unfinished = run.unfinished && self.profile.unfinished_goes_on;
         let stopped = run.stopped.is_some();
         let rejected = run.rejected || stopped;
@@ -278,9 +312,18 @@ impl World {
         let followed = !rejected && !owner.queue.is_empty();
         let goes_on = !rejected && (calls || unfinished || followed);
         if let Some(message) = owner.message_mut(&message) {
+            if no_calls && self.profile.empty_calls_end {
+                message.info["finish"] = json!("stop");
+            }
             message.info["time"]["completed"] = json!(now);
+            if filtered && self.profile.tells_filters_early {
+                message.info["error"] = filtered_out();
+            }
         }
         self.emit_message(session, &message);
+        if filtered {
+            return self.end_filtered(session, &message);
+        }
         if followed && self.profile.follow_ups == FollowUps::OwnTurns {
             self.end_turn(session, TurnEnd::Superseded);
             return;
@@ -307,6 +350,9 @@ impl World {
             self.emit_idle(session);
             self.emit_turn_close(session, end);
         }
+        if self.is_gone(session) {
+            return self.bury(session);
+        }
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let Some(mut run) = owner.run.take() else { return };
         if interrupted || self.profile.follow_ups == FollowUps::NextStep {
@@ -318,9 +364,14 @@ impl World {
         for ticket in run.tickets {
             self.reply(ticket, 200, ReplyBody::Json(answer.clone()));
         }
-        let then = if end == TurnEnd::Completed { Then::Title } else { Then::Nothing };
-        if matches!(end, TurnEnd::Completed | TurnEnd::Superseded) || run.stopped.is_some() {
+        let then = if interrupted { Then::Nothing } else { Then::Title };
+        if matches!(end, TurnEnd::Completed | TurnEnd::Superseded)
+            || run.stopped.is_some()
+            || run.finish.is_some()
+        {
             self.run_job(Job { session: session.to_owned(), prompt: run.prompt, then });
+        } else if end == TurnEnd::Error {
+            self.title_after_work(session, &run.prompt);
         }
         if let Some((parent, call)) = run.for_call {
             self.task_done(&parent, call, &answer);

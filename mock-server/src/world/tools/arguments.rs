@@ -203,12 +203,12 @@ impl World {
             }
             let why = crate::no_json::why(&call.arguments).unwrap_or_default();
             let message = format!(
-                "Invalid input for tool {}: JSON parsing failed: Text: {}.\nError message: {why}",
+                "Invalid input for tool {}: JSON parsing failed: Text: {}.\nError message: JSON Parse error: {why}",
                 call.tool, call.arguments
             );
             call.state = CallState::Running;
             call.started_ms = now;
-            call.input = json!({});
+            call.input = json!({"value": call.arguments});
             if self.profile.misuse == MisuseWords::First {
                 self.make_invalid(session, at, &message);
                 self.tell_running(session, at);

@@ -18,6 +18,7 @@ mod todos;
 mod webfetch;
 mod write;
 
+use super::permission::{forbidden, rejected};
 use super::turn::CallState;
 use super::{Found, World, session::merge};
 use base64::Engine as _;
@@ -173,12 +174,16 @@ impl World {
         }
     }
 
-    /// The person said no: the call fails, and the turn ends with its step.
-    pub(crate) fn reject_call(&mut self, session: &str, call: usize) {
-        if let Some(run) = self.run_mut(session) {
+    /// The person said no: the call fails, and the turn ends with its step; but the agent goes on if it is told why, or
+    /// works for another one where that counts.
+    pub(crate) fn reject_call(&mut self, session: &str, call: usize, message: Option<&str>) {
+        let works_for_another = self.sessions.get(session).is_some_and(|owner| owner.parent.is_some());
+        let goes_on = works_for_another && self.profile.rejected_children_go_on;
+        let is_told_why = message.is_some_and(|message| !message.is_empty());
+        if let Some(run) = self.run_mut(session).filter(|_| !goes_on && !is_told_why) {
             run.rejected = true;
         }
-        self.fail_call(session, call, "The user rejected permission to use this specific tool call.");
+        self.fail_call(session, call, &rejected(message));
     }
 
     /// A rule says no: the call fails, and the agent goes on.
@@ -189,14 +194,14 @@ impl World {
         if self.profile.tool_progress {
             self.progress(session, call, json!({}));
         }
-        let message = format!(
-            "The user has specified a rule which prevents you from using this specific tool call. Here are some of \
-             the relevant rules {rules}"
-        );
+        let message = forbidden(rules);
         self.fail_call(session, call, &message);
     }
 
     pub(crate) fn fail_call(&mut self, session: &str, call: usize, message: &str) {
+        if self.withhold_failure(session, call, message) {
+            return;
+        }
         let now = self.now_ms;
         let approval = self.approval_of(session, call);
         let tells_approval = self.profile.tool_progress && !approval.is_null();
@@ -242,6 +247,9 @@ impl World {
 
     /// Ends a call well. `only_told` are fields of the metadata that the event tells and REST does not keep.
     pub(crate) fn complete_call(&mut self, session: &str, call: usize, mut result: Completed) {
+        if self.withhold_result(session, call, &result) {
+            return;
+        }
         let now = self.now_ms;
         self.bounded(session, call, &mut result);
         let approval = self.approval_of(session, call);
@@ -347,7 +355,7 @@ fn tell_approval(metadata: &mut Value, approval: Value) {
 }
 
 /// A call's good end.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Completed {
     pub(crate) output: String,
     pub(crate) title: String,
