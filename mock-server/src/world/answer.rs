@@ -1,11 +1,39 @@
 //! The deltas of one answer of the model → parts of the step's message.
 
 use super::turn::{Call, CallState};
-use super::{Effect, Purpose, World};
+use super::{Effect, EffectId, ModelFailure, Purpose, World};
 use crate::model::Delta;
 use serde_json::{Value, json};
 
 impl World {
+    pub(super) fn model_said(&mut self, effect: EffectId, delta: &Delta) {
+        match self.waiting.get_mut(&effect) {
+            Some(Purpose::Answer(session)) => {
+                let session = session.clone();
+                if matches!(delta, Delta::Finish { .. }) {
+                    self.waiting.remove(&effect);
+                }
+                self.answer_delta(&session, delta);
+            }
+            Some(Purpose::Title(session, title)) => match delta {
+                Delta::Text(text) => title.push_str(text),
+                Delta::Finish { .. } => {
+                    let (session, title) = (session.clone(), title.clone());
+                    self.waiting.remove(&effect);
+                    self.title_found(&session, &title);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    pub(super) fn model_failed(&mut self, effect: EffectId, failure: ModelFailure) {
+        if let Some(Purpose::Answer(session)) = self.waiting.remove(&effect) {
+            self.answer_failed(&session, failure);
+        }
+    }
+
     pub(crate) fn answer_delta(&mut self, session: &str, delta: &Delta) {
         if self.withhold_delta(session, delta) {
             return;

@@ -65,7 +65,6 @@ mod turn;
 mod vcs;
 
 use crate::doc::Operations;
-use crate::model::Delta;
 use crate::profile::{BootTiming, Profile};
 pub(crate) use config::configured;
 use ids::Ids;
@@ -253,28 +252,6 @@ impl World {
         }
     }
 
-    fn model_said(&mut self, effect: EffectId, delta: &Delta) {
-        match self.waiting.get_mut(&effect) {
-            Some(Purpose::Answer(session)) => {
-                let session = session.clone();
-                if matches!(delta, Delta::Finish { .. }) {
-                    self.waiting.remove(&effect);
-                }
-                self.answer_delta(&session, delta);
-            }
-            Some(Purpose::Title(session, title)) => match delta {
-                Delta::Text(text) => title.push_str(text),
-                Delta::Finish { .. } => {
-                    let (session, title) = (session.clone(), title.clone());
-                    self.waiting.remove(&effect);
-                    self.title_found(&session, &title);
-                }
-                _ => {}
-            },
-            _ => {}
-        }
-    }
-
     fn shell_told(&mut self, effect: EffectId, news: ShellNews) {
         let Some(Purpose::Shell(session, call)) = self.waiting.get(&effect) else { return };
         let (session, call) = (session.clone(), *call);
@@ -282,12 +259,6 @@ impl World {
             self.waiting.remove(&effect);
         }
         self.shell_says(&session, call, news);
-    }
-
-    fn model_failed(&mut self, effect: EffectId, failure: ModelFailure) {
-        if let Some(Purpose::Answer(session)) = self.waiting.remove(&effect) {
-            self.answer_failed(&session, failure);
-        }
     }
 
     fn effect(&mut self, purpose: Purpose, effect: Effect) {
