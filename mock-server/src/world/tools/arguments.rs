@@ -203,7 +203,7 @@ impl World {
             }
             let why = crate::no_json::why(&call.arguments).unwrap_or_default();
             let message = format!(
-                "Invalid input for tool {}: JSON parsing failed: Text: {}.\nError message: JSON Parse error: {why}",
+                "Invalid input for tool {}: JSON parsing failed: Text: {}.\nError message: {why}",
                 call.tool, call.arguments
             );
             call.state = CallState::Running;
