@@ -7,12 +7,12 @@
 use super::asks::Asks;
 use super::order;
 use super::resource::{Resource, other_folder, telling};
+use crate::doc::Operations;
 use crate::performer::{Audience, Frame, WireReply};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{End, HowEnded, Line, Recording, Request, Response};
 use fixtures::sse;
-use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -22,7 +22,8 @@ const UNAUTHORIZED: u16 = 401;
 /// The status of an answer to a request that is not one.
 pub(super) const BAD_REQUEST: u16 = 400;
 /// Headers that belong to one answer, not to all.
-const OWN_HEADERS: &[&str] = &["access-control-expose-headers", "link", "x-next-cursor"];
+const OWN_HEADERS: &[&str] =
+    &["access-control-expose-headers", "content-security-policy", "link", "x-next-cursor"];
 
 /// Whose moments wait for each other: a session and its sub-agents; everybody, when absent.
 pub(super) type Thread = Option<Arc<str>>;
@@ -132,6 +133,7 @@ impl Course {
         let mut reader = Reader {
             workspace: header.workspace.clone(),
             directory_header: format!("x-{}-directory", header.server.word()),
+            operations: Some(Operations::of(header.server)),
             ..Reader::default()
         };
         recording.lines.iter().for_each(|line| reader.line(line));
@@ -186,6 +188,7 @@ type Asked = (String, Vec<(String, String)>);
 struct Reader {
     workspace: String,
     directory_header: String,
+    operations: Option<&'static Operations>,
     course: Course,
     whats: Vec<What>,
     streams: HashMap<u64, (StreamName, sse::Parser)>,
@@ -212,7 +215,9 @@ impl Reader {
     }
 
     fn request(&mut self, request: &Request) {
-        let path = percent_decode_str(&request.path).decode_utf8_lossy().into_owned();
+        // As the servers' routers read it, so that whoever spells it otherwise asks for the same.
+        let read = self.operations.and_then(|known| known.path(&request.method, &request.path).ok());
+        let path = read.unwrap_or_else(|| request.path.clone());
         if let Some(stream) = StreamName::from_path(&path) {
             self.streams.insert(request.exchange, (stream, sse::Parser::new()));
         } else if request.method == "GET" {
