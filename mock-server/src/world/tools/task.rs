@@ -28,8 +28,13 @@ impl World {
     pub(super) fn start_task_early(&mut self, session: &str, call: usize) -> bool {
         let agent = self.text_argument(session, call, "subagent_type").unwrap_or_default();
         let asks = self.permissions.asks(&self.who(session), "task", &agent);
-        if self.profile.subagent_rules || !asks && self.may_work(&agent).is_err() {
+        if self.profile.subagent_rules {
             return false;
+        }
+        if !asks && self.may_work(&agent).is_err() {
+            self.tell_running(session, call);
+            self.start_task(session, call);
+            return true;
         }
         self.start_task(session, call);
         self.tell_running(session, call);
