@@ -17,6 +17,7 @@
 //! Is the stand-in true?
 //! * [`performance`] — a scenario performed by the real server, the stand-in or a replay, and kept.
 //! * [`truth`] — the stand-in against the recordings.
+//! * [`walk`] — against the real servers, at random.
 //!
 //! [`say`] writes lines that survive a reader who leaves. [`clock`], [`secret`] and [`machine`] own this crate's
 //! waiting, its randomness and its look at the environment.
@@ -42,3 +43,4 @@ pub mod say;
 pub mod secret;
 pub mod subject;
 pub mod truth;
+pub mod walk;

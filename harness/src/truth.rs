@@ -67,18 +67,36 @@ impl fmt::Display for Candidate {
     }
 }
 
-/// All scenarios × servers × candidates, one after the other; `matrix` knows what can't be equal yet. Only those whose
-/// names contain `only`. `seen` is told each as it is done.
+/// Which comparisons are made.
+#[derive(Debug, Clone)]
+pub struct Selection<'a> {
+    /// Only scenarios whose names contain this.
+    pub names: &'a str,
+    /// With these servers.
+    pub servers: &'a [ServerKind],
+    /// By these.
+    pub candidates: &'a [Candidate],
+}
+
+impl Default for Selection<'_> {
+    /// All.
+    fn default() -> Self {
+        Self { names: "", servers: &ServerKind::ALL, candidates: &[Candidate::World, Candidate::Replay] }
+    }
+}
+
+/// All scenarios × servers × candidates of a selection, one after the other; `matrix` knows what can't be equal yet.
+/// `seen` is told each as it is done.
 pub async fn compare_all(
     matrix: &Matrix,
-    only: &str,
+    selection: &Selection<'_>,
     limits: &Limits,
     mut seen: impl FnMut(&Comparison),
 ) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
-    for scenario in catalog::scenario_names().into_iter().filter(|name| name.contains(only)) {
-        for server in ServerKind::ALL {
-            for candidate in [Candidate::World, Candidate::Replay] {
+    for scenario in catalog::scenario_names().into_iter().filter(|name| name.contains(selection.names)) {
+        for &server in selection.servers {
+            for &candidate in selection.candidates {
                 let owed = match candidate {
                     Candidate::World => matrix.unperformed(&scenario, server).map(str::to_owned),
                     Candidate::Replay => None,

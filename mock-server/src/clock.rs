@@ -9,6 +9,11 @@ pub enum ClockKind {
     /// The machine's clock.
     #[default]
     Real,
+    /// The machine's clock, so many times as fast: what takes a minute takes a second, by 60.
+    Scaled {
+        /// How many times; 0 counts as 1.
+        by: u32,
+    },
     /// A count: each look at the clock is a millisecond. The same requests see the same times.
     Logical,
 }
@@ -32,7 +37,9 @@ impl Clock {
     pub fn new(kind: ClockKind) -> Self {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let start_ms = match kind {
-            ClockKind::Real => u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
+            ClockKind::Real | ClockKind::Scaled { .. } => {
+                u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+            }
             ClockKind::Logical => LOGICAL_START_MS,
         };
         Self { kind, start: Instant::now(), start_ms, ticks: AtomicU64::new(0) }
@@ -42,7 +49,7 @@ impl Clock {
     pub fn now_ms(&self) -> u64 {
         self.start_ms
             + match self.kind {
-                ClockKind::Real => u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX),
+                ClockKind::Real | ClockKind::Scaled { .. } => self.elapsed_us() / 1000,
                 ClockKind::Logical => self.ticks.fetch_add(1, Ordering::Relaxed),
             }
     }
@@ -50,9 +57,24 @@ impl Clock {
     /// Microseconds since the clock began.
     pub fn elapsed_us(&self) -> u64 {
         match self.kind {
-            ClockKind::Real => u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX),
+            ClockKind::Real | ClockKind::Scaled { .. } => {
+                let passed = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
+                passed.saturating_mul(u64::from(self.speed()))
+            }
             ClockKind::Logical => self.ticks.load(Ordering::Relaxed) * 1000,
         }
+    }
+
+    /// How many seconds pass in one of the machine's.
+    fn speed(&self) -> u32 {
+        match self.kind {
+            ClockKind::Scaled { by } => by.max(1),
+            ClockKind::Real | ClockKind::Logical => 1,
+        }
+    }
+
+    fn on_the_machine(&self, duration: Duration) -> Duration {
+        duration / self.speed()
     }
 
     /// Does time pass only by looking at it?
@@ -74,12 +96,45 @@ impl Clock {
         Duration::from_millis(at_ms.saturating_sub(self.now_ms()))
     }
 
+    /// Lets time pass on the machine, whatever the clock: sockets know no other.
+    #[expect(clippy::disallowed_methods, reason = "this file owns the crate's time")]
+    pub async fn pass(&self, duration: Duration) {
+        tokio::time::sleep(duration).await;
+    }
+
     /// Waits. Logical time does not pass by waiting, so there it waits for ever.
     #[expect(clippy::disallowed_methods, reason = "this file owns the crate's time")]
     pub async fn wait(&self, duration: Duration) {
         match self.kind {
-            ClockKind::Real => tokio::time::sleep(duration).await,
+            ClockKind::Real | ClockKind::Scaled { .. } => {
+                tokio::time::sleep(self.on_the_machine(duration)).await
+            }
             ClockKind::Logical => std::future::pending().await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scaled_time_is_waited_for_so_many_times_shorter() {
+        let minute = Duration::from_secs(60);
+        for (kind, seconds) in
+            [(ClockKind::Scaled { by: 60 }, 1), (ClockKind::Scaled { by: 0 }, 60), (ClockKind::Real, 60)]
+        {
+            assert_eq!(Clock::new(kind).on_the_machine(minute).as_secs(), seconds, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn scaled_time_passes_so_many_times_faster() {
+        let clock = Clock::new(ClockKind::Scaled { by: 1000 });
+        let (first, start) = (clock.now_ms(), clock.start);
+        while start.elapsed() < Duration::from_millis(2) {
+            std::thread::yield_now();
+        }
+        assert!(clock.now_ms() >= first.max(clock.start_ms + 2000));
     }
 }

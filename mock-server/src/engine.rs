@@ -4,7 +4,7 @@
 //! each time, and a session's files, model and rules can't overtake each other.
 
 use crate::exhibits::Exhibits;
-use crate::model::{Beat, ChatRequest, ModelNews, Reply, Script};
+use crate::model::{Beat, ChatRequest, Delta, ModelNews, Reading, Reply, Report, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
@@ -15,10 +15,10 @@ use crate::world::{
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
-use fixtures::scenario::{BreakOff, Fail};
+use fixtures::scenario::BreakOff;
 use serde_json::{Value, json};
-use std::collections::{BTreeSet, VecDeque};
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A world with its workspace and its model.
@@ -31,10 +31,14 @@ pub struct Engine {
     model_calls: u64,
     open_gates: BTreeSet<String>,
     held: Vec<Held>,
+    /// What is known of answers that a script gives byte by byte.
+    read: BTreeMap<EffectId, Reading>,
     /// The answers of a remote model that are under way.
     answering: BTreeSet<EffectId>,
     /// Calls that may begin when the answer that has them is over, or after a moment.
     delayed: BTreeSet<EffectId>,
+    /// Where the server keeps what it is told to keep.
+    home: Option<PathBuf>,
 }
 
 /// How long a call waits for the rest of the answer that it stands in. The real servers are about as slow to begin
@@ -81,9 +85,17 @@ impl Engine {
             model_calls: 0,
             open_gates: BTreeSet::new(),
             held: Vec::new(),
+            read: BTreeMap::new(),
             answering: BTreeSet::new(),
             delayed: BTreeSet::new(),
+            home: None,
         }
+    }
+
+    /// Keeps in this folder what the server is told to keep.
+    #[must_use]
+    pub fn with_home(self, home: PathBuf) -> Self {
+        Self { home: Some(home), ..self }
     }
 
     /// Answers with these bytes.
@@ -114,12 +126,18 @@ impl Engine {
                 };
                 acts.push(Act::Asked(Box::new(self.model_call(&request, answer.answered))));
                 match answer.reply {
-                    Reply::Beats(beats) => self.play(id, beats.into(), queue),
+                    Reply::Beats(beats) if breaks_off_unsent(&beats) => {
+                        queue.push_back(Input::ModelFailed(id, ModelFailure::no_answer()));
+                    }
+                    Reply::Beats(beats) => {
+                        queue.push_back(Input::Model(id, Delta::BEGIN));
+                        self.play(id, beats.into(), queue);
+                    }
                     Reply::Refused(fail) => {
-                        queue.push_back(Input::ModelFailed(id, refusal(fail)));
+                        queue.push_back(Input::ModelFailed(id, ModelFailure::refused(&fail, now_ms)));
                     }
                     Reply::Unscripted(why) => {
-                        queue.push_back(Input::ModelFailed(id, ModelFailure::Unscripted(why)));
+                        queue.push_back(Input::ModelFailed(id, ModelFailure::unscripted(&why, now_ms)));
                     }
                 }
                 return;
@@ -139,9 +157,11 @@ impl Engine {
             Effect::Look { paths } => EffectResult::Looked(
                 paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
             ),
+            Effect::Place(wish) => self.workspace.around(wish, self.home.as_deref()).into(),
             Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
             Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
             Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
+            Effect::Study { path } => EffectResult::Studied(Box::new(self.workspace.study(&path))),
             Effect::Search { path } => EffectResult::Read(self.workspace.search(&path)),
             Effect::Write { path, content } => EffectResult::Written(self.workspace.write(&path, &content)),
             Effect::Yield if !self.answering.is_empty() => {
@@ -165,14 +185,23 @@ impl Engine {
                     self.held.push(Held { gate, effect, rest: beats });
                     return;
                 }
-                Beat::BreakOff(BreakOff::Stall) => return,
-                Beat::BreakOff(how) => {
-                    let failure = match how {
-                        BreakOff::Clean => ModelFailure::Unfinished,
-                        _ => ModelFailure::CutOff,
-                    };
-                    queue.push_back(Input::ModelFailed(effect, failure));
+                Beat::Raw(bytes) => {
+                    let mut is_over = false;
+                    self.read.entry(effect).or_default().bytes(bytes.as_bytes(), &mut |news| {
+                        is_over |= news.is_the_end();
+                        queue.push_back(input(effect, news));
+                    });
+                    if is_over {
+                        self.read.remove(&effect);
+                        return;
+                    }
                 }
+                Beat::BreakOff(BreakOff::Stall) => return,
+                Beat::BreakOff(BreakOff::Clean) => {
+                    let read = self.read.remove(&effect).unwrap_or_default();
+                    queue.push_back(input(effect, read.end()));
+                }
+                Beat::BreakOff(_) => queue.push_back(Input::ModelFailed(effect, ModelFailure::CutOff)),
             }
         }
     }
@@ -188,6 +217,10 @@ impl Engine {
                     }
                     Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
                     Output::Event(event) => acts.extend(send(&event)),
+                    Output::Close(directory) => acts.push(Act::Close(Audience {
+                        stream: StreamName::Event,
+                        directory: Some(Arc::from(directory)),
+                    })),
                     Output::Drop(effect) => {
                         self.held.retain(|held| held.effect != effect);
                         self.answering.remove(&effect);
@@ -235,6 +268,13 @@ impl Performer for Engine {
         self.settle(queue, now)
     }
 
+    fn report(&self) -> Report {
+        match &self.mind {
+            Mind::Script(script) => script.report(),
+            Mind::Remote(_) => Report::default(),
+        }
+    }
+
     fn wake_at(&mut self, effect: u64, now: &dyn Fn() -> u64) -> Vec<Act> {
         // A call that has begun meanwhile is known to the world no more under this number.
         let result = if self.delayed.remove(&effect) { EffectResult::Yielded } else { EffectResult::Waited };
@@ -247,11 +287,7 @@ impl Performer for Engine {
 
     fn model_says(&mut self, effect: u64, news: ModelNews, now: &dyn Fn() -> u64) -> Vec<Act> {
         let is_the_end = news.is_the_end();
-        let input = match news {
-            ModelNews::Delta(delta) => Input::Model(effect, delta),
-            ModelNews::Failed(failure) => Input::ModelFailed(effect, failure),
-        };
-        let mut queue = VecDeque::from([input]);
+        let mut queue = VecDeque::from([input(effect, news)]);
         if is_the_end {
             self.answering.remove(&effect);
             let begin = |id| Input::Done(id, EffectResult::Yielded);
@@ -273,9 +309,18 @@ impl Performer for Engine {
     }
 }
 
-fn refusal(fail: Fail) -> ModelFailure {
-    let retry_after_ms = fail.retry_after.map(|seconds| u64::from(seconds) * 1000);
-    ModelFailure::Refused { status: fail.status, retry_after_ms, message: fail.message }
+/// What breaks off before anything else has to be waited for is never sent over HTTP.
+fn breaks_off_unsent(beats: &[Beat]) -> bool {
+    let waits = |beat: &Beat| matches!(beat, Beat::Gate(_));
+    let is_broken = matches!(beats.last(), Some(Beat::BreakOff(BreakOff::Truncated | BreakOff::Reset)));
+    is_broken && !beats.iter().any(waits)
+}
+
+fn input(effect: EffectId, news: ModelNews) -> Input {
+    match news {
+        ModelNews::Delta(delta) => Input::Model(effect, delta),
+        ModelNews::Failed(failure) => Input::ModelFailed(effect, failure),
+    }
 }
 
 fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
@@ -283,6 +328,13 @@ fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
         ReplyBody::Empty => (None, Bytes::new()),
         ReplyBody::Json(value) => (Some("application/json".to_owned()), Bytes::from(value.to_string())),
         ReplyBody::Text(text) => (Some("text/plain".to_owned()), Bytes::from(text)),
+        ReplyBody::Configured { request, over } => {
+            if let Some(recorded) = pages.exhibits.configured(&request, &over) {
+                return recorded;
+            }
+            (Some("application/json".to_owned()), Bytes::from(Value::Object(over).to_string()))
+        }
+        ReplyBody::Bytes(kind, bytes) => (Some(kind), Bytes::from(bytes)),
         ReplyBody::NotPlayed { words, operation, request } => {
             if let Some(recorded) = pages.exhibits.answer(&request) {
                 return recorded;
@@ -291,8 +343,9 @@ fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
             let body = json!({"name": "NotPlayed", "data": {"message": message, "operation": operation}});
             (Some("application/json".to_owned()), Bytes::from(body.to_string()))
         }
-        ReplyBody::WebPage => {
-            (Some("text/html".to_owned()), Bytes::from_static(pages.web.unwrap_or_default().as_bytes()))
+        ReplyBody::WebPage { is_head } => {
+            let page = pages.web.filter(|_| !is_head).unwrap_or_default();
+            (Some("text/html".to_owned()), Bytes::from_static(page.as_bytes()))
         }
     };
     WireReply { headers: reply.headers, ..WireReply::new(reply.status, content_type, body) }

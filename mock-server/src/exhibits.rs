@@ -3,7 +3,7 @@
 //! folders of this stand-in in place of the recorded ones.
 
 use crate::performer::WireReply;
-use crate::world::{ApiRequest, WorldConfig};
+use crate::world::{ApiRequest, WorldConfig, configured};
 use bytes::Bytes;
 use fixtures::catalog;
 use fixtures::recording::{Line, Recording};
@@ -75,6 +75,16 @@ impl Exhibits {
         let (status, kind, body) =
             self.answers.get_or_init(|| self.read()).get(&key(&request.path, &request.query))?;
         Some(WireReply::new(*status, kind.clone(), Bytes::from(body.clone())))
+    }
+}
+
+impl Exhibits {
+    /// The recorded configuration, with what clients have set.
+    pub(crate) fn configured(&self, request: &ApiRequest, over: &Map<String, Value>) -> Option<WireReply> {
+        let mut reply = self.answer(request)?;
+        let recorded = serde_json::from_slice(&reply.body).unwrap_or_default();
+        reply.body = Bytes::from(Value::Object(configured(recorded, over)).to_string());
+        Some(reply)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the stand-in saw and did, on one time line, in the common file format.
 
 use crate::clock::Clock;
-use fixtures::recording::Line;
+use fixtures::recording::{Body, Line};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
@@ -9,28 +9,81 @@ use tokio::sync::watch;
 #[derive(Debug, Clone)]
 pub struct Journal {
     clock: Arc<Clock>,
-    lines: Arc<Mutex<Vec<Line>>>,
-    length: watch::Sender<usize>,
+    memory: Memory,
+    kept: Arc<Mutex<Kept>>,
+    length: watch::Sender<u64>,
+}
+
+/// How much a journal remembers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Memory {
+    /// All: what happens is judged afterwards.
+    #[default]
+    Whole,
+    /// The latest lines, of so many bytes: a stand-in that serves for days does not grow.
+    Latest {
+        /// About how many bytes.
+        bytes: usize,
+    },
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    lines: Vec<Line>,
+    /// Where the lines begin that are remembered; those before are given back now and then.
+    start: usize,
+    bytes: usize,
+    written: u64,
 }
 
 impl Journal {
-    /// An empty journal.
+    /// An empty journal that remembers all.
     #[must_use]
     pub fn new(clock: Arc<Clock>) -> Self {
-        Self { clock, lines: Arc::default(), length: watch::Sender::new(0) }
+        Self::with_memory(clock, Memory::Whole)
+    }
+
+    /// An empty journal.
+    #[must_use]
+    pub fn with_memory(clock: Arc<Clock>, memory: Memory) -> Self {
+        Self { clock, memory, kept: Arc::default(), length: watch::Sender::new(0) }
     }
 
     /// Appends the line that is made of the time. The time is taken under the lock: lines and times have one order.
     pub fn push(&self, line: impl FnOnce(u64) -> Line) {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.push(line(self.clock.elapsed_us()));
-        self.length.send_replace(lines.len());
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = line(self.clock.elapsed_us());
+        if let Memory::Latest { bytes } = self.memory {
+            kept.bytes += weight(&line);
+            kept.forget_beyond(bytes);
+        }
+        kept.lines.push(line);
+        kept.written += 1;
+        self.length.send_replace(kept.written);
     }
 
-    /// All lines so far.
+    /// A body as this journal keeps it: one that is longer than all it remembers is told by its length.
+    #[must_use]
+    pub fn body(&self, bytes: &[u8]) -> Body {
+        match self.memory {
+            Memory::Latest { bytes: most } if bytes.len() > most / 4 => {
+                Body::Text(format!("{} bytes, too many for this journal", bytes.len()))
+            }
+            _ => Body::from_bytes(bytes),
+        }
+    }
+
+    /// How many lines were written, those that are forgotten among them.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        *self.length.borrow()
+    }
+
+    /// All lines so far that it remembers.
     #[must_use]
     pub fn lines(&self) -> Vec<Line> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.lines[kept.start..].to_vec()
     }
 
     /// Waits until the lines so far satisfy `holds`. Has no limit of its own: the caller's wait has one.
@@ -38,11 +91,103 @@ impl Journal {
         let mut length = self.length.subscribe();
         loop {
             length.borrow_and_update();
-            if holds(&self.lines.lock().unwrap_or_else(PoisonError::into_inner))
-                || length.changed().await.is_err()
-            {
+            let met = {
+                let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+                holds(&kept.lines[kept.start..])
+            };
+            if met || length.changed().await.is_err() {
                 return;
             }
         }
+    }
+}
+
+impl Kept {
+    fn forget_beyond(&mut self, most: usize) {
+        while self.bytes > most && self.start < self.lines.len() {
+            self.bytes -= weight(&self.lines[self.start]);
+            self.start += 1;
+        }
+        // Now and then, so that each line is moved once.
+        if self.start > self.lines.len() / 2 {
+            self.lines.drain(..self.start);
+            self.start = 0;
+        }
+    }
+}
+
+/// About how many bytes a line costs.
+fn weight(line: &Line) -> usize {
+    const LINE: usize = 256;
+    LINE + match line {
+        Line::Request(request) => body_weight(&request.body) + request.path.len() + request.query.len(),
+        Line::Response(response) => body_weight(&response.body),
+        Line::Chunk(chunk) => chunk.text.as_ref().or(chunk.base64.as_ref()).map_or(0, String::len),
+        Line::Model(call) => call.messages.iter().map(json_weight).sum(),
+        _ => LINE,
+    }
+}
+
+fn body_weight(body: &Body) -> usize {
+    match body {
+        Body::Empty => 0,
+        Body::Json(value) => json_weight(value),
+        Body::Text(text) | Body::Base64(text) => text.len(),
+    }
+}
+
+/// Values are larger in memory than on the wire.
+fn json_weight(value: &serde_json::Value) -> usize {
+    const VALUE: usize = 64;
+    VALUE
+        + match value {
+            serde_json::Value::String(text) => text.len(),
+            serde_json::Value::Array(items) => items.iter().map(json_weight).sum(),
+            serde_json::Value::Object(map) => {
+                map.iter().map(|(key, value)| key.len() + json_weight(value)).sum()
+            }
+            _ => 0,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ClockKind;
+    use fixtures::recording::Chunk;
+
+    fn write(journal: &Journal, number: u64) {
+        journal.push(|at_us| Line::Chunk(Chunk::new(at_us, number, &[b'x'; 1000])));
+    }
+
+    fn numbers(journal: &Journal) -> Vec<u64> {
+        let lines = journal.lines();
+        lines
+            .iter()
+            .filter_map(|line| if let Line::Chunk(chunk) = line { Some(chunk.exchange) } else { None })
+            .collect()
+    }
+
+    #[test]
+    fn a_journal_of_the_latest_lines_does_not_grow() {
+        let clock = Arc::new(Clock::new(ClockKind::Logical));
+        let journal = Journal::with_memory(clock.clone(), Memory::Latest { bytes: 10_000 });
+        let whole = Journal::new(clock);
+        for number in 0..1000 {
+            write(&journal, number);
+            write(&whole, number);
+            assert!(journal.kept.lock().unwrap().lines.len() <= 20, "what is forgotten is given back");
+        }
+        assert_eq!(numbers(&journal), (993..1000).collect::<Vec<_>>());
+        assert_eq!((journal.written(), whole.lines().len()), (1000, 1000));
+    }
+
+    #[test]
+    fn a_body_that_is_too_long_is_told_by_its_length() {
+        let clock = Arc::new(Clock::new(ClockKind::Logical));
+        let journal = Journal::with_memory(clock.clone(), Memory::Latest { bytes: 400 });
+        assert_eq!(journal.body(&[b'x'; 101]), Body::Text("101 bytes, too many for this journal".into()));
+        assert_eq!(journal.body(&[b'x'; 100]), Body::from_bytes(&[b'x'; 100]));
+        assert_eq!(Journal::new(clock).body(&[b'x'; 101]), Body::from_bytes(&[b'x'; 101]));
     }
 }

@@ -12,12 +12,15 @@
 //! * [`performer`] — what the shell needs of whoever answers: an engine or a replay.
 //! * `doc` — the operations of a release, and what a request for one must be.
 //! * `http`, `stream` — the shell: lanes, credentials, bodies, subscribers.
-//! * `javascript` — lengths and numbers as the servers have them.
+//! * `javascript` — lengths, numbers and dictionaries as the servers have them.
+//! * `no_json` — why a text is no JSON; `target` — a request's path, taken apart.
+//! * `ignored` — the patterns of `.gitignore`; `surroundings` — the machine around the sessions.
 //! * `socket` — connections that can be reset.
 //! * [`fault`] — what breaks, one behaviour a file.
 //! * [`journal`], [`clock`] — what happened, and when.
-//! * [`standin`] — the front door.
+//! * `options` — what a stand-in is to be; [`standin`] — the front door; `builder` — the same in the words of a test; `verify` — what a test would not notice.
 
+mod builder;
 pub mod clock;
 mod doc;
 pub mod engine;
@@ -25,9 +28,12 @@ pub mod exhibits;
 pub mod fault;
 mod fetch;
 mod http;
+mod ignored;
 mod javascript;
 pub mod journal;
 pub mod model;
+mod no_json;
+mod options;
 pub mod performer;
 pub mod profile;
 pub mod replay;
@@ -36,12 +42,18 @@ mod shell;
 mod socket;
 pub mod standin;
 mod stream;
+mod surroundings;
+mod target;
+mod verify;
 pub mod workspace;
 pub mod world;
 
+pub use builder::{Builder, WELCOME};
 pub use clock::ClockKind;
 pub use journal::Journal;
-pub use standin::{Options, Play, StandIn, StartError};
+pub use options::{Options, Play, StartError};
+pub use standin::StandIn;
+pub use verify::Unmet;
 
 /// The README's program is compiled and run as a test.
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! What the HTTP shell needs of whoever answers: the stateful world, or a recording that is played again.
 
-use crate::model::{ChatRequest, ModelNews};
+use crate::model::{ChatRequest, ModelNews, Report};
 use crate::world::{ApiRequest, Page, PageWish, ShellLine, ShellNews, Ticket};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -17,6 +17,11 @@ pub trait Performer: Send {
     fn open_gate(&mut self, name: &str, now: &dyn Fn() -> u64) -> Vec<Act> {
         let _ = (name, now);
         Vec::new()
+    }
+
+    /// What was left over of a script, and what it lacked. A performer without one has nothing to say.
+    fn report(&self) -> Report {
+        Report::default()
     }
 
     /// The wait of an [`Act::WakeAfter`] is over; `number` is its own. Returns what follows, in order.
@@ -61,6 +66,8 @@ pub enum Act {
     Open(Ticket, Audience, Frame),
     /// Sends a frame.
     Send(Audience, Frame),
+    /// Ends the streams of subscribers with exactly this audience.
+    Close(Audience),
     /// The model was asked. The line has no time yet.
     Asked(Box<ModelCall>),
     /// Wakes the performer after a while, with this number. In logical time that never happens: it is about how

@@ -3,9 +3,11 @@
 
 use crate::clock::Clock;
 use crate::world::{ShellEnd, ShellLine, ShellNews};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read as _};
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -13,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 /// How long a line may go on that was told to end, and how long its output is awaited when it has ended.
 const GRACE: Duration = Duration::from_secs(3);
 /// What is printed within such a while is told as one.
-const AT_ONCE: Duration = Duration::from_millis(2);
+const AT_ONCE: Duration = Duration::from_millis(4);
 /// Where programs are looked for when the stand-in's own environment does not say.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -31,7 +33,9 @@ impl Group {
 
     fn end(&mut self) -> Option<i32> {
         self.signal(Signal::KILL);
-        self.child.wait().ok().and_then(|status| status.code())
+        let status = self.child.wait().ok()?;
+        // A shell tells of a signal in this way.
+        status.code().or_else(|| status.signal().map(|signal| 128 + signal))
     }
 }
 
@@ -45,7 +49,7 @@ impl Drop for Group {
 pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(ShellNews)) {
     let (send_printed, mut printed) = mpsc::unbounded_channel();
     let (send_ended, mut ended) = oneshot::channel();
-    let heard = move |bytes| send_printed.send(bytes).is_ok();
+    let heard = move |piece| send_printed.send(piece).is_ok();
     let mut group = match start(&line, heard, move || {
         send_ended.send(()).ok();
     }) {
@@ -58,12 +62,10 @@ pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(She
     loop {
         tokio::select! {
             biased;
-            Some(mut bytes) = printed.recv() => {
+            Some(piece) = printed.recv() => {
                 clock.wait(AT_ONCE).await;
-                while let Ok(more) = printed.try_recv() {
-                    bytes.extend(more);
-                }
-                tell_printed(text.add(&bytes), &mut tell);
+                let more = std::iter::from_fn(|| printed.try_recv().ok());
+                tell_printed(text.add(&at_once(piece, more)), &mut tell);
             }
             _ = &mut ended => break,
             () = &mut patience => {
@@ -81,8 +83,12 @@ pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(She
     loop {
         tokio::select! {
             biased;
-            bytes = printed.recv() => match bytes {
-                Some(bytes) => tell_printed(text.add(&bytes), &mut tell),
+            piece = printed.recv() => match piece {
+                Some(piece) => {
+                    clock.wait(AT_ONCE).await;
+                    let more = std::iter::from_fn(|| printed.try_recv().ok());
+                    tell_printed(text.add(&at_once(piece, more)), &mut tell);
+                }
                 None => break,
             },
             () = &mut grace => break,
@@ -94,9 +100,9 @@ pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(She
 
 /// Runs a line to its end at once: where time passes only by looking at it, nothing can come between.
 pub(crate) fn run_at_once(line: &ShellLine) -> Vec<ShellNews> {
-    let (send_printed, printed) = std::sync::mpsc::channel::<Vec<u8>>();
+    let (send_printed, printed) = std::sync::mpsc::channel::<Piece>();
     let (send_ended, ended) = std::sync::mpsc::channel();
-    let heard = move |bytes| send_printed.send(bytes).is_ok();
+    let heard = move |piece| send_printed.send(piece).is_ok();
     let mut group = match start(line, heard, move || {
         send_ended.send(()).ok();
     }) {
@@ -105,11 +111,26 @@ pub(crate) fn run_at_once(line: &ShellLine) -> Vec<ShellNews> {
     };
     let is_late = ended.recv_timeout(Duration::from_millis(line.timeout_ms)).is_err();
     let code = group.end();
-    let bytes: Vec<u8> = printed.into_iter().flatten().collect();
+    let mut bytes = Vec::new();
+    while let Ok(piece) = printed.recv() {
+        let more = std::iter::from_fn(|| printed.recv_timeout(AT_ONCE).ok());
+        bytes.extend(at_once(piece, more));
+    }
     let mut news = Vec::new();
     tell_printed(String::from_utf8_lossy(&bytes).into_owned(), &mut |told| news.push(told));
     news.push(ShellNews::Ended(if is_late { ShellEnd::TimedOut } else { ShellEnd::Exited(code) }));
     news
+}
+
+/// What a line prints, and whether to its second output.
+type Piece = (bool, Vec<u8>);
+
+/// Of what is printed at once to both outputs, all of one is told before the other: the one that was printed to first.
+fn at_once(piece: Piece, more: impl Iterator<Item = Piece>) -> Vec<u8> {
+    let (output, mut bytes) = piece;
+    let (same, other): (Vec<Piece>, Vec<Piece>) = more.partition(|(is_second, _)| *is_second == output);
+    bytes.extend(same.into_iter().chain(other).flat_map(|(_, bytes)| bytes));
+    bytes
 }
 
 fn tell_printed(text: String, tell: &mut impl FnMut(ShellNews)) {
@@ -119,17 +140,21 @@ fn tell_printed(text: String, tell: &mut impl FnMut(ShellNews)) {
 }
 
 fn failure(line: &ShellLine, error: &io::Error) -> String {
+    if !Path::new(&line.directory).exists() {
+        return format!("NotFound: FileSystem.access ({})", line.directory);
+    }
     format!("standin failed to run a shell line in {}: {error}", line.directory)
 }
 
 /// Starts a line, and two threads: one reads what it prints until nobody wants it, the other waits for its end.
 fn start(
     line: &ShellLine,
-    mut heard: impl FnMut(Vec<u8>) -> bool + Send + 'static,
+    heard: impl FnMut(Piece) -> bool + Send + 'static,
     ended: impl FnOnce() + Send + 'static,
 ) -> io::Result<Group> {
-    let (mut reader, writer) = io::pipe()?;
-    let mut command = Command::new("bash");
+    let (first, to_first) = io::pipe()?;
+    let (second, to_second) = io::pipe()?;
+    let mut command = Command::new(bash());
     command
         .args(["-c", &line.line])
         .current_dir(&line.directory)
@@ -138,22 +163,15 @@ fn start(
         .env("HOME", &line.home)
         .env("TERM", "dumb")
         .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
+        .stdout(to_first)
+        .stderr(to_second)
         .process_group(0);
     let child = command.spawn()?;
-    // The command holds the writing end of the pipe, too.
+    // The command holds the writing ends of the pipes, too.
     drop(command);
     let leader = Pid::from_child(&child);
     let group = Group { child, leader };
-    std::thread::spawn(move || {
-        let mut buffer = [0; 64 * 1024];
-        while let Ok(count) = reader.read(&mut buffer) {
-            if count == 0 || !heard(buffer[..count].to_vec()) {
-                break;
-            }
-        }
-    });
+    std::thread::spawn(move || listen([first, second], heard));
     std::thread::spawn(move || {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(WaitId::Pid(leader), options), Err(rustix::io::Errno::INTR)) {}
@@ -162,8 +180,44 @@ fn start(
     Ok(group)
 }
 
+/// Reads both outputs until they end: whichever has something, the first one first.
+fn listen(outputs: [io::PipeReader; 2], mut heard: impl FnMut(Piece) -> bool) {
+    let [first, second] = outputs;
+    let mut open = vec![(false, first), (true, second)];
+    let mut buffer = vec![0; 64 * 1024];
+    while !open.is_empty() {
+        let mut waiting: Vec<PollFd<'_>> =
+            open.iter().map(|(_, output)| PollFd::new(output, PollFlags::IN)).collect();
+        match poll(&mut waiting, None) {
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => return,
+            Ok(_) => {}
+        }
+        let ready: Vec<bool> = waiting.iter().map(|waiting| !waiting.revents().is_empty()).collect();
+        let mut ended = Vec::new();
+        for (at, (is_second, output)) in open.iter_mut().enumerate().filter(|(at, _)| ready[*at]) {
+            match output.read(&mut buffer) {
+                Ok(count) if count > 0 => {
+                    if !heard((*is_second, buffer[..count].to_vec())) {
+                        return;
+                    }
+                }
+                _ => ended.push(at),
+            }
+        }
+        ended.into_iter().rev().for_each(|at| drop(open.remove(at)));
+    }
+}
+
+/// The shell by its whole path: its own messages begin with that.
+fn bash() -> PathBuf {
+    let folders = search_path();
+    let shells = std::env::split_paths(&folders).map(|folder| folder.join("bash"));
+    shells.into_iter().find(|shell| shell.is_file()).unwrap_or_else(|| PathBuf::from("bash"))
+}
+
 #[expect(clippy::disallowed_methods, reason = "a shell line finds its programs where the stand-in would")]
-fn search_path() -> std::ffi::OsString {
+pub(crate) fn search_path() -> std::ffi::OsString {
     std::env::var_os("PATH").unwrap_or_else(|| PATH.into())
 }
 

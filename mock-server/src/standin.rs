@@ -1,132 +1,38 @@
 //! A stand-in that listens: the library's front door.
 
-use crate::clock::{Clock, ClockKind};
+use crate::builder::Builder;
+use crate::clock::Clock;
 use crate::engine::{Engine, Mind, Pages};
 use crate::exhibits::Exhibits;
 use crate::fault::ArmedPlan;
+use crate::http::Lane;
 use crate::http::auth::Access;
 use crate::http::core::Core;
-use crate::http::{Lane, app};
+use crate::http::listen::serve;
 use crate::journal::Journal;
 use crate::model::RemoteModel;
 use crate::model::Script;
+use crate::options::{Options, Play, StartError};
 use crate::performer::Performer;
 use crate::profile::Profile;
-use crate::replay::{Replay, Unplayable};
+use crate::replay::Replay;
+use crate::verify::Unmet;
 use crate::workspace::{Workspace, text_id};
 use crate::world::WorldConfig;
-use fixtures::error::io_words;
-use fixtures::fault_plan::{Fault, FaultPlan};
-use fixtures::recording::{self, Recording};
+use fixtures::fault_plan::Fault;
+use fixtures::recording;
 use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// The lane of whoever does not ask for one of his own.
 pub const MAIN_LANE: &str = "main";
-
-/// What a stand-in is to be.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Which server.
-    pub server: ServerKind,
-    /// What it plays.
-    pub play: Play,
-    /// The address of a model that plays the agent's part in place of the scenario's, as `http://127.0.0.1:8000/v1`.
-    pub model: Option<String>,
-    /// The password; without one the server is open.
-    pub password: Option<String>,
-    /// The agent's folder; a fresh one with the scenario's files when absent.
-    pub workspace: Option<PathBuf>,
-    /// The port of the main lane; 0 takes any free one.
-    pub port: u16,
-    /// More lanes, each with a port of its own.
-    pub lanes: Vec<String>,
-    /// What breaks.
-    pub faults: FaultPlan,
-    /// Where time comes from.
-    pub clock: ClockKind,
-    /// Decides every random choice.
-    pub seed: u64,
-    /// Shell lines of the agent run in a folder that the stand-in has not made, too.
-    pub allow_shell: bool,
-}
-
-/// What a stand-in plays.
-#[derive(Debug, Clone)]
-pub enum Play {
-    /// A scenario, performed by the stateful world.
-    Scenario(Box<Scenario>),
-    /// A recording, played again.
-    Recording(Box<Recording>),
-}
-
-impl Options {
-    /// A stand-in that performs a scenario, without a password and without faults.
-    #[must_use]
-    pub fn scenario(server: ServerKind, scenario: Scenario) -> Self {
-        Self::new(server, Play::Scenario(Box::new(scenario)))
-    }
-
-    /// A stand-in that plays a recording again.
-    #[must_use]
-    pub fn replay(recording: Recording) -> Self {
-        Self::new(recording.header.server, Play::Recording(Box::new(recording)))
-    }
-
-    fn new(server: ServerKind, play: Play) -> Self {
-        Self {
-            server,
-            play,
-            model: None,
-            password: None,
-            workspace: None,
-            port: 0,
-            lanes: Vec::new(),
-            faults: FaultPlan::default(),
-            clock: ClockKind::Real,
-            seed: 1,
-            allow_shell: false,
-        }
-    }
-}
-
-/// Why a stand-in can't start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// A port can't be had.
-    #[error(
-        "failed to listen on 127.0.0.1:{port} for lane '{lane}': {}; choose another port, or 0 for any free one",
-        io_words(source)
-    )]
-    Listen {
-        /// The lane.
-        lane: String,
-        /// The port.
-        port: u16,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// The workspace can't be used.
-    #[error("failed to use the workspace {}: {}; choose another folder", path.display(), io_words(source))]
-    Workspace {
-        /// The folder.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// The model can't be asked.
-    #[error("{0}")]
-    Model(String),
-    /// The recording can't be played.
-    #[error(transparent)]
-    Unplayable(#[from] Unplayable),
-}
 
 /// A running stand-in; it ends when dropped.
 pub struct StandIn {
@@ -140,7 +46,21 @@ pub struct StandIn {
     gates: Vec<String>,
     header: recording::Header,
     tasks: Vec<JoinHandle<()>>,
-    _folder: Option<TempDir>,
+    on_drop: OnDrop,
+    /// Somebody has asked already.
+    asked: AtomicBool,
+    /// They go with it.
+    _folders: Vec<TempDir>,
+}
+
+/// What a stand-in is asked when it is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OnDrop {
+    Nothing,
+    /// Was it used as it was meant to be, and, if so, all of its scenario?
+    Verify {
+        uses_all: bool,
+    },
 }
 
 impl StandIn {
@@ -148,9 +68,9 @@ impl StandIn {
     pub async fn start(options: Options) -> Result<Self, StartError> {
         let profile = Profile::of(options.server);
         let clock = Arc::new(Clock::new(options.clock));
-        let journal = Journal::new(clock.clone());
+        let journal = Journal::with_memory(clock.clone(), options.memory);
         let faults = ArmedPlan::new(options.faults.clone());
-        let (performer, workspace, folder) = performer(profile, &options)?;
+        let (performer, workspace, folders) = performer(profile, &options)?;
         let access =
             Access { username: profile.server.word().to_owned(), password: options.password.clone() };
         let model = options.model.as_deref().map(RemoteModel::at).transpose().map_err(StartError::Model)?;
@@ -164,10 +84,7 @@ impl StandIn {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
             lanes.push((name.clone(), listener.local_addr().map_err(failed)?));
             let lane = Lane { core: core.clone(), name: Arc::from(name) };
-            tasks.push(tokio::spawn(async move {
-                // Serving ends with the task; an accept error has nobody to be told to.
-                let _ = axum::serve(listener, app(lane)).await;
-            }));
+            tasks.push(tokio::spawn(serve(listener, lane)));
         }
         let header = header(&options, profile, &workspace);
         let username = profile.server.word();
@@ -175,7 +92,20 @@ impl StandIn {
             Play::Scenario(scenario) => scenario.gates(),
             Play::Recording(_) => Vec::new(),
         };
-        Ok(Self { core, lanes, journal, faults, username, workspace, gates, header, tasks, _folder: folder })
+        Ok(Self {
+            core,
+            lanes,
+            journal,
+            faults,
+            username,
+            workspace,
+            gates,
+            header,
+            tasks,
+            on_drop: OnDrop::Nothing,
+            asked: AtomicBool::new(false),
+            _folders: folders,
+        })
     }
 
     /// The address of the main lane.
@@ -238,17 +168,69 @@ impl StandIn {
     }
 }
 
+impl StandIn {
+    /// A stand-in for Kilo CLI, in the words of a test.
+    pub fn kilo() -> Builder {
+        Builder::of(ServerKind::Kilo)
+    }
+
+    /// A stand-in for OpenCode, in the words of a test.
+    pub fn opencode() -> Builder {
+        Builder::of(ServerKind::Opencode)
+    }
+
+    pub(crate) fn verify_on_drop(&mut self, uses_all: bool) {
+        self.on_drop = OnDrop::Verify { uses_all };
+    }
+
+    /// Was it used as it was meant to be? Not when the model was asked in vain, a part of the scenario was not asked for, a
+    /// route was unknown, or a fault never fired.
+    ///
+    /// One that was made with [`StandIn::kilo`] or [`StandIn::opencode`] is asked when it is dropped, too, and panics;
+    /// who has asked before has the answer. [`Builder::lenient`] keeps it silent.
+    pub fn verify(&self) -> Result<(), Unmet> {
+        self.asked.store(true, Ordering::Relaxed);
+        let (report, strays) = self.core.report();
+        let unmet = Unmet {
+            unscripted: report.unscripted,
+            unused: report.unused,
+            unknown: strays.unknown.into_iter().collect(),
+            unplayed: strays.unplayed.into_iter().collect(),
+            unfired: self.unfired_faults(),
+        };
+        if unmet.is_empty() { Ok(()) } else { Err(unmet) }
+    }
+
+    /// What is wrong with how it was used, if that is still to be said.
+    fn last_words(&self) -> Option<Unmet> {
+        let OnDrop::Verify { uses_all } = self.on_drop else { return None };
+        if self.asked.load(Ordering::Relaxed) || std::thread::panicking() {
+            return None;
+        }
+        let mut unmet = self.verify().err()?;
+        if !uses_all {
+            unmet.unused.clear();
+        }
+        (!unmet.is_empty()).then_some(unmet)
+    }
+}
+
 impl Drop for StandIn {
+    #[expect(clippy::panic, reason = "a test that has not noticed it fails here")]
     fn drop(&mut self) {
+        let unmet = self.last_words();
         for task in &self.tasks {
             task.abort();
         }
         // Connections that are still open hold on to the rest.
         self.core.end_all();
+        if let Some(unmet) = unmet {
+            panic!("{unmet}");
+        }
     }
 }
 
-type Prepared = (Box<dyn Performer>, String, Option<TempDir>);
+type Prepared = (Box<dyn Performer>, String, Vec<TempDir>);
 
 fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, StartError> {
     let scenario = match &options.play {
@@ -256,7 +238,7 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         Play::Recording(recording) => {
             let release = format!("{}-{}", recording.header.server, recording.header.version);
             let replay = Replay::new(recording, catalog::doc(&release))?;
-            return Ok((Box::new(replay), recording.header.workspace.clone(), None));
+            return Ok((Box::new(replay), recording.header.workspace.clone(), Vec::new()));
         }
     };
     let folder = match &options.workspace {
@@ -268,16 +250,32 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
     };
     let path = match (&options.workspace, &folder) {
         (Some(path), _) => path.clone(),
-        (None, Some(folder)) => folder.path().to_path_buf(),
+        (None, Some(folder)) => folder.path().join("workspace"),
         (None, None) => PathBuf::new(),
     };
-    let workspace = Workspace::new(&path).map_err(|source| StartError::Workspace { path, source })?;
+    let mut workspace = Workspace::new(&path).map_err(|source| StartError::Workspace { path, source })?;
+    workspace.commit();
+    // The server's home lies beside a fresh workspace, and never in one that is somebody's own.
+    let (home, home_folder) = match &folder {
+        Some(folder) => (folder.path().join("home"), None),
+        None => {
+            let made = tempfile::Builder::new().prefix("standin-home-").tempdir();
+            let made = made.map_err(|source| StartError::Workspace { path: std::env::temp_dir(), source })?;
+            (made.path().to_path_buf(), Some(made))
+        }
+    };
+    let home = home.canonicalize().map_err(|source| StartError::Workspace { path: home, source })?;
+    let all = options.allow_outside.then(|| Path::new("/"));
+    let made = folder.as_ref().map(TempDir::path);
+    for open in [Some(home.as_path()), made, all].into_iter().flatten() {
+        workspace = workspace.and(open);
+    }
     let root = workspace.root().to_string_lossy().into_owned();
     let config = WorldConfig {
         seed: options.seed,
         directory: root.clone(),
         project: text_id("the first commit of a stand-in's project"),
-        home: format!("{root}/.standin-home"),
+        home: home.to_string_lossy().into_owned(),
         config: scenario.workspace.config.clone(),
         runs_shell: folder.is_some() || options.allow_shell,
     };
@@ -288,14 +286,17 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
     let release = profile.server.release();
     let exhibits = Exhibits::of(&release, &config);
     let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
-    let engine = Engine::new(profile, config, workspace, mind).with_pages(pages);
-    Ok((Box::new(engine), root, folder))
+    let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home);
+    Ok((Box::new(engine), root, folder.into_iter().chain(home_folder).collect()))
 }
 
 fn fresh_folder(scenario: &Scenario) -> std::io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("standin-").tempdir()?;
+    let workspace = folder.path().join("workspace");
+    std::fs::create_dir(&workspace)?;
+    std::fs::create_dir(folder.path().join("home"))?;
     for (path, content) in &scenario.workspace.files {
-        write_file(&folder.path().join(path), content)?;
+        write_file(&workspace.join(path), content)?;
     }
     Ok(folder)
 }

@@ -1,29 +1,51 @@
 //! The folder in which the agent works: snapshots with git's own tree ids, reads and writes that stay inside.
 
-use crate::world::{FileChange, Found, RestoredFile};
-use sha1::{Digest as _, Sha1};
+mod tree;
+
+use crate::world::{FileChange, Found, RestoredFile, Sight};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+pub use tree::text_id;
+use tree::{Blob, LINK, PLAIN, PROGRAM, Tree, flat, hex, read_project, read_tree, tree_id};
+
+/// How files are called that hold instructions; of those in one folder the first counts.
+const GUIDES: &[&str] = &["AGENTS.md", "CLAUDE.md", "CONTEXT.md"];
 
 /// A folder, and its states so far.
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
-    snapshots: HashMap<String, BTreeMap<String, Vec<u8>>>,
-}
-
-/// The content of a folder, as git sees it.
-#[derive(Default)]
-struct Tree {
-    files: BTreeMap<String, Vec<u8>>,
-    folders: BTreeMap<String, Tree>,
+    /// Where the agent may go, too.
+    open: Vec<PathBuf>,
+    snapshots: HashMap<String, BTreeMap<String, Blob>>,
+    /// The files of the commit with which it begins.
+    committed: Option<BTreeMap<String, Blob>>,
+    /// The files as the snapshots know them: each brings its own folder up to date.
+    index: BTreeMap<String, Blob>,
 }
 
 impl Workspace {
     /// `root` must exist; links in its own path are resolved.
     pub fn new(root: &Path) -> std::io::Result<Self> {
-        Ok(Self { root: root.canonicalize()?, snapshots: HashMap::new() })
+        Ok(Self {
+            root: root.canonicalize()?,
+            open: Vec::new(),
+            snapshots: HashMap::new(),
+            committed: None,
+            index: BTreeMap::new(),
+        })
+    }
+
+    /// Lets the agent go to a folder outside, too, where the server that is stood in for lets it.
+    #[must_use]
+    pub fn and(mut self, folder: &Path) -> Self {
+        self.open.extend(folder.canonicalize());
+        self
     }
 
     /// The folder, without links in its path.
@@ -32,13 +54,31 @@ impl Workspace {
         &self.root
     }
 
-    /// Keeps the state of the folder; its name is the id of its git tree. A folder that is not ours is empty.
+    /// What stands there now is what the folder's first commit holds.
+    pub(crate) fn commit(&mut self) {
+        self.committed = Some(self.files());
+    }
+
+    /// What has changed since that commit, sorted by path.
+    pub(crate) fn since_commit(&self) -> Vec<FileChange> {
+        self.committed.as_ref().map(|committed| differences(committed, &self.files())).unwrap_or_default()
+    }
+
+    fn files(&self) -> BTreeMap<String, Blob> {
+        flat(&read_project(&self.root))
+    }
+
+    /// Keeps the state of a folder of the workspace, with what is known of the others; its name is the id of the git
+    /// tree. What is no part of the workspace has no state, and no name.
     pub(crate) fn snapshot(&mut self, directory: &str) -> String {
-        let tree = if Path::new(directory) == self.root { read_tree(&self.root) } else { Tree::default() };
-        let mut files = BTreeMap::new();
-        flatten(&tree, "", &mut files);
-        let name = hex(&tree_id(&tree));
-        self.snapshots.insert(name.clone(), files);
+        let Ok(below) = Path::new(directory).strip_prefix(&self.root) else { return String::new() };
+        let below = below.to_string_lossy();
+        let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
+        let files = self.files();
+        self.index.retain(|path, _| !path.starts_with(&prefix));
+        self.index.extend(files.into_iter().filter(|(path, _)| path.starts_with(&prefix)));
+        let name = hex(&tree_id(&Tree::of(&self.index)));
+        self.snapshots.insert(name.clone(), self.index.clone());
         name
     }
 
@@ -46,21 +86,7 @@ impl Workspace {
         let empty = BTreeMap::new();
         let before = self.snapshots.get(from).unwrap_or(&empty);
         let after = self.snapshots.get(to).unwrap_or(&empty);
-        let text = |files: &BTreeMap<String, Vec<u8>>, path: &str| {
-            files.get(path).map(|content| String::from_utf8_lossy(content).into_owned())
-        };
-        let mut paths: Vec<&String> = before.keys().chain(after.keys()).collect();
-        paths.sort();
-        paths.dedup();
-        paths
-            .into_iter()
-            .filter(|path| before.get(*path) != after.get(*path))
-            .map(|path| FileChange {
-                path: path.clone(),
-                before: text(before, path),
-                after: text(after, path),
-            })
-            .collect()
+        differences(before, after)
     }
 
     pub(crate) fn read(&self, path: &str) -> Result<Found, String> {
@@ -69,7 +95,7 @@ impl Workspace {
         match fs::metadata(&path) {
             Ok(place) if place.is_dir() => self.names_in(&path).map(Found::Folder).map_err(failed),
             Ok(_) => fs::read(&path).map(Found::File).map_err(failed),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 let beside = path.parent().and_then(|folder| self.names_in(folder).ok());
                 Ok(Found::Nothing { beside })
             }
@@ -77,15 +103,56 @@ impl Workspace {
         }
     }
 
-    /// All files below a folder; what else stands there as `read` says it.
+    /// What there is to read at a place. Of places that are closed only their kind is looked at.
+    pub(crate) fn study(&self, path: &str) -> Sight {
+        let place = Path::new(path);
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let Ok(real) = place.canonicalize() else {
+            let folder = place.parent().and_then(|folder| folder.canonicalize().ok());
+            let beside = folder.as_ref().map(|folder| self.names_in(folder).unwrap_or_default());
+            let closed = self.inside(path).err();
+            let beside = if closed.is_some() { beside.map(|_| Vec::new()) } else { beside };
+            let path = folder.map_or_else(|| path.to_owned(), |folder| text(&folder));
+            // Who may not look there finds nothing either.
+            return Sight { path, found: Found::Nothing { beside }, guides: Vec::new(), closed: None };
+        };
+        let (found, closed) = match self.read(path) {
+            Ok(found) => (found, None),
+            Err(why) if real.is_dir() => (Found::Folder(Vec::new()), Some(why)),
+            Err(why) => (Found::File(Vec::new()), Some(why)),
+        };
+        let guides = if closed.is_none() { self.guides(place) } else { Vec::new() };
+        Sight { path: text(&real), found, guides, closed }
+    }
+
+    fn guides(&self, place: &Path) -> Vec<(String, String)> {
+        let folders = place.ancestors().skip(1).take_while(|folder| *folder != self.root);
+        let folders = folders.take_while(|folder| folder.starts_with(&self.root));
+        let guide = |folder: &Path| {
+            let path = GUIDES.iter().map(|name| folder.join(name)).find(|path| path.exists())?;
+            let content = fs::read(&path).map(|content| String::from_utf8_lossy(&content).into_owned());
+            let is_itself = path == place;
+            (!is_itself).then(|| (path.to_string_lossy().into_owned(), content.unwrap_or_default()))
+        };
+        folders.filter_map(guide).collect()
+    }
+
+    /// All files below a folder that git would keep; what else stands there as `read` says it.
     pub(crate) fn search(&self, path: &str) -> Result<Found, String> {
         let found = self.read(path)?;
         if !matches!(found, Found::Folder(_)) {
             return Ok(found);
         }
-        let mut files = BTreeMap::new();
-        flatten(&read_tree(&self.inside(path)?), "", &mut files);
-        Ok(Found::Tree(files.into_iter().collect()))
+        let folder = self.inside(path)?;
+        let (files, below) = match folder.strip_prefix(&self.root) {
+            Ok(below) => (self.files(), below.to_string_lossy().into_owned()),
+            Err(_) => (flat(&read_tree(&folder)), String::new()),
+        };
+        let below = if below.is_empty() { below } else { format!("{below}/") };
+        let files = files.into_iter().filter(|(_, (mode, _))| *mode != LINK);
+        let found =
+            files.filter_map(|(path, (_, content))| Some((path.strip_prefix(&below)?.to_owned(), content)));
+        Ok(Found::Tree(found.collect()))
     }
 
     fn names_in(&self, folder: &Path) -> std::io::Result<Vec<String>> {
@@ -105,11 +172,16 @@ impl Workspace {
 
     pub(crate) fn write(&self, path: &str, content: &str) -> Result<(), String> {
         let path = self.inside(path)?;
-        let failed = |error| format!("failed to write {}: {error}", path.display());
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(failed)?;
+        let failed = |error: std::io::Error| trouble(&error, "writeFile", &path);
+        match fs::write(&path, content) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if let Some(parent) = path.parent() {
+                    fs::create_dir_all(parent).map_err(|error| trouble(&error, "makeDirectory", parent))?;
+                }
+                fs::write(&path, content).map_err(failed)
+            }
+            done => done.map_err(failed),
         }
-        fs::write(&path, content).map_err(failed)
     }
 
     /// Makes files as they were in a snapshot. A file that it does not have goes; one that is named twice stays as it
@@ -125,23 +197,29 @@ impl Workspace {
                 if path.is_some() && !done.insert(name) {
                     continue;
                 }
-                self.put_back(name, content.map(Vec::as_slice))?;
+                self.put_back(name, content)?;
             }
         }
         Ok(())
     }
 
-    fn put_back(&self, name: &str, content: Option<&[u8]>) -> Result<(), String> {
+    fn put_back(&self, name: &str, content: Option<&Blob>) -> Result<(), String> {
         let path = self.inside(&format!("{}/{name}", self.root.display()))?;
         let failed = |error| format!("failed to restore {}: {error}", path.display());
         match content {
-            Some(content) => {
+            Some((mode, content)) => {
                 if let Some(parent) = path.parent() {
                     fs::create_dir_all(parent).map_err(failed)?;
                 }
-                fs::write(&path, content).map_err(failed)
+                if *mode == LINK {
+                    fs::remove_file(&path).ok();
+                    return symlink(OsStr::from_bytes(content), &path).map_err(failed);
+                }
+                fs::write(&path, content).map_err(failed)?;
+                let mode = if *mode == PROGRAM { 0o755 } else { 0o644 };
+                fs::set_permissions(&path, fs::Permissions::from_mode(mode)).map_err(failed)
             }
-            None if path.is_file() => fs::remove_file(&path).map_err(failed),
+            None if path.is_file() || path.is_symlink() => fs::remove_file(&path).map_err(failed),
             None => Ok(()),
         }
     }
@@ -158,11 +236,11 @@ impl Workspace {
             }
             existing = existing.parent().ok_or_else(|| format!("{path} has no folder"))?;
         };
-        if resolved.starts_with(&self.root) {
+        if std::iter::once(&self.root).chain(&self.open).any(|folder| resolved.starts_with(folder)) {
             Ok(wanted)
         } else {
             Err(format!(
-                "standin keeps to its workspace {}: {path} leads to {}",
+                "standin keeps to its workspace {}: {path} leads to {}; --allow-outside lets it go there",
                 self.root.display(),
                 resolved.display()
             ))
@@ -170,71 +248,35 @@ impl Workspace {
     }
 }
 
-fn read_tree(folder: &Path) -> Tree {
-    let mut tree = Tree::default();
-    let Ok(entries) = fs::read_dir(folder) else { return tree };
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Ok(kind) = entry.file_type() else { continue };
-        if name == ".git" {
-            continue;
-        }
-        if kind.is_dir() {
-            let inner = read_tree(&entry.path());
-            if !(inner.files.is_empty() && inner.folders.is_empty()) {
-                tree.folders.insert(name, inner);
-            }
-        } else if kind.is_file()
-            && let Ok(content) = fs::read(entry.path())
-        {
-            tree.files.insert(name, content);
-        }
-    }
-    tree
+fn differences(before: &BTreeMap<String, Blob>, after: &BTreeMap<String, Blob>) -> Vec<FileChange> {
+    let text = |files: &BTreeMap<String, Blob>, path: &str| {
+        files.get(path).map(|(_, content)| String::from_utf8_lossy(content).into_owned())
+    };
+    let mode = |files: &BTreeMap<String, Blob>, path: &str| files.get(path).map_or(PLAIN, |(mode, _)| mode);
+    let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    paths
+        .into_iter()
+        .filter(|path| before.get(*path) != after.get(*path))
+        .map(|path| FileChange {
+            path: path.clone(),
+            before: text(before, path),
+            after: text(after, path),
+            modes: (mode(before, path), mode(after, path)),
+        })
+        .collect()
 }
 
-fn flatten(tree: &Tree, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
-    for (name, content) in &tree.files {
-        files.insert(format!("{prefix}{name}"), content.clone());
-    }
-    for (name, inner) in &tree.folders {
-        flatten(inner, &format!("{prefix}{name}/"), files);
-    }
-}
-
-/// Git sorts a folder as if its name ended in a slash.
-fn tree_id(tree: &Tree) -> [u8; 20] {
-    let mut entries: Vec<(String, &str, &str, [u8; 20])> = Vec::new();
-    for (name, content) in &tree.files {
-        entries.push((name.clone(), "100644", name, object_id("blob", content)));
-    }
-    for (name, inner) in &tree.folders {
-        entries.push((format!("{name}/"), "40000", name, tree_id(inner)));
-    }
-    entries.sort();
-    let mut body = Vec::new();
-    for (_, mode, name, id) in entries {
-        body.extend_from_slice(format!("{mode} {name}\0").as_bytes());
-        body.extend_from_slice(&id);
-    }
-    object_id("tree", &body)
-}
-
-fn object_id(kind: &str, content: &[u8]) -> [u8; 20] {
-    let mut hash = Sha1::new();
-    hash.update(format!("{kind} {}\0", content.len()));
-    hash.update(content);
-    hash.finalize().into()
-}
-
-/// The id that git gives a text, as the stand-in's stand-in for the id of a first commit.
-#[must_use]
-pub fn text_id(text: &str) -> String {
-    hex(&object_id("blob", text.as_bytes()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// What the servers say when the system refuses.
+fn trouble(error: &std::io::Error, doing: &str, path: &Path) -> String {
+    let kind = match error.kind() {
+        ErrorKind::NotFound => "NotFound",
+        ErrorKind::PermissionDenied => "PermissionDenied",
+        ErrorKind::AlreadyExists => "AlreadyExists",
+        ErrorKind::IsADirectory | ErrorKind::NotADirectory => "BadResource",
+        ErrorKind::ResourceBusy => "Busy",
+        _ => "Unknown",
+    };
+    format!("{kind}: FileSystem.{doing} ({})", path.display())
 }
 
 #[cfg(test)]
@@ -253,8 +295,64 @@ mod tests {
         workspace.write(&format!("{root}/out.txt"), "hello\n").unwrap();
         let after = workspace.snapshot(&root);
         assert_eq!(after, "ce6ea7cc190067e1696263c7a77a94e821c3faba");
-        let change = FileChange { path: "out.txt".into(), before: None, after: Some("hello\n".into()) };
+        let change = FileChange {
+            path: "out.txt".into(),
+            before: None,
+            after: Some("hello\n".into()),
+            modes: (PLAIN, PLAIN),
+        };
         assert_eq!(workspace.changes(&before, &after), [change]);
+    }
+
+    #[test]
+    fn what_is_ignored_is_in_no_snapshot_and_has_not_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(".gitignore", "a.txt\n");
+        write("README.md", "hello\n");
+        write("sub/.gitignore", "b.txt\n");
+        write("sub/a.txt", "a\n");
+        let mut workspace = Workspace::new(folder.path()).unwrap();
+        let root = workspace.root().to_string_lossy().into_owned();
+        // These names were seen on the real servers.
+        assert_eq!(workspace.snapshot(&format!("{root}/sub")), "f525a3588c29a658c5ce8d82ad6adf592cee6d30");
+        let whole = "58afcd7512c590a861525a2f4e270152190ef09f";
+        assert_eq!(workspace.snapshot(&root), whole);
+        assert_eq!(workspace.snapshot(&format!("{root}/sub")), whole);
+        assert_eq!(workspace.snapshot("/elsewhere"), "");
+        assert!(workspace.since_commit().is_empty());
+        workspace.commit();
+        write("sub/b.txt", "b\n");
+        write("b.txt", "b\n");
+        fs::remove_file(folder.path().join("README.md")).unwrap();
+        let changed: Vec<String> = workspace.since_commit().into_iter().map(|change| change.path).collect();
+        assert_eq!(changed, ["README.md", "b.txt"]);
+    }
+
+    #[test]
+    fn links_and_programs_are_kept_as_git_keeps_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut workspace = Workspace::new(folder.path()).unwrap();
+        let root = workspace.root().to_path_buf();
+        let name = root.to_string_lossy().into_owned();
+        let before = workspace.snapshot(&name);
+        symlink("run.sh", root.join("link")).unwrap();
+        fs::write(root.join("run.sh"), "true\n").unwrap();
+        fs::set_permissions(root.join("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        let after = workspace.snapshot(&name);
+        // git's own name for this tree.
+        assert_eq!(after, "eb50e81e1bab1d6488747aab749e23ac8f6aa1c6");
+        let modes: Vec<_> = workspace.changes(&before, &after).iter().map(|change| change.modes).collect();
+        assert_eq!(modes, [(PLAIN, LINK), (PLAIN, PROGRAM)]);
+        let whole = |tree: &String| [RestoredFile { tree: tree.clone(), path: Some("link".into()) }];
+        workspace.restore(&whole(&before)).unwrap();
+        assert!(root.join("link").symlink_metadata().is_err());
+        workspace.restore(&whole(&after)).unwrap();
+        assert_eq!(fs::read_link(root.join("link")).unwrap().to_str(), Some("run.sh"));
     }
 
     #[test]

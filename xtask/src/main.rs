@@ -22,6 +22,7 @@ mod step;
 mod test;
 mod tidy;
 mod truth;
+mod walk;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use outcome::Outcome;
@@ -48,6 +49,8 @@ enum Command {
     Kills(kills::Arguments),
     /// Hold the stand-in's world and its replay against every recording.
     Truth(truth::Arguments),
+    /// Perform random walks with the real servers and with the stand-in, and compare.
+    Walk(walk::Arguments),
     /// Hold the JSON Schemas that editors use against the formats, or with --update write them anew.
     Schemas(schemas::Arguments),
     /// Run all tests, and with --extra those that need more than a Rust toolchain.
@@ -77,6 +80,7 @@ fn run(command: Command, root: &Path) -> Outcome {
         Command::Truth(arguments) => truth::run(&arguments),
         Command::Schemas(arguments) => schemas::run(&arguments, root),
         Command::Test(arguments) => test::run(&arguments, root),
+        Command::Walk(arguments) => walk::run(&arguments, root),
         Command::Lint => lint::run(root),
         Command::Tidy => tidy::run(root),
     }

@@ -3,7 +3,7 @@
 use crate::outcome::Outcome;
 use clap::Args;
 use harness::say;
-use harness::truth::{Comparison, compare_all, stand_in_limits};
+use harness::truth::{Comparison, Selection, compare_all, stand_in_limits};
 use parity_specs::Matrix;
 
 /// What to say.
@@ -29,7 +29,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     };
     let only = arguments.only.as_deref().unwrap_or_default();
     let limits = stand_in_limits();
-    let compared = compare_all(&matrix, only, &limits, |comparison| tell(comparison, arguments.owed));
+    let selection = Selection { names: only, ..Selection::default() };
+    let compared = compare_all(&matrix, &selection, &limits, |comparison| tell(comparison, arguments.owed));
     let comparisons = runtime.block_on(compared);
     let equal = comparisons.iter().filter(|comparison| comparison.is_equal()).count();
     let owed = comparisons.iter().filter(|comparison| comparison.holds() && !comparison.is_equal()).count();

@@ -5,10 +5,12 @@ use clap::{Args, ValueEnum};
 use fixtures::FileError;
 use fixtures::fault_plan::{FaultPlan, Place};
 use fixtures::recording::Recording;
+use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
 use harness::{complain, say};
-use mock_server::standin::{MAIN_LANE, Play};
-use mock_server::{ClockKind, Options, StandIn, replay};
+use mock_server::journal::Memory;
+use mock_server::standin::MAIN_LANE;
+use mock_server::{ClockKind, Options, Play, StandIn, WELCOME, replay};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -19,9 +21,11 @@ pub(crate) struct Arguments {
     /// The server to stand in for: kilo or opencode [default: kilo; with a file to play, the file's]
     #[arg(long, value_parser = words::server)]
     profile: Option<ServerKind>,
-    /// The scenario to perform, as area/name, or a .toml file.
-    #[arg(long, default_value = "permission/write-allowed-once", conflicts_with = "replay", value_parser = words::some_text())]
-    scenario: String,
+    /// The scenario to perform, as area/name, or a .toml file. Repeatable: several are performed as one.
+    ///
+    /// Without any there is text/welcome, which does something with any prompt.
+    #[arg(long = "scenario", value_name = "SCENARIO", conflicts_with = "replay", value_parser = words::some_text())]
+    scenarios: Vec<String>,
     /// Play a recording again: a .jsonl file, or the name of a scenario that is recorded for the profile.
     #[arg(long)]
     replay: Option<String>,
@@ -54,12 +58,18 @@ pub(crate) struct Arguments {
     /// Where times come from.
     #[arg(long, value_enum, default_value_t = ClockWord::Real)]
     clock: ClockWord,
+    /// With --clock scaled: how many seconds pass in one of the machine's.
+    #[arg(long, value_name = "TIMES", default_value_t = 60, value_parser = words::times)]
+    time_scale: u32,
     /// Let no gate of the scenario hold the model.
     #[arg(long)]
     open_gates: bool,
     /// Let the agent's shell lines run in the folder of --workspace, as they do in a fresh one.
     #[arg(long, conflicts_with = "replay")]
     allow_shell: bool,
+    /// Let the agent go wherever the server lets it, not only to folders that the stand-in has made.
+    #[arg(long, conflicts_with = "replay")]
+    allow_outside: bool,
     /// Decides every random choice.
     #[arg(long, default_value_t = 1, value_parser = words::seed, allow_negative_numbers = true)]
     seed: u64,
@@ -69,7 +79,8 @@ const AFTER_HELP: &str =
     "It prints the real server's ready line with the address, and serves until it is ended by \
 Ctrl-C or SIGTERM:
 
-    standin serve --profile opencode --scenario text/plain --port 4096
+    standin serve
+    standin serve --profile opencode --scenario text/plain --scenario todo/written --port 4096
     standin serve --lane phone --faults cut.toml
 
 where cut.toml breaks the stream of the second client, once:
@@ -81,10 +92,15 @@ where cut.toml breaks the stream of the second client, once:
 A fault that never fired is named at the end.
 Exit codes: 0 it was ended, 2 misuse, 3 a port or a folder can't be had.";
 
+/// It serves for days and does not grow.
+const JOURNAL_BYTES: usize = 64 * 1024 * 1024;
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ClockWord {
     /// The machine's clock.
     Real,
+    /// The machine's clock, --time-scale times as fast: heartbeats and further tries come so much sooner.
+    Scaled,
     /// A count that depends on nothing but the requests: two runs are the same, byte for byte.
     Logical,
 }
@@ -126,7 +142,7 @@ fn options(arguments: Arguments) -> Result<Options, Failure> {
             Options::replay(recording(&PathBuf::from(name), arguments.profile)?)
         }
         Some(name) => Options::replay(catalog::recording(&profile.release(), name)?),
-        None => Options::scenario(profile, scenario(&arguments.scenario)?),
+        None => Options::scenario(profile, joined(&arguments.scenarios)?),
     };
     let lanes = lanes(&arguments.lanes)?;
     if let Some(path) = &arguments.faults {
@@ -142,11 +158,27 @@ fn options(arguments: Arguments) -> Result<Options, Failure> {
     options.workspace = arguments.workspace;
     options.seed = arguments.seed;
     options.allow_shell = arguments.allow_shell;
+    options.memory = Memory::Latest { bytes: JOURNAL_BYTES };
+    options.allow_outside = arguments.allow_outside;
     options.clock = match arguments.clock {
         ClockWord::Real => ClockKind::Real,
+        ClockWord::Scaled => ClockKind::Scaled { by: arguments.time_scale },
         ClockWord::Logical => ClockKind::Logical,
     };
     Ok(options)
+}
+
+/// What is to be performed, as one scenario.
+fn joined(names: &[String]) -> Result<Scenario, Failure> {
+    match names {
+        [] => Ok(scenario(WELCOME)?),
+        [name] => Ok(scenario(name)?),
+        names => {
+            let read = names.iter().map(|name| Ok((name.clone(), scenario(name)?)));
+            Scenario::join(read.collect::<Result<_, Failure>>()?)
+                .map_err(|why| Failure::Misuse(format!("these scenarios can't be performed as one: {why}")))
+        }
+    }
 }
 
 /// All lanes, the main one first; each has a name of its own.

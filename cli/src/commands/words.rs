@@ -36,6 +36,16 @@ pub(crate) fn seed(word: &str) -> Result<u64, String> {
     whole_number(word, 0..=u64::MAX)
 }
 
+/// How many times as fast.
+pub(crate) fn times(word: &str) -> Result<u32, String> {
+    let times = whole_number(word, 1..=u32::MAX)?;
+    if times == 0 {
+        Err("time does not stand still: 1 is as fast as the machine's".to_owned())
+    } else {
+        Ok(times)
+    }
+}
+
 /// A phase; which ones there are, the matrix knows.
 pub(crate) fn phase(word: &str) -> Result<u32, String> {
     whole_number(word, 0..=u32::MAX)

@@ -6,6 +6,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use crate::target::{self, Unreadable};
 use fixtures::{ServerKind, catalog};
 use schema::{Absent, Problem, Schemas};
 use serde_json::{Map, Value, json};
@@ -103,8 +104,34 @@ impl Operations {
 
     /// The operation that a request means.
     pub(crate) fn find(&self, method: &str, path: &str) -> Option<&Operation> {
-        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-        self.list.iter().find(|operation| operation.method == method && operation.is_at(&segments))
+        self.find_at(method, &target::segments(path))
+    }
+
+    fn find_at(&self, method: &str, segments: &[String]) -> Option<&Operation> {
+        self.list.iter().find(|operation| operation.method == method && operation.is_at(segments))
+    }
+
+    /// A path as it was sent → as `/doc` would write it, with the parameters in it.
+    pub(crate) fn path(&self, method: &str, raw: &str) -> Result<String, Unreadable> {
+        let mut given = target::read(raw)?;
+        if let Some(operation) = self.find_at(method, &given) {
+            for (segment, given) in operation.segments.iter().zip(&mut given) {
+                if let Segment::Literal(word) = segment {
+                    given.clone_from(word);
+                }
+            }
+        } else if matches!(&given[..], [word] if word.eq_ignore_ascii_case("doc")) {
+            // It describes all operations but itself.
+            return Ok("/doc".to_owned());
+        }
+        Ok(target::path_of(given.iter().map(String::as_str)))
+    }
+
+    /// The fields that the body of an operation may have.
+    pub(crate) fn fields_of_body(&self, id: &str) -> Vec<String> {
+        let body =
+            self.list.iter().find(|operation| operation.id == id).and_then(|found| found.body.as_ref());
+        body.map(|schema| self.schemas.fields(schema)).unwrap_or_default()
     }
 
     /// What is wrong with a request for an operation; none if it may be looked at.
@@ -115,8 +142,7 @@ impl Operations {
     }
 
     fn wrong_path(&self, operation: &Operation, path: &str) -> Option<Complaint> {
-        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-        for (segment, given) in operation.segments.iter().zip(segments) {
+        for (segment, given) in operation.segments.iter().zip(target::segments(path)) {
             let Segment::Parameter(name) = segment else { continue };
             let schema = operation.parameters.iter().find(|p| p.is_in_path && p.name == *name);
             let Some(schema) = schema.map(|parameter| &parameter.schema) else { continue };
@@ -203,10 +229,11 @@ impl Operation {
         }
     }
 
-    fn is_at(&self, segments: &[&str]) -> bool {
+    fn is_at(&self, segments: &[String]) -> bool {
         let rest = self.segments.last() == Some(&Segment::Rest);
-        let fits = |(known, given): (&Segment, &&str)| match known {
-            Segment::Literal(word) => word == given,
+        let fits = |(known, given): (&Segment, &String)| match known {
+            // The servers' routers look at no case.
+            Segment::Literal(word) => word.eq_ignore_ascii_case(given),
             Segment::Parameter(_) | Segment::Rest => true,
         };
         let long_enough =

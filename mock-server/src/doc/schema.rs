@@ -74,6 +74,11 @@ impl Schemas {
     }
 
     /// What is wrong with a value.
+    pub(super) fn fields(&self, schema: &Value) -> Vec<String> {
+        let properties = self.resolved(schema).0["properties"].as_object();
+        properties.into_iter().flat_map(serde_json::Map::keys).cloned().collect()
+    }
+
     pub(super) fn problem(&self, schema: &Value, value: &Value, absent: Absent) -> Option<Problem> {
         let mut members = Vec::new();
         self.members(schema, &mut members);

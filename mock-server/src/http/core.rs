@@ -2,15 +2,17 @@
 
 use super::auth::Access;
 use super::cors::Origins;
+use super::intake::Intake;
 use crate::clock::Clock;
 use crate::doc::Operations;
 use crate::fault::ArmedPlan;
 use crate::journal::Journal;
-use crate::model::{ModelNews, RemoteModel};
+use crate::model::{ModelNews, RemoteModel, Report};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::stream::body::Connection;
 use crate::stream::bus::Bus;
+use crate::verify::Strays;
 use crate::world::{ApiRequest, Page, ShellLine, ShellNews, Ticket};
 use crate::{fetch, shell};
 use axum::http::request::Parts;
@@ -20,7 +22,7 @@ use fixtures::recording::{Body, Line, Request, Response};
 use fixtures::redact::keep_header;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -41,8 +43,10 @@ pub(crate) struct Core {
     pub(crate) origins: Origins,
     pub(crate) operations: &'static Operations,
     pub(crate) faults: ArmedPlan,
+    pub(crate) intake: Intake,
     model: Option<RemoteModel>,
     tickets: AtomicU64,
+    strays: Mutex<Strays>,
     inner: Mutex<Inner>,
 }
 
@@ -97,8 +101,10 @@ impl Core {
             origins: Origins { sites: profile.sites },
             operations: Operations::of(profile.server),
             faults,
+            intake: Intake::default(),
             model,
             tickets: AtomicU64::new(0),
+            strays: Mutex::default(),
             inner: Mutex::new(inner),
         }
     }
@@ -128,6 +134,16 @@ impl Core {
             self.act_all(&mut inner, acts);
         }
         receiver.await.ok()
+    }
+
+    /// What was left over, and what was in vain.
+    pub(crate) fn report(&self) -> (Report, Strays) {
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        (inner.performer.report(), self.strays().clone())
+    }
+
+    pub(crate) fn strays(&self) -> MutexGuard<'_, Strays> {
+        self.strays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets the model go on that waits at this gate.
@@ -206,6 +222,7 @@ impl Core {
                 inner.running.remove(&number);
             }
             Act::Send(to, frame) => inner.bus.send(&to, &frame),
+            Act::Close(to) => inner.bus.close(&to),
             Act::Asked(call) => self.journal.push(|at_us| {
                 let mut call = *call;
                 call.at_us = at_us;
@@ -321,7 +338,7 @@ impl Core {
             path: parts.uri.path().to_owned(),
             query: without_token(parts.uri.query().unwrap_or_default()),
             headers,
-            body: Body::from_bytes(body),
+            body: self.journal.body(body),
         };
         self.journal.push(|at_us| Line::Request(Request { at_us, ..request }));
     }
@@ -340,7 +357,7 @@ impl Core {
         headers: &[(HeaderName, String)],
         body: &[u8],
     ) {
-        let (headers, body) = (told(headers).collect(), Body::from_bytes(body));
+        let (headers, body) = (told(headers).collect(), self.journal.body(body));
         self.journal.push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body }));
     }
 }

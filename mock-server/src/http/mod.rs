@@ -3,19 +3,20 @@
 pub(crate) mod auth;
 pub(crate) mod core;
 pub(crate) mod cors;
+mod encoding;
+mod intake;
+pub(crate) mod listen;
 
+use crate::performer::WireReply;
 use crate::world::ApiRequest;
 use auth::Refusal;
-use axum::Router;
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use core::{Answer, Core};
+use encoding::Coding;
+use intake::Unread;
 use percent_encoding::percent_decode_str;
 use std::sync::Arc;
-
-/// The largest request body that is read.
-const BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
 
 const UNAUTHORIZED: &str = r#"{"_tag":"UnauthorizedError","message":"Authentication required"}"#;
 
@@ -26,11 +27,7 @@ pub(crate) struct Lane {
     pub(crate) name: Arc<str>,
 }
 
-pub(crate) fn app(lane: Lane) -> Router {
-    Router::new().fallback(handle).with_state(lane)
-}
-
-async fn handle(State(lane): State<Lane>, request: Request<Body>) -> Response<Body> {
+async fn handle(lane: Lane, request: Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default();
     let refusal = auth::check(&lane.core.access, &parts.headers, query);
@@ -41,35 +38,36 @@ async fn handle(State(lane): State<Lane>, request: Request<Body>) -> Response<Bo
         return refuse(&lane, &parts, refusal);
     }
     let cors = lane.core.origins.headers(&parts.headers);
-    let Ok(body) = axum::body::to_bytes(body, BODY_MAX_BYTES).await else {
-        return plain(StatusCode::PAYLOAD_TOO_LARGE, "standin reads bodies of up to 64 MiB");
+    let Ok(path) = lane.core.operations.path(parts.method.as_str(), parts.uri.path()) else {
+        return listen::refused(StatusCode::NOT_FOUND);
+    };
+    let body = match lane.core.intake.read(body).await {
+        Ok(body) => body,
+        Err(Unread::Broken) => return listen::refused(StatusCode::BAD_REQUEST),
+        Err(Unread::TooLong) => return plain(StatusCode::PAYLOAD_TOO_LARGE, intake::TOO_LONG),
     };
     let api = ApiRequest {
         ticket: lane.core.next_ticket(),
         method: parts.method.to_string(),
-        path: decode(parts.uri.path()),
+        path,
         query: decode_query(query),
         host: host(&parts.headers),
         directory_header: directory_header(&parts.headers, lane.core.directory_header),
         content_type: text(&parts.headers, header::CONTENT_TYPE.as_str()),
-        body: body.to_vec(),
+        body: body.clone(),
     };
     let exchange = api.ticket;
+    if lane.core.operations.find(&api.method, &api.path).is_none() && api.path != "/doc" {
+        lane.core.strays().note_unknown(&api.method, &api.path);
+    }
     lane.core.note_request(&lane.name, &parts, exchange, &body);
     match lane.core.take(&lane.name, api, &cors).await {
         Some(Answer::Reply(reply)) => {
-            let mut response = Response::new(Body::from(reply.body));
-            *response.status_mut() =
-                StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            if let Some(kind) = reply.content_type.and_then(|kind| HeaderValue::from_str(&kind).ok()) {
-                response.headers_mut().insert(header::CONTENT_TYPE, kind);
+            if reply.status == StatusCode::NOT_IMPLEMENTED.as_u16() {
+                lane.core.strays().note_unplayed(parts.method.as_str(), parts.uri.path());
             }
+            let mut response = written(reply, &parts).await;
             insert(&mut response, cors);
-            for (name, value) in reply.headers {
-                if let Ok(value) = HeaderValue::from_str(&value) {
-                    response.headers_mut().insert(name, value);
-                }
-            }
             response
         }
         Some(Answer::Stream(connection)) => {
@@ -82,6 +80,27 @@ async fn handle(State(lane): State<Lane>, request: Request<Body>) -> Response<Bo
             plain(StatusCode::INTERNAL_SERVER_ERROR, "standin: the request was dropped without an answer")
         }
     }
+}
+
+/// An answer as its reader wants it.
+async fn written(reply: WireReply, parts: &axum::http::request::Parts) -> Response<Body> {
+    let WireReply { status, content_type, mut body, headers } = reply;
+    let kind = content_type.as_deref();
+    let coding = Coding::wanted(&parts.headers)
+        .filter(|_| encoding::is_for(parts.method.as_str(), parts.uri.path(), kind, body.len()));
+    let mut coded = None;
+    if let Some(coding) = coding
+        && let Some(bytes) = coding.encode(&body).await
+    {
+        (body, coded) = (bytes, Some(coding.word()));
+    }
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let kind = content_type.map(|kind| (header::CONTENT_TYPE, kind));
+    let coded = coded.map(|coding| (header::CONTENT_ENCODING, coding.to_owned()));
+    let own = headers.into_iter().map(|(name, value)| (HeaderName::from_static(name), value));
+    insert(&mut response, kind.into_iter().chain(coded).chain(own).collect());
+    response
 }
 
 fn preflight(lane: &Lane, parts: &axum::http::request::Parts) -> Response<Body> {

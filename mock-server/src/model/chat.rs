@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 /// How the servers ask for a summary, and for one that takes up an earlier one.
 const SUMMARY: [&str; 2] = ["anchored summary", "<prior-summary>"];
 
+/// What a file that a tool has read is told with, since the result of a tool holds text alone. Nobody has prompted it.
+pub(crate) const MEDIA: &str = "Attached media from tool result:";
+
 /// What a server asks its model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
@@ -63,7 +66,8 @@ impl ChatRequest {
     /// Where the last prompt stands in the conversation.
     #[must_use]
     pub fn last_prompt(&self) -> Option<(usize, String)> {
-        let at = self.messages.iter().rposition(|message| role(message) == "user")?;
+        let is_prompt = |message: &Value| role(message) == "user" && !text(message).starts_with(MEDIA);
+        let at = self.messages.iter().rposition(is_prompt)?;
         Some((at, text(&self.messages[at])))
     }
 

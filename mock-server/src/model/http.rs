@@ -11,7 +11,7 @@ use crate::clock::{Clock, ClockKind};
 use crate::socket::{Listener, Resetter};
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -191,9 +191,15 @@ fn unscripted(message: &str) -> Response {
 
 fn refuse(fail: &Fail) -> Response {
     let status = StatusCode::from_u16(fail.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = (status, Json(wire::refusal(fail))).into_response();
+    let (kind, body) = wire::refusal(fail);
+    let mut response = (status, [(header::CONTENT_TYPE, kind)], body).into_response();
     if let Some(seconds) = fail.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
+    for (name, value) in &fail.headers {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().insert(name, value);
+        }
     }
     response
 }
@@ -260,6 +266,7 @@ fn streamed(beats: Vec<Beat>) -> VecDeque<Piece> {
                 }
             }
             Beat::Gate(name) => left.push_back(Piece::Gate(name)),
+            Beat::Raw(bytes) => left.push_back(Piece::Bytes(Bytes::from(bytes))),
             Beat::BreakOff(how) => left.push_back(Piece::BreakOff(how)),
         }
     }
@@ -275,7 +282,7 @@ fn in_one_piece(beats: &[Beat]) -> VecDeque<Piece> {
         match beat {
             Beat::Gate(name) => left.push_back(Piece::Gate(name.clone())),
             Beat::BreakOff(how) => end = Some(*how),
-            Beat::Delta(_) => {}
+            Beat::Delta(_) | Beat::Raw(_) => {}
         }
     }
     match end {

@@ -17,8 +17,11 @@ pub mod script;
 mod wire;
 
 pub use chat::ChatRequest;
+pub(crate) use chat::MEDIA;
 pub use fixtures::scenario::{Finish, FinishReason, Usage};
 pub use gates::Gates;
 pub use http::{ModelOptions, ModelServer};
+pub(crate) use remote::Reading;
 pub use remote::{ModelNews, RemoteModel};
 pub use script::{Answer, Beat, Delta, Reply, Report, Script};
+pub(crate) use wire::usual_phrase;

@@ -56,7 +56,7 @@ pub(super) fn segments(steps: &[AgentStep]) -> Vec<Segment> {
                     is_tool(next) || matches!(next, Some(AgentStep::Finish(_) | AgentStep::BreakOff(_)));
                 (!goes_on).then(|| usual_end(&open))
             }
-            AgentStep::Say(_) | AgentStep::Think(_) | AgentStep::Gate(_) => {
+            AgentStep::Say(_) | AgentStep::Think(_) | AgentStep::Gate(_) | AgentStep::Raw(_) => {
                 open.push(step.clone());
                 None
             }
@@ -97,6 +97,7 @@ pub(super) fn after(segments: &[Segment], from: usize, said: usize) -> usize {
 mod tests {
     use super::*;
     use fixtures::scenario::Scenario;
+    use std::collections::BTreeMap;
     use std::path::Path;
 
     fn shapes(steps: &str) -> Vec<String> {
@@ -148,7 +149,13 @@ mod tests {
         let step = |text: &str| AgentStep::Say(text.to_owned());
         let refused = Segment {
             steps: Vec::new(),
-            end: SegmentEnd::Refused(Fail { status: 500, retry_after: None, message: String::new() }),
+            end: SegmentEnd::Refused(Fail {
+                status: 500,
+                retry_after: None,
+                message: String::new(),
+                headers: BTreeMap::new(),
+                body: None,
+            }),
         };
         let said = Segment { steps: vec![step("a")], end: usual_end(&[]) };
         let all = [refused, said.clone(), said];

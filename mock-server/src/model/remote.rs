@@ -2,9 +2,10 @@
 
 use super::ChatRequest;
 use super::script::Delta;
-use crate::world::ModelFailure;
+use crate::world::{ModelFailure, Refusal};
 use fixtures::scenario::{Finish, FinishReason, Usage};
 use fixtures::sse;
+use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -52,18 +53,16 @@ impl RemoteModel {
 
     /// Asks, and tells the answer as it comes.
     pub async fn answer(&self, request: &ChatRequest, tell: impl Fn(ModelNews)) {
-        let mut asked = self
-            .client
-            .post(format!("{}/chat/completions", self.url))
-            .header("authorization", "Bearer stand-in")
-            .json(&body(request));
+        let url = format!("{}/chat/completions", self.url);
+        let mut asked =
+            self.client.post(&url).header("authorization", "Bearer stand-in").json(&body(request));
         if let Some(session) = &request.session {
             asked = asked.header("x-session-id", session).header("x-session-affinity", session);
         }
         match asked.send().await {
-            Err(_) => tell(ModelNews::Failed(ModelFailure::CutOff)),
+            Err(_) => tell(ModelNews::Failed(ModelFailure::NoAnswer(url))),
             Ok(response) if !response.status().is_success() => {
-                tell(ModelNews::Failed(refusal(response).await));
+                tell(ModelNews::Failed(refusal(&url, response).await));
             }
             Ok(response) if is_stream(&response) => stream(response, tell).await,
             Ok(response) => {
@@ -71,7 +70,7 @@ impl RemoteModel {
                     return tell(ModelNews::Failed(ModelFailure::CutOff));
                 };
                 let mut answer = Reading::default();
-                answer.choice(&whole["choices"][0], "message", &tell);
+                answer.choice(&whole["choices"][0], "message", &mut |news| tell(news));
                 answer.usage(&whole);
                 tell(answer.end());
             }
@@ -96,49 +95,82 @@ fn is_stream(response: &reqwest::Response) -> bool {
     kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
 }
 
-async fn refusal(response: reqwest::Response) -> ModelFailure {
-    let status = response.status().as_u16();
-    let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
-    let retry_after_ms = header.and_then(|seconds| seconds.parse::<u64>().ok()).map(|seconds| seconds * 1000);
-    let text = response.text().await.unwrap_or_default();
-    let told = serde_json::from_str::<Value>(&text).ok();
-    let message = told.as_ref().and_then(|told| told.pointer("/error/message")?.as_str());
-    ModelFailure::Refused { status, retry_after_ms, message: message.unwrap_or(&text).to_owned() }
+async fn refusal(url: &str, response: reqwest::Response) -> ModelFailure {
+    let status = response.status();
+    let header = |(name, value): (&HeaderName, &HeaderValue)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    };
+    let headers = response.headers().iter().map(header).collect();
+    let phrase = status.canonical_reason().unwrap_or_default().to_owned();
+    let body = response.text().await.unwrap_or_default();
+    ModelFailure::Refused(Box::new(Refusal {
+        status: status.as_u16(),
+        phrase,
+        headers,
+        body,
+        url: url.to_owned(),
+    }))
 }
 
 async fn stream(mut response: reqwest::Response, tell: impl Fn(ModelNews)) {
-    let mut parser = sse::Parser::new();
-    let mut answer = Reading::default();
+    let mut reading = Reading::default();
+    tell(ModelNews::Delta(Delta::BEGIN));
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) => {
-                for frame in parser.feed(&chunk) {
-                    if frame.data == "[DONE]" {
-                        return tell(answer.end());
-                    }
-                    let Ok(chunk) = serde_json::from_str::<Value>(&frame.data) else { continue };
-                    answer.choice(&chunk["choices"][0], "delta", &tell);
-                    answer.usage(&chunk);
+                let mut is_over = false;
+                reading.bytes(&chunk, &mut |news| {
+                    is_over |= news.is_the_end();
+                    tell(news);
+                });
+                if is_over {
+                    return;
                 }
             }
-            Ok(None) => return tell(answer.end()),
+            Ok(None) => return tell(reading.end()),
             Err(_) => return tell(ModelNews::Failed(ModelFailure::CutOff)),
         }
     }
 }
 
 /// What is known of an answer so far.
-#[derive(Default)]
-struct Reading {
+#[derive(Debug)]
+pub(crate) struct Reading {
+    parser: sse::Parser,
     /// The calls that have begun.
     calls: BTreeSet<usize>,
     reason: Option<FinishReason>,
     usage: Usage,
 }
 
+impl Default for Reading {
+    fn default() -> Self {
+        Self { parser: sse::Parser::new(), calls: BTreeSet::new(), reason: None, usage: Usage::UNTOLD }
+    }
+}
+
 impl Reading {
+    /// More of the stream. Nothing behind an error counts.
+    pub(crate) fn bytes(&mut self, bytes: &[u8], tell: &mut impl FnMut(ModelNews)) {
+        for frame in self.parser.feed(bytes) {
+            if frame.data == "[DONE]" {
+                return tell(std::mem::take(self).end());
+            }
+            match serde_json::from_str::<Value>(&frame.data) {
+                Err(_) => return tell(ModelNews::Failed(ModelFailure::Garbled(frame.data))),
+                Ok(chunk) if chunk.get("error").is_some_and(|error| !error.is_null()) => {
+                    return tell(ModelNews::Failed(ModelFailure::Told(chunk["error"].clone())));
+                }
+                Ok(chunk) => {
+                    self.choice(&chunk["choices"][0], "delta", tell);
+                    self.usage(&chunk);
+                }
+            }
+        }
+    }
+
     /// A piece of the answer; `key` is where its content stands.
-    fn choice(&mut self, choice: &Value, key: &str, tell: &impl Fn(ModelNews)) {
+    fn choice(&mut self, choice: &Value, key: &str, tell: &mut impl FnMut(ModelNews)) {
         let content = &choice[key];
         let text = |key: &str| content[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
         if let Some(thought) = text("reasoning_content").or_else(|| text("reasoning")) {
@@ -160,12 +192,13 @@ impl Reading {
             }
         }
         if let Some(word) = choice["finish_reason"].as_str() {
-            self.reason = Some(match word {
-                "tool_calls" | "function_call" => FinishReason::ToolCalls,
-                "length" => FinishReason::Length,
-                "content_filter" => FinishReason::ContentFilter,
-                _ => FinishReason::Stop,
-            });
+            self.reason = match word {
+                "stop" => Some(FinishReason::Stop),
+                "tool_calls" | "function_call" => Some(FinishReason::ToolCalls),
+                "length" => Some(FinishReason::Length),
+                "content_filter" => Some(FinishReason::ContentFilter),
+                _ => None,
+            };
         }
     }
 
@@ -177,13 +210,15 @@ impl Reading {
             output: number("/completion_tokens"),
             reasoning: number("/completion_tokens_details/reasoning_tokens"),
             cached: number("/prompt_tokens_details/cached_tokens"),
+            is_told: true,
         };
     }
 
-    fn end(self) -> ModelNews {
+    /// Nothing more comes.
+    pub(crate) fn end(self) -> ModelNews {
         match self.reason {
             Some(reason) => ModelNews::Delta(Delta::Finish(Finish { reason, usage: self.usage })),
-            None => ModelNews::Failed(ModelFailure::Unfinished),
+            None => ModelNews::Failed(ModelFailure::Unfinished(self.usage)),
         }
     }
 }

@@ -38,6 +38,11 @@ pub enum Delta {
     Finish(Finish),
 }
 
+impl Delta {
+    /// The answer begins, and nothing is said yet.
+    pub const BEGIN: Self = Self::Text(String::new());
+}
+
 /// One beat of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Beat {
@@ -45,6 +50,8 @@ pub enum Beat {
     Delta(Delta),
     /// Nothing more until this gate is open.
     Gate(String),
+    /// Bytes of the stream, as they are.
+    Raw(String),
     /// The answer breaks off here.
     BreakOff(BreakOff),
 }
@@ -213,6 +220,7 @@ impl Script {
                     beats.extend(words(text).map(|word| Beat::Delta(Delta::Reasoning(word))));
                 }
                 AgentStep::Gate(name) => beats.push(Beat::Gate(name.clone())),
+                AgentStep::Raw(bytes) => beats.push(Beat::Raw(bytes.clone())),
                 AgentStep::Tool { tool, input } => {
                     let id = format!("call_{}", calls_before + calls + 1);
                     beats.push(Beat::Delta(Delta::ToolStart { index: calls, id, name: tool.clone() }));

@@ -1,9 +1,12 @@
 //! Answers in the words of the OpenAI dialect: as a stream of chunks, and in one piece.
 
 use super::script::{Beat, Delta};
+use crate::world::{ModelFailure, Refusal};
+use axum::http::StatusCode;
 use bytes::Bytes;
 use fixtures::scenario::{Fail, Finish, Usage};
 use serde_json::{Value, json};
+use std::time::{Duration, SystemTime};
 
 /// The first chunk of a stream.
 pub(super) fn opening() -> Bytes {
@@ -77,7 +80,7 @@ pub(super) fn whole(beats: &[Beat]) -> Value {
                 *arguments = json!(format!("{}{text}", arguments.as_str().unwrap_or_default()));
             }
             Beat::Delta(Delta::Finish(finish)) => end = Some(*finish),
-            Beat::Gate(_) | Beat::BreakOff(_) => {}
+            Beat::Gate(_) | Beat::Raw(_) | Beat::BreakOff(_) => {}
         }
     }
     let mut message = json!({"role": "assistant", "content": content});
@@ -98,15 +101,20 @@ pub(super) fn whole(beats: &[Beat]) -> Value {
     answer
 }
 
-/// The body of a refusal that the script wants.
-pub(super) fn refusal(fail: &Fail) -> Value {
+/// Content type and body of a refusal that the script wants.
+pub(super) fn refusal(fail: &Fail) -> (&'static str, String) {
+    if let Some(body) = &fail.body {
+        let is_json = serde_json::from_str::<Value>(body).is_ok();
+        return (if is_json { "application/json" } else { "text/plain" }, body.clone());
+    }
     let kind = match fail.status {
         401 | 403 => "authentication_error",
         429 => "rate_limit_error",
         500.. => "server_error",
         _ => "invalid_request_error",
     };
-    json!({"error": {"message": fail.message, "type": kind, "param": null, "code": null}})
+    let body = json!({"error": {"message": fail.message, "type": kind, "param": null, "code": null}});
+    ("application/json", body.to_string())
 }
 
 /// The body for a request that the script has no answer to.
@@ -116,4 +124,49 @@ pub(super) fn unscripted(message: &str) -> Value {
         "type": "invalid_request_error",
         "code": "no_turn",
     }})
+}
+
+/// The words of a status, where it has some.
+pub(crate) fn usual_phrase(status: u16) -> Option<&'static str> {
+    StatusCode::from_u16(status).ok()?.canonical_reason()
+}
+
+/// Where a model says that it is asked which is in this process.
+const HERE: &str = "http://127.0.0.1:1/v1/chat/completions";
+
+impl ModelFailure {
+    /// The refusal that the script wants, as it would come over HTTP.
+    pub(crate) fn refused(fail: &Fail, now_ms: u64) -> Self {
+        let (kind, body) = refusal(fail);
+        let mut failure = Self::in_process(fail.status, kind, body, now_ms);
+        if let Self::Refused(refusal) = &mut failure {
+            refusal.headers.extend(fail.retry_after.map(|wait| ("retry-after".to_owned(), wait.to_string())));
+            let given = fail.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
+            refusal.headers.extend(given);
+        }
+        failure
+    }
+
+    /// The refusal of a request that the script has no answer to.
+    pub(crate) fn unscripted(why: &str, now_ms: u64) -> Self {
+        Self::in_process(400, "application/json", unscripted(why).to_string(), now_ms)
+    }
+
+    /// The connection breaks before anything is sent.
+    pub(crate) fn no_answer() -> Self {
+        Self::NoAnswer(HERE.to_owned())
+    }
+
+    fn in_process(status: u16, kind: &str, body: String, now_ms: u64) -> Self {
+        let phrase = usual_phrase(status);
+        let date = SystemTime::UNIX_EPOCH + Duration::from_millis(now_ms);
+        let headers = [
+            ("content-length", body.len().to_string()),
+            ("content-type", kind.to_owned()),
+            ("date", httpdate::fmt_http_date(date)),
+        ];
+        let headers = headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let phrase = phrase.unwrap_or_default().to_owned();
+        Self::Refused(Box::new(Refusal { status, phrase, headers, body, url: HERE.to_owned() }))
+    }
 }

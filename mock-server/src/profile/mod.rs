@@ -45,10 +45,34 @@ pub struct Profile {
     pub asks_for_folder_of_missing: bool,
     /// Who reads a missing file is told the names that are near its own.
     pub names_near_files: bool,
+    /// Who asks for fewer lines of a file or entries of a folder gets so many.
+    pub least_lines: usize,
+    /// Notebooks are read by their cells.
+    pub reads_notebooks: bool,
     /// What is read is shown with its resolved path, not with the one that the call gave.
     pub shows_resolved_paths: bool,
     /// What becomes of a prompt that is sent while a turn runs.
     pub follow_ups: FollowUps,
+    /// The person is told when an answer got too long.
+    pub warns_of_length: bool,
+    /// An answer that says that it calls tools, and calls none, is the last of its turn.
+    pub empty_calls_end: bool,
+    /// The list of open questions tells whether each blocks the session.
+    pub lists_blocking: bool,
+    /// A prompt dismisses the questions that are open in its session; while one waits, none is asked.
+    pub prompts_dismiss: bool,
+    /// What a person allows for always answers what all sessions of the folder ask, by all rules (else what its own
+    /// session asks, by what was allowed for always).
+    pub always_answers_all: bool,
+    /// Who works for another agent goes on when the person says no.
+    pub rejected_children_go_on: bool,
+    /// That the provider withholds the rest of an answer is told with the end of its step already.
+    pub tells_filters_early: bool,
+    /// The turn of a session that is deleted meanwhile ends as soon as something of it can't be kept (else with its step).
+    pub lost_parts_end_turns: bool,
+    /// What a provider says in place of an answer is read with care: a number in its words is no status, and an error
+    /// without a kind is one of the provider's interface.
+    pub strict_about_refusals: bool,
     /// An answer of the model that breaks off is asked for again even when some of it has come.
     pub retries_begun_answers: bool,
     /// The `finish` of an answer that ends without saying why.
@@ -87,12 +111,18 @@ pub struct Profile {
     pub own_rules: RuleWords,
     /// The agents that others can be given work by, and what stands behind those rules for them.
     pub subagents: &'static [(&'static str, RuleWords)],
+    /// The agents that only a person chooses: no other can give them work.
+    pub primary_agents: &'static [&'static str],
     /// A session of such an agent is told apart: it has a fixed list of rules, its sandbox is told, and its prompt says
     /// which tools are taken away; the call is told to run before any of it.
     pub subagent_rules: bool,
     /// What a person allows for always does not lift a narrower rule that asks; a refusal names the one rule that
     /// decided (else all that are about the permission).
     pub keeps_narrow_questions: bool,
+    /// Searches take options: lines around, a limit, letters as they stand, any case; and a pattern may be absolute.
+    pub search_options: bool,
+    /// The skills that the server comes with.
+    pub skills: &'static [&'static str],
     /// A search for lines in one file searches it alone, not all of its folder.
     pub searches_one_file: bool,
     /// An agent that follows another one in a session is told so.
@@ -120,6 +150,18 @@ pub struct Profile {
     pub boot_first: fn() -> Vec<(&'static str, Value)>,
     /// The tools offered to the model, in order.
     pub tools: &'static [&'static str],
+    /// Who gives or takes away a provider's key ends all instances.
+    pub keys_dispose: bool,
+    /// A command for the terminal that has no meaning is passed on without a name.
+    pub unknown_commands_pass: bool,
+    /// Where a project's settings are written, relative to its directory.
+    pub project_config: &'static str,
+    /// They are read there, too, and changes of settings are told.
+    pub reads_project_config: bool,
+    /// The address of the schema that is written into a file of settings.
+    pub config_schema: &'static str,
+    /// Before and after a step the files of the session's directory are kept (else all of its project).
+    pub snapshots_directory_alone: bool,
     /// The header that names a directory.
     pub directory_header: &'static str,
     /// The sites whose pages may talk to the server.
@@ -201,7 +243,10 @@ pub enum UnknownRoute {
     /// 404 with `{"error":"Not Found"}`.
     NotFound,
     /// 200 with the web client's page.
-    WebPage,
+    WebPage {
+        /// What the page may load.
+        policy: &'static str,
+    },
 }
 
 impl Profile {

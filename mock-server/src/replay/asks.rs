@@ -2,6 +2,7 @@
 //! what a client chooses for itself.
 
 use crate::world::ApiRequest;
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 /// What a request that causes something asks for.
@@ -116,13 +117,13 @@ impl Asks {
 }
 
 /// The body with the recorded folder in place of the client's own.
-pub(super) fn moved_body(request: &ApiRequest, workspace: &str) -> Vec<u8> {
+pub(super) fn moved_body(request: &ApiRequest, workspace: &str) -> Bytes {
     let query = request.query.iter().find(|(key, _)| key == "directory").map(|(_, value)| value.as_str());
     let own = query.or(request.directory_header.as_deref()).unwrap_or_default().trim_end_matches('/');
     match serde_json::from_slice::<Value>(&request.body) {
         Ok(mut body) if own.starts_with('/') && own != workspace => {
             move_text(&mut body, own, workspace);
-            body.to_string().into_bytes()
+            Bytes::from(body.to_string())
         }
         _ => request.body.clone(),
     }
@@ -257,10 +258,11 @@ mod tests {
             directory_header: None,
             content_type: None,
             host: String::new(),
-            body: br#"{"url":"file:///srv/mine/w/a.txt","at":"/srv/mine/w","not":"/srv/mine/wide"}"#.to_vec(),
+            body: br#"{"url":"file:///srv/mine/w/a.txt","at":"/srv/mine/w","not":"/srv/mine/wide"}"#[..]
+                .into(),
         };
         let moved = br#"{"url":"file:///tmp/r/a.txt","at":"/tmp/r","not":"/srv/mine/wide"}"#;
-        assert_eq!(moved_body(&request, "/tmp/r"), moved);
+        assert_eq!(moved_body(&request, "/tmp/r"), moved[..]);
         request.query.clear();
         assert_eq!(moved_body(&request, "/tmp/r"), request.body);
     }

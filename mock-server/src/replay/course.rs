@@ -6,13 +6,13 @@
 
 use super::asks::Asks;
 use super::order;
-use super::resource::{Resource, telling};
+use super::resource::{Resource, other_folder, telling};
+use crate::doc::Operations;
 use crate::performer::{Audience, Frame, WireReply};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
-use fixtures::recording::{Line, Recording, Request, Response};
+use fixtures::recording::{End, HowEnded, Line, Recording, Request, Response};
 use fixtures::sse;
-use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -22,7 +22,8 @@ const UNAUTHORIZED: u16 = 401;
 /// The status of an answer to a request that is not one.
 pub(super) const BAD_REQUEST: u16 = 400;
 /// Headers that belong to one answer, not to all.
-const OWN_HEADERS: &[&str] = &["access-control-expose-headers", "link", "x-next-cursor"];
+const OWN_HEADERS: &[&str] =
+    &["access-control-expose-headers", "content-security-policy", "link", "x-next-cursor"];
 
 /// Whose moments wait for each other: a session and its sub-agents; everybody, when absent.
 pub(super) type Thread = Option<Arc<str>>;
@@ -40,6 +41,8 @@ pub(super) struct Course {
     pub(super) created: BTreeSet<String>,
     /// All sessions that are told of.
     pub(super) mentioned: BTreeSet<String>,
+    /// The folders beside the agent's that were asked about.
+    pub(super) folders: BTreeSet<String>,
     /// The questions, and the sessions that ask.
     pub(super) questions: BTreeMap<String, String>,
 }
@@ -61,6 +64,8 @@ pub(super) enum What {
     Read(usize),
     /// A frame on a stream.
     Sent(Sent),
+    /// The server ended its streams of this audience.
+    Closed(Audience),
 }
 
 #[derive(Debug)]
@@ -124,7 +129,13 @@ impl Cause {
 
 impl Course {
     pub(super) fn of(recording: &Recording) -> Self {
-        let mut reader = Reader::default();
+        let header = &recording.header;
+        let mut reader = Reader {
+            workspace: header.workspace.clone(),
+            directory_header: format!("x-{}-directory", header.server.word()),
+            operations: Some(Operations::of(header.server)),
+            ..Reader::default()
+        };
         recording.lines.iter().for_each(|line| reader.line(line));
         let Reader { mut course, whats, .. } = reader;
         let whats = order::mended(whats, &course.causes);
@@ -169,14 +180,20 @@ fn id_of(session: &Value) -> Option<String> {
     session["id"].as_str().map(str::to_owned)
 }
 
+/// The path and the telling part of the query of a read.
+type Asked = (String, Vec<(String, String)>);
+
 /// Lines → causes, reads, and what happened in order.
 #[derive(Default)]
 struct Reader {
+    workspace: String,
+    directory_header: String,
+    operations: Option<&'static Operations>,
     course: Course,
     whats: Vec<What>,
     streams: HashMap<u64, (StreamName, sse::Parser)>,
     /// Exchange → the cause or the read that waits for its answer.
-    waiting: HashMap<u64, Result<usize, (String, String)>>,
+    waiting: HashMap<u64, Result<usize, Asked>>,
 }
 
 impl Reader {
@@ -189,16 +206,27 @@ impl Reader {
                 let (stream, frames) = (*stream, parser.feed(&chunk.bytes()));
                 frames.iter().for_each(|frame| self.sent(stream, &frame.data));
             }
+            Line::End(End { exchange, how: HowEnded::ClosedByServer, .. }) => {
+                let Some((stream, _)) = self.streams.remove(exchange) else { return };
+                self.whats.push(What::Closed(Audience { stream, directory: None }));
+            }
             _ => {}
         }
     }
 
     fn request(&mut self, request: &Request) {
-        let path = percent_decode_str(&request.path).decode_utf8_lossy().into_owned();
+        // As the servers' routers read it, so that whoever spells it otherwise asks for the same.
+        let read = self.operations.and_then(|known| known.path(&request.method, &request.path).ok());
+        let path = read.unwrap_or_else(|| request.path.clone());
         if let Some(stream) = StreamName::from_path(&path) {
             self.streams.insert(request.exchange, (stream, sse::Parser::new()));
         } else if request.method == "GET" {
-            self.waiting.insert(request.exchange, Err((path, request.query.clone())));
+            let header =
+                request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(&self.directory_header));
+            let query = crate::http::decode_query(&request.query);
+            let folder = other_folder(&query, header.map(|(_, value)| value.as_str()), &self.workspace);
+            self.course.folders.extend(folder.clone());
+            self.waiting.insert(request.exchange, Err((path, telling(&query, folder))));
         } else {
             let index = self.course.causes.len();
             self.course.causes.push(Cause {
@@ -214,6 +242,7 @@ impl Reader {
     }
 
     fn response(&mut self, response: &Response) {
+        let has = |name: &str| response.headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
         let kind = response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let own = |name: &&'static str| {
             let found = response.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name));
@@ -230,9 +259,8 @@ impl Reader {
                 self.whats.push(What::Answer(index));
             }
             // Who may ask is decided before a read is looked up.
-            Some(Err(_)) if response.status == UNAUTHORIZED => {}
+            Some(Err(_)) if response.status == UNAUTHORIZED && has("www-authenticate") => {}
             Some(Err((path, query))) => {
-                let query = telling(&crate::http::decode_query(&query));
                 let resource = Resource::of(&path, &query).filter(|_| response.status != BAD_REQUEST);
                 self.whats.push(What::Read(self.course.reads.len()));
                 self.course.reads.push(Read { path, query, resource, reply });
@@ -303,6 +331,7 @@ impl Threads {
                 }
                 What::Answer(index) => of_causes[*index].clone(),
                 What::Read(_) => None,
+                What::Closed(audience) => self.on_stream.get(&audience.stream).cloned().flatten(),
                 What::Sent(sent) => {
                     let stream = sent.audience.stream;
                     if let Some(session) = sent.session() {

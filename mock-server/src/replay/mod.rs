@@ -193,6 +193,7 @@ impl Replay {
             // When other sessions have run ahead, the recorded answer is not what would be said now.
             What::Read(index) if is_latest => self.pass(*index),
             What::Read(_) => {}
+            What::Closed(audience) => acts.push(Act::Close(audience.clone())),
             What::Sent(sent) => {
                 let is_new_prompt = self.told.is_new_prompt(&sent.event);
                 let is_news = self.told.take(&sent.event);

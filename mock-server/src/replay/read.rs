@@ -2,7 +2,7 @@
 //! was recorded where events tell nothing of it.
 
 use super::course::{BAD_REQUEST, Read};
-use super::resource::{Resource, telling};
+use super::resource::{Resource, other_folder, telling};
 use super::told::Answer;
 use super::{Replay, json_reply, near_miss};
 use crate::performer::WireReply;
@@ -38,7 +38,8 @@ impl Replay {
             }
             _ => {}
         }
-        let query = telling(&request.query);
+        let folder = other_folder(&request.query, request.directory_header.as_deref(), &self.workspace);
+        let query = telling(&request.query, folder.filter(|folder| self.course.folders.contains(folder)));
         let resource = Resource::of(&request.path, &query);
         let is_refused = |read: &Read| {
             read.reply.status == BAD_REQUEST && read.path == request.path && read.query == query
@@ -54,6 +55,8 @@ impl Replay {
     fn is_told(&self, resource: &Resource) -> bool {
         let course = &self.course;
         match resource.session() {
+            // Events don't tell which folder a list is about.
+            None if !course.folders.is_empty() && matches!(resource, Resource::Sessions { .. }) => false,
             Some(session) => course.created.contains(session),
             None => course.mentioned.is_subset(&course.created),
         }

@@ -1,5 +1,7 @@
 //! What a read asks for, where the events of a server tell it.
 
+use crate::world::resolved;
+
 /// A thing to read that follows from events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Resource {
@@ -40,12 +42,24 @@ pub(super) enum Resource {
     Todo(String),
 }
 
-/// What the query says of a folder and of credentials changes no read: a recording has one folder.
+/// What the query says of a folder and of credentials changes no read: most recordings have one folder.
 const IDLE_KEYS: [&str; 3] = ["directory", "workspace", "auth_token"];
 
-/// The part of a query that can change an answer.
-pub(super) fn telling(query: &[(String, String)]) -> Vec<(String, String)> {
-    query.iter().filter(|(key, _)| !IDLE_KEYS.contains(&key.as_str())).cloned().collect()
+/// The part of a query that can change an answer; with the folder, if it is another one that the recording knows.
+pub(super) fn telling(query: &[(String, String)], folder: Option<String>) -> Vec<(String, String)> {
+    let kept = query.iter().filter(|(key, _)| !IDLE_KEYS.contains(&key.as_str())).cloned();
+    kept.chain(folder.map(|folder| ("directory".to_owned(), folder))).collect()
+}
+
+/// The folder that a request is about, if it is not the agent's.
+pub(super) fn other_folder(
+    query: &[(String, String)],
+    header: Option<&str>,
+    workspace: &str,
+) -> Option<String> {
+    let query = query.iter().find(|(key, _)| key == "directory").map(|(_, value)| value.as_str());
+    let named = query.or(header).filter(|folder| !folder.is_empty())?;
+    Some(resolved(workspace, named)).filter(|folder| folder != workspace)
 }
 
 impl Resource {

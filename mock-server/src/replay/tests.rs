@@ -68,7 +68,7 @@ impl Client {
             directory_header: None,
             content_type: None,
             host: String::new(),
-            body: body.to_vec(),
+            body: bytes::Bytes::copy_from_slice(body),
         };
         self.acts.extend(self.replay.take(request, &|| 0));
         self.tickets
@@ -112,7 +112,7 @@ fn what_events_tell_is_what_the_real_servers_answered() {
         let mut told = Told::by(recording.header.server);
         for moment in &course.moments {
             match &moment.what {
-                What::Cause(_) => {}
+                What::Cause(_) | What::Closed(_) => {}
                 What::Answer(index) => {
                     course.causes[*index].made().iter().for_each(|made| told.made(made));
                 }

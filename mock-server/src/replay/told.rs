@@ -191,7 +191,11 @@ impl Told {
             Resource::Permissions => Value::Array(self.permissions.clone()),
             Resource::Questions => Value::Array(self.questions.clone()),
             Resource::Session(id) => self.sessions.get(id).cloned().unwrap_or_default(),
-            Resource::Children(id) => Value::Array(self.newest_first(|info| info["parentID"] == id.as_str())),
+            Resource::Children(id) => {
+                let mut children = self.newest_first(|info| info["parentID"] == id.as_str());
+                children.reverse();
+                Value::Array(children)
+            }
             Resource::Messages { session, limit } => {
                 let messages = self.messages.get(session);
                 let count = messages.map_or(0, BTreeMap::len);

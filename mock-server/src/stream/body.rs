@@ -4,14 +4,13 @@
 
 use crate::fault::StreamFaults;
 use crate::http::core::Core;
-use crate::performer::Frame;
+use crate::stream::bus::Frames;
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Chunk, End, FaultLine, HowEnded, Line};
 use futures_util::stream::{self, Stream};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
 
 /// How often the real servers send a heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -22,7 +21,7 @@ pub(crate) struct Connection {
     pub(crate) exchange: u64,
     pub(crate) lane: Arc<str>,
     pub(crate) stream: StreamName,
-    pub(crate) frames: mpsc::Receiver<Frame>,
+    pub(crate) frames: Frames,
     pub(crate) faults: StreamFaults,
     state: State,
 }
@@ -46,7 +45,7 @@ impl Connection {
         exchange: u64,
         lane: Arc<str>,
         stream: StreamName,
-        frames: mpsc::Receiver<Frame>,
+        frames: Frames,
         faults: StreamFaults,
     ) -> Self {
         Self { core, exchange, lane, stream, frames, faults, state: State::Open }
@@ -70,7 +69,7 @@ impl Connection {
             let clock = self.core.clock.clone();
             let frame = tokio::select! {
                 biased;
-                frame = self.frames.recv() => frame,
+                frame = self.frames.next() => frame,
                 () = clock.wait(HEARTBEAT) => Some(self.core.heartbeat(self.stream)),
             };
             let Some(frame) = frame else {

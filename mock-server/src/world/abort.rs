@@ -2,8 +2,9 @@
 
 use super::summary::Then;
 use super::turn::TurnEnd;
-use super::{ApiRequest, Output, Purpose, World};
+use super::{ApiRequest, Effect, FileChange, Output, Purpose, World};
 use serde_json::{Value, json};
+use std::collections::VecDeque;
 
 impl World {
     /// `POST /session/{id}/abort`. It is true for a session without a turn too, even for an unknown one.
@@ -30,42 +31,141 @@ impl World {
     /// A turn that waits to try again is ended without an error; of any other, idle is told twice. Other agents that
     /// work for it are ended too.
     fn abort_turn(&mut self, session: &str, waits_to_retry: bool) {
+        let late = self.profile.children_end_late;
+        // No call that is cancelled ends the step.
+        if let Some(run) = self.run_mut(session) {
+            run.finish = None;
+        }
+        let mut cuts = VecDeque::new();
         let children = self.working_children(session);
         for (call, child) in &children {
-            self.tell_abort(child);
-            self.cancel_task(session, *call, child);
-            if self.profile.turn_events {
-                self.emit_session(child, "session.drain.interrupted", json!({"sessionID": child}));
+            cuts.push_back(Cut::Tell(child.clone()));
+            cuts.push_back(Cut::Cancel(session.to_owned(), *call, child.clone()));
+            cuts.push_back(Cut::Interrupted(child.clone()));
+        }
+        let ends =
+            children.iter().map(|(_, child)| Cut::End(child.clone(), Some(aborted()), TurnEnd::Interrupted));
+        let ends: Vec<Cut> = ends.collect();
+        if !late {
+            cuts.extend(ends.iter().cloned());
+        }
+        cuts.push_back(if waits_to_retry {
+            Cut::Forget(session.to_owned())
+        } else {
+            Cut::Tell(session.to_owned())
+        });
+        if late {
+            cuts.extend(ends);
+        }
+        let error = (!waits_to_retry).then(aborted);
+        cuts.push_back(Cut::End(session.to_owned(), error, TurnEnd::Interrupted));
+        if !self.disposes {
+            cuts.push_back(Cut::Interrupted(session.to_owned()));
+        }
+        self.cut(cuts);
+    }
+
+    /// The instance of a turn is disposed of.
+    pub(super) fn stop_turn(&mut self, session: &str) {
+        if self.runs_person_line(session) {
+            return self.abort_person_line(session);
+        }
+        if let Some(waits_to_retry) = self.run_mut(session).map(|run| run.retry.is_some()) {
+            self.abort_turn(session, waits_to_retry);
+        }
+    }
+
+    /// Does what is to be done when turns are cut short, one after the other.
+    pub(crate) fn cut(&mut self, mut cuts: VecDeque<Cut>) {
+        // An instance that is disposed of looks at no files any more.
+        let disposes = self.disposes;
+        while let Some(cut) = cuts.pop_front() {
+            match cut {
+                Cut::Forget(session) => {
+                    self.drop_queue(&session);
+                    self.forget_turn(&session);
+                }
+                Cut::Tell(session) => {
+                    self.drop_queue(&session);
+                    self.tell_end(&session, &aborted());
+                }
+                Cut::Cancel(session, call, child) => self.cancel_task(&session, call, &child),
+                Cut::Interrupted(session) => {
+                    if self.profile.turn_events {
+                        self.emit_session(
+                            &session,
+                            "session.drain.interrupted",
+                            json!({"sessionID": session}),
+                        );
+                    }
+                }
+                Cut::End(session, error, end) => {
+                    let Some(run) = self.run_mut(&session) else { continue };
+                    // No call that is stopped ends the step.
+                    run.finish = None;
+                    let calls = run.calls.len();
+                    let has_begun = !run.start_tree.is_empty() && !disposes;
+                    for call in 0..calls {
+                        self.stop_shell(&session, call);
+                    }
+                    let Some(owner) = self.sessions.get(&session) else { continue };
+                    let directory = owner.directory.clone();
+                    let rest = Rest { session, error, end, cuts };
+                    if has_begun {
+                        self.effect(Purpose::CutTree(Box::new(rest)), Effect::Snapshot { directory });
+                        return;
+                    }
+                    cuts = self.end_cut(rest);
+                }
             }
         }
-        if !self.profile.children_end_late {
-            children.iter().for_each(|(_, child)| self.end_aborted(child, Some(aborted())));
-        }
-        let error = if waits_to_retry {
-            self.forget_turn(session);
-            None
+    }
+
+    /// The files at the end of a step that is cut short are known.
+    pub(crate) fn cut_tree(&mut self, rest: Rest, tree: String) {
+        let from = self.run_mut(&rest.session).map(|run| run.start_tree.clone()).unwrap_or_default();
+        if tree == from {
+            let cuts = self.end_cut(rest);
+            self.cut(cuts);
         } else {
-            self.tell_abort(session);
-            Some(aborted())
-        };
-        if self.profile.children_end_late {
-            children.iter().for_each(|(_, child)| self.end_aborted(child, Some(aborted())));
-        }
-        self.end_aborted(session, error);
-        if self.profile.turn_events {
-            self.emit_session(session, "session.drain.interrupted", json!({"sessionID": session}));
+            self.effect(Purpose::CutChanges(Box::new(rest)), Effect::Changes { from, to: tree });
         }
     }
 
-    fn tell_abort(&mut self, session: &str) {
+    /// What that step changed is known.
+    pub(crate) fn cut_changes(&mut self, rest: Rest, changes: &[FileChange]) {
+        self.tell_patch(&rest.session, changes);
+        let cuts = self.end_cut(rest);
+        self.cut(cuts);
+    }
+
+    fn end_cut(&mut self, rest: Rest) -> VecDeque<Cut> {
+        self.close_step(&rest.session, rest.error);
+        self.end_turn(&rest.session, rest.end);
+        rest.cuts
+    }
+
+    /// The prompts that wait are forgotten; who sent them gets the answer of the turn that is cut.
+    fn drop_queue(&mut self, session: &str) {
+        let Some(owner) = self.sessions.get_mut(session) else { return };
+        if owner.queue.is_empty() {
+            return;
+        }
+        let queued: Vec<_> = owner.queue.drain(..).collect();
+        if let Some(run) = owner.run.as_mut() {
+            for queued in queued {
+                run.tickets.extend(queued.ticket);
+                run.commands.extend(queued.command);
+            }
+        }
+        self.emit_queue(session);
+    }
+
+    /// Why a turn ends, and that it is over: the message of the step is closed behind it.
+    pub(crate) fn tell_end(&mut self, session: &str, error: &Value) {
         self.forget_turn(session);
-        self.emit_session(session, "session.error", json!({"sessionID": session, "error": aborted()}));
+        self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
         self.emit_idle(session);
-    }
-
-    fn end_aborted(&mut self, session: &str, error: Option<Value>) {
-        self.close_step(session, error);
-        self.end_turn(session, TurnEnd::Interrupted);
     }
 
     /// Nothing that the turn waits for comes any more. Its summary jobs go on.
@@ -87,6 +187,30 @@ impl World {
     }
 }
 
+/// One of the things that are done when turns are cut short.
+#[derive(Debug, Clone)]
+pub(crate) enum Cut {
+    /// Nothing of the turn comes any more.
+    Forget(String),
+    /// The same, and it is told that the person ended it.
+    Tell(String),
+    /// A call waits for this other session no more.
+    Cancel(String, usize, String),
+    /// What ran for the session has been stopped.
+    Interrupted(String),
+    /// The step that runs is closed, perhaps with an error, and with it the turn.
+    End(String, Option<Value>, TurnEnd),
+}
+
+/// A turn that is about to end, and what is to be done behind it.
+#[derive(Debug)]
+pub(crate) struct Rest {
+    pub(crate) session: String,
+    error: Option<Value>,
+    end: TurnEnd,
+    cuts: VecDeque<Cut>,
+}
+
 fn aborted() -> Value {
     json!({"name": "MessageAbortedError", "data": {"message": "Aborted"}})
 }
@@ -102,6 +226,7 @@ impl Purpose {
             | Self::Retry(of)
             | Self::CallStart(of, _)
             | Self::CallRead(of, _)
+            | Self::CallStudied(of, _)
             | Self::CallLooked(of, _)
             | Self::CallFetched(of, _)
             | Self::TaskStart(of, _)
@@ -109,11 +234,15 @@ impl Purpose {
             | Self::PersonLine(of)
             | Self::CallWritten(of, _) => of == session,
             Self::RuleKept
+            | Self::OutputKept
+            | Self::CutTree(_)
+            | Self::CutChanges(_)
             | Self::WrittenLate(..)
             | Self::Rewind(_)
             | Self::Letter(_)
             | Self::CommandLine(_)
             | Self::CommandName(_)
+            | Self::Place(_)
             | Self::JobSession(_)
             | Self::JobPrompt(_)
             | Self::Title(..) => false,

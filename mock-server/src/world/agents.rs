@@ -31,7 +31,7 @@ fn not_found(name: &str, known: &[Agent]) -> Value {
 
 impl World {
     fn agents(&self) -> &[Agent] {
-        self.agents.get_or_init(|| gathered(self.profile, &self.config.config))
+        self.agents.get_or_init(|| gathered(self.profile, &self.all_settings()))
     }
 
     pub(crate) fn agent(&self, name: &str) -> Option<&Agent> {
@@ -84,6 +84,11 @@ impl World {
             self.unknown_error(ticket);
         }
     }
+}
+
+/// Is this one of the release?
+pub(crate) fn is_of_release(profile: &Profile, name: &str) -> bool {
+    Roster::of(profile.server).agents.iter().any(|told| told["name"] == name)
 }
 
 /// Those of the release, then those that only the configuration knows; by name, but for the one who works by default.

@@ -1,15 +1,50 @@
 //! The deltas of one answer of the model → parts of the step's message.
 
 use super::turn::{Call, CallState};
-use super::{Effect, Purpose, World};
+use super::{Effect, EffectId, ModelFailure, Purpose, World};
 use crate::model::Delta;
 use serde_json::{Value, json};
 
 impl World {
+    pub(super) fn model_said(&mut self, effect: EffectId, delta: &Delta) {
+        match self.waiting.get_mut(&effect) {
+            Some(Purpose::Answer(session)) => {
+                let session = session.clone();
+                if matches!(delta, Delta::Finish { .. }) {
+                    self.waiting.remove(&effect);
+                }
+                self.answer_delta(&session, delta);
+            }
+            Some(Purpose::Title(session, title)) => match delta {
+                Delta::Text(text) => title.push_str(text),
+                Delta::Finish { .. } => {
+                    let (session, title) = (session.clone(), title.clone());
+                    self.waiting.remove(&effect);
+                    self.title_found(&session, &title);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    pub(super) fn model_failed(&mut self, effect: EffectId, failure: ModelFailure) {
+        if let Some(Purpose::Answer(session)) = self.waiting.remove(&effect) {
+            self.answer_failed(&session, failure);
+        }
+    }
+
     pub(crate) fn answer_delta(&mut self, session: &str, delta: &Delta) {
+        if self.withhold_delta(session, delta) {
+            return;
+        }
         let Some((message, tree, began)) = self.current_step(session) else { return };
         if began.is_none() {
-            self.add_part(session, &message, json!({"type": "step-start", "snapshot": tree}));
+            let mut start = json!({"type": "step-start"});
+            if !tree.is_empty() {
+                start["snapshot"] = json!(tree);
+            }
+            self.add_part(session, &message, start);
             let now = self.now_ms;
             if let Some(run) = self.run_mut(session) {
                 run.answer_began_ms = Some(now);
@@ -22,6 +57,7 @@ impl World {
             }
         }
         match delta {
+            Delta::Text(text) | Delta::Reasoning(text) if text.is_empty() => {}
             Delta::Text(text) => {
                 self.close_reasoning(session, &message);
                 self.add_text(session, &message, "text", text);
@@ -35,6 +71,9 @@ impl World {
             Delta::Finish(finish) => {
                 self.close_reasoning(session, &message);
                 self.close_text(session, &message);
+                if self.end_if_lost(session) {
+                    return;
+                }
                 self.refuse_broken_arguments(session);
                 if let Some(run) = self.run_mut(session) {
                     run.finish = Some(*finish);
@@ -124,6 +163,7 @@ impl World {
             started_ms: 0,
             plan: None,
             approval: Value::Null,
+            has_left: false,
         };
         if let Some(run) = self.run_mut(session) {
             run.calls.push(call);
@@ -149,5 +189,6 @@ impl World {
         }
         self.tell_running(session, index);
         self.effect(Purpose::CallStart(session.to_owned(), index), Effect::Yield);
+        self.suspect_loop(session, index);
     }
 }

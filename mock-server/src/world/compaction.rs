@@ -5,8 +5,9 @@ use super::conversation::CLEARED;
 use super::history::{Errand, compaction_of, is_finished, is_summary};
 use super::prompt::Queued;
 use super::routes::body_of;
-use super::session::{Message, Session, Tokens};
-use super::{ApiRequest, Effect, Purpose, World};
+use super::session::{Message, Session};
+use super::tokens::Tokens;
+use super::{ApiRequest, Purpose, World};
 use crate::javascript::{first_units, units};
 use crate::model::FinishReason;
 use serde_json::{Value, json};
@@ -82,8 +83,7 @@ impl World {
 
     fn is_too_much(&self, tokens: Tokens) -> bool {
         let compaction = self.config.config.get("compaction");
-        compaction.is_none_or(|config| config["auto"] != false)
-            && tokens.input + tokens.output >= CONTEXT - ANSWER
+        compaction.is_none_or(|config| config["auto"] != false) && tokens.all() >= CONTEXT - ANSWER
     }
 
     /// Has the conversation left no more room?
@@ -135,11 +135,12 @@ impl World {
         let Some(compaction) = self.compaction(owner, errand) else { return };
         let directory = owner.directory.clone();
         let asked = owner.message(&errand.message).map(|asked| asked.info.clone()).unwrap_or_default();
+        let root = self.worktree_of(&directory);
         let mut info = json!({
             "id": message, "sessionID": session, "role": "assistant", "time": {"created": self.now_ms},
             "parentID": errand.message, "modelID": asked["model"]["modelID"],
             "providerID": asked["model"]["providerID"], "mode": "compaction", "agent": "compaction",
-            "path": {"cwd": directory, "root": directory}, "summary": true, "cost": 0,
+            "path": {"cwd": directory, "root": root}, "summary": true, "cost": 0,
             "tokens": Tokens::default().wire(),
         });
         if let Some(variant) = asked["model"].get("variant") {
@@ -149,11 +150,12 @@ impl World {
             run.prompt.clone_from(&errand.message);
             run.message.clone_from(&message);
             run.begin_answer();
+            run.start_tree.clear();
             run.attempt = 0;
             run.compaction = Some(compaction);
         }
         self.push_message(session, &message, info);
-        self.effect(Purpose::StepStart(session.to_owned()), Effect::Snapshot { directory });
+        self.effect(Purpose::StepStart(session.to_owned()), self.snapshot_of(&directory));
     }
 
     /// What the model is asked instead of the conversation, while it sums up.

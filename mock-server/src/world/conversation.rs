@@ -3,7 +3,7 @@
 use super::World;
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
-use crate::model::ChatRequest;
+use crate::model::{ChatRequest, MEDIA};
 use serde_json::{Value, json};
 
 /// How a result is told that was taken away to save room.
@@ -78,7 +78,7 @@ impl World {
         let mut texts: Vec<Value> =
             texts.into_iter().map(|(_, text)| json!({"type": "text", "text": text})).collect();
         if self.profile.environment_details {
-            texts.push(json!({"type": "text", "text": environment_details(message, directory)}));
+            texts.push(json!({"type": "text", "text": environment_details(message, directory, &self.worktree_of(directory))}));
         }
         let content = if texts.len() == 1 { texts[0]["text"].take() } else { Value::Array(texts) };
         Some(json!({"role": "user", "content": content}))
@@ -93,13 +93,13 @@ impl World {
 }
 
 /// What is told behind every prompt.
-fn environment_details(message: &Message, directory: &str) -> String {
+fn environment_details(message: &Message, directory: &str, root: &str) -> String {
     let created = message.info.pointer("/time/created").and_then(Value::as_u64).unwrap_or_default();
     let time = iso_time(created);
     let seconds = time.split('.').next().unwrap_or_default();
     format!(
         "\n\n<environment_details>\nMessage time: {seconds}Z\nWorking directory: {directory}\n\
-         Workspace root folder: {directory}\n</environment_details>"
+         Workspace root folder: {root}\n</environment_details>"
     )
 }
 
@@ -146,7 +146,8 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
     let mut thought = String::new();
     let mut calls = Vec::new();
     let mut results = Vec::new();
-    for part in &message.parts {
+    let mut media = Vec::new();
+    for part in message.parts.iter().filter(|part| part["ignored"] != true) {
         match part["type"].as_str() {
             Some("text") => said.push_str(part["text"].as_str().unwrap_or_default()),
             Some("reasoning") => thought.push_str(part["text"].as_str().unwrap_or_default()),
@@ -162,12 +163,15 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
                     Some(said) => said.clone(),
                     None => json!("[Tool execution was interrupted]"),
                 };
+                let files = state["attachments"].as_array().filter(|_| !is_cleared);
+                media.extend(files.into_iter().flatten().map(untold_file));
                 results.push(json!({"role": "tool", "tool_call_id": part["callID"], "content": content}));
             }
             _ => {}
         }
     }
-    if said.is_empty() && thought.is_empty() && calls.is_empty() {
+    let is_silent = |part: &Value| !matches!(part["type"].as_str(), Some("text" | "reasoning" | "tool"));
+    if message.parts.iter().all(is_silent) {
         return Vec::new();
     }
     let is_null = wordless_is_null && said.is_empty() && !calls.is_empty();
@@ -181,5 +185,17 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
     }
     let mut messages = vec![answer];
     messages.extend(results);
+    if !media.is_empty() {
+        let told = std::iter::once(json!({"type": "text", "text": MEDIA})).chain(media);
+        messages.push(json!({"role": "user", "content": told.collect::<Vec<Value>>()}));
+    }
     messages
+}
+
+/// The stand-in's model reads text alone, as a model does of which its server knows nothing.
+fn untold_file(file: &Value) -> Value {
+    let kind = if file["mime"] == "application/pdf" { "pdf" } else { "image" };
+    let text =
+        format!("ERROR: Cannot read {kind} (this model does not support {kind} input). Inform the user.");
+    json!({"type": "text", "text": text})
 }

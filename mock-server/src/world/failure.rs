@@ -1,47 +1,69 @@
 //! Answers of the model that do not come, or not whole: what is tried again, and what ends the turn.
 
+use super::abort::Cut;
+use super::refusal::Told;
+use super::session::merge;
 use super::turn::{CallState, TurnEnd};
 use super::{Effect, ModelFailure, Purpose, World};
 use crate::model::{Delta, Finish, FinishReason, Usage};
 use serde_json::{Value, json};
+use std::collections::VecDeque;
 
 /// The first wait where the provider names none; each further one is twice as long.
 const FIRST_WAIT_MS: u64 = 2_000;
 /// The longest wait where the provider names none.
 const LONGEST_WAIT_MS: u64 = 30_000;
-/// What the servers call an answer whose connection breaks.
-const CUT_OFF: &str = "Connection reset by server";
+/// How often an answer is asked for again.
+const RETRIES: u32 = 5;
 
 impl World {
     /// The model's answer to the current step has failed.
     pub(crate) fn answer_failed(&mut self, session: &str, failure: ModelFailure) {
+        let told = match failure {
+            ModelFailure::Refused(refusal) => Told::of_refusal(self.profile, &refusal),
+            ModelFailure::CutOff => Told::of_cut_off(),
+            ModelFailure::NoAnswer(url) => Told::of_no_answer(&url),
+            ModelFailure::Unfinished(usage) => return self.answer_unfinished(session, usage),
+            ModelFailure::Told(error) => Told::in_stream(self.profile, &error),
+            ModelFailure::Garbled(text) => {
+                let why = crate::no_json::why(&text).unwrap_or_default();
+                let message = format!("JSON parsing failed: Text: {text}.\nError message: {why}");
+                Told::unknown(self.profile, &message)
+            }
+        };
+        let may_retry = self.profile.retries_begun_answers || !self.answer_says_something(session);
         let Some(run) = self.run_mut(session) else { return };
-        let has_begun = run.answer_began_ms.is_some();
-        match failure {
-            ModelFailure::Refused { status, retry_after_ms, message } if is_retried(status) => {
-                self.wait_to_retry(session, &message, retry_after_ms);
+        match &told.retry {
+            Some(message) if may_retry && run.attempt < RETRIES => {
+                let message = message.clone();
+                self.wait_to_retry(session, &message, &told);
             }
-            ModelFailure::Refused { status, message, .. } => {
-                self.fail_turn(session, refusal(status, &message))
-            }
-            ModelFailure::CutOff if !has_begun || self.profile.retries_begun_answers => {
-                self.wait_to_retry(session, CUT_OFF, None);
-            }
-            ModelFailure::CutOff => self.fail_turn(session, cut_off()),
-            ModelFailure::Unfinished => self.answer_unfinished(session),
-            ModelFailure::Unscripted(why) => self.fail_turn(session, refusal(400, &why)),
+            _ => self.fail_turn(session, told.error),
         }
     }
 
+    /// Has the answer to the current step said, thought or called anything?
+    fn answer_says_something(&mut self, session: &str) -> bool {
+        let Some(run) = self.run_mut(session) else { return false };
+        let called = run.calls.iter().any(|call| call.state != CallState::Written);
+        let message = run.message.clone();
+        let partial: Vec<String> = run.partial.values().cloned().collect();
+        let told = self.sessions.get(session).and_then(|owner| owner.message(&message));
+        let parts = told.into_iter().flat_map(|message| &message.parts);
+        let said = parts.filter_map(|part| part["text"].as_str()).any(|text| !text.trim().is_empty());
+        called || said || partial.iter().any(|text| !text.trim().is_empty())
+    }
+
     /// What has come of the answer stays as it is: its text is never told whole.
-    fn wait_to_retry(&mut self, session: &str, message: &str, retry_after_ms: Option<u64>) {
+    fn wait_to_retry(&mut self, session: &str, message: &str, told: &Told) {
         let now = self.now_ms;
         self.forget_turn(session);
         let Some(run) = self.run_mut(session) else { return };
         run.begin_answer();
-        let doubled = FIRST_WAIT_MS.saturating_mul(1 << run.attempt.min(8)).min(LONGEST_WAIT_MS);
+        let longest = if told.answered { u64::MAX } else { LONGEST_WAIT_MS };
+        let doubled = FIRST_WAIT_MS.saturating_mul(1 << run.attempt.min(8)).min(longest);
         run.attempt += 1;
-        let until_ms = now + retry_after_ms.unwrap_or(doubled);
+        let until_ms = now + told.wait_ms.unwrap_or(doubled);
         let status = json!({"type": "retry", "attempt": run.attempt, "message": message, "next": until_ms});
         run.retry = Some(status.clone());
         self.emit_session(session, "session.status", json!({"sessionID": session, "status": status}));
@@ -57,21 +79,28 @@ impl World {
     }
 
     /// The answer ended without saying why: for the servers that is an end.
-    fn answer_unfinished(&mut self, session: &str) {
+    fn answer_unfinished(&mut self, session: &str, usage: Usage) {
         if let Some(run) = self.run_mut(session) {
             run.unfinished = true;
         }
-        let usage = Usage { input: 0, output: 0, reasoning: 0, cached: 0 };
         let finish = Finish { reason: FinishReason::Stop, usage };
         self.answer_delta(session, &Delta::Finish(finish));
     }
 
     /// The turn ends in an error. Idle is told before its message is closed, and after.
-    fn fail_turn(&mut self, session: &str, error: Value) {
-        self.forget_turn(session);
+    pub(crate) fn fail_turn(&mut self, session: &str, error: Value) {
+        self.tell_end(session, &error);
+        self.cut(VecDeque::from([Cut::End(session.to_owned(), Some(error), TurnEnd::Error)]));
+    }
+
+    /// The provider withholds the rest: that is an error, but the step is closed already.
+    pub(crate) fn end_filtered(&mut self, session: &str, message: &str) {
+        let error = filtered_out();
+        if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(message)) {
+            message.info["error"] = error.clone();
+        }
+        self.emit_message(session, message);
         self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
-        self.emit_idle(session);
-        self.close_step(session, Some(error));
         self.end_turn(session, TurnEnd::Error);
     }
 
@@ -87,6 +116,24 @@ impl World {
             self.unknown_error(ticket);
         }
         self.end_turn(session, TurnEnd::Error);
+    }
+
+    /// The person is told that the answer got too long.
+    pub(crate) fn warn_of_length(&mut self, session: &str, message: &str) {
+        let parts = self.sessions.get(session).and_then(|owner| owner.message(message)).map(|m| &m.parts);
+        let is_said = |part: &Value| part["text"].as_str().is_some_and(|text| !text.trim().is_empty());
+        let has = |kind: &str| {
+            parts.is_some_and(|parts| {
+                parts.iter().any(|part| part["type"] == kind && (kind == "tool" || is_said(part)))
+            })
+        };
+        let text = if has("reasoning") && !has("text") && !has("tool") {
+            "The model hit its output limit while reasoning and produced no actionable output. Try disabling reasoning \
+             or increasing the output limit."
+        } else {
+            "The model hit its output limit, so this response may be incomplete."
+        };
+        self.add_part(session, message, json!({"type": "text", "text": text, "ignored": true}));
     }
 
     /// Closes what the current step leaves open; its message says how it ended.
@@ -111,55 +158,54 @@ impl World {
     /// A call that has no result yet gets none. What it asked the person stays in the list.
     fn cut_call(&mut self, session: &str, message: &str, call: usize) {
         let now = self.now_ms;
-        if self.stop_shell(session, call) {
-            return;
-        }
         let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else { return };
         if call.state == CallState::Done {
             return;
         }
         call.state = CallState::Done;
-        let state = json!({
-            "status": "error", "input": call.input.as_object().cloned().unwrap_or_default(),
-            "error": "Tool execution aborted", "metadata": {"interrupted": true},
-            "time": {"start": call.started_ms, "end": now},
-        });
-        let part = call.part;
+        let (part, input, started) = (call.part, call.input.clone(), call.started_ms);
+        let known =
+            self.part_mut(session, message, part).map(|part| part["state"].clone()).unwrap_or_default();
+        let mut state = known;
+        let mut metadata = state.get("metadata").cloned().unwrap_or_else(|| json!({}));
+        metadata["interrupted"] = json!(true);
+        let start = if started == 0 { now } else { started };
+        merge(
+            &mut state,
+            json!({
+                "status": "error", "input": input.as_object().cloned().unwrap_or_default(),
+                "error": "Tool execution aborted", "metadata": metadata, "time": {"start": start, "end": now},
+            }),
+        );
         self.change_part(session, message, part, json!({"state": state}));
     }
 
     /// A turn that failed before it said anything leaves an empty message; one server takes it away at the next prompt.
+    /// So it is with one that came to nothing at all.
     pub(crate) fn remove_empty_failures(&mut self, session: &str) {
         if !self.profile.removes_empty_failures {
             return;
         }
         let Some(owner) = self.sessions.get_mut(session) else { return };
-        let is_empty = |message: &super::session::Message| {
-            message.info.get("error").is_some() && message.parts.is_empty()
+        let [.., prompt, last] = owner.messages.as_slice() else { return };
+        let is_of_step = |part: &Value| part["type"] == "step-start" || part["type"] == "step-finish";
+        let is_lost = match last.info.pointer("/error/name").and_then(Value::as_str) {
+            None => last.parts.is_empty() && last.info.get("finish").is_none(),
+            Some("MessageAbortedError") => false,
+            Some(_) => last.parts.iter().all(is_of_step),
         };
-        let removed: Vec<String> =
-            owner.messages.iter().filter(|message| is_empty(message)).map(|m| m.id().to_owned()).collect();
-        owner.messages.retain(|message| !is_empty(message));
-        for message in removed {
-            let properties = json!({"sessionID": session, "messageID": message});
-            self.emit_synced(session, "message.removed", properties);
+        if !is_lost || last.role() != "assistant" || last.info["parentID"] != prompt.id() {
+            return;
         }
+        let removed = last.id().to_owned();
+        owner.messages.pop();
+        let properties = json!({"sessionID": session, "messageID": removed});
+        self.emit_synced(session, "message.removed", properties);
     }
 }
 
-/// Too many requests, and mistakes of the provider itself.
-fn is_retried(status: u16) -> bool {
-    matches!(status, 408 | 409 | 429 | 500..)
-}
-
-fn refusal(status: u16, message: &str) -> Value {
-    let data = json!({"message": message, "statusCode": status, "isRetryable": false});
-    json!({"name": "APIError", "data": data})
-}
-
-fn cut_off() -> Value {
-    let told = "The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the \
-                second argument to fetch()";
-    let metadata = json!({"code": "ECONNRESET", "syscall": "", "message": told});
-    json!({"name": "APIError", "data": {"message": CUT_OFF, "isRetryable": true, "metadata": metadata}})
+/// What is told of an answer that the provider withholds.
+pub(crate) fn filtered_out() -> Value {
+    let words = "The response was blocked by the provider's content filter";
+    json!({"name": "ContentFilterError", "data": {"message": words}})
 }

@@ -1,7 +1,8 @@
 //! A session's copy: the same conversation up to a prompt, with ids of its own.
 
 use super::routes::body_of;
-use super::session::{Message, NewSession, Tokens, merge};
+use super::session::{Message, NewSession, merge};
+use super::tokens::Tokens;
 use super::{ApiRequest, World};
 use serde_json::{Value, json};
 use std::collections::HashMap;

@@ -1,7 +1,10 @@
 //! The world's vocabulary: what happens to it, and what it does. Whoever drives a world speaks it.
 
-use crate::model::{ChatRequest, Delta};
+use super::surroundings::{PlaceFound, PlaceWish};
+use crate::model::{ChatRequest, Delta, Usage};
+use bytes::Bytes;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Names a request until its reply; the driver chooses it.
 pub type Ticket = u64;
@@ -41,23 +44,35 @@ pub enum Input {
 }
 
 /// How the model's answer fails.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ModelFailure {
     /// The provider refuses.
-    Refused {
-        /// The status code.
-        status: u16,
-        /// How long the provider wants to be left alone.
-        retry_after_ms: Option<u64>,
-        /// What it says.
-        message: String,
-    },
+    Refused(Box<Refusal>),
+    /// The connection breaks before anything of the answer comes, and what was asked.
+    NoAnswer(String),
     /// The connection breaks in the middle of the answer.
     CutOff,
-    /// The answer ends as if that were all, without a reason for the end.
-    Unfinished,
-    /// Nobody has written what the model says, and why it was asked in vain.
-    Unscripted(String),
+    /// The answer ends as if that were all, without a reason for the end that is known.
+    Unfinished(Usage),
+    /// The provider tells of an error in the middle of the answer.
+    Told(Value),
+    /// A piece of the answer is no JSON.
+    Garbled(String),
+}
+
+/// A refusal, as it came.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Refusal {
+    /// The status code.
+    pub status: u16,
+    /// The words of the status.
+    pub phrase: String,
+    /// The headers, by name.
+    pub headers: BTreeMap<String, String>,
+    /// The body.
+    pub body: String,
+    /// What was asked.
+    pub url: String,
 }
 
 /// A request, free of HTTP.
@@ -67,7 +82,7 @@ pub struct ApiRequest {
     pub ticket: Ticket,
     /// `GET`, `POST`, …
     pub method: String,
-    /// The path, percent-decoded by segment.
+    /// The path, decoded by segment and in the words of `/doc`; a slash in a segment is written `%2F`.
     pub path: String,
     /// The query, decoded.
     pub query: Vec<(String, String)>,
@@ -78,7 +93,7 @@ pub struct ApiRequest {
     /// Host and port, as the client calls them.
     pub host: String,
     /// The body's bytes.
-    pub body: Vec<u8>,
+    pub body: Bytes,
 }
 
 /// A reply, free of HTTP.
@@ -100,7 +115,10 @@ pub enum ReplyBody {
     /// JSON.
     Json(Value),
     /// The page of the server's web client.
-    WebPage,
+    WebPage {
+        /// Only its head is asked for.
+        is_head: bool,
+    },
     /// The world has nothing to say to this operation; its name, and the request that meant it.
     NotPlayed {
         /// Method and path.
@@ -110,8 +128,17 @@ pub enum ReplyBody {
         /// The request.
         request: Box<ApiRequest>,
     },
+    /// The configuration as it was recorded, with what clients have set.
+    Configured {
+        /// The request.
+        request: Box<ApiRequest>,
+        /// What clients have set.
+        over: Map<String, Value>,
+    },
     /// Plain text.
     Text(String),
+    /// Bytes of this content type.
+    Bytes(String, Vec<u8>),
 }
 
 /// Something that the world does.
@@ -127,6 +154,8 @@ pub enum Output {
     Effect(EffectId, Effect),
     /// Wants nothing of an effect any more: whatever it brings is dropped.
     Drop(EffectId),
+    /// Ends the streams that carry the events of this directory alone.
+    Close(String),
 }
 
 /// Which events a stream carries.
@@ -156,7 +185,7 @@ pub struct Event {
 pub enum Effect {
     /// Keep the state of the folder's files, and give it a name.
     Snapshot {
-        /// The folder.
+        /// The folder; none when empty.
         directory: String,
     },
     /// What changed between two snapshots.
@@ -168,6 +197,11 @@ pub enum Effect {
     },
     /// Look at a place: what a file holds, which names a folder has.
     Read {
+        /// An absolute path.
+        path: String,
+    },
+    /// Look at a place that is to be read, and at the instructions that lie around it.
+    Study {
         /// An absolute path.
         path: String,
     },
@@ -206,6 +240,8 @@ pub enum Effect {
     },
     /// Ask the model.
     AskModel(ChatRequest),
+    /// Something about the machine around the sessions.
+    Place(PlaceWish),
 }
 
 /// How an effect ended.
@@ -217,6 +253,8 @@ pub enum EffectResult {
     Changes(Vec<FileChange>),
     /// What stands at the place.
     Read(Result<Found, String>),
+    /// What stands at the place, and around it.
+    Studied(Box<Sight>),
     /// The file is written.
     Written(Result<(), String>),
     /// The paths, and whether each is a folder.
@@ -227,6 +265,8 @@ pub enum EffectResult {
     Yielded,
     /// It is that late.
     Waited,
+    /// What the machine says.
+    Place(PlaceFound),
 }
 
 /// A page that is wanted.
@@ -300,6 +340,19 @@ pub enum Found {
     Tree(Vec<(String, Vec<u8>)>),
 }
 
+/// What there is to read at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sight {
+    /// The place without links; where nothing stands, its folder.
+    pub path: String,
+    /// What stands there.
+    pub found: Found,
+    /// Instructions from the place's folder up to the workspace, which is left out: where they lie, and what they are.
+    pub guides: Vec<(String, String)>,
+    /// Why none of that is to be shown.
+    pub closed: Option<String>,
+}
+
 /// What is to be as it was in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoredFile {
@@ -318,4 +371,6 @@ pub struct FileChange {
     pub before: Option<String>,
     /// The new content; `None` when the file is gone.
     pub after: Option<String>,
+    /// Its modes before and after, in git's words.
+    pub modes: (&'static str, &'static str),
 }

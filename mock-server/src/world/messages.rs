@@ -1,7 +1,8 @@
 //! Messages and parts as a client reads, changes and deletes them.
 
 use super::routes::body_of;
-use super::session::{Message, Tokens};
+use super::session::Message;
+use super::tokens::Tokens;
 use super::{ApiReply, ApiRequest, ReplyBody, World, patch};
 use crate::profile::FollowUps;
 use base64::Engine as _;

@@ -12,58 +12,85 @@
 //! * `command`, `person_line` — commands and lines of the person; `agents` — who can work.
 //! * `turn` — from a prompt to idle: one step of the model after the other.
 //! * `answer` — the deltas of one answer of the model → parts.
-//! * `failure` — answers that do not come, or not whole; `abort` — the person ends a turn.
+//! * `failure` — answers that do not come, or not whole; `refusal` — what a provider says then; `abort` — the person
+//!   ends a turn.
 //! * `tools` — what the agent's tools do, one file each.
-//! * `permission` — questions, answers; `rules` — what the rules say.
-//! * `patch` — two contents → a diff, in each server's spelling.
+//! * `permission` — who may do what; `consent` — what a person answers; `rules` — what the rules say.
+//! * `ghost` — a session that is deleted while its turn runs.
+//! * `circles` — the same call again and again.
+//! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `projects`, `vcs`,
+//!   `config`, `accounts`, `mcp`, `signals`; `instance` — a directory that somebody has named, until it is disposed of.
+//! * `surroundings` — what is asked of the machine for them.
+//! * `patch` — two contents → a diff, in each server's spelling; `line_diff`, `git_diff` — which lines are the same.
 //! * `summary` — the background jobs: what changed; `title` — the session's title.
-//! * `conversation` — what the model is told; `history` — what of it counts; `reminders` — what is told beside.
+//! * `conversation` — what the model is told; `tokens` — what that cost; `history` — what of it counts; `reminders` —
+//!   what is told beside.
 //! * `compaction` — a conversation is summed up; `subtask` — a prompt gives work to another agent.
 //! * `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 
 mod abort;
+mod accounts;
 mod agents;
 mod answer;
+mod around;
+mod circles;
 mod command;
 mod compaction;
+mod config;
+mod consent;
 mod conversation;
 mod failure;
+mod files;
 mod fork;
+mod fuzzy;
+mod ghost;
+mod git_diff;
 mod history;
 mod ids;
+mod instance;
 mod io;
 mod letter;
+mod line_diff;
+mod mcp;
 mod messages;
 mod patch;
 mod permission;
 mod person_line;
+mod projects;
 mod prompt;
+mod refusal;
 mod reminders;
 mod revert;
 mod routes;
 mod rules;
 mod session;
 mod sessions;
+mod signals;
 mod subtask;
 mod summary;
+mod surroundings;
 mod title;
+mod tokens;
 mod tools;
 mod turn;
+mod vcs;
 
 use crate::doc::Operations;
-use crate::model::Delta;
 use crate::profile::{BootTiming, Profile};
+pub(crate) use config::configured;
 use ids::Ids;
 pub use io::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
-    Output, Page, PageWish, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Subscription, Ticket,
-    WorldConfig,
+    Output, Page, PageWish, Refusal, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Sight,
+    Subscription, Ticket, WorldConfig,
 };
 use permission::Permissions;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use session::Session;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
+pub use surroundings::{Browsed, PlaceFound, PlaceWish};
+pub(crate) use tools::place::resolved;
 
 /// What an effect's result is for.
 #[derive(Debug)]
@@ -76,6 +103,10 @@ enum Purpose {
     StepChanges(String),
     /// `turn`: the model's answer to a step.
     Answer(String),
+    /// `abort`: the files at the end of a step that is cut short.
+    CutTree(Box<abort::Rest>),
+    /// `abort`: which files that step changed.
+    CutChanges(Box<abort::Rest>),
     /// `failure`: the model may be asked again.
     Retry(String),
     /// `tools`: a call may begin.
@@ -84,6 +115,8 @@ enum Purpose {
     TaskStart(String, usize),
     /// `tools`: what a call reads, or is about to change.
     CallRead(String, usize),
+    /// `tools`: what stands where a call wants to read.
+    CallStudied(String, usize),
     /// `tools`: which of the places that a call names are folders.
     CallLooked(String, usize),
     /// `tools`: the page that a call wants.
@@ -94,6 +127,8 @@ enum Purpose {
     CallWritten(String, usize),
     /// `tools`: the file that a call changes whose turn is over.
     WrittenLate(String, Box<tools::WritePlan>),
+    /// `tools`: the whole of an output is kept.
+    OutputKept,
     /// `permission`: a rule is kept.
     RuleKept,
     /// `summary`: what changed since the session began.
@@ -110,6 +145,8 @@ enum Purpose {
     CommandLine(Box<command::Calling>),
     /// `command`: what stands at the place that a template names.
     CommandName(Box<command::Calling>),
+    /// `surroundings`: what the machine says.
+    Place(Box<surroundings::PlaceAsk>),
     /// `title`: a title, so far.
     Title(String, String),
 }
@@ -129,6 +166,16 @@ pub struct World {
     questions: Vec<tools::OpenQuestion>,
     /// Who can work, once anybody has asked.
     agents: OnceLock<Vec<agents::Agent>>,
+    /// The directories that somebody has named.
+    instances: instance::Instances,
+    /// The projects that somebody has visited, in order.
+    projects: Vec<projects::Project>,
+    /// The keys of providers.
+    keys: Map<String, Value>,
+    /// What clients have set.
+    settings: config::Settings,
+    /// An instance is being disposed of.
+    disposes: bool,
     booted: BTreeSet<String>,
     booted_next: BTreeSet<String>,
     /// A shell line has been taken apart before.
@@ -152,6 +199,11 @@ impl World {
             sessions: BTreeMap::new(),
             questions: Vec::new(),
             agents: OnceLock::new(),
+            instances: instance::Instances::new(),
+            projects: Vec::new(),
+            keys: Map::new(),
+            settings: config::Settings::default(),
+            disposes: false,
             booted: BTreeSet::new(),
             booted_next: BTreeSet::new(),
             shell_is_warm: false,
@@ -188,11 +240,16 @@ impl World {
             (Purpose::StepChanges(session), EffectResult::Changes(changes)) => {
                 self.step_changed(&session, &changes);
             }
+            (Purpose::CutTree(rest), EffectResult::Snapshot(tree)) => self.cut_tree(*rest, tree),
+            (Purpose::CutChanges(rest), EffectResult::Changes(changes)) => self.cut_changes(*rest, &changes),
             (Purpose::Retry(session), EffectResult::Waited) => self.retry(&session),
             (Purpose::TaskStart(session, call), EffectResult::Yielded) => self.begin_task(&session, call),
             (Purpose::CallStart(session, call), EffectResult::Yielded) => self.start_call(&session, call),
             (Purpose::CallRead(session, call), EffectResult::Read(found)) => {
                 self.call_read(&session, call, found);
+            }
+            (Purpose::CallStudied(session, call), EffectResult::Studied(sight)) => {
+                self.call_studied(&session, call, *sight);
             }
             (Purpose::CallLooked(session, call), EffectResult::Looked(looked)) => {
                 self.shell_looked(&session, call, &looked);
@@ -206,6 +263,7 @@ impl World {
             (Purpose::CallWritten(session, call), EffectResult::Written(done)) => {
                 self.call_written(&session, call, done);
             }
+            (Purpose::OutputKept, EffectResult::Written(_)) => {}
             (Purpose::RuleKept, EffectResult::Yielded) => {
                 self.emit_global("global.config.updated", json!({"sandbox": false}));
             }
@@ -213,32 +271,11 @@ impl World {
             (Purpose::CommandName(calling), EffectResult::Read(found)) => {
                 self.name_looked_up(*calling, found)
             }
+            (Purpose::Place(ask), EffectResult::Place(found)) => self.place_told(*ask, found),
             (Purpose::Rewind(rewind), result) => self.rewound(*rewind, result),
             (Purpose::JobSession(job), EffectResult::Changes(changes)) => self.job_session(job, &changes),
             (Purpose::JobPrompt(job), EffectResult::Changes(changes)) => self.job_prompt(&job, &changes),
             (purpose, result) => debug_assert!(false, "{purpose:?} can't take {result:?}"),
-        }
-    }
-
-    fn model_said(&mut self, effect: EffectId, delta: &Delta) {
-        match self.waiting.get_mut(&effect) {
-            Some(Purpose::Answer(session)) => {
-                let session = session.clone();
-                if matches!(delta, Delta::Finish { .. }) {
-                    self.waiting.remove(&effect);
-                }
-                self.answer_delta(&session, delta);
-            }
-            Some(Purpose::Title(session, title)) => match delta {
-                Delta::Text(text) => title.push_str(text),
-                Delta::Finish { .. } => {
-                    let (session, title) = (session.clone(), title.clone());
-                    self.waiting.remove(&effect);
-                    self.title_found(&session, &title);
-                }
-                _ => {}
-            },
-            _ => {}
         }
     }
 
@@ -269,12 +306,6 @@ impl World {
         }
     }
 
-    fn model_failed(&mut self, effect: EffectId, failure: ModelFailure) {
-        if let Some(Purpose::Answer(session)) = self.waiting.remove(&effect) {
-            self.answer_failed(&session, failure);
-        }
-    }
-
     fn effect(&mut self, purpose: Purpose, effect: Effect) {
         let id = self.next_effect;
         self.next_effect += 1;
@@ -302,7 +333,7 @@ impl World {
 
     /// Sends an event of a session, and its `sync` twin.
     fn emit_synced(&mut self, session: &str, kind: &str, properties: Value) {
-        let Some(owner) = self.sessions.get_mut(session) else { return };
+        let Some(owner) = self.sessions.get_mut(session).filter(|owner| !owner.is_gone) else { return };
         let directory = owner.directory.clone();
         let seq = owner.next_seq();
         let id = self.ids.ascending("evt", self.now_ms);

@@ -1,12 +1,14 @@
 //! Two contents → a diff, in the spelling of each server.
 
-use super::FileChange;
+use super::line_diff::{self, Fate, Run, lines};
+use super::{FileChange, git_diff};
+use crate::javascript::{first_units, is_space, units};
 use crate::profile::DiffStyle;
 use serde_json::Value;
 use sha1::{Digest as _, Sha1};
-use similar::{ChangeTag, TextDiff};
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// Lines of context around a change: the tools of the servers show four, git three.
 const TOOL_CONTEXT: usize = 4;
@@ -28,9 +30,9 @@ pub(crate) fn count(change: &FileChange) -> (usize, usize) {
 
 /// Lines added and removed.
 pub(crate) fn count_texts(before: &str, after: &str) -> (usize, usize) {
-    let diff = TextDiff::from_lines(before, after);
-    let tagged = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
-    (tagged(ChangeTag::Insert), tagged(ChangeTag::Delete))
+    let runs = line_diff::runs(&lines(before), &lines(after));
+    let of = |fate| runs.iter().filter(|run| run.fate == fate).map(|run| run.count).sum();
+    (of(Fate::Added), of(Fate::Removed))
 }
 
 /// The diff of a file in a summary. What a summary knows of a file with a quoted name, it looks for under that name:
@@ -47,7 +49,7 @@ pub(crate) fn of_change(change: &FileChange, style: DiffStyle) -> String {
             let mut text = index_header(&name, Header::Tab);
             if !is_quoted {
                 let (before, after) = (without_mark(before), without_mark(after));
-                text.push_str(&hunks(before, after, usize::MAX / 4, Counts::Always));
+                text.push_str(&hunks(before, after, usize::MAX / 4, Writer::Tool));
             }
             text
         }
@@ -124,6 +126,12 @@ pub(crate) fn whole(changes: &[FileChange]) -> String {
     diffs.collect::<String>().trim().to_owned()
 }
 
+/// The diff of one file, as git writes it.
+pub(crate) fn of_git(change: &FileChange) -> String {
+    let (before, after) = (change.before.as_deref(), change.after.as_deref());
+    git_style(change, before.unwrap_or_default(), after.unwrap_or_default())
+}
+
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
@@ -131,8 +139,29 @@ fn without_mark(text: &str) -> &str {
 /// `Index: …`, as the tools of the servers write it.
 pub(crate) fn index_style(path: &str, before: &str, after: &str, header: Header) -> String {
     let mut text = index_header(path, header);
-    text.push_str(&hunks(before, after, TOOL_CONTEXT, Counts::Always));
+    text.push_str(&hunks(before, after, TOOL_CONTEXT, Writer::Tool));
     text
+}
+
+/// The same without the indent that all of its lines share.
+pub(crate) fn without_indent(diff: &str) -> String {
+    let is_content = |line: &&str| {
+        line.starts_with(['+', '-', ' ']) && !line.starts_with("---") && !line.starts_with("+++")
+    };
+    let indent = |line: &str| {
+        let indent = line.find(|letter: char| !is_space(letter))?;
+        Some(units(&line[..indent]))
+    };
+    let shared = diff.split('\n').filter(is_content).filter_map(|line| indent(&line[1..])).min();
+    let Some(shared) = shared.filter(|shared| *shared > 0) else { return diff.to_owned() };
+    let shortened = diff.split('\n').map(|line| {
+        if is_content(&line) {
+            Cow::Owned(format!("{}{}", &line[..1], &line[1 + first_units(&line[1..], shared).len()..]))
+        } else {
+            Cow::Borrowed(line)
+        }
+    });
+    shortened.collect::<Vec<_>>().join("\n")
 }
 
 fn index_header(path: &str, header: Header) -> String {
@@ -150,19 +179,26 @@ fn git_style(change: &FileChange, before: &str, after: &str) -> String {
     };
     let (from, to) = (blob(&change.before), blob(&change.after));
     let (old, new) = (format!("a/{path}"), format!("b/{path}"));
+    let (old_mode, new_mode) = change.modes;
     let (old, new, index) = match (&change.before, &change.after) {
         (None, _) => {
-            text.push_str("new file mode 100644\n");
+            let _ = writeln!(text, "new file mode {new_mode}");
             ("/dev/null".to_owned(), new, format!("index {from}..{to}\n"))
         }
         (_, None) => {
-            text.push_str("deleted file mode 100644\n");
+            let _ = writeln!(text, "deleted file mode {old_mode}");
             (old, "/dev/null".to_owned(), format!("index {from}..{to}\n"))
         }
-        _ => (old, new, format!("index {from}..{to} 100644\n")),
+        _ if old_mode == new_mode => (old, new, format!("index {from}..{to} {new_mode}\n")),
+        _ => {
+            let _ = writeln!(text, "old mode {old_mode}\nnew mode {new_mode}");
+            (old, new, format!("index {from}..{to}\n"))
+        }
     };
-    text.push_str(&index);
-    let hunks = hunks(before, after, GIT_CONTEXT, Counts::OmitOne);
+    if from != to {
+        text.push_str(&index);
+    }
+    let hunks = hunks(before, after, GIT_CONTEXT, Writer::Git);
     if !hunks.is_empty() {
         // A tab tells where a name with a space in it ends.
         let tab = |name: &str| if name.contains(' ') { "\t" } else { "" };
@@ -180,32 +216,54 @@ pub(crate) fn git_blob(content: &[u8]) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// How a hunk's header counts its lines.
+/// Who writes the hunks: that decides which of several shortest changes is told, and how their headers look.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Counts {
-    Always,
-    /// A count of one is left out.
-    OmitOne,
+enum Writer {
+    Tool,
+    /// A count of one is left out, and the line above that begins a section is named.
+    Git,
 }
 
-fn hunks(before: &str, after: &str, context: usize, counts: Counts) -> String {
-    let diff = TextDiff::from_lines(before, after);
+/// Changes that are near each other, with the kept lines around them.
+struct Hunk {
+    old: Range<usize>,
+    new: Range<usize>,
+    runs: Vec<Run>,
+}
+
+fn hunks(before: &str, after: &str, context: usize, writer: Writer) -> String {
+    let (old, new) = (lines(before), lines(after));
+    let runs = match writer {
+        Writer::Tool => line_diff::runs(&old, &new),
+        Writer::Git => git_diff::runs(&old, &new),
+    };
     let mut text = String::new();
-    for group in diff.grouped_ops(context) {
-        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-        let old = first.old_range().start..last.old_range().end;
-        let new = first.new_range().start..last.new_range().end;
-        let _ = writeln!(text, "@@ -{} +{} @@", range(&old, counts), range(&new, counts));
-        for op in &group {
-            for change in diff.iter_changes(op) {
-                let sign = match change.tag() {
-                    ChangeTag::Equal => ' ',
-                    ChangeTag::Delete => '-',
-                    ChangeTag::Insert => '+',
-                };
+    let (mut section, mut looked_at) = ("", 0);
+    for hunk in grouped(&runs, context) {
+        let _ = write!(text, "@@ -{} +{} @@", range(&hunk.old, writer), range(&hunk.new, writer));
+        if writer == Writer::Git {
+            let above = old.get(looked_at..hunk.old.start).unwrap_or_default();
+            section = above.iter().rev().find_map(|line| section_name(line)).unwrap_or(section);
+            looked_at = hunk.old.start;
+            if !section.is_empty() {
+                text.push(' ');
+                text.push_str(section);
+            }
+        }
+        text.push('\n');
+        let (mut at, mut to) = (hunk.old.start, hunk.new.start);
+        for Run { fate, count } in hunk.runs {
+            let (sign, shown) = match fate {
+                Fate::Kept => (' ', &old[at..at + count]),
+                Fate::Removed => ('-', &old[at..at + count]),
+                Fate::Added => ('+', &new[to..to + count]),
+            };
+            at += if fate == Fate::Added { 0 } else { count };
+            to += if fate == Fate::Removed { 0 } else { count };
+            for line in shown {
                 text.push(sign);
-                text.push_str(change.value());
-                if change.missing_newline() {
+                text.push_str(line);
+                if !line.ends_with('\n') {
                     text.push_str("\n\\ No newline at end of file\n");
                 }
             }
@@ -214,19 +272,71 @@ fn hunks(before: &str, after: &str, context: usize, counts: Counts) -> String {
     text
 }
 
-fn range(lines: &std::ops::Range<usize>, counts: Counts) -> String {
+fn grouped(runs: &[Run], context: usize) -> Vec<Hunk> {
+    let mut hunks = Vec::new();
+    let (mut at, mut to) = (0, 0);
+    let mut open: Option<Hunk> = None;
+    for (place, run) in runs.iter().enumerate() {
+        let count = run.count;
+        if run.fate != Fate::Kept {
+            let hunk = open.get_or_insert_with(|| {
+                let above = if place == 0 { 0 } else { context.min(at) };
+                let kept = Run { fate: Fate::Kept, count: above };
+                let runs = if above == 0 { Vec::new() } else { vec![kept] };
+                Hunk { old: at - above..at, new: to - above..to, runs }
+            });
+            hunk.runs.push(*run);
+        } else if let Some(mut hunk) = open.take() {
+            let is_last = place + 1 == runs.len();
+            let is_near = count <= context.saturating_mul(2) && !is_last;
+            let shown = if is_near { count } else { count.min(context) };
+            if shown > 0 {
+                hunk.runs.push(Run { fate: Fate::Kept, count: shown });
+            }
+            if is_near {
+                open = Some(hunk);
+            } else {
+                hunks.push(Hunk { old: hunk.old.start..at + shown, new: hunk.new.start..to + shown, ..hunk });
+            }
+        }
+        at += if run.fate == Fate::Added { 0 } else { count };
+        to += if run.fate == Fate::Removed { 0 } else { count };
+    }
+    hunks.extend(open.map(|hunk| Hunk { old: hunk.old.start..at, new: hunk.new.start..to, ..hunk }));
+    hunks
+}
+
+/// How much of a line names a section, in bytes.
+const SECTION_MAX: usize = 80;
+
+/// What git takes for the beginning of a section: a line that begins with a letter.
+fn section_name(line: &str) -> Option<&str> {
+    if !line.starts_with(|letter: char| letter.is_ascii_alphabetic() || matches!(letter, '_' | '$')) {
+        return None;
+    }
+    let end = (0..=line.len().min(SECTION_MAX)).rev().find(|end| line.is_char_boundary(*end));
+    Some(
+        line[..end.unwrap_or(0)]
+            .trim_end_matches(|letter: char| letter.is_ascii_whitespace() || letter == '\x0b'),
+    )
+}
+
+fn range(lines: &Range<usize>, writer: Writer) -> String {
     let count = lines.len();
     let start = if count == 0 { lines.start } else { lines.start + 1 };
-    if count == 1 && counts == Counts::OmitOne { start.to_string() } else { format!("{start},{count}") }
+    if count == 1 && writer == Writer::Git { start.to_string() } else { format!("{start},{count}") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const PLAIN: (&str, &str) = ("100644", "100644");
+
     #[test]
     fn a_new_file_is_spelled_as_each_server_spells_it() {
-        let change = FileChange { path: "out.txt".into(), before: None, after: Some("hello\n".into()) };
+        let change =
+            FileChange { path: "out.txt".into(), before: None, after: Some("hello\n".into()), modes: PLAIN };
         let rule = "===================================================================";
         assert_eq!(
             of_change(&change, DiffStyle::Git),
@@ -241,6 +351,35 @@ mod tests {
             format!("Index: /w/out.txt\n{rule}\n--- /w/out.txt\n+++ /w/out.txt\n@@ -0,0 +1,1 @@\n+hello\n")
         );
         assert_eq!(count(&change), (1, 0));
+    }
+
+    #[test]
+    fn an_indent_that_all_lines_share_is_left_out() {
+        let diff = index_style("/a", "    a\n\n        b\n", "    a\n\n        c\n", Header::Plain);
+        let shown = without_indent(&diff);
+        assert!(shown.ends_with("@@ -1,3 +1,3 @@\n a\n \n-    b\n+    c\n"), "{shown}");
+        let diff = index_style("/a", "a\n  b\n", "a\n  c\n", Header::Plain);
+        assert_eq!(without_indent(&diff), diff);
+    }
+
+    #[test]
+    fn another_mode_is_told() {
+        let text = || Some("a\n".to_owned());
+        let change =
+            FileChange { path: "a".into(), before: text(), after: text(), modes: ("100644", "100755") };
+        let diff = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n";
+        assert_eq!(of_change(&change, DiffStyle::Git), diff);
+    }
+
+    #[test]
+    fn a_hunk_of_git_names_its_section() {
+        let before: String =
+            (0..20).map(|n| if n == 3 { "fn f() {  \n".into() } else { format!(" {n}\n") }).collect();
+        let after = before.replace(" 9\n", " nine\n").replace(" 19\n", " end\n");
+        let change = FileChange { path: "a".into(), before: Some(before), after: Some(after), modes: PLAIN };
+        let diff = of_change(&change, DiffStyle::Git);
+        assert!(diff.contains("@@ -7,7 +7,7 @@ fn f() {\n"), "{diff}");
+        assert!(diff.contains("@@ -17,4 +17,4 @@ fn f() {\n"), "{diff}");
     }
 
     #[test]

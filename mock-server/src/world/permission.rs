@@ -1,22 +1,28 @@
 //! Who may do what: rules, the questions that follow from them, and the answers.
 
+use super::World;
+use super::agents;
 use super::rules::{self, Action, Rule, Source};
 use super::tools::Plan;
-use super::{Effect, Purpose, ReplyBody, World};
 use crate::profile::Profile;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A question that waits for its answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Pending {
     pub(crate) id: String,
-    session: String,
-    call: usize,
+    pub(crate) session: String,
+    /// The message of the step that asks.
+    pub(crate) message: String,
+    /// The call that asks; none where the person is asked whether the agent goes in circles.
+    pub(crate) call: Option<usize>,
     /// As the event and the list have it.
-    wire: Value,
+    pub(crate) wire: Value,
     /// What the call is about to do; it outlives its turn.
-    plan: Option<Plan>,
+    pub(crate) plan: Option<Plan>,
+    /// What is offered for always has been chosen from already.
+    pub(crate) is_saved: bool,
 }
 
 /// The rules and the open questions of a server.
@@ -25,10 +31,12 @@ pub(crate) struct Permissions {
     /// The rules of each agent, and behind them the configuration's.
     rules: BTreeMap<String, Vec<Rule>>,
     /// What a person has allowed for always.
-    kept: Vec<Rule>,
+    pub(crate) kept: Vec<Rule>,
+    /// The sessions in which everything is allowed for now.
+    pub(crate) unasked: BTreeSet<String>,
     /// What is allowed for always does not lift a narrower rule that asks.
     keeps_narrow_questions: bool,
-    pending: Vec<Pending>,
+    pub(crate) pending: Vec<Pending>,
 }
 
 /// What a call wants to do.
@@ -42,11 +50,18 @@ pub(crate) struct Wish {
 
 /// What the rules say to a wish.
 #[derive(Debug)]
-enum Verdict {
-    /// The rule that allows it.
+pub(crate) enum Verdict {
+    Allowed,
+    Asked,
+    /// What the agent is told.
+    Denied(String),
+}
+
+/// The same, in rules.
+#[derive(Debug)]
+enum Ruling {
     Allowed(Rule),
     Asked,
-    /// The rule that forbids it.
     Denied(Rule),
 }
 
@@ -60,15 +75,38 @@ impl Permissions {
         rules.extend(
             profile.subagents.iter().map(|(name, own)| ((*name).to_owned(), all([profile.rules, own]))),
         );
+        // Agents of the configuration, and what it says of others.
+        let agents = config.get("agent").and_then(Value::as_object);
+        for (name, agent) in agents.into_iter().flatten() {
+            let Some(agent) = agent.as_object() else { continue };
+            if agent.get("disable") == Some(&Value::Bool(true)) {
+                rules.remove(name);
+                continue;
+            }
+            // Others of the release bring their own rules when they are met.
+            if !rules.contains_key(name) && agents::is_of_release(profile, name) {
+                continue;
+            }
+            let own = rules.entry(name.clone()).or_insert_with(|| all([profile.rules, &[]]));
+            own.extend(rules::of_config(agent));
+        }
         let keeps_narrow_questions = profile.keeps_narrow_questions;
-        Self { rules, kept: Vec::new(), keeps_narrow_questions, pending: Vec::new() }
+        let (kept, unasked, pending) = (Vec::new(), BTreeSet::new(), Vec::new());
+        Self { rules, kept, unasked, keeps_narrow_questions, pending }
     }
 
-    /// Are the rules of an agent known?
-    pub(crate) fn knows(&self, agent: &str) -> bool {
-        self.rules.contains_key(agent)
+    /// Other rules; what a person has allowed stays allowed. Gives the agents whose rules are not known any more.
+    pub(crate) fn reconfigure(&mut self, other: Self) -> Vec<String> {
+        let known = std::mem::replace(&mut self.rules, other.rules);
+        known.into_keys().filter(|agent| !self.rules.contains_key(agent)).collect()
     }
 
+    /// The questions of a session are nobody's any more.
+    pub(crate) fn forget(&mut self, session: &str) {
+        self.pending.retain(|pending| pending.session != session);
+    }
+
+    /// The rules of one more agent.
     pub(crate) fn meet(&mut self, agent: String, rules: Vec<Rule>) {
         self.rules.insert(agent, rules);
     }
@@ -82,6 +120,22 @@ impl Permissions {
     /// May a call do this to everything, without asking anybody?
     pub(crate) fn allows(&self, who: &Who, permission: &str) -> bool {
         self.decide(who, permission, "*").action == Action::Allow
+    }
+
+    /// Are the rules of an agent known?
+    pub(crate) fn knows(&self, agent: &str) -> bool {
+        self.rules.contains_key(agent)
+    }
+
+    /// May an agent do this to everything by its own rules, with a question or without?
+    pub(crate) fn may(&self, agent: &str, permission: &str) -> bool {
+        let rules = self.rules.get(agent).into_iter().flatten();
+        rules::decide(rules, permission, "*").action != Action::Deny
+    }
+
+    /// Would a call have to ask the person?
+    pub(crate) fn asks(&self, who: &Who, permission: &str, pattern: &str) -> bool {
+        self.decide(who, permission, pattern).action == Action::Ask
     }
 
     /// A tool that no call could use is not offered.
@@ -100,33 +154,36 @@ impl Permissions {
         self.rules.get(who.agent.as_str()).into_iter().flatten().chain(&who.rules)
     }
 
-    fn decide(&self, who: &Who, permission: &str, pattern: &str) -> Rule {
+    pub(crate) fn decide(&self, who: &Who, permission: &str, pattern: &str) -> Rule {
         if !self.keeps_narrow_questions {
             return rules::decide(self.fixed(who).chain(&self.kept), permission, pattern);
         }
         let said = rules::decide(self.fixed(who), permission, pattern);
-        let kept = self.kept.iter().rfind(|rule| rule.fits(permission, pattern));
+        let everything = Rule::new("*", "*", Action::Allow, Source::Session);
+        let unasked = self.unasked.contains(&who.session).then_some(&everything);
+        let kept = self.kept.iter().chain(unasked).rfind(|rule| rule.fits(permission, pattern));
         match (said.action, kept) {
+            (_, Some(kept)) if kept.action == Action::Deny => kept.clone(),
             (Action::Allow, Some(kept)) => kept.clone(),
             (Action::Ask, Some(kept)) if rules::matches(&kept.pattern, &said.pattern) => kept.clone(),
             _ => said,
         }
     }
 
-    fn judge(&self, who: &Who, wish: &Wish) -> Verdict {
+    fn judge(&self, who: &Who, wish: &Wish) -> Ruling {
         let mut asks = false;
         let mut allowed = None;
         for pattern in &wish.patterns {
             let rule = self.decide(who, wish.permission, pattern);
             match rule.action {
-                Action::Deny => return Verdict::Denied(rule),
+                Action::Deny => return Ruling::Denied(rule),
                 Action::Ask => asks = true,
                 Action::Allow => allowed = Some(rule),
             }
         }
         match allowed {
-            Some(rule) if !asks => Verdict::Allowed(rule),
-            _ => Verdict::Asked,
+            Some(rule) if !asks => Ruling::Allowed(rule),
+            _ => Ruling::Asked,
         }
     }
 
@@ -160,42 +217,61 @@ impl Permissions {
         Value::Array(told).to_string()
     }
 
-    /// The open questions, as the wire has them.
-    pub(crate) fn list(&self) -> Vec<Value> {
-        self.pending.iter().map(|pending| pending.wire.clone()).collect()
+    /// The open questions of some sessions, as the wire has them.
+    pub(crate) fn list(&self, is_here: impl Fn(&str) -> bool) -> Vec<Value> {
+        let here = self.pending.iter().filter(|pending| is_here(&pending.session));
+        here.map(|pending| pending.wire.clone()).collect()
+    }
+
+    /// The session of an open question.
+    pub(crate) fn session_of(&self, id: &str) -> Option<&str> {
+        self.pending.iter().find(|pending| pending.id == id).map(|pending| pending.session.as_str())
     }
 }
 
 /// Who wants something: an agent, in a session that may have rules of its own.
 #[derive(Debug)]
 pub(crate) struct Who {
+    session: String,
     agent: String,
     rules: Vec<Rule>,
+}
+
+/// Who is allowed to leave the workspace is told so, and for which place.
+pub(crate) fn tell_of_leaving(approval: &mut Value, permission: &str, metadata: &Value) {
+    if permission != "external_directory" {
+        return;
+    }
+    approval["outsideWorkspace"] = json!(true);
+    if let Some(path) = metadata["filepath"].as_str() {
+        approval["outsideWorkspacePath"] = json!(path);
+    }
 }
 
 impl World {
     pub(crate) fn who(&self, session: &str) -> Who {
         let permission = self.sessions.get(session).and_then(|owner| owner.permission.as_ref());
         let rules = permission.map(rules::of_session).unwrap_or_default();
-        Who { agent: self.agent_of(session).to_owned(), rules }
+        Who { session: session.to_owned(), agent: self.agent_of(session).to_owned(), rules }
     }
 
     /// Lets a call go on, forbids it, or asks first.
     pub(crate) fn ask_or_allow(&mut self, session: &str, call: usize, wish: &Wish) {
         let who = self.who(session);
         match self.permissions.judge(&who, wish) {
-            Verdict::Allowed(rule) => {
-                let approval = self.permissions.approval(&who, &rule);
+            Ruling::Allowed(rule) => {
+                let mut approval = self.permissions.approval(&who, &rule);
+                tell_of_leaving(&mut approval, wish.permission, &wish.metadata);
                 self.allow_call(session, call, approval);
                 return;
             }
-            Verdict::Denied(rule) => {
+            Ruling::Denied(rule) => {
                 let approval = self.permissions.approval(&who, &rule);
                 let told = self.permissions.told(&who, &rule, wish.permission);
                 self.forbid_call(session, call, approval, &told);
                 return;
             }
-            Verdict::Asked => {}
+            Ruling::Asked => {}
         }
         let id = self.ids.ascending("per", self.now_ms);
         let Some(run) = self.run_mut(session) else { return };
@@ -207,97 +283,69 @@ impl World {
         });
         let plan = asking.plan.clone();
         self.emit_session(session, "permission.asked", wire.clone());
-        self.permissions.pending.push(Pending { id, session: session.to_owned(), call, wire, plan });
-    }
-
-    /// A person answers a question. The session in the route does not matter to the real servers, nor here.
-    pub(crate) fn answer_permission(&mut self, ticket: u64, id: &str, answer: &str) {
-        let Some(at) = self.permissions.pending.iter().position(|pending| pending.id == id) else {
-            let body = json!({
-                "_tag": "PermissionNotFoundError", "requestID": id,
-                "message": format!("Permission request not found: {id}"),
-            });
-            self.reply(ticket, 404, ReplyBody::Json(body));
-            return;
+        let message = words(&wire["tool"]["messageID"]);
+        let pending = Pending {
+            id,
+            session: session.to_owned(),
+            message,
+            call: Some(call),
+            wire,
+            plan,
+            is_saved: false,
         };
-        let pending = self.permissions.pending.remove(at);
-        self.reply_json(ticket, json!(true));
-        self.resolve(&pending, answer);
-        match answer {
-            "reject" => self.reject_the_others(&pending.session),
-            "always" => self.allow_from_now_on(&pending),
-            _ => {}
-        }
+        self.permissions.pending.push(pending);
     }
 
-    fn resolve(&mut self, pending: &Pending, answer: &str) {
-        let session = &pending.session;
-        let properties = json!({"sessionID": session, "requestID": pending.id, "reply": answer});
-        self.emit_session(session, "permission.replied", properties);
-        let asked_in = &pending.wire["tool"]["messageID"];
-        if self.run_mut(session).is_none_or(|run| *asked_in != run.message) {
-            // Its turn was ended while the person thought. Nobody hears of the call any more, but a yes is a yes.
-            if let (Some(Plan::Write(plan)), "once" | "always") = (&pending.plan, answer) {
-                self.write_late(session, plan.clone());
+    /// What the rules say, in words.
+    pub(crate) fn judge(&self, session: &str, wish: &Wish) -> Verdict {
+        let who = self.who(session);
+        match self.permissions.judge(&who, wish) {
+            Ruling::Allowed(_) => Verdict::Allowed,
+            Ruling::Denied(rule) => {
+                Verdict::Denied(forbidden(&self.permissions.told(&who, &rule, wish.permission)))
             }
-            return;
-        }
-        if answer == "reject" {
-            self.reject_call(session, pending.call);
-        } else {
-            let mut approval = json!({"source": "manual"});
-            if pending.wire["permission"] == "external_directory" {
-                approval["outsideWorkspace"] = json!(true);
-            }
-            self.allow_call(session, pending.call, approval);
+            Ruling::Asked => Verdict::Asked,
         }
     }
 
-    /// One no is a no to all that the session asks at this time.
-    fn reject_the_others(&mut self, session: &str) {
-        let (same, other): (Vec<Pending>, Vec<Pending>) = std::mem::take(&mut self.permissions.pending)
-            .into_iter()
-            .partition(|pending| pending.session == session);
-        self.permissions.pending = other;
-        for pending in same {
-            self.resolve(&pending, "reject");
-        }
+    /// Asks whether the agent goes in circles.
+    pub(crate) fn ask_about_circles(&mut self, session: &str, message: &str, wish: &Wish) {
+        let id = self.ids.ascending("per", self.now_ms);
+        let wire = json!({
+            "id": id, "sessionID": session, "permission": wish.permission, "patterns": wish.patterns,
+            "metadata": wish.metadata, "always": wish.always,
+        });
+        self.emit_session(session, "permission.asked", wire.clone());
+        let (session, message) = (session.to_owned(), message.to_owned());
+        self.permissions.pending.push(Pending {
+            id,
+            session,
+            message,
+            call: None,
+            wire,
+            plan: None,
+            is_saved: false,
+        });
     }
+}
 
-    /// What the same session asks at this time and is allowed from now on is answered too.
-    fn allow_from_now_on(&mut self, answered: &Pending) {
-        let words = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let name = words(&answered.wire["permission"]);
-        let always = answered.wire["always"].as_array().cloned().unwrap_or_default();
-        let rules =
-            always.iter().map(|pattern| Rule::new(&name, &words(pattern), Action::Allow, Source::Global));
-        self.permissions.kept.extend(rules);
-        let who = self.who(&answered.session);
-        let is_allowed = |pending: &Pending| {
-            let name = words(&pending.wire["permission"]);
-            let patterns = pending.wire["patterns"].as_array().cloned().unwrap_or_default();
-            pending.session == answered.session
-                && patterns.iter().all(|pattern| {
-                    let rule = self.permissions.decide(&who, &name, &words(pattern));
-                    rule.action == Action::Allow
-                })
-        };
-        let allowed: Vec<String> = self
-            .permissions
-            .pending
-            .iter()
-            .filter(|pending| is_allowed(pending))
-            .map(|pending| pending.id.clone())
-            .collect();
-        for id in allowed {
-            let Some(at) = self.permissions.pending.iter().position(|pending| pending.id == id) else {
-                continue;
-            };
-            let pending = self.permissions.pending.remove(at);
-            self.resolve(&pending, "always");
-        }
-        if self.profile.keeps_rules {
-            self.effect(Purpose::RuleKept, Effect::Yield);
-        }
+/// What the agent is told when a person says no.
+pub(crate) fn rejected(message: Option<&str>) -> String {
+    const NO: &str = "The user rejected permission to use this specific tool call";
+    match message.filter(|message| !message.is_empty()) {
+        Some(message) => format!("{NO} with the following feedback: {message}"),
+        None => format!("{NO}."),
     }
+}
+
+/// What the agent is told when rules say no.
+pub(crate) fn forbidden(rules: &str) -> String {
+    format!(
+        "The user has specified a rule which prevents you from using this specific tool call. Here are some of the \
+         relevant rules {rules}"
+    )
+}
+
+pub(crate) fn words(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }

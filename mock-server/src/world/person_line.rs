@@ -2,7 +2,8 @@
 
 use super::prompt::Queued;
 use super::routes::body_of;
-use super::session::{Message, Tokens};
+use super::session::Message;
+use super::tokens::Tokens;
 use super::turn::Run;
 use super::{ApiRequest, Effect, Purpose, ShellEnd, ShellLine, ShellNews, World};
 use crate::profile::BootTiming;
@@ -54,10 +55,11 @@ impl World {
         self.push_message(id, &prompt, info);
         self.add_part(id, &prompt, json!({"type": "text", "text": WORDS, "synthetic": true}));
         let message = self.ids.ascending("msg", now);
+        let root = self.worktree_of(&directory);
         let info = json!({
             "id": message, "sessionID": id, "role": "assistant", "time": {"created": now}, "parentID": prompt,
             "modelID": model["modelID"], "providerID": model["providerID"], "mode": agent, "agent": agent,
-            "path": {"cwd": directory, "root": directory}, "cost": 0, "tokens": Tokens::default().wire(),
+            "path": {"cwd": directory, "root": root}, "cost": 0, "tokens": Tokens::default().wire(),
         });
         self.push_message(id, &message, info);
         let call = self.ids.call(now);
@@ -130,6 +132,9 @@ impl World {
             });
         }
         self.emit_part(session, &message, 0);
+        if self.is_gone(session) {
+            return self.bury(session);
+        }
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let Some(run) = owner.run.take() else { return };
         let answer = owner.message(&message).map(Message::wire).unwrap_or_else(|| Value::Null);

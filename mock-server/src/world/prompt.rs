@@ -100,12 +100,23 @@ impl World {
     /// All is read: the turn begins at once, or this is a follow-up of the one that is running.
     pub(crate) fn store_letter(&mut self, letter: Letter) {
         let Letter { session, prompt, info, parts, .. } = letter;
-        if !self.sessions.contains_key(&session) {
+        if !self.knows_session(&session) {
             return self.unknown_error_to(prompt.waiting());
         }
+        let is_busy = self.run_mut(&session).is_some();
         let message = self.store_message(&session, info, parts);
         self.switch_tools(&session, prompt.tools.as_ref());
         if prompt.no_reply {
+            if self.profile.prompts_dismiss {
+                self.dismiss_questions(&session);
+            }
+            if is_busy
+                && self.profile.follow_ups == FollowUps::NextStep
+                && let Some(owner) = self.sessions.get_mut(&session)
+            {
+                // The turn answers whatever was said last, wanted or not.
+                owner.queue.push_back(Queued { ticket: None, message: message.clone(), command: None });
+            }
             let stored =
                 self.sessions.get(&session).and_then(|owner| owner.message(&message)).map(Message::wire);
             if let (Some(ticket), Some(stored)) = (prompt.ticket, stored) {
@@ -114,13 +125,19 @@ impl World {
             return;
         }
         let queued = Queued { ticket: prompt.ticket, message, command: prompt.command };
-        if self.run_mut(&session).is_none() {
+        if !is_busy {
+            if self.profile.prompts_dismiss {
+                self.dismiss_questions(&session);
+            }
             self.begin_turn(&session, queued);
         } else if let Some(queued) = self.wait_for_person_line(&session, queued)
             && let Some(owner) = self.sessions.get_mut(&session)
         {
             owner.queue.push_back(queued);
             self.emit_queue(&session);
+            if self.profile.prompts_dismiss {
+                self.dismiss_questions(&session);
+            }
         }
     }
 
@@ -213,7 +230,8 @@ impl World {
 
     /// The model that an agent wants, if it wants one.
     pub(crate) fn own_model_of(&self, agent: &str) -> Option<Value> {
-        let is_configured = self.config.config.get("agent").is_some_and(|agents| agents.get(agent).is_some());
+        let is_configured =
+            self.all_settings().get("agent").is_some_and(|agents| agents.get(agent).is_some());
         if is_configured { self.agent(agent)?.model.clone() } else { None }
     }
 

@@ -71,7 +71,7 @@ impl World {
         match rewind.stage {
             Stage::Looking => {
                 let directory = session.directory.clone();
-                self.effect(Purpose::Rewind(Box::new(rewind)), Effect::Snapshot { directory });
+                self.effect(Purpose::Rewind(Box::new(rewind)), self.snapshot_of(&directory));
             }
             _ => self.put_back(rewind),
         }
@@ -155,7 +155,7 @@ impl World {
                 let stage = Stage::Comparing;
                 self.effect(
                     Purpose::Rewind(Box::new(Rewind { stage, ..rewind })),
-                    Effect::Snapshot { directory },
+                    self.snapshot_of(&directory),
                 );
             }
             (Stage::Comparing, EffectResult::Snapshot(tree)) => {

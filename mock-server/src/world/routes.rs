@@ -1,8 +1,11 @@
 //! A request → the part of the world that answers it. One line a route.
 
-use super::{ApiRequest, ReplyBody, Subscription, World};
+use super::consent::Answer;
+use super::tools::place::resolved;
+use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World, within};
 use crate::doc::{Asked, Complaint};
 use crate::profile::{BootTiming, UnknownRoute};
+use crate::target;
 use serde_json::{Value, json};
 
 /// Where an instance boots when it is first needed, a prompt is not all that needs it.
@@ -11,6 +14,9 @@ const BOOTING: &[&str] = &["file.list", "find.files", "pty.list"];
 const BOOTING_NEXT: &[&str] = &[
     "v2.agent.list",
     "v2.command.list",
+    "v2.fs.find",
+    "v2.fs.list",
+    "v2.fs.read",
     "v2.location.get",
     "v2.permission.request.list",
     "v2.provider.list",
@@ -22,7 +28,8 @@ const BOOTING_NEXT: &[&str] = &[
 
 impl World {
     pub(super) fn answer_request(&mut self, request: &ApiRequest) {
-        let segments: Vec<&str> = request.path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let segments = target::segments(&request.path);
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let ticket = request.ticket;
         if let Some(complaint) = self.complaint(request) {
             return self.refuse(ticket, complaint);
@@ -30,36 +37,39 @@ impl World {
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
         if operation.is_some_and(|id| BOOTING.contains(&id)) {
             let directory = self.directory_of(request);
-            self.boot(&directory, BootTiming::AtPrompt);
+            if within(&directory, &self.config.directory).is_some() {
+                self.boot(&directory, BootTiming::AtPrompt);
+            }
         }
         if operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {
             let directory = self.directory_of(request);
             self.boot_next(&directory);
         }
         let is_documented = operation.is_some();
+        if let Some(operation) = operation.map(str::to_owned) {
+            self.enter_for(request, &operation);
+            if self.answer_around(request, &operation).is_some() {
+                return;
+            }
+        }
         match (request.method.as_str(), segments.as_slice()) {
             ("GET", ["event"]) => self.subscribe(request),
             ("GET", ["global", "event"]) => self.subscribe_to_all(ticket),
             ("GET", ["global", "health"]) => {
                 self.reply_json(ticket, json!({"healthy": true, "version": self.profile.version}));
             }
-            ("GET", ["path"]) => self.path(request),
-            ("GET", ["project", "current"]) => self.project(request),
-            ("GET", ["permission"]) => self.reply_json(ticket, Value::Array(self.permissions.list())),
-            ("GET", ["question"]) => {
-                let open = self.questions.iter().map(|open| open.wire.clone()).collect();
-                self.reply_json(ticket, Value::Array(open));
-            }
+            ("GET", ["permission"]) => self.list_permissions(request),
+            ("GET", ["question"]) => self.list_questions(request),
             ("POST", ["question", id, "reply"]) => self.question_reply(request, id),
             ("POST", ["question", id, "reject"]) => self.dismiss_question(ticket, id),
             ("POST", ["permission", id, "reply"]) => self.permission_reply(request, id, "reply"),
+            ("POST", ["permission", id, "always-rules"]) if is_documented => self.save_rules(request, id),
+            ("POST", ["permission", "allow-everything"]) if is_documented => self.allow_everything(request),
             ("GET", ["session"]) => self.list_sessions(request),
             ("POST", ["session"]) => self.new_session(request),
             ("GET", ["session", "status"]) => self.list_status(request),
             ("POST", ["session", id, "abort"]) => self.abort(request, id),
-            (_, ["session", id, ..])
-                if is_documented && !self.sessions.contains_key(*id) && !is_diff(&segments) =>
-            {
+            (_, ["session", id, ..]) if is_documented && !self.knows_session(id) && !is_diff(&segments) => {
                 let body =
                     json!({"name": "NotFoundError", "data": {"message": format!("Session not found: {id}")}});
                 self.reply(ticket, 404, ReplyBody::Json(body));
@@ -106,11 +116,7 @@ impl World {
             query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
         match named {
             None => self.config.directory.clone(),
-            Some(directory) if directory.starts_with('/') => {
-                let trimmed = directory.trim_end_matches('/');
-                if trimmed.is_empty() { "/".to_owned() } else { trimmed.to_owned() }
-            }
-            Some(relative) => format!("{}/{}", self.config.directory, relative.trim_end_matches('/')),
+            Some(directory) => resolved(&self.config.directory, &directory),
         }
     }
 
@@ -132,25 +138,6 @@ impl World {
         json!({"id": id, "type": "server.connected", "properties": {}})
     }
 
-    fn path(&mut self, request: &ApiRequest) {
-        let directory = self.directory_of(request);
-        let home = &self.config.home;
-        let word = self.profile.server.word();
-        let body = json!({
-            "home": home, "state": format!("{home}/.local/state/{word}"), "config": format!("{home}/.config/{word}"),
-            "worktree": directory, "directory": directory,
-        });
-        self.reply_json(request.ticket, body);
-    }
-
-    fn project(&mut self, request: &ApiRequest) {
-        let directory = self.directory_of(request);
-        let project = self.project_of(&directory);
-        let body = json!({"id": project, "worktree": directory, "vcs": "git", "sandboxes": [],
-                          "time": {"created": self.now_ms, "updated": self.now_ms}});
-        self.reply_json(request.ticket, body);
-    }
-
     fn list_status(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
         let here = self.sessions.values().filter(|session| session.directory == directory);
@@ -161,7 +148,10 @@ impl World {
 
     fn permission_reply(&mut self, request: &ApiRequest, id: &str, key: &str) {
         let body = body_of(request);
-        let answer = body[key].as_str().unwrap_or_default();
+        let answer =
+            Answer { word: body[key].as_str().unwrap_or_default(), message: body["message"].as_str() };
+        // The older route knows no message.
+        let answer = if key == "reply" { answer } else { Answer { message: None, ..answer } };
         self.answer_permission(request.ticket, id, answer);
     }
 
@@ -214,7 +204,11 @@ impl World {
         }
         match self.profile.unknown_route {
             UnknownRoute::NotFound => self.reply(ticket, 404, ReplyBody::Json(json!({"error": "Not Found"}))),
-            UnknownRoute::WebPage => self.reply(ticket, 200, ReplyBody::WebPage),
+            UnknownRoute::WebPage { policy } => {
+                let headers = vec![("content-security-policy", policy.to_owned())];
+                let body = ReplyBody::WebPage { is_head: request.method == "HEAD" };
+                self.reply_with(ticket, ApiReply { status: 200, headers, body });
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::World;
 use super::prompt::Queued;
+use super::tokens::Tokens;
 use super::turn::Run;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -46,6 +47,8 @@ pub(crate) struct Session {
     pub(crate) run: Option<Run>,
     /// Prompts that were sent while the turn runs.
     pub(crate) queue: VecDeque<Queued>,
+    /// It is deleted, but its turn still runs: what would be kept of it is lost.
+    pub(crate) is_gone: bool,
     /// How many of its latest calls had arguments that their tools can't take.
     pub(crate) misuses: u32,
     /// What the session that this one was forked from had changed, if that counts.
@@ -72,13 +75,6 @@ pub(crate) struct Summary {
     pub(crate) files: usize,
 }
 
-/// What a session or a message cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Tokens {
-    pub(crate) input: u64,
-    pub(crate) output: u64,
-}
-
 /// A message of the person or of the agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
@@ -86,42 +82,6 @@ pub(crate) struct Message {
     pub(crate) parts: Vec<Value>,
     /// When the model's answer began. Of the parts that begin a step, some answers tell it, events and lists do not.
     pub(crate) began_ms: Option<u64>,
-}
-
-impl Tokens {
-    pub(crate) fn wire(self) -> Value {
-        json!({"input": self.input, "output": self.output, "reasoning": 0, "cache": {"read": 0, "write": 0}})
-    }
-
-    /// What a part cost, if it tells.
-    pub(crate) fn of_part(part: &Value) -> Self {
-        if part["type"] != "step-finish" {
-            return Self::default();
-        }
-        let count = |pointer: &str| part.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
-        Self { input: count("/tokens/input"), output: count("/tokens/output") }
-    }
-
-    /// What an answer cost.
-    pub(crate) fn of_message(message: &Message) -> Self {
-        let count = |pointer: &str| message.info.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
-        Self { input: count("/tokens/input"), output: count("/tokens/output") }
-    }
-
-    pub(crate) fn add(&mut self, other: Self) {
-        self.input += other.input;
-        self.output += other.output;
-    }
-
-    pub(crate) fn take(&mut self, other: Self) {
-        self.input = self.input.saturating_sub(other.input);
-        self.output = self.output.saturating_sub(other.output);
-    }
-
-    pub(crate) fn wire_with_total(self) -> Value {
-        json!({"total": self.input + self.output, "input": self.input, "output": self.output, "reasoning": 0,
-               "cache": {"read": 0, "write": 0}})
-    }
 }
 
 impl Message {
@@ -220,6 +180,7 @@ impl World {
             messages: Vec::new(),
             run: None,
             queue: VecDeque::new(),
+            is_gone: false,
             misuses: 0,
             diff_base: Vec::new(),
             next_seq: 0,
@@ -321,6 +282,7 @@ impl World {
 
     pub(crate) fn emit_part(&mut self, session: &str, message: &str, place: usize) {
         let Some(part) = self.part_mut(session, message, place).cloned() else { return };
+        self.lose_part(session, &part);
         let time = self.now_ms;
         self.emit_synced(
             session,

@@ -28,7 +28,8 @@ impl World {
         let roots = query("roots") == Some("true");
         let search = query("search").filter(|words| !words.is_empty()).map(|words| format!("%{words}%"));
         let fits = |session: &&Session| {
-            session.project == project
+            !session.is_gone
+                && session.project == project
                 && place.holds(session, &directory)
                 && (!roots || session.parent.is_none())
                 && !is_before(session.updated_ms, start)
@@ -75,7 +76,11 @@ impl World {
 
     /// The oldest first; ids of sessions sort the newest first.
     fn children_of(&self, id: &str) -> Vec<String> {
-        let children = self.sessions.values().rev().filter(|session| session.parent.as_deref() == Some(id));
+        let children = self
+            .sessions
+            .values()
+            .rev()
+            .filter(|session| !session.is_gone && session.parent.as_deref() == Some(id));
         children.map(|session| session.id.clone()).collect()
     }
 
@@ -129,14 +134,12 @@ impl World {
         for child in self.children_of(id) {
             self.remove_session(&child);
         }
-        self.forget_turn(id);
         let info = self.session_info(id);
         self.emit_synced(id, "session.deleted", json!({"sessionID": id, "info": info}));
-        let Some(session) = self.sessions.remove(id) else { return };
-        let waiting = session.run.map(|run| run.tickets).unwrap_or_default();
-        for ticket in waiting.into_iter().chain(session.queue.into_iter().filter_map(|queued| queued.ticket))
-        {
-            self.unknown_error(ticket);
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.is_gone = true;
+        if session.run.is_none() {
+            self.sessions.remove(id);
         }
     }
 

@@ -1,7 +1,7 @@
 //! A prompt, or a command, gives work to another agent: a step of that agent's own, with a call that no model has made.
 
 use super::history::Errand;
-use super::session::Tokens;
+use super::tokens::Tokens;
 use super::tools::Completed;
 use super::turn::{Call, CallState};
 use super::{World, session::merge};
@@ -30,10 +30,11 @@ impl World {
         let agent = part["agent"].as_str().unwrap_or_default().to_owned();
         let model = part.get("model").filter(|model| model.is_object()).unwrap_or(&asked["model"]).clone();
         let message = self.ids.ascending("msg", now);
+        let root = self.worktree_of(&directory);
         let mut info = json!({
             "id": message, "sessionID": session, "role": "assistant", "time": {"created": now},
             "parentID": errand.message, "modelID": model["modelID"], "providerID": model["providerID"],
-            "mode": agent, "agent": agent, "path": {"cwd": directory, "root": directory}, "cost": 0,
+            "mode": agent, "agent": agent, "path": {"cwd": directory, "root": root}, "cost": 0,
             "tokens": Tokens::default().wire(),
         });
         if let Some(variant) = asked["model"].get("variant") {
@@ -58,6 +59,7 @@ impl World {
         if let Some(run) = self.run_mut(session) {
             run.message = message;
             run.begin_answer();
+            run.start_tree.clear();
             if !run.has_stepped {
                 run.summed_up = None;
             }
@@ -74,6 +76,7 @@ impl World {
                 started_ms: now,
                 plan: None,
                 approval: Value::Null,
+                has_left: false,
             });
         }
         if self.is_nobody(session, &agent) {

@@ -64,7 +64,7 @@ impl World {
         self.emit_message(session, &job.prompt);
         match job.then {
             Then::AskModel => self.ask_model(session),
-            Then::Title => self.title_after_work(session),
+            Then::Title => self.title_after_work(session, &job.prompt),
             Then::Nothing => {}
         }
     }

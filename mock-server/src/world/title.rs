@@ -21,10 +21,11 @@ const LONGEST: usize = 100;
 const DOTS: &str = "...";
 
 impl World {
-    /// A turn is over: is there something that a title could tell?
-    pub(crate) fn title_after_work(&mut self, session: &str) {
+    /// The turn of a prompt is over: is there something that a title could tell? What waited meanwhile does not count.
+    pub(crate) fn title_after_work(&mut self, session: &str, prompt: &str) {
         let Some(owner) = self.sessions.get(session) else { return };
-        let history = self.history(owner);
+        let until = end_of(owner, prompt);
+        let history = self.history_until(owner, until);
         let prompts: Vec<&Message> = history.iter().filter(|message| is_prompt(message)).copied().collect();
         let long = prompts.last().is_some_and(|prompt| units(&asked(prompt)) >= LONG_PROMPT);
         let wanted = self.profile.title == TitleTiming::AfterWork
@@ -32,7 +33,7 @@ impl World {
             && !prompts.is_empty()
             && (prompts.len() >= 2 || long || !work(&history).is_empty());
         if wanted {
-            self.ask_for_title(session);
+            self.ask_for_title(session, until);
         }
     }
 
@@ -43,15 +44,22 @@ impl World {
             .is_some_and(|owner| self.history(owner).iter().filter(|message| is_prompt(message)).count() == 1)
     }
 
-    /// Asks the model for a title, beside whatever else happens.
-    pub(crate) fn ask_for_title(&mut self, session: &str) {
+    /// What counts of the first messages.
+    fn history_until<'s>(&self, owner: &'s Session, until: usize) -> Vec<&'s Message> {
+        let later = &owner.messages[until..];
+        let is_later = |message: &&Message| later.iter().any(|later| later.id() == message.id());
+        self.history(owner).into_iter().filter(|message| !is_later(message)).collect()
+    }
+
+    /// Asks the model for a title of the first messages, beside whatever else happens.
+    pub(crate) fn ask_for_title(&mut self, session: &str, until: usize) {
         let Some(owner) = self.sessions.get_mut(session) else { return };
         if !owner.has_default_title || owner.parent.is_some() {
             return;
         }
         owner.title_tries += 1;
         let Some(owner) = self.sessions.get(session) else { return };
-        let history = self.history(owner);
+        let history = self.history_until(owner, until);
         let mut messages = vec![json!({
             "role": "system", "content": "You are a title generator played by a stand-in.",
         })];
@@ -124,6 +132,13 @@ fn asked(message: &Message) -> String {
         _ => None,
     });
     asked.collect::<Vec<&str>>().join("\n").trim().to_owned()
+}
+
+/// Where the conversation about a prompt ends: before the prompt that follows it.
+fn end_of(owner: &Session, prompt: &str) -> usize {
+    let at = owner.messages.iter().position(|message| message.id() == prompt).map_or(0, |at| at + 1);
+    let next = owner.messages[at..].iter().position(is_prompt);
+    next.map_or(owner.messages.len(), |next| at + next)
 }
 
 /// The calls since the last prompt that ended well.

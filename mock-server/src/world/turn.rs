@@ -1,16 +1,18 @@
 //! From a prompt to idle: one step of the model after the other, until it calls no more tools.
 
 use super::compaction::Compaction;
+use super::failure::filtered_out;
 use super::person_line::PersonLine;
 use super::prompt::{Executed, Queued};
-use super::session::{Message, Tokens};
+use super::session::Message;
 use super::subtask::Subtask;
 use super::summary::{Job, Then};
+use super::tokens::Tokens;
 use super::{Effect, FileChange, Purpose, ReplyBody, Ticket, World, patch};
 use crate::model::{Finish, FinishReason};
 use crate::profile::{BootTiming, FollowUps, TitleTiming};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A turn in progress.
 #[derive(Debug, Default)]
@@ -63,8 +65,14 @@ pub(crate) struct Run {
     pub(crate) for_call: Option<(String, usize)>,
     /// The server has lost patience with the model: the turn ends with this step, in this error.
     pub(crate) stopped: Option<Value>,
+    /// The instructions that the reads of the current step have come upon.
+    pub(crate) guides: BTreeSet<String>,
     /// The person said no to a call: the turn ends with this step.
     pub(crate) rejected: bool,
+    /// What could not be kept, in the words of the mistake.
+    pub(crate) lost: Option<String>,
+    /// The person is asked whether the agent goes in circles: what comes meanwhile waits.
+    pub(crate) suspicion: Option<super::circles::Suspicion>,
 }
 
 /// A tool call of the current step.
@@ -86,6 +94,8 @@ pub(crate) struct Call {
     pub(crate) plan: Option<super::tools::Plan>,
     /// Who allowed it.
     pub(crate) approval: Value,
+    /// It may leave the workspace.
+    pub(crate) has_left: bool,
 }
 
 /// How far a call is.
@@ -130,9 +140,11 @@ impl Run {
         self.open_reasoning = None;
         self.partial.clear();
         self.calls.clear();
+        self.guides.clear();
         self.finish = None;
         self.unfinished = false;
         self.answer_began_ms = None;
+        self.suspicion = None;
     }
 
     /// What the session does, as the wire has it.
@@ -168,7 +180,8 @@ impl World {
         }
         self.boot(&directory, BootTiming::AtPrompt);
         if self.is_first_prompt(session) && self.profile.title == TitleTiming::AtFirstPrompt {
-            self.ask_for_title(session);
+            let until = self.sessions.get(session).map_or(0, |owner| owner.messages.len());
+            self.ask_for_title(session, until);
         }
         self.next_step(session);
     }
@@ -193,19 +206,21 @@ impl World {
         let Some(run) = owner.run.as_mut() else { return };
         run.message.clone_from(&message);
         run.begin_answer();
+        run.start_tree.clear();
         run.attempt = 0;
         let (agent, model) = (&asked["agent"], &asked["model"]);
+        let root = self.worktree_of(&directory);
         let mut info = json!({
             "id": message, "sessionID": session, "role": "assistant", "time": {"created": self.now_ms},
             "parentID": prompt, "modelID": model["modelID"], "providerID": model["providerID"],
             "mode": agent, "agent": agent,
-            "path": {"cwd": directory, "root": directory}, "cost": 0, "tokens": Tokens::default().wire(),
+            "path": {"cwd": directory, "root": root}, "cost": 0, "tokens": Tokens::default().wire(),
         });
         if let Some(variant) = model.get("variant") {
             info["variant"] = variant.clone();
         }
         self.push_message(session, &message, info);
-        self.effect(Purpose::StepStart(session.to_owned()), Effect::Snapshot { directory });
+        self.effect(Purpose::StepStart(session.to_owned()), self.snapshot_of(&directory));
     }
 
     /// The files before the step are known: a summary job runs, then the model is asked.
@@ -235,7 +250,7 @@ impl World {
         let Some(run) = owner.run.as_ref() else { return };
         if run.finish.is_some() && run.calls.iter().all(|call| call.state == CallState::Done) {
             let directory = owner.directory.clone();
-            self.effect(Purpose::StepEnd(session.to_owned()), Effect::Snapshot { directory });
+            self.effect(Purpose::StepEnd(session.to_owned()), self.snapshot_of(&directory));
         }
     }
 
@@ -246,7 +261,7 @@ impl World {
         let Some(Finish { reason, usage }) = run.finish else { return };
         let (message, start_tree) = (run.message.clone(), run.start_tree.clone());
         let began = run.answer_began_ms.unwrap_or(now);
-        let tokens = Tokens { input: usage.input, output: usage.output };
+        let tokens = Tokens::of(usage);
         let reason = match reason {
             _ if run.unfinished => self.profile.unfinished,
             FinishReason::Stop => "stop",
@@ -254,17 +269,31 @@ impl World {
             FinishReason::Length => "length",
             FinishReason::ContentFilter => "content-filter",
         };
-        let mut part = json!({"type": "step-finish", "reason": reason, "snapshot": tree});
+        let mut part = json!({"type": "step-finish", "reason": reason});
+        if !tree.is_empty() {
+            part["snapshot"] = json!(tree);
+        }
         if self.profile.step_metrics {
             let elapsed = now.saturating_sub(began).max(1);
-            #[expect(clippy::cast_precision_loss, reason = "tokens and milliseconds of one step are small")]
-            let per_second = tokens.output as f64 * 1000.0 / elapsed as f64;
-            part["metrics"] = json!({"generation": per_second, "source": "computed"});
+            if tokens.written() > 0 {
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "tokens and milliseconds of one step are small"
+                )]
+                let per_second = tokens.written() as f64 * 1000.0 / elapsed as f64;
+                part["metrics"] = json!({"generation": per_second, "source": "computed"});
+            }
             part["time"] = json!({"start": began, "end": now, "elapsed": elapsed});
         }
         part["cost"] = json!(0);
         part["tokens"] = tokens.wire_with_total();
         self.add_part(session, &message, part);
+        if self.end_if_lost(session) {
+            return;
+        }
+        if reason == "length" && self.profile.warns_of_length {
+            self.warn_of_length(session, &message);
+        }
         if let Some(owner) = self.sessions.get_mut(session) {
             owner.tokens.add(tokens);
             if let Some(message) = owner.message_mut(&message) {
@@ -283,34 +312,57 @@ impl World {
 
     /// It is known which files the step changed.
     pub(crate) fn step_changed(&mut self, session: &str, changes: &[FileChange]) {
+        self.tell_patch(session, changes);
+        self.complete_step(session);
+    }
+
+    /// Tells which files the step changed.
+    pub(crate) fn tell_patch(&mut self, session: &str, changes: &[FileChange]) {
         let Some(owner) = self.sessions.get(session) else { return };
         let Some(run) = owner.run.as_ref() else { return };
         let in_folder = |change: &FileChange| {
             // The servers take the backslashes of a quoted name for folders.
             let name = patch::git_name(&change.path).replace('\\', "/").replace("//", "/");
-            format!("{}/{name}", owner.directory)
+            format!("{}/{name}", self.worktree_of(&owner.directory))
         };
         let files: Vec<String> = changes.iter().map(in_folder).collect();
         let (message, hash) = (run.message.clone(), run.start_tree.clone());
         self.add_part(session, &message, json!({"type": "patch", "hash": hash, "files": files}));
-        self.complete_step(session);
     }
 
     fn complete_step(&mut self, session: &str) {
         let now = self.now_ms;
+        if self.end_if_lost(session) {
+            return;
+        }
+        if self.is_gone(session) {
+            return self.end_gone(session);
+        }
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let Some(run) = owner.run.as_mut() else { return };
         run.has_stepped = true;
-        let calls = run.finish.is_some_and(|finish| finish.reason == FinishReason::ToolCalls);
+        let reason = run.finish.filter(|_| !run.unfinished).map(|finish| finish.reason);
+        let no_calls = reason == Some(FinishReason::ToolCalls) && run.calls.is_empty();
+        let calls = !run.calls.is_empty() || no_calls && !self.profile.empty_calls_end;
+        let filtered = reason == Some(FinishReason::ContentFilter) && run.stopped.is_none();
         let unfinished = run.unfinished && self.profile.unfinished_goes_on;
         let stopped = run.stopped.is_some();
         let rejected = run.rejected || stopped;
         let message = run.message.clone();
         let followed = !rejected && !owner.queue.is_empty();
         if let Some(message) = owner.message_mut(&message) {
+            if no_calls && self.profile.empty_calls_end {
+                message.info["finish"] = json!("stop");
+            }
             message.info["time"]["completed"] = json!(now);
+            if filtered && self.profile.tells_filters_early {
+                message.info["error"] = filtered_out();
+            }
         }
         self.emit_message(session, &message);
+        if filtered {
+            return self.end_filtered(session, &message);
+        }
         let is_continued = self.finish_compaction(session) || self.compact_after_step(session);
         let goes_on = !rejected && (calls || unfinished || followed || is_continued);
         if followed && self.profile.follow_ups == FollowUps::OwnTurns {
@@ -332,12 +384,15 @@ impl World {
     /// Idle again. Jobs that follow are no part of the turn: idle is not its last event.
     pub(crate) fn end_turn(&mut self, session: &str, end: TurnEnd) {
         let interrupted = end == TurnEnd::Interrupted;
-        if interrupted {
+        if interrupted && !self.disposes {
             self.emit_turn_close(session, end);
             self.emit_idle(session);
         } else {
             self.emit_idle(session);
             self.emit_turn_close(session, end);
+        }
+        if self.is_gone(session) {
+            return self.bury(session);
         }
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let Some(mut run) = owner.run.take() else { return };
@@ -359,9 +414,14 @@ impl World {
         for command in run.commands {
             self.executed(session, command, &run.message);
         }
-        let then = if end == TurnEnd::Completed { Then::Title } else { Then::Nothing };
-        if matches!(end, TurnEnd::Completed | TurnEnd::Superseded) || run.stopped.is_some() {
+        let then = if interrupted { Then::Nothing } else { Then::Title };
+        if matches!(end, TurnEnd::Completed | TurnEnd::Superseded)
+            || run.stopped.is_some()
+            || run.finish.is_some()
+        {
             self.run_job(Job { session: session.to_owned(), prompt: run.prompt, then });
+        } else if end == TurnEnd::Error {
+            self.title_after_work(session, &run.prompt);
         }
         if let Some((parent, call)) = run.for_call {
             self.task_done(&parent, call, &answer);

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 enum Kind {
     Text,
     Number,
+    /// A whole number, not below zero.
+    Count,
     Truth,
     /// One of these words.
     Word(&'static [&'static str]),
@@ -56,7 +58,7 @@ const TOOLS: &[(&str, &[Field])] = &[
             ]),
         )],
     ),
-    ("read", &[must("filePath", Kind::Text), may("offset", Kind::Number), may("limit", Kind::Number)]),
+    ("read", &[must("filePath", Kind::Text), may("offset", Kind::Count), may("limit", Kind::Count)]),
     ("skill", &[must("name", Kind::Text)]),
     (
         "task",
@@ -199,15 +201,14 @@ impl World {
             if call.state != CallState::Written {
                 continue;
             }
-            let why = serde_json::from_str::<Value>(&call.arguments).err();
-            let why = why.map(|error| error.to_string()).unwrap_or_default();
+            let why = crate::no_json::why(&call.arguments).unwrap_or_default();
             let message = format!(
                 "Invalid input for tool {}: JSON parsing failed: Text: {}.\nError message: {why}",
                 call.tool, call.arguments
             );
             call.state = CallState::Running;
             call.started_ms = now;
-            call.input = json!({});
+            call.input = json!({"value": call.arguments});
             if self.profile.misuse == MisuseWords::First {
                 self.make_invalid(session, at, &message);
                 self.tell_running(session, at);
@@ -225,9 +226,9 @@ impl World {
             output: format!("The arguments provided to the tool are invalid: {error}"),
             title: "Invalid Tool".to_owned(),
             metadata: json!({"truncated": false}),
-            only_told: json!({}),
+            ..super::Completed::default()
         };
-        self.complete_call(session, call, &result);
+        self.complete_call(session, call, result);
     }
 
     fn unavailable(&self, session: &str, tool: &str) -> String {
@@ -293,7 +294,7 @@ fn check_fields(fields: &[Field], input: &Value, place: &str, found: &mut Vec<Tr
 fn check(field: &Field, value: &Value, place: &str, found: &mut Vec<Trouble>) {
     let (fits, word) = match field.kind {
         Kind::Text => (value.is_string(), "string".to_owned()),
-        Kind::Number => (value.is_number(), "number".to_owned()),
+        Kind::Number | Kind::Count => (value.is_number(), "number".to_owned()),
         Kind::Truth => (value.is_boolean(), "boolean".to_owned()),
         Kind::Word(words) => {
             let known: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
@@ -309,6 +310,9 @@ fn check(field: &Field, value: &Value, place: &str, found: &mut Vec<Trouble>) {
         found.push(Trouble { place: place.to_owned(), message: Some(message) });
         return;
     }
+    if let (Kind::Count, Some(message)) = (&field.kind, no_count(value)) {
+        found.push(Trouble { place: place.to_owned(), message: Some(message) });
+    }
     if let (Kind::List(fields), Some(items)) = (&field.kind, value.as_array()) {
         for (at, item) in items.iter().enumerate() {
             let place = format!("{place}[{at}]");
@@ -319,6 +323,15 @@ fn check(field: &Field, value: &Value, place: &str, found: &mut Vec<Trouble>) {
             }
         }
     }
+}
+
+/// Why a number counts nothing.
+fn no_count(value: &Value) -> Option<String> {
+    let number = value.as_f64()?;
+    if number.fract() != 0.0 {
+        return Some(format!("Expected an integer, got {value}"));
+    }
+    (number < 0.0).then(|| format!("Expected a value greater than or equal to 0, got {value}"))
 }
 
 #[cfg(test)]
@@ -345,6 +358,11 @@ mod tests {
         assert_eq!(
             told("todowrite", &input, MisuseWords::First),
             "SchemaError(Missing key\n  at [\"todos\"][0][\"status\"])"
+        );
+        let input = json!({"filePath": "a", "offset": -1, "limit": 1.5});
+        assert_eq!(
+            told("read", &input, MisuseWords::All),
+            "[\"offset\"]: Expected a value greater than or equal to 0, got -1\n[\"limit\"]: Expected an integer, got 1.5"
         );
         assert_eq!(told("write", &json!({"filePath": "a", "content": ""}), MisuseWords::All), "");
     }

@@ -1,7 +1,10 @@
 //! `edit`: some words of a file are replaced. Asked for as `write` is, and told with the same diff.
 
+mod alike;
+
 use super::write::{Change, WritePlan, without_mark};
 use super::{Place, Plan};
+use crate::javascript::{trimmed, units};
 use crate::world::{Effect, Found, Purpose, World};
 
 /// An edit, until it is known what the file holds.
@@ -13,6 +16,7 @@ pub(crate) struct EditPlan {
     everywhere: bool,
 }
 
+const NAMELESS: &str = "filePath is required";
 const SAME: &str = "No changes to apply: oldString and newString are identical.";
 const NOTHING_TO_REPLACE: &str = "oldString cannot be empty when editing an existing file. Provide the exact text to \
                                   replace, or use write for an intentional full-file replacement.";
@@ -20,16 +24,21 @@ const NOT_FOUND: &str = "Could not find oldString in the file. It must match exa
                          indentation, and line endings.";
 const AMBIGUOUS: &str =
     "Found multiple matches for oldString. Provide more surrounding context to make the match unique.";
+const TOO_MUCH: &str = "Refusing replacement because the matched span is much larger than oldString. Re-read the file \
+                        and provide the full exact oldString for the intended replacement.";
 
 impl World {
     /// What is wrong with an edit whatever the file holds.
     pub(super) fn vain_edit(&self, session: &str, call: usize) -> Option<String> {
         let text = |name| self.text_argument(session, call, name);
+        if text("filePath")?.is_empty() {
+            return Some(NAMELESS.to_owned());
+        }
         (text("oldString")? == text("newString")?).then(|| SAME.to_owned())
     }
 
     pub(super) fn start_edit(&mut self, session: &str, call: usize) {
-        let Some(place) = self.place_argument(session, call) else { return };
+        let Some(place) = self.place_to_change(session, call) else { return };
         let text = |name| self.text_argument(session, call, name);
         let (Some(old), Some(new)) = (text("oldString"), text("newString")) else { return };
         let everywhere =
@@ -41,15 +50,15 @@ impl World {
 
     /// It is known what the file holds: the edit becomes a write.
     pub(super) fn file_to_edit(&mut self, session: &str, call: usize, plan: &EditPlan, found: &Found) {
-        let Place { path, relative, .. } = plan.place.clone();
+        let Place { path, given, relative } = plan.place.clone();
         let edited = match found {
             Found::Nothing { .. } if plan.old.is_empty() => {
                 let (content, has_mark) = without_mark(&plan.new);
                 Ok((None, content, has_mark))
             }
-            Found::Nothing { .. } => Err(format!("File {path} not found")),
+            Found::Nothing { .. } => Err(format!("File {given} not found")),
             _ if plan.old.is_empty() => Err(NOTHING_TO_REPLACE.to_owned()),
-            Found::Folder(_) | Found::Tree(_) => Err(format!("Path is a directory, not a file: {path}")),
+            Found::Folder(_) | Found::Tree(_) => Err(format!("Path is a directory, not a file: {given}")),
             Found::File(bytes) => {
                 let (before, had_mark) = without_mark(&String::from_utf8_lossy(bytes));
                 plan.applied(&before).map(|after| {
@@ -60,7 +69,8 @@ impl World {
         };
         match edited {
             Ok((before, content, has_mark)) => {
-                let plan = WritePlan { path, relative, before, content, has_mark, change: Change::Edit };
+                let plan =
+                    WritePlan { path, given, relative, before, content, has_mark, change: Change::Edit };
                 self.ask_to_write(session, call, plan);
             }
             Err(message) => self.fail_call(session, call, &message),
@@ -77,40 +87,62 @@ impl EditPlan {
     }
 }
 
-/// The words as they stand are looked for first, then lines that differ at their ends only.
+/// The first way to look that finds words which stand in one place decides; with `everywhere`, the first that finds any.
 fn replaced(text: &str, old: &str, new: &str, everywhere: bool) -> Result<String, String> {
     let mut is_found = false;
-    for words in std::iter::once(old).chain(similar_lines(text, old)) {
-        let Some(first) = text.find(words) else { continue };
+    for words in alike::WAYS.iter().flat_map(|way| way(text, old)) {
+        let Some(first) = text.find(&words) else { continue };
         is_found = true;
-        if everywhere {
-            return Ok(text.replace(words, new));
+        if is_much_more(&words, old) {
+            return Err(TOO_MUCH.to_owned());
         }
-        if text.rfind(words) == Some(first) {
+        if everywhere {
+            return Ok(replaced_everywhere(text, &words, new));
+        }
+        if text.rfind(&words) == Some(first) {
             return Ok(format!("{}{new}{}", &text[..first], &text[first + words.len()..]));
         }
     }
     Err(if is_found { AMBIGUOUS } else { NOT_FOUND }.to_owned())
 }
 
-/// The places of a text whose lines are the wanted ones, but for the space around each.
-fn similar_lines<'t>(text: &'t str, wanted: &str) -> Vec<&'t str> {
-    let mut wanted: Vec<&str> = wanted.split('\n').map(str::trim).collect();
-    if wanted.last() == Some(&"") {
-        wanted.pop();
+/// Would more be replaced than anybody can have meant?
+fn is_much_more(found: &str, wanted: &str) -> bool {
+    let (lines, wanted_lines) = (found.split('\n').count(), wanted.split('\n').count());
+    if lines >= (wanted_lines + 3).max(wanted_lines * 2) {
+        return true;
     }
-    let mut starts = vec![0];
-    starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
-    let end_of = |line: usize| starts.get(line + 1).map_or(text.len(), |next| next - 1);
-    let line = |at: usize| text[starts[at]..end_of(at)].trim();
-    let count = wanted.len();
-    if count == 0 || count > starts.len() {
-        return Vec::new();
+    let (length, wanted) = (units(trimmed(found)), units(trimmed(wanted)));
+    wanted_lines > 1 && length > (wanted + 500).max(wanted * 4)
+}
+
+/// In the servers' language some signs of the new words stand for others.
+fn replaced_everywhere(text: &str, old: &str, new: &str) -> String {
+    if !new.contains('$') {
+        return text.replace(old, new);
     }
-    (0..=starts.len() - count)
-        .filter(|first| wanted.iter().enumerate().all(|(at, wanted)| line(first + at) == *wanted))
-        .map(|first| &text[starts[first]..end_of(first + count - 1)])
-        .collect()
+    let mut made = String::new();
+    let mut end = 0;
+    for (at, _) in text.match_indices(old) {
+        made.push_str(&text[end..at]);
+        end = at + old.len();
+        let mut rest = new;
+        while let Some((plain, sign)) = rest.split_once('$') {
+            made.push_str(plain);
+            let (meant, length) = match sign.as_bytes().first() {
+                Some(b'$') => ("$", 1),
+                Some(b'&') => (old, 1),
+                Some(b'`') => (&text[..at], 1),
+                Some(b'\'') => (&text[end..], 1),
+                _ => ("$", 0),
+            };
+            made.push_str(meant);
+            rest = &sign[length..];
+        }
+        made.push_str(rest);
+    }
+    made.push_str(&text[end..]);
+    made
 }
 
 #[cfg(test)]
@@ -129,6 +161,9 @@ mod tests {
             ("four", "FOUR", false, Err(NOT_FOUND)),
             ("one\ntwo", "x", false, Ok("x\nthree\ntwo\n")),
             ("  three\n  two\n", "y", false, Ok("one\n  two\ny\n")),
+            ("one\\n  two\\nthree\\ntwo", "y", false, Err(TOO_MUCH)),
+            ("two", "[$&$$]$1$", true, Ok("one\n  [two$]$1$\nthree\n[two$]$1$\n")),
+            ("three", "$`|$'", true, Ok("one\n  two\none\n  two\n|\ntwo\n\ntwo\n")),
         ] {
             let after = after.map(str::to_owned).map_err(str::to_owned);
             assert_eq!(replaced(text, old, new, everywhere), after, "{old:?}");

@@ -5,9 +5,11 @@
 
 mod arguments;
 mod bash;
+mod begin;
+mod bounds;
 mod edit;
 mod outside;
-mod place;
+pub(super) mod place;
 mod question;
 mod read;
 mod search;
@@ -16,9 +18,13 @@ mod todos;
 mod webfetch;
 mod write;
 
+use super::permission::{forbidden, rejected};
 use super::turn::CallState;
 use super::{Found, World, session::merge};
-use place::{Place, inside, resolved};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use outside::Kind;
+use place::{Place, inside, relative, resolved};
 pub(crate) use question::OpenQuestion;
 use serde_json::{Value, json};
 pub(crate) use write::WritePlan;
@@ -27,7 +33,7 @@ pub(crate) use write::WritePlan;
 #[derive(Debug, Clone)]
 pub(crate) enum Plan {
     /// Read a file.
-    Read(read::ReadPlan),
+    Read(Box<read::ReadPlan>),
     /// Run a shell line.
     Shell(Box<bash::ShellPlan>),
     /// Replace words of a file.
@@ -35,7 +41,7 @@ pub(crate) enum Plan {
     /// Write a file.
     Write(write::WritePlan),
     /// Leave the workspace.
-    Leave(outside::LeavePlan),
+    Leave(Box<outside::LeavePlan>),
     /// Ask the person.
     Ask(question::QuestionPlan),
     /// Have another agent do something.
@@ -49,42 +55,10 @@ pub(crate) enum Plan {
 }
 
 impl World {
-    /// The arguments are whole: what some tools tell before the call is told to run. Says whether the call has begun
-    /// with that, and will be told.
-    pub(crate) fn before_call_runs(&mut self, session: &str, call: usize) -> bool {
-        let tool = self.run_mut(session).and_then(|run| run.calls.get(call)).map(|call| call.tool.clone());
-        match tool.as_deref() {
-            Some("question") => self.ask_question(session, call),
-            Some("todowrite") => self.tell_todos_early(session, call),
-            Some("bash") => return self.start_shell_early(session, call),
-            Some("task") => return self.start_task_early(session, call),
-            _ => {}
-        }
-        false
-    }
-
-    /// Tells that a call runs, once. What is known of it already stays.
-    pub(crate) fn tell_running(&mut self, session: &str, call: usize) {
-        let Some(told) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else { return };
-        if std::mem::replace(&mut told.is_told, true) || told.state != CallState::Running {
-            return;
-        }
-        let known = self.call_part(session, call).and_then(|(message, part)| {
-            self.part_mut(session, &message, part).map(|part| part["state"].clone())
-        });
-        self.set_state(session, call, |input, started| {
-            let mut state = json!({"status": "running", "input": input, "time": {"start": started}});
-            for key in ["title", "metadata"] {
-                if let Some(value) = known.as_ref().and_then(|known| known.get(key)) {
-                    state[key] = value.clone();
-                }
-            }
-            state
-        });
-    }
-
     /// The arguments are whole, and all that was on its way is done.
     pub(crate) fn start_call(&mut self, session: &str, call: usize) {
+        let skill = self.text_argument(session, call, "name").unwrap_or_default();
+        let is_unknown_skill = !self.profile.skills.contains(&skill.as_str());
         let Some(run) = self.run_mut(session) else { return };
         let Some(starting) = run.calls.get(call) else { return };
         match starting.tool.as_str() {
@@ -98,6 +72,11 @@ impl World {
             "write" => self.start_write(session, call),
             "question" => self.start_question(session, call),
             "todowrite" => self.start_todos(session, call),
+            "skill" if is_unknown_skill => {
+                let known = self.profile.skills.join(", ");
+                let message = format!("Skill \"{skill}\" not found. Available skills: {known}");
+                self.fail_call(session, call, &message);
+            }
             other => {
                 let known = "bash, edit, glob, grep, question, read, task, todowrite, webfetch, write";
                 let message =
@@ -110,10 +89,13 @@ impl World {
     /// Nobody objects: the call acts.
     pub(crate) fn allow_call(&mut self, session: &str, call: usize, approval: Value) {
         let Some(allowed) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else { return };
-        let leaves = allowed.approval.get("outsideWorkspace").cloned();
-        allowed.approval = approval;
-        if let Some(leaves) = leaves {
-            allowed.approval["outsideWorkspace"] = leaves;
+        let before = std::mem::replace(&mut allowed.approval, approval);
+        if allowed.approval.get("outsideWorkspace").is_none() && before.get("outsideWorkspace").is_some() {
+            for key in ["outsideWorkspace", "outsideWorkspacePath"] {
+                if let Some(leaves) = before.get(key) {
+                    allowed.approval[key] = leaves.clone();
+                }
+            }
         }
         let Some(plan) = allowed.plan.clone() else { return };
         if self.profile.tool_progress {
@@ -121,12 +103,12 @@ impl World {
         }
         match plan {
             Plan::Shell(_) => self.next_shell_wish(session, call),
-            Plan::Read(plan) => self.read(session, call, plan),
+            Plan::Read(plan) => self.read(session, call, *plan),
             Plan::Search(plan) => self.search(session, call, &plan),
             Plan::Fetch(plan) => self.fetch(session, call, plan),
             Plan::Task(_) => self.give_task(session, call),
             Plan::Write(plan) => self.write(session, call, &plan),
-            Plan::Leave(plan) => self.leave(session, call, plan),
+            Plan::Leave(plan) => self.leave(session, call, *plan),
             Plan::Todos(plan) => self.write_todos(session, call, &plan),
             // Nobody has to allow them: an edit has become a write by then.
             Plan::Ask(_) | Plan::Edit(_) => {}
@@ -139,13 +121,13 @@ impl World {
             self.run_mut(session).and_then(|run| run.calls.get(call)).and_then(|call| call.plan.clone());
         match (plan, found) {
             (_, Err(message)) => self.fail_call(session, call, &message),
-            (Some(Plan::Read(plan)), Ok(found)) => self.file_read(session, call, plan, found),
             (Some(Plan::Edit(plan)), Ok(found)) => self.file_to_edit(session, call, &plan, &found),
             (Some(Plan::Search(plan)), Ok(found)) => self.searched(session, call, &plan, &found),
             (Some(Plan::Write(plan)), Ok(found)) => self.file_to_write(session, call, plan, found),
             (
                 Some(
                     Plan::Leave(_)
+                    | Plan::Read(_)
                     | Plan::Ask(_)
                     | Plan::Todos(_)
                     | Plan::Shell(_)
@@ -173,24 +155,17 @@ impl World {
         usize::try_from(self.argument(session, call, name)?.as_u64()?).ok()
     }
 
-    /// The place that a call names. A call without one fails; one that leads outside asks first.
-    fn place_argument(&mut self, session: &str, call: usize) -> Option<Place> {
-        let directory = self.sessions.get(session)?.directory.clone();
-        let Some(path) = self.text_argument(session, call, "filePath") else {
-            self.fail_call(session, call, "standin: the call needs the string 'filePath'");
-            return None;
-        };
-        match inside(&directory, &path) {
-            Some(relative) => {
-                let whole = resolved(&directory, &path);
-                let given = if path.starts_with('/') { path } else { whole.clone() };
-                Some(Place { path: whole, given, relative })
-            }
-            None => {
-                self.ask_to_leave(session, call, &directory, path);
-                None
-            }
-        }
+    /// The place that a call names.
+    fn place_argument(&self, session: &str, call: usize) -> Option<Place> {
+        let directory = &self.sessions.get(session)?.directory;
+        let path = self.text_argument(session, call, "filePath")?;
+        Some(Place::named(directory, &path))
+    }
+
+    /// The place that a call wants to change; one that leads outside is asked for first.
+    fn place_to_change(&mut self, session: &str, call: usize) -> Option<Place> {
+        let place = self.place_argument(session, call)?;
+        self.may_go(session, call, &place.given, &place.path, Kind::File).then_some(place)
     }
 
     fn set_plan(&mut self, session: &str, call: usize, plan: Plan) {
@@ -199,12 +174,16 @@ impl World {
         }
     }
 
-    /// The person said no: the call fails, and the turn ends with its step.
-    pub(crate) fn reject_call(&mut self, session: &str, call: usize) {
-        if let Some(run) = self.run_mut(session) {
+    /// The person said no: the call fails, and the turn ends with its step; but the agent goes on if it is told why, or
+    /// works for another one where that counts.
+    pub(crate) fn reject_call(&mut self, session: &str, call: usize, message: Option<&str>) {
+        let works_for_another = self.sessions.get(session).is_some_and(|owner| owner.parent.is_some());
+        let goes_on = works_for_another && self.profile.rejected_children_go_on;
+        let is_told_why = message.is_some_and(|message| !message.is_empty());
+        if let Some(run) = self.run_mut(session).filter(|_| !goes_on && !is_told_why) {
             run.rejected = true;
         }
-        self.fail_call(session, call, "The user rejected permission to use this specific tool call.");
+        self.fail_call(session, call, &rejected(message));
     }
 
     /// A rule says no: the call fails, and the agent goes on.
@@ -215,10 +194,7 @@ impl World {
         if self.profile.tool_progress {
             self.progress(session, call, json!({}));
         }
-        let message = format!(
-            "The user has specified a rule which prevents you from using this specific tool call. Here are some of \
-             the relevant rules {rules}"
-        );
+        let message = forbidden(rules);
         self.fail_call(session, call, &message);
     }
 
@@ -226,18 +202,33 @@ impl World {
         if self.is_subtask(session) {
             return self.subtask_done(session, Err(message));
         }
+        if self.withhold_failure(session, call, message) {
+            return;
+        }
         let now = self.now_ms;
         let approval = self.approval_of(session, call);
         let tells_approval = self.profile.tool_progress && !approval.is_null();
+        // What was told of it while it ran stays.
+        let mut metadata = self.told_metadata(session, call);
+        if tells_approval {
+            tell_approval(&mut metadata, approval);
+        }
         self.set_state(session, call, |input, started| {
             let mut state = json!({"status": "error", "input": input, "error": message});
-            if tells_approval {
-                state["metadata"] = json!({"approval": approval});
+            if !metadata.is_null() {
+                state["metadata"] = metadata;
             }
             state["time"] = json!({"start": started, "end": now});
             state
         });
         self.call_done(session, call);
+    }
+
+    fn told_metadata(&mut self, session: &str, call: usize) -> Value {
+        let Some((message, part)) = self.call_part(session, call) else { return Value::Null };
+        self.part_mut(session, &message, part)
+            .map(|part| part["state"]["metadata"].clone())
+            .unwrap_or_default()
     }
 
     /// Shows a running call's metadata.
@@ -258,11 +249,15 @@ impl World {
     }
 
     /// Ends a call well. `only_told` are fields of the metadata that the event tells and REST does not keep.
-    pub(crate) fn complete_call(&mut self, session: &str, call: usize, result: &Completed) {
+    pub(crate) fn complete_call(&mut self, session: &str, call: usize, mut result: Completed) {
         if self.is_subtask(session) {
-            return self.subtask_done(session, Ok(result));
+            return self.subtask_done(session, Ok(&result));
+        }
+        if self.withhold_result(session, call, &result) {
+            return;
         }
         let now = self.now_ms;
+        self.bounded(session, call, &mut result);
         let approval = self.approval_of(session, call);
         let mut metadata = result.metadata.clone();
         if self.profile.tool_progress {
@@ -270,19 +265,34 @@ impl World {
         }
         let mut told = metadata.clone();
         merge(&mut told, result.only_told.clone());
+        let attachments = self.attached(session, call, &result.attachments);
         for shown in [told, metadata] {
             let is_last = self.state_is_completed(session, call);
             self.put_state(session, call, |input, started| {
-                json!({
+                let mut state = json!({
                     "status": "completed", "input": input, "output": result.output, "title": result.title,
                     "metadata": shown, "time": {"start": started, "end": now},
-                })
+                });
+                if !attachments.is_empty() {
+                    state["attachments"] = json!(attachments);
+                }
+                state
             });
             if !is_last {
                 self.emit_call(session, call);
             }
         }
         self.call_done(session, call);
+    }
+
+    fn attached(&mut self, session: &str, call: usize, files: &[(&'static str, Vec<u8>)]) -> Vec<Value> {
+        let message = self.call_part(session, call).map(|(message, _)| message).unwrap_or_default();
+        let of_file = |(kind, bytes): &(&str, Vec<u8>)| {
+            let url = format!("data:{kind};base64,{}", STANDARD.encode(bytes));
+            let id = self.ids.ascending("prt", self.now_ms);
+            json!({"type": "file", "mime": kind, "url": url, "id": id, "sessionID": session, "messageID": message})
+        };
+        files.iter().map(of_file).collect()
     }
 
     fn state_is_completed(&mut self, session: &str, call: usize) -> bool {
@@ -356,10 +366,19 @@ fn tell_approval(metadata: &mut Value, approval: Value) {
 }
 
 /// A call's good end.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Completed {
     pub(crate) output: String,
     pub(crate) title: String,
     pub(crate) metadata: Value,
     pub(crate) only_told: Value,
+    /// Files that belong to the output: each its kind and its bytes.
+    pub(crate) attachments: Vec<(&'static str, Vec<u8>)>,
+}
+
+impl Default for Completed {
+    fn default() -> Self {
+        let (output, title) = (String::new(), String::new());
+        Self { output, title, metadata: json!({}), only_told: json!({}), attachments: Vec::new() }
+    }
 }

@@ -1,47 +1,70 @@
-//! A call that leads out of the workspace: the person is asked, whatever the tool is. The stand-in itself never goes
-//! there: to `read` it is as if every folder outside were empty, and `write` says that it does not.
+//! A call that leads out of the workspace: the person is asked first, whatever the tool is.
 
-use super::{Plan, resolved};
+use super::{Plan, inside};
 use crate::world::World;
 use crate::world::permission::Wish;
 use serde_json::json;
 
-/// A way out that may be allowed.
+/// A way out that may be allowed; the call goes on with its own plan then, or begins again.
 #[derive(Debug, Clone)]
 pub(crate) struct LeavePlan {
-    path: String,
+    then: Option<Plan>,
+}
+
+/// What stands outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
 }
 
 impl World {
-    /// Asks whether a call may go where it wants to.
-    pub(super) fn ask_to_leave(&mut self, session: &str, call: usize, directory: &str, path: String) {
-        let tool = self.run_mut(session).and_then(|run| run.calls.get(call)).map(|call| call.tool.clone());
-        let whole = resolved(directory, &path);
-        let folder = whole.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let pattern = format!("{folder}/*");
+    /// May a call go to a place? If that has to be asked, the call goes on when it is allowed.
+    pub(super) fn may_go(
+        &mut self,
+        session: &str,
+        call: usize,
+        given: &str,
+        whole: &str,
+        kind: Kind,
+    ) -> bool {
+        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else {
+            return false;
+        };
+        let Some(asking) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else {
+            return false;
+        };
+        if asking.has_left || inside(&directory, whole).is_some() {
+            return true;
+        }
+        let then = asking.plan.take();
+        let folder = match kind {
+            Kind::Folder => whole,
+            Kind::File => whole.rsplit_once('/').map_or("", |(folder, _)| folder),
+        };
         let folder = if folder.is_empty() { "/" } else { folder };
-        // A file that is not there is looked for in its folder, and that is what the person is asked about.
-        let is_missing_read = tool.as_deref() == Some("read") && self.profile.asks_for_folder_of_missing;
-        let named = if is_missing_read { folder } else { path.as_str() };
-        let metadata = json!({"filepath": named, "parentDir": folder});
+        let pattern = format!("{}/*", folder.trim_end_matches('/'));
+        let metadata = json!({"filepath": given, "parentDir": folder});
         let wish = Wish {
             permission: "external_directory",
             patterns: vec![pattern.clone()],
             metadata,
             always: vec![pattern],
         };
-        self.set_plan(session, call, Plan::Leave(LeavePlan { path }));
+        self.set_plan(session, call, Plan::Leave(Box::new(LeavePlan { then })));
         self.ask_or_allow(session, call, &wish);
+        false
     }
 
     /// The person said yes.
     pub(super) fn leave(&mut self, session: &str, call: usize, plan: LeavePlan) {
-        let LeavePlan { path } = plan;
-        let tool = self.run_mut(session).and_then(|run| run.calls.get(call)).map(|call| call.tool.clone());
-        let message = match tool.as_deref() {
-            Some("read") => format!("File not found: {path}"),
-            _ => format!("standin keeps to its workspace: it does not write {path}"),
-        };
-        self.fail_call(session, call, &message);
+        let Some(leaving) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else { return };
+        leaving.has_left = true;
+        leaving.plan.clone_from(&plan.then);
+        match plan.then {
+            Some(Plan::Read(plan)) => self.ask_to_read(session, call, *plan),
+            Some(Plan::Search(plan)) => self.search(session, call, &plan),
+            _ => self.start_call(session, call),
+        }
     }
 }

@@ -11,8 +11,28 @@ pub(super) struct Place {
     pub(super) relative: String,
 }
 
+impl Place {
+    /// A call's path, as both servers join it to the directory.
+    pub(super) fn named(directory: &str, given: &str) -> Self {
+        let path = resolved(directory, given);
+        let whole = if given.starts_with('/') { given.to_owned() } else { path.clone() };
+        Self { relative: relative(directory, &path), given: whole, path }
+    }
+}
+
+/// The way from the directory to a path.
+pub(super) fn relative(directory: &str, path: &str) -> String {
+    let steps = |path: &str| -> Vec<String> {
+        path.split('/').filter(|step| !step.is_empty()).map(str::to_owned).collect()
+    };
+    let (from, to) = (steps(directory), steps(path));
+    let shared = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+    let up = from[shared..].iter().map(|_| "..".to_owned());
+    up.chain(to[shared..].iter().cloned()).collect::<Vec<String>>().join("/")
+}
+
 /// The path relative to the directory, if it stays inside by its spelling.
-pub(super) fn inside(directory: &str, path: &str) -> Option<String> {
+pub(crate) fn inside(directory: &str, path: &str) -> Option<String> {
     let whole = resolved(directory, path);
     if whole == directory {
         return Some(String::new());
@@ -21,7 +41,7 @@ pub(super) fn inside(directory: &str, path: &str) -> Option<String> {
 }
 
 /// The absolute path that is meant, by its spelling; links are the business of whoever opens it.
-pub(super) fn resolved(directory: &str, path: &str) -> String {
+pub(crate) fn resolved(directory: &str, path: &str) -> String {
     let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
     let mut parts = Vec::new();
     for part in whole.split('/') {
@@ -38,7 +58,14 @@ pub(super) fn resolved(directory: &str, path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::inside;
+    use super::{inside, relative};
+
+    #[test]
+    fn the_way_to_a_place_may_lead_up() {
+        for (path, way) in [("/w/s/a", "a"), ("/w/s", ""), ("/w/x/y", "../x/y"), ("/etc", "../../etc")] {
+            assert_eq!(relative("/w/s", path), way, "{path}");
+        }
+    }
 
     #[test]
     fn a_path_stays_inside_by_its_spelling() {

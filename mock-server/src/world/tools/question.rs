@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 /// A question that waits for its answer.
 #[derive(Debug)]
 pub(crate) struct OpenQuestion {
-    id: String,
-    session: String,
+    pub(crate) id: String,
+    pub(crate) session: String,
     call: usize,
     /// As the event and the list have it.
     pub(crate) wire: Value,
@@ -39,6 +39,11 @@ impl World {
         let id = self.ids.ascending("que", now);
         let wire = json!({"id": id, "sessionID": session, "questions": told, "tool": tool});
         self.set_plan(session, call, Plan::Ask(QuestionPlan { questions }));
+        if self.profile.prompts_dismiss
+            && self.sessions.get(session).is_some_and(|owner| !owner.queue.is_empty())
+        {
+            return;
+        }
         self.emit_session(session, "question.asked", wire.clone());
         self.questions.push(OpenQuestion { id, session: session.to_owned(), call, wire });
     }
@@ -51,15 +56,21 @@ impl World {
             .is_some_and(|call| matches!(call.plan, Some(Plan::Ask(_))));
         if !is_asked {
             self.fail_call(session, call, "standin: the question tool needs the list 'questions'");
+        } else if !self.questions.iter().any(|open| open.session == session && open.call == call) {
+            // The person has something else to say already.
+            self.end_dismissed(session, call);
         }
     }
 
     /// The person answers: for each question the labels that they chose, or words of their own.
     pub(crate) fn answer_question(&mut self, ticket: Ticket, id: &str, answers: &[Vec<String>]) {
         let Some(open) = self.take_question(ticket, id) else { return };
-        let OpenQuestion { id, session, call, .. } = open;
-        let properties = json!({"sessionID": session, "requestID": id, "answers": answers});
-        self.emit_session(&session, "question.replied", properties);
+        let properties = json!({"sessionID": open.session, "requestID": open.id, "answers": answers});
+        self.emit_session(&open.session, "question.replied", properties);
+        if !self.is_open_call(&open) {
+            return;
+        }
+        let OpenQuestion { session, call, .. } = open;
         let Some(Plan::Ask(QuestionPlan { questions })) =
             self.run_mut(&session).and_then(|run| run.calls.get(call)).and_then(|call| call.plan.clone())
         else {
@@ -70,33 +81,58 @@ impl World {
             output: told_to_agent(&questions, answers),
             title: format!("Asked {count} question{}", if count == 1 { "" } else { "s" }),
             metadata: json!({"answers": answers, "truncated": false}),
-            only_told: json!({}),
+            ..Completed::default()
         };
-        self.end_question(&session, call, &result);
+        self.end_question(&session, call, result);
     }
 
     /// The person dismisses the question: the turn ends with this step.
     pub(crate) fn dismiss_question(&mut self, ticket: Ticket, id: &str) {
-        let Some(open) = self.take_question(ticket, id) else { return };
+        if let Some(open) = self.take_question(ticket, id) {
+            self.dismiss(&open);
+        }
+    }
+
+    /// A prompt dismisses what is open in its session.
+    pub(crate) fn dismiss_questions(&mut self, session: &str) {
+        while let Some(at) = self.questions.iter().position(|open| open.session == session) {
+            let open = self.questions.remove(at);
+            self.dismiss(&open);
+        }
+    }
+
+    fn dismiss(&mut self, open: &OpenQuestion) {
         let OpenQuestion { id, session, call, .. } = open;
-        self.emit_session(&session, "question.rejected", json!({"sessionID": session, "requestID": id}));
-        if let Some(run) = self.run_mut(&session) {
+        self.emit_session(session, "question.rejected", json!({"sessionID": session, "requestID": id}));
+        if self.is_open_call(open) {
+            self.end_dismissed(session, *call);
+        }
+    }
+
+    /// Does the call still wait that asked it? Its turn may be over.
+    fn is_open_call(&mut self, open: &OpenQuestion) -> bool {
+        let asked_in = &open.wire["tool"]["messageID"];
+        self.run_mut(&open.session).is_some_and(|run| *asked_in == run.message)
+    }
+
+    fn end_dismissed(&mut self, session: &str, call: usize) {
+        if let Some(run) = self.run_mut(session) {
             run.rejected = true;
         }
         if !self.profile.dismissal_completes {
-            self.fail_call(&session, call, "The user dismissed this question");
+            self.fail_call(session, call, "The user dismissed this question");
             return;
         }
         let result = Completed {
             output: DISMISSED.to_owned(),
             title: "Question dismissed".to_owned(),
             metadata: json!({"answers": [], "dismissed": true, "truncated": false}),
-            only_told: json!({}),
+            ..Completed::default()
         };
-        self.end_question(&session, call, &result);
+        self.end_question(session, call, result);
     }
 
-    fn end_question(&mut self, session: &str, call: usize, result: &Completed) {
+    fn end_question(&mut self, session: &str, call: usize, result: Completed) {
         if self.profile.tool_progress {
             self.progress(session, call, json!({"output": result.output}));
         }
@@ -115,6 +151,20 @@ impl World {
         };
         self.reply_json(ticket, json!(true));
         Some(self.questions.remove(at))
+    }
+}
+
+impl OpenQuestion {
+    /// As the list has it.
+    pub(crate) fn listed(&self, tells_blocking: bool) -> Value {
+        let mut listed = self.wire.clone();
+        if let Some(tool) =
+            listed.as_object_mut().filter(|_| tells_blocking).and_then(|map| map.remove("tool"))
+        {
+            listed["blocking"] = Value::Null;
+            listed["tool"] = tool;
+        }
+        listed
     }
 }
 

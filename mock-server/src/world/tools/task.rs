@@ -14,6 +14,8 @@ pub(crate) struct TaskPlan {
     description: String,
     prompt: String,
     agent: String,
+    /// The session of an earlier task, as the call names it.
+    resumed: Option<String>,
     /// The session in which it is done, and the message of its prompt.
     child: Option<(String, String)>,
 }
@@ -24,8 +26,16 @@ const MUST_NOT: [&str; 4] = ["task", "question", "suggest", "repo_clone"];
 impl World {
     /// Some servers give the work away before they tell that the call runs.
     pub(super) fn start_task_early(&mut self, session: &str, call: usize) -> bool {
+        let agent = self.text_argument(session, call, "subagent_type").unwrap_or_default();
+        let asks = self.permissions.asks(&self.who(session), "task", &agent);
         if self.profile.subagent_rules {
             return false;
+        }
+        self.meet_agent(&agent);
+        if !asks && self.may_work(&agent).is_err() {
+            self.tell_running(session, call);
+            self.start_task(session, call);
+            return true;
         }
         self.start_task(session, call);
         self.tell_running(session, call);
@@ -41,7 +51,7 @@ impl World {
         };
         let metadata = json!({"description": description, "subagent_type": agent});
         let patterns = vec![agent.clone()];
-        let plan = TaskPlan { description, prompt, agent, child: None };
+        let plan = TaskPlan { description, prompt, agent, resumed: text(self, "task_id"), child: None };
         self.set_plan(session, call, Plan::Task(Box::new(plan)));
         let wish = Wish { permission: "task", patterns, metadata, always: vec!["*".to_owned()] };
         self.ask_or_allow(session, call, &wish);
@@ -54,7 +64,7 @@ impl World {
         self.set_plan(
             session,
             call,
-            Plan::Task(Box::new(TaskPlan { description, prompt, agent, child: None })),
+            Plan::Task(Box::new(TaskPlan { description, prompt, agent, resumed: None, child: None })),
         );
         self.give_task(session, call);
     }
@@ -63,12 +73,79 @@ impl World {
     pub(super) fn give_task(&mut self, session: &str, call: usize) {
         let Some(plan) = self.task_plan(session, call) else { return };
         self.meet_agent(&plan.agent);
-        if !self.permissions.knows(&plan.agent) {
-            let message = format!("Unknown agent type: {} is not a valid agent type", plan.agent);
+        if let Err(message) = self.may_work(&plan.agent) {
             self.fail_call(session, call, &message);
             return;
         }
-        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
+        let resumed = plan.resumed.clone().filter(|id| self.sessions.contains_key(id));
+        let child = match resumed {
+            Some(child) if self.profile.subagent_rules && !self.is_child(&child, session) => {
+                let message = format!("Cannot resume session {child}: not a child of the current session");
+                self.fail_call(session, call, &message);
+                return;
+            }
+            Some(child) => {
+                if self.profile.subagent_rules {
+                    self.emit_session_updated(&child);
+                }
+                child
+            }
+            None => match self.session_for_task(session, &plan) {
+                Some(child) => child,
+                None => return,
+            },
+        };
+        if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
+            call.title = Some(plan.description.clone());
+        }
+        self.progress(session, call, told(session, &child));
+        let tools = self.profile.subagent_rules.then(|| self.tools_taken_away(&plan.agent));
+        let prompt = Prompt {
+            agent: Some(plan.agent.clone()),
+            tools,
+            parts: vec![json!({"type": "text", "text": plan.prompt})],
+            ..Prompt::default()
+        };
+        let message = self.store_prompt(&child, prompt);
+        if self.profile.subagent_rules {
+            // What the prompt takes away stands behind all other rules.
+            let mut last = vec![MUST_NOT[2], MUST_NOT[3], MUST_NOT[1]];
+            if !self.permissions.is_ruled(&plan.agent, "todowrite") {
+                last.push("todowrite");
+            }
+            last.push(MUST_NOT[0]);
+            if let Some(owner) = self.sessions.get_mut(&child) {
+                owner.permission = Some(denials(&last));
+            }
+            self.emit_session_updated(&child);
+        }
+        let plan = TaskPlan { child: Some((child, message)), ..plan };
+        self.set_plan(session, call, Plan::Task(Box::new(plan)));
+        self.effect(Purpose::TaskStart(session.to_owned(), call), Effect::Yield);
+    }
+
+    /// Can work be given to an agent of this name?
+    fn may_work(&self, agent: &str) -> Result<(), String> {
+        let configured = self.config.config.get("agent").and_then(|agents| agents.get(agent));
+        let mode = configured.and_then(|agent| agent["mode"].as_str());
+        let own = self.profile.primary_agents;
+        let is_primary = mode.map_or(own.contains(&agent), |mode| mode == "primary" && !own.is_empty());
+        if is_primary {
+            return Err(format!("Agent \"{agent}\" is a primary agent and cannot be used as a subagent"));
+        }
+        if !self.permissions.knows(agent) {
+            return Err(format!("Unknown agent type: {agent} is not a valid agent type"));
+        }
+        Ok(())
+    }
+
+    fn is_child(&self, session: &str, parent: &str) -> bool {
+        self.sessions.get(session).and_then(|child| child.parent.as_deref()) == Some(parent)
+    }
+
+    /// A new session for a task.
+    fn session_for_task(&mut self, session: &str, plan: &TaskPlan) -> Option<String> {
+        let directory = self.sessions.get(session)?.directory.clone();
         let child = self.create_session_quietly(
             &directory,
             NewSession {
@@ -86,28 +163,15 @@ impl World {
             self.emit_outside_project(&directory, "sandbox.status.changed", status);
         }
         self.emit_created(&child);
-        if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
-            call.title = Some(plan.description.clone());
+        Some(child)
+    }
+
+    fn tools_taken_away(&self, agent: &str) -> Value {
+        let mut tools = json!({"question": false, "task": false});
+        if !self.permissions.is_ruled(agent, "todowrite") {
+            tools["todowrite"] = json!(false);
         }
-        self.progress(session, call, told(session, &child));
-        let tools = self.profile.subagent_rules.then(|| json!({"question": false, "task": false}));
-        let prompt = Prompt {
-            agent: Some(plan.agent.clone()),
-            tools,
-            parts: vec![json!({"type": "text", "text": plan.prompt})],
-            ..Prompt::default()
-        };
-        let message = self.store_prompt(&child, prompt);
-        if self.profile.subagent_rules {
-            // What the prompt takes away stands behind all other rules.
-            if let Some(owner) = self.sessions.get_mut(&child) {
-                owner.permission = Some(denials(&[MUST_NOT[2], MUST_NOT[3], MUST_NOT[1], MUST_NOT[0]]));
-            }
-            self.emit_session_updated(&child);
-        }
-        let plan = TaskPlan { child: Some((child, message)), ..plan };
-        self.set_plan(session, call, Plan::Task(Box::new(plan)));
-        self.effect(Purpose::TaskStart(session.to_owned(), call), Effect::Yield);
+        tools
     }
 
     pub(crate) fn begin_task(&mut self, session: &str, call: usize) {
@@ -141,8 +205,8 @@ impl World {
         }
         let mut metadata = told(session, &child);
         metadata["truncated"] = json!(false);
-        let result = Completed { output, title: description, metadata, only_told: json!({}) };
-        self.complete_call(session, call, &result);
+        let result = Completed { output, title: description, metadata, ..Completed::default() };
+        self.complete_call(session, call, result);
     }
 
     /// The calls of a turn that another agent works for, and its sessions.
@@ -198,7 +262,8 @@ impl World {
 
     fn rules_for_task(&self, agent: &str) -> Value {
         if self.profile.subagent_rules {
-            return denials(&MUST_NOT);
+            let unruled = (!self.permissions.is_ruled(agent, "todowrite")).then_some("todowrite");
+            return denials(&unruled.into_iter().chain(MUST_NOT).collect::<Vec<&str>>());
         }
         let unruled =
             ["todowrite", "task"].into_iter().filter(|name| !self.permissions.is_ruled(agent, name));

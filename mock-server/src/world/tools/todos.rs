@@ -55,8 +55,8 @@ impl World {
         }
         metadata["truncated"] = json!(false);
         let open = todos.iter().filter(|todo| todo["status"] != "completed").count();
-        let result = Completed { output, title: format!("{open} todos"), metadata, only_told: json!({}) };
-        self.complete_call(session, call, &result);
+        let result = Completed { output, title: format!("{open} todos"), metadata, ..Completed::default() };
+        self.complete_call(session, call, result);
     }
 
     fn keep_todos(&mut self, session: &str, todos: &[Value]) {

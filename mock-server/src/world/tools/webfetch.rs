@@ -71,7 +71,7 @@ impl World {
                 self.complete_call(
                     session,
                     call,
-                    &Completed { output, title, metadata, only_told: json!({}) },
+                    Completed { output, title, metadata, ..Completed::default() },
                 );
             }
             Err(message) => self.fail_call(session, call, &message),

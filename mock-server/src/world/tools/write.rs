@@ -1,6 +1,7 @@
 //! `write`: a whole file, asked for as `edit`, with a diff in the question and in the result.
 
 use super::{Completed, Place, Plan};
+use crate::javascript::units;
 use crate::world::permission::Wish;
 use crate::world::{Effect, Found, Purpose, World, patch};
 use serde_json::{Value, json};
@@ -8,8 +9,10 @@ use serde_json::{Value, json};
 /// A write that may happen.
 #[derive(Debug, Clone)]
 pub(crate) struct WritePlan {
-    /// Absolute.
+    /// Absolute, without detours.
     pub(super) path: String,
+    /// Absolute, as the call spells it; that is what is told.
+    pub(super) given: String,
     /// Relative to the session's directory.
     pub(super) relative: String,
     /// The old content, without the mark; `None` when the file is new.
@@ -33,12 +36,15 @@ pub(super) enum Change {
 /// The byte order mark. Who writes over a file that has one keeps it, and no diff of a tool shows it.
 const MARK: char = '\u{feff}';
 
+/// Of longer texts one server tells no diff of its own.
+const DIFFED_MAX: usize = 500_000;
+
 const RESULT: &str = "Wrote file successfully.";
 const EDIT_RESULT: &str = "Edit applied successfully.";
 
 impl World {
     pub(super) fn start_write(&mut self, session: &str, call: usize) {
-        let Some(Place { path, relative, .. }) = self.place_argument(session, call) else { return };
+        let Some(Place { path, given, relative }) = self.place_to_change(session, call) else { return };
         let Some(content) = self.text_argument(session, call, "content") else {
             self.fail_call(session, call, "standin: the write tool needs the string 'content'");
             return;
@@ -46,6 +52,7 @@ impl World {
         let (content, has_mark) = without_mark(&content);
         let plan = WritePlan {
             path: path.clone(),
+            given,
             relative,
             before: None,
             content,
@@ -65,7 +72,7 @@ impl World {
                 (Some(before), had_mark)
             }
             Found::Folder(_) | Found::Tree(_) => {
-                let message = format!("standin does not write {}: it is a folder", plan.path);
+                let message = format!("BadResource: FileSystem.readFile ({})", plan.given);
                 self.fail_call(session, call, &message);
                 return;
             }
@@ -76,9 +83,9 @@ impl World {
 
     /// The change is known: ask, or go on.
     pub(super) fn ask_to_write(&mut self, session: &str, call: usize, plan: WritePlan) {
-        let mut metadata = json!({"filepath": plan.path, "diff": plan.diff()});
+        let mut metadata = json!({"filepath": plan.given, "diff": plan.diff()});
         if self.profile.file_diffs {
-            metadata["filediff"] = plan.file_diff();
+            metadata["filediff"] = plan.own_file_diff();
         }
         let patterns = vec![plan.relative.clone()];
         self.set_plan(session, call, Plan::Write(plan));
@@ -103,9 +110,9 @@ impl World {
     }
 
     fn tell_written(&mut self, session: &str, plan: &WritePlan) {
-        self.emit_session(session, "file.edited", json!({"file": plan.path}));
+        self.emit_session(session, "file.edited", json!({"file": plan.given}));
         let event = if plan.before.is_some() { "change" } else { "add" };
-        self.emit_session(session, "file.watcher.updated", json!({"file": plan.path, "event": event}));
+        self.emit_session(session, "file.watcher.updated", json!({"file": plan.given, "event": event}));
     }
 
     pub(crate) fn call_written(&mut self, session: &str, call: usize, done: Result<(), String>) {
@@ -126,21 +133,27 @@ impl World {
         if self.profile.tool_progress {
             self.progress(session, call, json!({"output": RESULT}));
         }
-        let mut metadata = json!({"diagnostics": {}, "filepath": plan.path, "exists": plan.before.is_some(), "truncated": false});
+        let mut metadata = json!({"diagnostics": {}, "filepath": plan.given, "exists": plan.before.is_some(), "truncated": false});
         let mut only_told = json!({});
         if self.profile.file_diffs {
-            metadata["filediff"] = plan.file_diff();
+            metadata["filediff"] = plan.own_file_diff();
             only_told = json!({"diff": plan.diff()});
         }
-        let result =
-            Completed { output: RESULT.to_owned(), title: plan.relative.clone(), metadata, only_told };
-        self.complete_call(session, call, &result);
+        let result = Completed {
+            output: RESULT.to_owned(),
+            title: plan.relative.clone(),
+            metadata,
+            only_told,
+            ..Completed::default()
+        };
+        self.complete_call(session, call, result);
     }
 }
 
 impl World {
     fn edited(&mut self, session: &str, call: usize, plan: &WritePlan) {
-        let metadata = json!({"diagnostics": {}, "diff": plan.diff(), "filediff": plan.file_diff()});
+        let file_diff = if self.profile.file_diffs { plan.own_file_diff() } else { plan.file_diff() };
+        let metadata = json!({"diagnostics": {}, "diff": plan.diff(), "filediff": file_diff});
         self.progress(session, call, metadata.clone());
         if self.profile.tool_progress {
             self.progress(session, call, json!({"output": EDIT_RESULT}));
@@ -152,7 +165,11 @@ impl World {
             only_told = json!({"diff": fields.remove("diff")});
         }
         let (output, title) = (EDIT_RESULT.to_owned(), plan.relative.clone());
-        self.complete_call(session, call, &Completed { output, title, metadata, only_told });
+        self.complete_call(
+            session,
+            call,
+            Completed { output, title, metadata, only_told, ..Completed::default() },
+        );
     }
 }
 
@@ -170,18 +187,36 @@ impl WritePlan {
         Effect::Write { path: self.path.clone(), content: format!("{mark}{}", self.content) }
     }
 
+    /// As a person reads it: without the line ends of other systems where some words of a file were replaced, and
+    /// without the indent that all lines share.
     fn diff(&self) -> String {
-        patch::index_style(
-            &self.path,
-            self.before.as_deref().unwrap_or_default(),
-            &self.content,
-            patch::Header::Plain,
-        )
+        let before = self.before.as_deref().unwrap_or_default();
+        let diff = if self.change == Change::Edit && self.before.is_some() {
+            let plain = |text: &str| text.replace("\r\n", "\n");
+            patch::index_style(&self.given, &plain(before), &plain(&self.content), patch::Header::Plain)
+        } else {
+            patch::index_style(&self.given, before, &self.content, patch::Header::Plain)
+        };
+        patch::without_indent(&diff)
     }
 
     fn file_diff(&self) -> Value {
-        let (additions, deletions) =
-            patch::count_texts(self.before.as_deref().unwrap_or_default(), &self.content);
-        json!({"file": self.path, "patch": self.diff(), "additions": additions, "deletions": deletions})
+        let (additions, deletions) = self.counts();
+        json!({"file": self.given, "patch": self.diff(), "additions": additions, "deletions": deletions})
+    }
+
+    /// The same as it is; of files that are too long nothing is told.
+    fn own_file_diff(&self) -> Value {
+        let before = self.before.as_deref().unwrap_or_default();
+        if units(before).max(units(&self.content)) > DIFFED_MAX {
+            return json!({"file": self.given, "patch": "", "additions": 0, "deletions": 0});
+        }
+        let (additions, deletions) = self.counts();
+        let patch = patch::index_style(&self.given, before, &self.content, patch::Header::Plain);
+        json!({"file": self.given, "patch": patch, "additions": additions, "deletions": deletions})
+    }
+
+    fn counts(&self) -> (usize, usize) {
+        patch::count_texts(self.before.as_deref().unwrap_or_default(), &self.content)
     }
 }

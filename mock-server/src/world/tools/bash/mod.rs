@@ -48,6 +48,13 @@ impl World {
         if !self.profile.quick_shell || !is_warm {
             return false;
         }
+        if self.text_argument(session, call, "command").is_some_and(|line| line.is_empty()) {
+            // It is told to run, and fails a moment later.
+            self.progress(session, call, json!({"output": ""}));
+            self.tell_running(session, call);
+            self.effect(Purpose::CallStart(session.to_owned(), call), Effect::Yield);
+            return true;
+        }
         self.start_shell(session, call);
         true
     }
@@ -76,6 +83,13 @@ impl World {
         let timeout_ms = timeout.map_or(PATIENCE_MS, |timeout| timeout as u64);
         let workdir = self.text_argument(session, call, "workdir").filter(|workdir| !workdir.is_empty());
         let directory = workdir.map_or_else(|| here.clone(), |workdir| super::resolved(&here, &workdir));
+        if line.is_empty() {
+            if self.told_metadata(session, call).is_null() {
+                self.progress(session, call, json!({"output": ""}));
+            }
+            self.fail_call(session, call, "The argument 'file' cannot be empty. Received ''");
+            return;
+        }
         let parsed = commands::parse(&line);
         let outside = folders::named(&parsed, &directory, &here, &self.config.home);
         let plan = ShellPlan {
@@ -213,7 +227,7 @@ impl World {
                 if self.profile.tool_progress {
                     self.progress(session, call, json!({"output": result.output}));
                 }
-                self.complete_call(session, call, &result);
+                self.complete_call(session, call, result);
             }
             ShellNews::Failed(message) => self.fail_call(session, call, &message),
         }
@@ -233,18 +247,28 @@ impl World {
         };
         let code = if let ShellEnd::Exited(code) = end { json!(code) } else { Value::Null };
         let cut = plan.output.cut();
-        let mut metadata = json!({"output": plan.output.shown_at_end(&cut), "exit": code});
+        let kept = cut.is_cut.then(|| self.keep_output(session, call));
+        let mut text = cut.text;
+        if let Some(kept) = &kept {
+            text = format!("...output truncated...\n\nFull output saved to: {kept}\n\n{text}");
+        }
+        let output = output::with_note(text, note);
+        let mut metadata = json!({"output": plan.output.shown_at_end(&output), "exit": code});
         if self.profile.describes_shell {
             metadata["description"] = json!(plan.description.as_ref().unwrap_or(&plan.line));
         }
         metadata["truncated"] = json!(cut.is_cut);
+        if let Some(kept) = kept {
+            metadata["outputPath"] = json!(kept);
+        }
         let titled = plan.description.filter(|_| self.profile.describes_shell);
-        Some(Completed {
-            output: output::with_note(cut.text, note),
-            title: titled.unwrap_or(plan.line),
-            metadata,
-            only_told: json!({}),
-        })
+        Some(Completed { output, title: titled.unwrap_or(plan.line), metadata, ..Completed::default() })
+    }
+
+    fn keep_output(&mut self, session: &str, call: usize) -> String {
+        let mut all = String::new();
+        self.change_shell(session, call, |plan| all = plan.output.take());
+        self.keep_whole(all)
     }
 
     /// The person has ended the turn while a line runs: its call ends well, with what it has printed.
@@ -256,7 +280,7 @@ impl World {
             return false;
         }
         if let Some(result) = self.shell_result(session, call, &ShellEnd::Stopped) {
-            self.complete_call(session, call, &result);
+            self.complete_call(session, call, result);
         }
         true
     }

@@ -33,15 +33,21 @@ impl Output {
     }
 
     pub(super) fn cut(&self) -> Cut {
-        let text = if self.all.is_empty() { NOTHING } else { last_lines(&self.all) };
-        let is_cut = !self.all.is_empty() && text.len() < self.all.len();
-        let text = if is_cut { format!("...output truncated...\n\n{text}") } else { text.to_owned() };
-        Cut { text, is_cut }
+        let text = last_lines(&self.all);
+        let is_cut = text.len() < self.all.len();
+        Cut { text: if text.is_empty() { NOTHING } else { text }.to_owned(), is_cut }
     }
 
-    /// What is shown when all is over.
-    pub(super) fn shown_at_end<'c>(&'c self, cut: &'c Cut) -> &'c str {
-        if self.shown.is_empty() { &cut.text } else { &self.shown }
+    /// All of it, and no more of it here.
+    pub(super) fn take(&mut self) -> String {
+        std::mem::take(&mut self.all)
+    }
+
+    /// What is shown when all is over, and the agent got `told`.
+    pub(super) fn shown_at_end(&self, told: &str) -> String {
+        let of_nothing =
+            || end_of(told, SHOWN).map_or_else(|| told.to_owned(), |end| format!("...\n\n{end}"));
+        if self.shown.is_empty() { of_nothing() } else { self.shown.clone() }
     }
 }
 
@@ -69,6 +75,11 @@ fn last_lines(text: &str) -> &str {
             break;
         }
         from = start;
+    }
+    if from == text.len() && !text.ends_with('\n') {
+        // A line that is too long by itself.
+        let end = (text.len().saturating_sub(BYTES)..text.len()).find(|at| text.is_char_boundary(*at));
+        from = end.unwrap_or(from);
     }
     &text[from..]
 }
@@ -99,9 +110,11 @@ mod tests {
         output.add(&lines);
         let cut = output.cut();
         assert!(cut.is_cut);
-        assert!(cut.text.starts_with("...output truncated...\n\n1001\n"), "{}", &cut.text[..60]);
+        assert!(cut.text.starts_with("1001\n"), "{}", &cut.text[..60]);
         assert!(cut.text.ends_with("2999\n"));
         let shown = output.add(&"x".repeat(40_000)).to_owned();
         assert_eq!(shown.len(), SHOWN + 5);
+        assert_eq!(last_lines(&format!("a\n{}é", "x".repeat(BYTES))).len(), BYTES);
+        assert_eq!(last_lines(&format!("{}\n", "x".repeat(BYTES + 1))), "");
     }
 }

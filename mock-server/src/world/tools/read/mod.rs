@@ -1,11 +1,15 @@
-//! `read`: a text file, its lines numbered, or the names in a folder. Nobody is asked inside the workspace.
+//! `read`: a text file, its lines numbered, the names in a folder, or an image as it is. Nobody is asked inside the
+//! workspace.
 
 mod folder;
+mod guides;
+mod kinds;
 mod text;
 
+use super::outside::Kind;
 use super::{Completed, Place, Plan};
 use crate::world::permission::Wish;
-use crate::world::{Effect, Found, Purpose, World};
+use crate::world::{Effect, Found, Purpose, Sight, World};
 use serde_json::{Value, json};
 use text::{LINES_MAX, PREVIEW_LINES, Window};
 
@@ -15,7 +19,7 @@ pub(crate) struct ReadPlan {
     place: Place,
     window: Window,
     /// What stands there, once it is known.
-    found: Option<Found>,
+    sight: Option<Sight>,
 }
 
 /// What a call gets to see.
@@ -27,53 +31,87 @@ struct Reading {
     display: Value,
 }
 
-/// Files that the servers show to the model as they are.
-const SHOWN_EXTENSIONS: &[&str] = &["gif", "jpeg", "jpg", "pdf", "png", "webp"];
-
 impl World {
     pub(super) fn start_read(&mut self, session: &str, call: usize) {
         let Some(place) = self.place_argument(session, call) else { return };
         let number = |world: &Self, name| world.number_argument(session, call, name);
-        // Zero stands for the beginning, and no call asks for nothing.
+        // Zero stands for the beginning.
         let offset = number(self, "offset").unwrap_or(1).max(1);
-        let limit = number(self, "limit").unwrap_or(LINES_MAX).max(1);
+        let limit = number(self, "limit").unwrap_or(LINES_MAX).max(self.profile.least_lines);
         let path = place.path.clone();
-        let plan = ReadPlan { place, window: Window { offset, limit }, found: None };
-        self.set_plan(session, call, Plan::Read(plan));
-        self.effect(Purpose::CallRead(session.to_owned(), call), Effect::Read { path });
+        let plan = ReadPlan { place, window: Window { offset, limit }, sight: None };
+        self.set_plan(session, call, Plan::Read(Box::new(plan)));
+        self.effect(Purpose::CallStudied(session.to_owned(), call), Effect::Study { path });
     }
 
-    /// It is known what stands there: rules, then the answer.
-    pub(super) fn file_read(&mut self, session: &str, call: usize, plan: ReadPlan, found: Found) {
-        if self.profile.asks_for_folder_of_missing && found == (Found::Nothing { beside: None }) {
+    /// It is known what stands there: may the call go there, and read it?
+    pub(crate) fn call_studied(&mut self, session: &str, call: usize, sight: Sight) {
+        let plan =
+            self.run_mut(session).and_then(|run| run.calls.get(call)).and_then(|call| call.plan.clone());
+        let Some(Plan::Read(mut plan)) = plan else { return };
+        let is_missing = matches!(sight.found, Found::Nothing { .. });
+        if self.profile.asks_for_folder_of_missing && sight.found == (Found::Nothing { beside: None }) {
             self.fail_call(session, call, &format!("File not found: {}", plan.place.given));
             return;
         }
-        let mut patterns = vec![plan.place.relative.clone()];
-        if self.profile.asks_for_folder_of_missing && matches!(found, Found::Nothing { .. }) {
-            // A file that is not there is looked for in its folder.
-            let folder = plan.place.relative.rsplit_once('/').map_or("", |(folder, _)| folder);
-            patterns.push(folder.to_owned());
+        let Place { given, path, .. } = plan.place.clone();
+        let real = sight.path.clone();
+        let is_folder = matches!(sight.found, Found::Folder(_));
+        plan.sight = Some(sight);
+        self.set_plan(session, call, Plan::Read(plan.clone()));
+        let kind = |is_folder| if is_folder { Kind::Folder } else { Kind::File };
+        // A file that is not there is looked for in its folder, and that is what the person is asked about.
+        let may_go = if self.profile.shows_resolved_paths {
+            self.may_go(session, call, &real, &real, kind(is_folder || is_missing))
+        } else {
+            self.may_go(session, call, &given, &path, kind(is_folder))
+        };
+        if may_go {
+            self.ask_to_read(session, call, *plan);
         }
-        self.set_plan(session, call, Plan::Read(ReadPlan { found: Some(found), ..plan }));
+    }
+
+    pub(super) fn ask_to_read(&mut self, session: &str, call: usize, plan: ReadPlan) {
+        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
+        let mut patterns = vec![plan.place.relative.clone()];
+        if let (true, Some(sight)) = (self.profile.shows_resolved_paths, &plan.sight) {
+            let real = super::relative(&directory, &sight.path);
+            if !patterns.contains(&real) {
+                patterns.push(real);
+            }
+        }
+        self.set_plan(session, call, Plan::Read(Box::new(plan)));
         let wish = Wish { permission: "read", patterns, metadata: json!({}), always: vec!["*".to_owned()] };
         self.ask_or_allow(session, call, &wish);
     }
 
     pub(super) fn read(&mut self, session: &str, call: usize, plan: ReadPlan) {
-        let ReadPlan { place, window, found: Some(found) } = plan else { return };
-        match self.reading(&place, window, found) {
+        let ReadPlan { place, window, sight: Some(sight) } = plan else { return };
+        if let Some(why) = sight.closed {
+            self.fail_call(session, call, &why);
+            return;
+        }
+        let guides = match sight.found {
+            Found::File(_) => self.new_guides(session, sight.guides),
+            _ => Vec::new(),
+        };
+        let loaded: Vec<&String> = guides.iter().map(|(path, _)| path).collect();
+        if let (Found::File(content), Some(kind)) = (&sight.found, kinds::shown(&place.path, &sight.found)) {
+            let result = shown_as_it_is(kind, content, &place, &loaded);
+            self.tell_output(session, call, kinds::told(kind));
+            self.complete_call(session, call, result);
+            return;
+        }
+        match self.reading(&place, window, &sight.path, sight.found) {
             Err(message) => self.fail_call(session, call, &message),
             Ok(reading) => {
                 let Reading { output, preview, is_truncated, display } = reading;
-                if self.profile.tool_progress {
-                    self.progress(session, call, json!({"output": output}));
-                }
-                let metadata =
-                    json!({"preview": preview, "truncated": is_truncated, "loaded": [], "display": display});
+                let output = output + &guides::reminder(&guides);
+                self.tell_output(session, call, &output);
+                let metadata = json!({"preview": preview, "truncated": is_truncated, "loaded": loaded, "display": display});
                 let title = place.relative;
-                let result = Completed { output, title, metadata, only_told: json!({}) };
-                self.complete_call(session, call, &result);
+                let result = Completed { output, title, metadata, ..Completed::default() };
+                self.complete_call(session, call, result);
             }
         }
     }
@@ -93,15 +131,27 @@ impl World {
             number.map_or(usual, |number| usize::try_from(number).unwrap_or(usize::MAX)).max(1)
         };
         let window = Window { offset: number(offset, 1), limit: number(limit, LINES_MAX) };
-        self.reading(&place, window, found).map(|reading| reading.output)
+        self.reading(&place, window, path, found).map(|reading| reading.output)
     }
 
-    fn reading(&self, place: &Place, window: Window, found: Found) -> Result<Reading, String> {
+    fn tell_output(&mut self, session: &str, call: usize, output: &str) {
+        if self.profile.tool_progress {
+            self.progress(session, call, json!({"output": output}));
+        }
+    }
+
+    fn reading(&self, place: &Place, window: Window, real: &str, found: Found) -> Result<Reading, String> {
         let given = &place.given;
-        let shown = if self.profile.shows_resolved_paths { &place.path } else { given };
+        let shown = if self.profile.shows_resolved_paths { real } else { given };
         match found {
             Found::Folder(entries) => Ok(folder::reading(shown, entries, window)),
-            Found::File(content) => file_reading(shown, given, &content, window),
+            Found::File(content) => {
+                let content = match self.profile.reads_notebooks.then(|| kinds::notebook(given, &content)) {
+                    Some(Some(text)) => text.into_bytes(),
+                    _ => content,
+                };
+                file_reading(shown, given, &content, window)
+            }
             // Nobody who reads asks for all that is below.
             Found::Tree(_) => Err(format!("File not found: {given}")),
             Found::Nothing { beside } => {
@@ -115,12 +165,22 @@ impl World {
     }
 }
 
+/// An image or a PDF goes to the model as it is; what only calls itself an image does not.
+fn shown_as_it_is(kind: &'static str, content: &[u8], place: &Place, loaded: &[&String]) -> Completed {
+    let told = kinds::told(kind);
+    let is_sound = !kind.starts_with("image/") || kinds::is_sound(kind, content);
+    let omitted = "\n\n[1 image omitted: could not be resized below the image size limit.]";
+    Completed {
+        output: if is_sound { told.to_owned() } else { format!("{told}{omitted}") },
+        title: place.relative.clone(),
+        metadata: json!({"preview": told, "truncated": false, "loaded": loaded}),
+        attachments: if is_sound { vec![(kind, content.to_vec())] } else { Vec::new() },
+        ..Completed::default()
+    }
+}
+
 /// What is shown names the file by `path`; what fails names it as it was `given`.
 fn file_reading(path: &str, given: &str, content: &[u8], window: Window) -> Result<Reading, String> {
-    let extension = given.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    if extension.is_some_and(|extension| SHOWN_EXTENSIONS.contains(&extension.as_str())) {
-        return Err(format!("standin does not show images and PDFs yet: {given}"));
-    }
     if text::is_binary(given, content) {
         return Err(format!("Cannot read binary file: {given}"));
     }

@@ -38,7 +38,7 @@ pub(super) fn lines(content: &[u8], window: Window) -> Result<Lines, usize> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut found = Lines { shown: Vec::new(), count: 0, is_capped: false, has_more: false };
     let mut bytes = 0;
-    for line in text.lines() {
+    for line in split(text) {
         found.count += 1;
         if found.count < window.offset {
             continue;
@@ -60,6 +60,22 @@ pub(super) fn lines(content: &[u8], window: Window) -> Result<Lines, usize> {
     if found.count < window.offset && !is_empty_from_its_start { Err(found.count) } else { Ok(found) }
 }
 
+/// The lines of a text; an end behind the last one begins none.
+fn split(text: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut rest = text;
+    while let Some((at, end)) = rest.char_indices().find(|(_, letter)| matches!(letter, '\n' | '\r')) {
+        let line = &rest[..at];
+        let is_pair = end == '\r' && rest[at + 1..].starts_with('\n');
+        rest = &rest[at + 1 + usize::from(is_pair)..];
+        lines.push(line);
+    }
+    if !rest.is_empty() {
+        lines.push(rest);
+    }
+    lines
+}
+
 fn shortened(line: &str) -> String {
     let shown = first_units(line, LINE_MAX_UNITS);
     if shown.len() == line.len() {
@@ -73,8 +89,8 @@ const SAMPLE_BYTES: usize = 4096;
 
 /// Files of these kinds are no text, whatever is in them.
 const BINARY_EXTENSIONS: &[&str] = &[
-    "7z", "a", "bin", "class", "dat", "dll", "exe", "gz", "jar", "lib", "o", "obj", "pyc", "pyo", "so",
-    "tar", "war", "wasm", "zip",
+    "7z", "a", "bin", "class", "dat", "dll", "doc", "docx", "exe", "gz", "jar", "lib", "o", "obj", "odp",
+    "ods", "odt", "ppt", "pptx", "pyc", "pyo", "so", "tar", "war", "wasm", "xls", "xlsx", "zip",
 ];
 
 /// Is this no text: by its name, by a zero, or by too many control characters?
@@ -125,6 +141,11 @@ mod tests {
         assert_eq!(lines(b"a\nb", from(3)), Err(2));
         assert_eq!(lines(b"", from(1)).unwrap().count, 0);
         assert_eq!(lines(b"", from(2)), Err(0));
+    }
+
+    #[test]
+    fn a_return_ends_a_line_too() {
+        assert_eq!(split("a\rb\u{2028}c\r\nd\n\ne"), ["a", "b\u{2028}c", "d", "", "e"]);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 
 mod glob;
 
-use super::{Completed, Place, Plan, inside, resolved};
+use super::outside::Kind;
+use super::{Completed, Place, Plan, relative, resolved};
 use crate::world::permission::Wish;
 use crate::world::{Effect, Found, Purpose, World};
-use regex::Regex;
+use regex::RegexBuilder;
 use serde_json::{Value, json};
 
 /// A search that may happen.
@@ -17,6 +18,19 @@ pub(crate) struct SearchPlan {
     include: Option<String>,
     what: What,
     place: Place,
+    options: Options,
+}
+
+/// What some servers let a search say more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Options {
+    /// So many lines around each are told.
+    context: usize,
+    limit: usize,
+    literal: bool,
+    ignores_case: bool,
+    /// More than the limit is cut, not as much.
+    cuts_beyond: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,42 +54,76 @@ impl World {
 
     fn start_search(&mut self, session: &str, call: usize, what: What) {
         let Some(here) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
-        let Some(pattern) = self.text_argument(session, call, "pattern") else { return };
+        let Some(mut pattern) = self.text_argument(session, call, "pattern") else { return };
         if what == What::Lines && pattern.is_empty() {
             self.fail_call(session, call, "pattern is required");
             return;
         }
         let path = self.text_argument(session, call, "path");
         let include = self.text_argument(session, call, "include");
-        let given = path.clone().unwrap_or_else(|| here.clone());
+        let asked = pattern.clone();
+        let mut given = path.clone().unwrap_or_else(|| here.clone());
+        if what == What::Names && self.profile.search_options && pattern.starts_with('/') {
+            (given, pattern) = taken_apart(&pattern);
+        }
         let whole = resolved(&here, &given);
-        let Some(relative) = inside(&here, &whole) else {
-            let message = format!("standin keeps to its workspace: it does not search {whole}");
-            self.fail_call(session, call, &message);
-            return;
-        };
-        let mut metadata = json!({"pattern": pattern});
+        let relative = relative(&here, &whole);
+        let options = self.search_options(session, call);
+        let mut metadata = json!({"pattern": asked});
         for (key, value) in [("path", &path), ("include", &include)] {
             if let Some(value) = value {
                 metadata[key] = json!(value);
             }
         }
+        if what == What::Lines && self.profile.search_options {
+            metadata["context"] = json!(options.context);
+            metadata["limit"] = json!(options.limit);
+            for key in ["literal", "ignoreCase"] {
+                if let Some(value) = self.argument(session, call, key) {
+                    metadata[key] = value.clone();
+                }
+            }
+        }
         let permission = if what == What::Names { "glob" } else { "grep" };
-        let patterns = vec![pattern.clone()];
+        let patterns = vec![asked];
         let place = Place { path: whole, given, relative };
-        self.set_plan(session, call, Plan::Search(Box::new(SearchPlan { pattern, include, what, place })));
+        self.set_plan(
+            session,
+            call,
+            Plan::Search(Box::new(SearchPlan { pattern, include, what, place, options })),
+        );
         let wish = Wish { permission, patterns, metadata, always: vec!["*".to_owned()] };
         self.ask_or_allow(session, call, &wish);
     }
 
+    fn search_options(&self, session: &str, call: usize) -> Options {
+        let cuts_beyond = self.profile.search_options;
+        let number = |name| self.number_argument(session, call, name).filter(|_| cuts_beyond);
+        let truth = |name| cuts_beyond && self.argument(session, call, name) == Some(&Value::Bool(true));
+        Options {
+            context: number("context").unwrap_or(0),
+            limit: number("limit").unwrap_or(MAX),
+            literal: truth("literal"),
+            ignores_case: truth("ignoreCase"),
+            cuts_beyond,
+        }
+    }
+
     pub(super) fn search(&mut self, session: &str, call: usize, plan: &SearchPlan) {
-        let effect = Effect::Search { path: plan.place.path.clone() };
+        let path = plan.place.path.clone();
+        if !self.may_go(session, call, &path, &path, Kind::Folder) {
+            return;
+        }
+        let effect = Effect::Search { path };
         self.effect(Purpose::CallRead(session.to_owned(), call), effect);
     }
 
     /// The files below the place are known.
     pub(super) fn searched(&mut self, session: &str, call: usize, plan: &SearchPlan, found: &Found) {
-        if plan.what == What::Lines && !self.profile.searches_one_file && matches!(found, Found::File(_)) {
+        if plan.what == What::Lines
+            && !self.profile.searches_one_file
+            && matches!(found, Found::File(_) | Found::Nothing { .. })
+        {
             // The whole folder of the file is searched.
             let (mut plan, path) = (plan.clone(), plan.place.path.clone());
             plan.place.path = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
@@ -95,11 +143,28 @@ impl World {
                 if self.profile.tool_progress {
                     self.progress(session, call, json!({"output": result.output}));
                 }
-                self.complete_call(session, call, &result);
+                self.complete_call(session, call, result);
             }
             Err(message) => self.fail_call(session, call, &message),
         }
     }
+}
+
+/// An absolute pattern: its folder, and the pattern below it.
+fn taken_apart(pattern: &str) -> (String, String) {
+    let Some(magic) = pattern.find(['*', '?', '{', '[']) else { return (pattern.to_owned(), "*".to_owned()) };
+    let slash = pattern[..magic].rfind('/').unwrap_or(0);
+    let folder = if slash == 0 { "/" } else { &pattern[..slash] };
+    let below = &pattern[slash + 1..];
+    (folder.to_owned(), if below.is_empty() { "*" } else { below }.to_owned())
+}
+
+/// A line that is told.
+struct Line {
+    path: String,
+    number: usize,
+    text: String,
+    is_around: bool,
 }
 
 impl SearchPlan {
@@ -111,14 +176,14 @@ impl SearchPlan {
         let fits = |path: &&String| {
             !is_hidden(path) && pattern.as_ref().is_some_and(|pattern| pattern.is_match(path))
         };
-        let names: Vec<String> = files
+        let mut names: Vec<String> = files
             .iter()
             .map(|(path, _)| path)
             .filter(fits)
-            .take(MAX)
             .map(|path| format!("{}/{path}", self.place.path))
             .collect();
-        let is_cut = names.len() == MAX;
+        let is_cut = self.is_cut(names.len(), MAX);
+        names.truncate(MAX);
         let count = names.len();
         let mut lines = if names.is_empty() { vec![NOTHING.to_owned()] } else { names };
         if is_cut {
@@ -130,8 +195,15 @@ impl SearchPlan {
         completed(lines.join("\n"), self.place.relative.clone(), json!({"count": count, "truncated": is_cut}))
     }
 
+    fn is_cut(&self, count: usize, limit: usize) -> bool {
+        if self.options.cuts_beyond { count > limit } else { count >= limit }
+    }
+
     fn lines(&self, found: &Found) -> Result<Completed, String> {
-        let wanted = Regex::new(&self.pattern).map_err(|error| error.to_string())?;
+        let Options { limit, literal, ignores_case, .. } = self.options;
+        let pattern = if literal { regex::escape(&self.pattern) } else { self.pattern.clone() };
+        let wanted = RegexBuilder::new(&pattern).case_insensitive(ignores_case).build();
+        let wanted = wanted.map_err(|error| error.to_string())?;
         let name = self.place.path.rsplit('/').next().unwrap_or_default().to_owned();
         let (folder, files) = match found {
             Found::Tree(files) => (self.place.path.as_str(), files.clone()),
@@ -142,53 +214,73 @@ impl SearchPlan {
             _ => ("", Vec::new()),
         };
         let include = self.include.as_deref().and_then(glob::regex);
-        let mut matches = Vec::new();
+        let mut told = Vec::new();
+        let mut count = 0;
         for (path, content) in &files {
             if include.as_ref().is_some_and(|include| !include.is_match(path)) || content.contains(&0) {
                 continue;
             }
             let text = String::from_utf8_lossy(content);
-            let lines = text
-                .split_inclusive('\n')
-                .zip(1..)
-                .filter(|(line, _)| wanted.is_match(line.trim_end_matches(['\n', '\r'])));
-            matches.extend(lines.map(|(line, number)| (format!("{folder}/{path}"), number, line.to_owned())));
+            let lines: Vec<&str> = text.split_inclusive('\n').collect();
+            let fits = |at: &usize| wanted.is_match(lines[*at].trim_end_matches(['\n', '\r']));
+            let found: Vec<usize> = (0..lines.len()).filter(fits).collect();
+            let left = limit.saturating_sub(count);
+            count += found.len();
+            let found = &found[..found.len().min(left)];
+            let is_near = |at: &usize| found.iter().any(|found| found.abs_diff(*at) <= self.options.context);
+            told.extend((0..lines.len()).filter(is_near).map(|at| Line {
+                path: format!("{folder}/{path}"),
+                number: at + 1,
+                text: lines[at].to_owned(),
+                is_around: !found.contains(&at),
+            }));
         }
-        let is_cut = matches.len() >= MAX;
-        matches.truncate(MAX);
-        let count = matches.len();
+        let is_cut = self.is_cut(count, limit);
+        let count = count.min(limit);
         let title = self.pattern.clone();
-        let metadata = json!({"matches": count, "truncated": is_cut});
-        if matches.is_empty() {
+        if told.is_empty() {
+            let metadata = json!({"matches": 0, "truncated": false});
             return Ok(completed(NOTHING.to_owned(), title, metadata));
         }
-        Ok(completed(told(&matches, is_cut), title, metadata))
+        let metadata = json!({"matches": count, "truncated": is_cut});
+        Ok(completed(self.told(&told, count, is_cut), title, metadata))
     }
-}
 
-fn told(matches: &[(String, usize, String)], is_cut: bool) -> String {
-    let more = if is_cut { " (more matches available)" } else { "" };
-    let mut lines = vec![format!("Found {} matches{more}", matches.len())];
-    let mut current = "";
-    for (path, number, text) in matches {
-        if current != path {
-            if !current.is_empty() {
-                lines.push(String::new());
+    fn told(&self, found: &[Line], count: usize, is_cut: bool) -> String {
+        let Options { context, limit, cuts_beyond, .. } = self.options;
+        let more = if is_cut { " (more matches available)" } else { "" };
+        let mut lines = vec![format!("Found {count} matches{more}")];
+        let mut current = "";
+        for Line { path, number, text, is_around } in found {
+            if current != path {
+                if !current.is_empty() {
+                    lines.push(String::new());
+                }
+                lines.push(format!("{path}:"));
+                current = path;
             }
-            lines.push(format!("{path}:"));
-            current = path;
+            let kind = match (context, is_around) {
+                (0, _) => "",
+                (_, true) => "[context] ",
+                (_, false) => "[match] ",
+            };
+            lines.push(format!("  {kind}Line {number}: {text}"));
         }
-        lines.push(format!("  Line {number}: {text}"));
+        if is_cut {
+            lines.push(String::new());
+            lines.push(if cuts_beyond {
+                let more = limit.saturating_mul(2);
+                format!("{limit} matches limit reached. Use limit={more} for more, or refine pattern.")
+            } else {
+                "(Results truncated. Consider using a more specific path or pattern.)".to_owned()
+            });
+        }
+        lines.join("\n")
     }
-    if is_cut {
-        lines.push(String::new());
-        lines.push("(Results truncated. Consider using a more specific path or pattern.)".to_owned());
-    }
-    lines.join("\n")
 }
 
 fn completed(output: String, title: String, metadata: Value) -> Completed {
-    Completed { output, title, metadata, only_told: json!({}) }
+    Completed { output, title, metadata, ..Completed::default() }
 }
 
 #[cfg(test)]
@@ -197,7 +289,9 @@ mod tests {
 
     fn plan(what: What, pattern: &str, include: Option<&str>) -> SearchPlan {
         let place = Place { path: "/w".into(), given: "/w".into(), relative: String::new() };
-        SearchPlan { pattern: pattern.into(), include: include.map(str::to_owned), what, place }
+        let options =
+            Options { context: 0, limit: MAX, literal: false, ignores_case: false, cuts_beyond: false };
+        SearchPlan { pattern: pattern.into(), include: include.map(str::to_owned), what, place, options }
     }
 
     fn files() -> Found {
@@ -228,6 +322,22 @@ mod tests {
         assert_eq!(found.metadata, json!({"matches": 1, "truncated": false}));
         assert_eq!(plan(What::Lines, "three", None).lines(&files()).unwrap().output, NOTHING);
         assert!(plan(What::Lines, "(", None).lines(&files()).is_err());
+    }
+
+    #[test]
+    fn one_server_lets_a_search_say_more() {
+        let mut plan = plan(What::Lines, "ONE M", None);
+        plan.options = Options { context: 1, limit: 1, literal: true, ignores_case: true, cuts_beyond: true };
+        let found = plan.lines(&files()).unwrap();
+        assert_eq!(
+            found.output,
+            "Found 1 matches\n/w/a.txt:\n  [context] Line 3: \n\n  [match] Line 4:   one more\n"
+        );
+        plan.pattern = "o".into();
+        let found = plan.lines(&files()).unwrap();
+        assert!(found.output.ends_with("1 matches limit reached. Use limit=2 for more, or refine pattern."));
+        assert_eq!(taken_apart("/w/src/**/*.rs"), ("/w/src".to_owned(), "**/*.rs".to_owned()));
+        assert_eq!(taken_apart("/w/src"), ("/w/src".to_owned(), "*".to_owned()));
     }
 
     #[test]

@@ -1,0 +1,153 @@
+//! Connections to a lane: what the real servers' HTTP takes and what it ends, below any route.
+
+use super::Lane;
+use crate::clock::Clock;
+use axum::body::Body;
+use axum::http::{Method, Request, Response, StatusCode, Version, header};
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use std::convert::Infallible;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+
+/// The longest head of a request, and how many headers it may have.
+const HEAD_MAX_BYTES: usize = 16 * 1024;
+const HEADERS_MAX: usize = 512;
+/// How long a new connection may be without a request. One that has had a request may wait as long as it likes.
+const PATIENCE: Duration = Duration::from_secs(12);
+/// How long no connection is taken after one could not be: whoever runs out of descriptors gets some back in time.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The methods that there are; with any other a request is no HTTP to the real servers.
+const METHODS: &[&str] = &[
+    "ACL",
+    "BIND",
+    "CHECKOUT",
+    "COPY",
+    "LINK",
+    "LOCK",
+    "M-SEARCH",
+    "MERGE",
+    "MKACTIVITY",
+    "MKCALENDAR",
+    "MKCOL",
+    "MOVE",
+    "NOTIFY",
+    "PROPFIND",
+    "PROPPATCH",
+    "PURGE",
+    "QUERY",
+    "REBIND",
+    "REPORT",
+    "SEARCH",
+    "SOURCE",
+    "SUBSCRIBE",
+    "UNBIND",
+    "UNLINK",
+    "UNLOCK",
+    "UNSUBSCRIBE",
+];
+
+/// Takes connections for ever. Who drops it ends those that are open, too.
+pub(crate) async fn serve(listener: TcpListener, lane: Lane) {
+    let mut open = tokio::task::JoinSet::new();
+    loop {
+        tokio::select! {
+            taken = listener.accept() => match taken {
+                Ok((stream, _)) => {
+                    open.spawn(connection(stream, lane.clone()));
+                }
+                Err(error) if is_of_one_connection(&error) => {}
+                Err(_) => lane.core.clock.pass(PAUSE).await,
+            },
+            Some(_) = open.join_next() => {}
+        }
+    }
+}
+
+/// Did only the peer fail?
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+async fn connection(stream: TcpStream, lane: Lane) {
+    // Frames are small, and each is to leave at once.
+    stream.set_nodelay(true).ok();
+    let asked = Arc::new(AtomicBool::new(false));
+    let clock: Arc<Clock> = lane.core.clock.clone();
+    let service = service_fn(|request: Request<Incoming>| {
+        asked.store(true, Ordering::Relaxed);
+        let lane = lane.clone();
+        async move { Ok::<_, Infallible>(answer(lane, request).await) }
+    });
+    let mut serving = pin!(
+        http1::Builder::new()
+            // Who has said all that he has to say still wants an answer.
+            .half_close(true)
+            .max_buf_size(HEAD_MAX_BYTES)
+            .max_headers(HEADERS_MAX)
+            .serve_connection(TokioIo::new(stream), service)
+    );
+    tokio::select! {
+        // How a connection ends has nobody to be told to.
+        _ = &mut serving => return,
+        () = clock.pass(PATIENCE) => {}
+    }
+    if asked.load(Ordering::Relaxed) {
+        let _ = serving.await;
+    }
+}
+
+async fn answer(lane: Lane, request: Request<Incoming>) -> Response<Body> {
+    match fault_of(&request) {
+        None => super::handle(lane, request.map(Body::new)).await,
+        Some(status) => refused(status),
+    }
+}
+
+/// What the real servers' HTTP does not take.
+fn fault_of(request: &Request<Incoming>) -> Option<StatusCode> {
+    let headers = request.headers();
+    let is_nameless = request.version() == Version::HTTP_11 && !headers.contains_key(header::HOST);
+    let is_ambiguous =
+        headers.contains_key(header::CONTENT_LENGTH) && headers.contains_key(header::TRANSFER_ENCODING);
+    let has_no_path = !request.uri().path().starts_with('/');
+    if is_nameless || is_ambiguous || has_no_path || !is_method(request.method()) {
+        return Some(StatusCode::BAD_REQUEST);
+    }
+    let expects = headers.get(header::EXPECT).map(|expected| expected.as_bytes());
+    let is_expected = expects.is_none_or(|expected| expected.eq_ignore_ascii_case(b"100-continue"));
+    (!is_expected).then_some(StatusCode::EXPECTATION_FAILED)
+}
+
+fn is_method(method: &Method) -> bool {
+    let usual = [
+        Method::GET,
+        Method::POST,
+        Method::PUT,
+        Method::PATCH,
+        Method::DELETE,
+        Method::HEAD,
+        Method::OPTIONS,
+        Method::TRACE,
+    ];
+    usual.contains(method) || METHODS.contains(&method.as_str())
+}
+
+/// A connection on which somebody does not speak HTTP is over.
+pub(super) fn refused(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::from(Bytes::new()));
+    *response.status_mut() = status;
+    if status == StatusCode::BAD_REQUEST {
+        response.headers_mut().insert(header::CONNECTION, axum::http::HeaderValue::from_static("close"));
+    }
+    response
+}

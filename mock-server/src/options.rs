@@ -1,0 +1,121 @@
+//! What a stand-in is to be, and why there is none.
+
+use crate::clock::ClockKind;
+use crate::journal::Memory;
+use crate::replay::Unplayable;
+use fixtures::error::io_words;
+use fixtures::fault_plan::FaultPlan;
+use fixtures::recording::Recording;
+use fixtures::scenario::Scenario;
+use fixtures::{FileError, ServerKind};
+use std::path::PathBuf;
+
+/// What a stand-in is to be.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Which server.
+    pub server: ServerKind,
+    /// What it plays.
+    pub play: Play,
+    /// The address of a model that plays the agent's part in place of the scenario's, as `http://127.0.0.1:8000/v1`.
+    pub model: Option<String>,
+    /// The password; without one the server is open.
+    pub password: Option<String>,
+    /// The agent's folder; a fresh one with the scenario's files when absent.
+    pub workspace: Option<PathBuf>,
+    /// The port of the main lane; 0 takes any free one.
+    pub port: u16,
+    /// More lanes, each with a port of its own.
+    pub lanes: Vec<String>,
+    /// What breaks.
+    pub faults: FaultPlan,
+    /// Where time comes from.
+    pub clock: ClockKind,
+    /// Decides every random choice.
+    pub seed: u64,
+    /// Shell lines of the agent run in a folder that the stand-in has not made, too.
+    pub allow_shell: bool,
+    /// The agent may go wherever the server that is stood in for lets it, not only to folders that the stand-in has made.
+    pub allow_outside: bool,
+    /// How much the journal remembers.
+    pub memory: Memory,
+}
+
+/// What a stand-in plays.
+#[derive(Debug, Clone)]
+pub enum Play {
+    /// A scenario, performed by the stateful world.
+    Scenario(Box<Scenario>),
+    /// A recording, played again.
+    Recording(Box<Recording>),
+}
+
+impl Options {
+    /// A stand-in that performs a scenario, without a password and without faults.
+    #[must_use]
+    pub fn scenario(server: ServerKind, scenario: Scenario) -> Self {
+        Self::new(server, Play::Scenario(Box::new(scenario)))
+    }
+
+    /// A stand-in that plays a recording again.
+    #[must_use]
+    pub fn replay(recording: Recording) -> Self {
+        Self::new(recording.header.server, Play::Recording(Box::new(recording)))
+    }
+
+    fn new(server: ServerKind, play: Play) -> Self {
+        Self {
+            server,
+            play,
+            model: None,
+            password: None,
+            workspace: None,
+            port: 0,
+            lanes: Vec::new(),
+            faults: FaultPlan::default(),
+            clock: ClockKind::Real,
+            seed: 1,
+            allow_shell: false,
+            allow_outside: false,
+            memory: Memory::Whole,
+        }
+    }
+}
+
+/// Why a stand-in can't start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A port can't be had.
+    #[error(
+        "failed to listen on 127.0.0.1:{port} for lane '{lane}': {}; choose another port, or 0 for any free one",
+        io_words(source)
+    )]
+    Listen {
+        /// The lane.
+        lane: String,
+        /// The port.
+        port: u16,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The workspace can't be used.
+    #[error("failed to use the workspace {}: {}; choose another folder", path.display(), io_words(source))]
+    Workspace {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The model can't be asked.
+    #[error("{0}")]
+    Model(String),
+    /// A scenario or a plan can't be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The scenarios can't be performed as one.
+    #[error("{0}")]
+    Scenarios(String),
+    /// The recording can't be played.
+    #[error(transparent)]
+    Unplayable(#[from] Unplayable),
+}

@@ -1,0 +1,228 @@
+//! The machine around the sessions, for the world: what stands in the workspace, which programs there are, what the
+//! server keeps in its home. Nothing outside of the workspace is shown, whatever folder a client names.
+
+use crate::ignored::{Cases, Ignored};
+use crate::workspace::Workspace;
+use crate::world::{Browsed, PlaceFound, PlaceWish};
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Component, Path};
+
+/// The files whose patterns say what is ignored.
+const PATTERN_FILES: &[&str] = &[".gitignore", ".ignore"];
+/// Only its owner reads what is kept in a home.
+const OWNER_ONLY: u32 = 0o600;
+
+impl Workspace {
+    /// Does what the world wishes of the machine. Without a `home` nothing is kept.
+    pub(crate) fn around(&self, wish: PlaceWish, home: Option<&Path>) -> PlaceFound {
+        match wish {
+            PlaceWish::Browse { folder, path, project } => {
+                PlaceFound::Browsed(self.browse(Path::new(&folder), Path::new(&path), Path::new(&project)))
+            }
+            PlaceWish::Names { folder, project } => {
+                PlaceFound::Names(self.names_below(Path::new(&folder), Path::new(&project)))
+            }
+            PlaceWish::SinceCommit => PlaceFound::Changes(self.since_commit()),
+            PlaceWish::Programs(names) => {
+                PlaceFound::Programs(names.into_iter().filter(|name| can_start(name)).collect())
+            }
+            PlaceWish::Keep { path, content } => PlaceFound::Kept(match home {
+                Some(home) => keep(home, &path, &content),
+                None => Ok(()),
+            }),
+            PlaceWish::Write { path, content } => PlaceFound::Kept(self.write(&path, &content)),
+        }
+    }
+
+    fn browse(&self, folder: &Path, path: &Path, project: &Path) -> Browsed {
+        let (real, folder) = match (path.canonicalize(), folder.canonicalize()) {
+            (Ok(real), Ok(folder)) => (real, folder),
+            (Err(error), _)
+                if error.kind() != ErrorKind::NotFound && error.kind() != ErrorKind::NotADirectory =>
+            {
+                return Browsed::Nothing;
+            }
+            // Clients are told that the workspace is a repository; a fresh folder need not really be one.
+            _ if path == self.root().join(".git") => {
+                return Browsed::Folder { entries: Vec::new(), patterns: patterns_of(project) };
+            }
+            _ => return Browsed::Nothing,
+        };
+        if !real.starts_with(&folder) || !real.starts_with(self.root()) {
+            return Browsed::Outside;
+        }
+        match fs::metadata(&real) {
+            Ok(place) if place.is_dir() => {
+                Browsed::Folder { entries: self.entries_of(&real), patterns: patterns_of(project) }
+            }
+            Ok(place) if place.is_file() => fs::read(&real).map_or(Browsed::Other, Browsed::File),
+            _ => Browsed::Other,
+        }
+    }
+
+    fn entries_of(&self, folder: &Path) -> Vec<(String, bool)> {
+        let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
+        let mut entries: Vec<(String, bool)> = found
+            .flatten()
+            .filter_map(|entry| {
+                let kind = entry.file_type().ok().filter(|kind| kind.is_dir() || kind.is_file())?;
+                Some((entry.file_name().to_string_lossy().into_owned(), kind.is_dir()))
+            })
+            .collect();
+        if folder == self.root() && !entries.iter().any(|(name, _)| name == ".git") {
+            entries.push((".git".to_owned(), true));
+        }
+        entries
+    }
+
+    fn names_below(&self, folder: &Path, project: &Path) -> Vec<String> {
+        let Ok(real) = folder.canonicalize() else { return Vec::new() };
+        if !real.starts_with(self.root()) {
+            return Vec::new();
+        }
+        let ignored = Ignored::read(&patterns_of(project), Cases::Differ);
+        let above = real.strip_prefix(project).map(|path| path.to_string_lossy().into_owned());
+        let above = above.ok().filter(|path| !path.is_empty()).map(|path| format!("{path}/"));
+        let mut names = Vec::new();
+        self.walk(&real, "", &ignored, above.as_deref().unwrap_or_default(), &mut names);
+        // As the servers' index has them: each folder's files together, those whose lines it does not know behind all
+        // others, and then the folders.
+        names.sort_by_cached_key(|name| {
+            let (folder, own) = name.rsplit_once('/').unwrap_or(("", name));
+            let has_lines =
+                || !is_known_binary(own) && real.join(name).metadata().is_ok_and(|file| file.len() > 0);
+            (name.ends_with('/'), !name.ends_with('/') && !has_lines(), folder.to_owned(), own.to_owned())
+        });
+        names
+    }
+
+    fn walk(&self, folder: &Path, prefix: &str, ignored: &Ignored, above: &str, names: &mut Vec<String>) {
+        let mut entries = self.entries_of(folder);
+        entries.sort();
+        for (name, is_folder) in entries.into_iter().filter(|(name, _)| name != ".git") {
+            let slash = if is_folder { "/" } else { "" };
+            let path = format!("{prefix}{name}{slash}");
+            if ignored.holds(&format!("{above}{path}")) {
+                continue;
+            }
+            names.push(path.clone());
+            if is_folder {
+                self.walk(&folder.join(&name), &path, ignored, above, names);
+            }
+        }
+    }
+}
+
+/// Files that have no lines, by their names.
+fn is_known_binary(name: &str) -> bool {
+    const ENDINGS: &str = " png jpg jpeg gif bmp ico webp tiff tif avif heic heif psd icns mp4 avi mov wmv mkv mp3 wav \
+        flac ogg m4a aac webm flv mpg mpeg wma opus zip tar gz bz2 xz 7z rar zst lz4 lzma cab deb rpm apk dmg msi iso \
+        nupkg whl egg exe dll so dylib o a lib bin elf pdf doc docx xls xlsx ppt pptx db sqlite sqlite3 mdb ttf otf \
+        woff woff2 eot class pyc pyo wasm dex jar war ";
+    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&format!(" {ending} ")))
+}
+
+fn patterns_of(project: &Path) -> String {
+    let texts = PATTERN_FILES.iter().filter_map(|name| fs::read_to_string(project.join(name)).ok());
+    texts.map(|text| format!("{text}\n")).collect()
+}
+
+/// A path must lead to a file; a name is looked for in the folders of the `PATH`.
+fn can_start(program: &str) -> bool {
+    let is_program = |path: &Path| {
+        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return is_program(Path::new(program));
+    }
+    let folders = crate::shell::search_path();
+    !program.is_empty() && std::env::split_paths(&folders).any(|folder| is_program(&folder.join(program)))
+}
+
+/// Writes a file below the home; a path that leaves it is a mistake.
+fn keep(home: &Path, path: &str, content: &str) -> Result<(), String> {
+    let relative = Path::new(path);
+    let file = home.join(relative);
+    if !relative.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(format!("{path} does not stand in the home {}", home.display()));
+    }
+    let failed = |error: std::io::Error| format!("failed to keep {}: {error}", file.display());
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut options = fs::OpenOptions::new();
+    let mut open =
+        options.write(true).create(true).truncate(true).mode(OWNER_ONLY).open(&file).map_err(failed)?;
+    open.write_all(content.as_bytes()).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> (tempfile::TempDir, Workspace) {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("inner")).unwrap();
+        fs::write(folder.path().join("inner/a.txt"), "a").unwrap();
+        fs::write(folder.path().join("out.txt"), "x").unwrap();
+        let workspace = Workspace::new(&folder.path().join("inner")).unwrap();
+        (folder, workspace)
+    }
+
+    #[test]
+    fn nothing_outside_is_shown_whatever_folder_is_named() {
+        let (_folder, workspace) = place();
+        let root = workspace.root().to_string_lossy().into_owned();
+        let parent = workspace.root().parent().unwrap().to_string_lossy().into_owned();
+        let look = |folder: &str, path: &str| {
+            let wish = PlaceWish::Browse { folder: folder.into(), path: path.into(), project: root.clone() };
+            workspace.around(wish, None)
+        };
+        assert_eq!(look(&root, &format!("{root}/a.txt")), PlaceFound::Browsed(Browsed::File(b"a".to_vec())));
+        assert_eq!(look(&root, &format!("{parent}/out.txt")), PlaceFound::Browsed(Browsed::Outside));
+        assert_eq!(look(&parent, &format!("{parent}/out.txt")), PlaceFound::Browsed(Browsed::Outside));
+        assert_eq!(look(&root, &format!("{root}/b.txt")), PlaceFound::Browsed(Browsed::Nothing));
+        let names = PlaceWish::Names { folder: parent, project: root };
+        assert_eq!(workspace.around(names, None), PlaceFound::Names(Vec::new()));
+    }
+
+    #[test]
+    fn links_are_not_listed_and_lead_nowhere_outside() {
+        let (folder, workspace) = place();
+        let root = workspace.root().to_string_lossy().into_owned();
+        std::os::unix::fs::symlink(folder.path().join("out.txt"), workspace.root().join("link")).unwrap();
+        let look = |path: &str| {
+            let wish = PlaceWish::Browse { folder: root.clone(), path: path.into(), project: root.clone() };
+            workspace.around(wish, None)
+        };
+        assert_eq!(look(&format!("{root}/link")), PlaceFound::Browsed(Browsed::Outside));
+        let PlaceFound::Browsed(Browsed::Folder { mut entries, .. }) = look(&root) else { panic!() };
+        entries.sort();
+        assert_eq!(entries, [(".git".to_owned(), true), ("a.txt".to_owned(), false)]);
+    }
+
+    #[test]
+    fn what_is_kept_is_for_its_owner_and_stays_in_the_home() {
+        let (_folder, workspace) = place();
+        let home = tempfile::tempdir().unwrap();
+        let keep = |path: &str| {
+            let wish = PlaceWish::Keep { path: path.into(), content: "{}".into() };
+            workspace.around(wish, Some(home.path()))
+        };
+        assert_eq!(keep(".local/share/x/auth.json"), PlaceFound::Kept(Ok(())));
+        let file = fs::metadata(home.path().join(".local/share/x/auth.json")).unwrap();
+        assert_eq!(file.permissions().mode() & 0o777, OWNER_ONLY);
+        assert!(matches!(keep("../auth.json"), PlaceFound::Kept(Err(_))));
+        assert!(matches!(keep("/tmp/auth.json"), PlaceFound::Kept(Err(_))));
+    }
+
+    #[test]
+    fn programs_are_looked_for_by_path_and_by_name() {
+        let (_folder, workspace) = place();
+        let names = ["/nonexistent/program", "no-such-program-here", "sh", ""].map(str::to_owned);
+        let found = workspace.around(PlaceWish::Programs(names.to_vec()), None);
+        assert_eq!(found, PlaceFound::Programs(vec!["sh".to_owned()]));
+    }
+}

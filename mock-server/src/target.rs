@@ -1,0 +1,58 @@
+//! A request's path as the servers' routers read it: case and spare slashes aside; a slash that is written as `%2F`
+//! belongs to its segment.
+
+use percent_encoding::percent_decode_str;
+
+/// The path can't be read: what is behind a percent sign is no byte, or the bytes are no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unreadable;
+
+/// The segments of a path as it was sent, decoded.
+pub(crate) fn read(raw: &str) -> Result<Vec<String>, Unreadable> {
+    raw.split('/').filter(|segment| !segment.is_empty()).map(decode).collect()
+}
+
+/// A path of these segments. What would be taken for more than one is escaped.
+pub(crate) fn path_of<'a>(segments: impl IntoIterator<Item = &'a str>) -> String {
+    let escaped = segments.into_iter().map(|segment| segment.replace('%', "%25").replace('/', "%2F"));
+    let path = escaped.fold(String::new(), |path, segment| format!("{path}/{segment}"));
+    if path.is_empty() { "/".to_owned() } else { path }
+}
+
+/// The segments of such a path.
+pub(crate) fn segments(path: &str) -> Vec<String> {
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    segments.map(|segment| segment.replace("%2F", "/").replace("%25", "%")).collect()
+}
+
+fn decode(segment: &str) -> Result<String, Unreadable> {
+    let bytes = segment.as_bytes();
+    let is_hex = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_hexdigit);
+    if (0..bytes.len()).any(|at| bytes[at] == b'%' && !(is_hex(at + 1) && is_hex(at + 2))) {
+        return Err(Unreadable);
+    }
+    percent_decode_str(segment).decode_utf8().map(|text| text.into_owned()).map_err(|_| Unreadable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn paths_are_read_by_segment() {
+        assert_eq!(read("//a/b%20c/").unwrap(), ["a", "b c"]);
+        assert_eq!(read("/a%2Fb").unwrap(), ["a/b"]);
+        assert!(read("").unwrap().is_empty());
+        for broken in ["/%", "/%2", "/%zz", "/%ff", "/a/%c3"] {
+            assert_eq!(read(broken), Err(Unreadable), "{broken}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_has_its_segments(wanted in prop::collection::vec("[a-z/%25F ]{1,6}", 0..4)) {
+            prop_assert_eq!(segments(&path_of(wanted.iter().map(String::as_str))), wanted);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A folder as git keeps it: its files with their modes, and the ids of its trees.
+
+use crate::ignored::{Cases, Ignored};
+use sha1::{Digest as _, Sha1};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// The content of a folder, as git sees it.
+#[derive(Default)]
+pub(super) struct Tree {
+    files: BTreeMap<String, Blob>,
+    folders: BTreeMap<String, Tree>,
+}
+
+/// A file as git keeps it: its mode and its content. Of a link that is where it leads to.
+pub(super) type Blob = (&'static str, Vec<u8>);
+
+impl Tree {
+    pub(super) fn of(files: &BTreeMap<String, Blob>) -> Self {
+        let mut tree = Self::default();
+        for (path, content) in files {
+            let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let folders = folders.split('/').filter(|folder| !folder.is_empty());
+            let place =
+                folders.fold(&mut tree, |tree, name| tree.folders.entry(name.to_owned()).or_default());
+            place.files.insert(name.to_owned(), content.clone());
+        }
+        tree
+    }
+}
+
+/// Modes of files, in git's words.
+pub(super) const PLAIN: &str = "100644";
+pub(super) const PROGRAM: &str = "100755";
+pub(super) const LINK: &str = "120000";
+
+/// The files that git would keep.
+pub(super) fn read_project(root: &Path) -> Tree {
+    read_below(root, "", &mut Some(Vec::new()))
+}
+
+/// All files.
+pub(super) fn read_tree(folder: &Path) -> Tree {
+    read_below(folder, "", &mut None)
+}
+
+/// The patterns of the folders above, each with the length of its folder's path.
+type Patterns = Vec<(usize, Ignored)>;
+
+/// The files of a folder; without those that are ignored, if there are patterns. Those of the nearest folder decide.
+fn read_below(folder: &Path, prefix: &str, patterns: &mut Option<Patterns>) -> Tree {
+    let mut tree = Tree::default();
+    let Ok(entries) = fs::read_dir(folder) else { return tree };
+    let own = fs::read_to_string(folder.join(".gitignore")).ok();
+    let above = patterns.as_ref().map(Vec::len);
+    if let (Some(patterns), Some(own)) = (patterns.as_mut(), own) {
+        patterns.push((prefix.len(), Ignored::read(&own, Cases::Differ)));
+    }
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Ok(kind) = entry.file_type() else { continue };
+        let path = format!("{prefix}{name}{}", if kind.is_dir() { "/" } else { "" });
+        if name == ".git" || patterns.as_ref().is_some_and(|patterns| is_ignored(patterns, &path)) {
+            continue;
+        }
+        if kind.is_dir() {
+            let inner = read_below(&entry.path(), &path, patterns);
+            if !(inner.files.is_empty() && inner.folders.is_empty()) {
+                tree.folders.insert(name, inner);
+            }
+        } else if let Some(blob) = read_blob(&entry.path(), kind) {
+            tree.files.insert(name, blob);
+        }
+    }
+    if let (Some(patterns), Some(above)) = (patterns, above) {
+        patterns.truncate(above);
+    }
+    tree
+}
+
+fn is_ignored(patterns: &Patterns, path: &str) -> bool {
+    let said = patterns.iter().rev().find_map(|(start, ignored)| ignored.says(&path[*start..]));
+    said == Some(true)
+}
+
+fn read_blob(path: &Path, kind: fs::FileType) -> Option<Blob> {
+    if kind.is_symlink() {
+        return Some((LINK, fs::read_link(path).ok()?.into_os_string().into_vec()));
+    }
+    let is_program = kind.is_file() && fs::metadata(path).ok()?.permissions().mode() & 0o100 != 0;
+    kind.is_file()
+        .then(|| fs::read(path).ok())?
+        .map(|content| (if is_program { PROGRAM } else { PLAIN }, content))
+}
+
+/// The files of a tree by their paths.
+pub(super) fn flat(tree: &Tree) -> BTreeMap<String, Blob> {
+    let mut files = BTreeMap::new();
+    flatten(tree, "", &mut files);
+    files
+}
+
+fn flatten(tree: &Tree, prefix: &str, files: &mut BTreeMap<String, Blob>) {
+    for (name, content) in &tree.files {
+        files.insert(format!("{prefix}{name}"), content.clone());
+    }
+    for (name, inner) in &tree.folders {
+        flatten(inner, &format!("{prefix}{name}/"), files);
+    }
+}
+
+/// Git sorts a folder as if its name ended in a slash.
+pub(super) fn tree_id(tree: &Tree) -> [u8; 20] {
+    let mut entries: Vec<(String, &str, &str, [u8; 20])> = Vec::new();
+    for (name, (mode, content)) in &tree.files {
+        entries.push((name.clone(), mode, name, object_id("blob", content)));
+    }
+    for (name, inner) in &tree.folders {
+        entries.push((format!("{name}/"), "40000", name, tree_id(inner)));
+    }
+    entries.sort();
+    let mut body = Vec::new();
+    for (_, mode, name, id) in entries {
+        body.extend_from_slice(format!("{mode} {name}\0").as_bytes());
+        body.extend_from_slice(&id);
+    }
+    object_id("tree", &body)
+}
+
+fn object_id(kind: &str, content: &[u8]) -> [u8; 20] {
+    let mut hash = Sha1::new();
+    hash.update(format!("{kind} {}\0", content.len()));
+    hash.update(content);
+    hash.finalize().into()
+}
+
+/// The id that git gives a text, as the stand-in's stand-in for the id of a first commit.
+#[must_use]
+pub fn text_id(text: &str) -> String {
+    hex(&object_id("blob", text.as_bytes()))
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

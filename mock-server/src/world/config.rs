@@ -1,0 +1,173 @@
+//! Settings that a client changes: those of a project and those of the server. They stand over what the server comes
+//! with and under what the scenario says.
+
+use super::permission::Permissions;
+use super::routes::body_of;
+use super::surroundings::{PlaceAsk, PlaceWish};
+use super::{ApiRequest, ReplyBody, World};
+use serde_json::{Map, Value, json};
+use std::sync::OnceLock;
+
+/// What a server comes with; all else that it says of its configuration somebody has said.
+const DEFAULTS: &[&str] = &["command", "plugin", "username", "mode", "agent"];
+
+/// What clients have set.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    global: Map<String, Value>,
+    project: Map<String, Value>,
+    /// A file that has been read has got its schema.
+    global_has_schema: bool,
+    project_has_schema: bool,
+}
+
+/// A setting that is about to be kept.
+#[derive(Debug)]
+pub(super) struct Change {
+    ticket: u64,
+    directory: String,
+    /// What the client has said.
+    body: Value,
+}
+
+impl World {
+    /// `PATCH /config`: written into the project; the instance begins anew.
+    pub(super) fn patch_config(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let body = self.known_settings(request);
+        let schema = self.settings.project_has_schema.then(|| self.schema());
+        merge(&mut self.settings.project, &body);
+        self.settings.project_has_schema = true;
+        let mut file = schema_first(schema);
+        file.extend(self.settings.project.clone());
+        let content = serde_json::to_string_pretty(&Value::Object(file)).unwrap_or_default();
+        let path = format!("{directory}/{}", self.profile.project_config);
+        let change = Change { ticket: request.ticket, directory, body };
+        self.ask_place(PlaceAsk::Setting(change), PlaceWish::Write { path, content });
+    }
+
+    pub(super) fn setting_kept(&mut self, change: Change) {
+        self.reply_json(change.ticket, change.body);
+        self.settings_changed();
+        if self.profile.reads_project_config {
+            self.emit_outside_project(&change.directory, "global.config.updated", json!({"sandbox": false}));
+        }
+        self.dispose(&change.directory);
+    }
+
+    /// `GET /global/config`.
+    pub(super) fn global_config(&mut self, ticket: u64) {
+        let config = Value::Object(self.global_settings());
+        self.reply_json(ticket, config);
+    }
+
+    /// `PATCH /global/config`: all instances begin anew, if anything has changed.
+    pub(super) fn patch_global_config(&mut self, request: &ApiRequest) {
+        let before = self.settings.global.clone();
+        let body = self.known_settings(request);
+        let schema = self.settings.global_has_schema.then(|| self.schema());
+        merge(&mut self.settings.global, &body);
+        let mut told = schema_first(schema);
+        told.extend(self.settings.global.clone());
+        self.settings.global_has_schema |= !self.settings.global.is_empty();
+        self.reply_json(request.ticket, Value::Object(told));
+        if self.settings.global == before {
+            return;
+        }
+        self.settings_changed();
+        if self.profile.reads_project_config {
+            self.emit_global("global.config.updated", json!({"sandbox": false}));
+        }
+        self.dispose_all();
+        self.emit_global("global.disposed", json!({}));
+    }
+
+    /// `GET /config`: what was recorded, with what clients have set.
+    pub(super) fn config(&mut self, request: &ApiRequest) {
+        let mut over = self.global_settings();
+        if self.profile.reads_project_config && !self.settings.project.is_empty() {
+            merge(&mut over, &Value::Object(self.settings.project.clone()));
+            over.insert("$schema".to_owned(), json!(self.schema()));
+        }
+        let body = ReplyBody::Configured { request: Box::new(request.clone()), over };
+        self.reply(request.ticket, 200, body);
+    }
+
+    fn global_settings(&self) -> Map<String, Value> {
+        let mut all = schema_first(self.settings.global_has_schema.then(|| self.schema()));
+        all.extend(self.settings.global.clone());
+        all
+    }
+
+    /// Fields that no server knows are dropped.
+    fn known_settings(&self, request: &ApiRequest) -> Value {
+        let known = self.operations.fields_of_body("config.update");
+        let mut body = body_of(request);
+        if let Some(fields) = body.as_object_mut() {
+            fields.retain(|name, _| known.contains(name));
+        }
+        body
+    }
+
+    /// What the configuration says, with what clients have set.
+    pub(super) fn all_settings(&self) -> Map<String, Value> {
+        let mut config = self.settings.global.clone();
+        if self.profile.reads_project_config {
+            merge(&mut config, &Value::Object(self.settings.project.clone()));
+        }
+        merge(&mut config, &Value::Object(self.config.config.clone()));
+        config
+    }
+
+    fn settings_changed(&mut self) {
+        let config = self.all_settings();
+        self.agents = OnceLock::new();
+        for agent in self.permissions.reconfigure(Permissions::new(&config, self.profile)) {
+            self.meet_agent(&agent);
+        }
+    }
+
+    fn schema(&self) -> String {
+        self.profile.config_schema.to_owned()
+    }
+}
+
+fn schema_first(schema: Option<String>) -> Map<String, Value> {
+    schema.map(|schema| ("$schema".to_owned(), json!(schema))).into_iter().collect()
+}
+
+/// Objects are merged, all else is replaced.
+pub(crate) fn merge(into: &mut Map<String, Value>, from: &Value) {
+    for (key, value) in from.as_object().into_iter().flatten() {
+        match (into.get_mut(key), value) {
+            (Some(Value::Object(known)), Value::Object(_)) => merge(known, value),
+            _ => {
+                into.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// A recorded configuration with what clients have set: over what the server comes with, under all else.
+pub(crate) fn configured(recorded: Map<String, Value>, over: &Map<String, Value>) -> Map<String, Value> {
+    let (defaults, said): (Map<_, _>, Map<_, _>) =
+        recorded.into_iter().partition(|(key, _)| DEFAULTS.contains(&key.as_str()));
+    let mut all = defaults;
+    merge(&mut all, &Value::Object(over.clone()));
+    merge(&mut all, &Value::Object(said));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_sets_stands_between_the_defaults_and_the_rest() {
+        let map = |value: Value| value.as_object().cloned().unwrap();
+        let recorded = map(json!({"username": "unknown", "model": "a", "permission": {"edit": "ask"}}));
+        let over = map(json!({"username": "me", "model": "b", "permission": {"bash": "deny"}}));
+        let all = json!({"username": "me", "model": "a", "permission": {"bash": "deny", "edit": "ask"}});
+        assert_eq!(Value::Object(configured(recorded, &over)), all);
+    }
+}

@@ -1,0 +1,89 @@
+//! A session that is deleted while its turn runs. The turn goes on to the end of its step; nobody finds the session any
+//! more, and nothing is kept of it.
+
+use super::World;
+use super::turn::TurnEnd;
+use serde_json::{Value, json};
+
+/// What one server says when it finds nothing to go on with. Nobody but its own code stands in it.
+const NOTHING_LEFT: &str = "Error: No user message found in stream. This should never happen.\n    \
+    at <anonymous> (/$bunfs/root/src/index.js:7018:16002)\n    \
+    at SessionPrompt.run (/$bunfs/root/src/index.js:7018:24536)\n    \
+    at SessionPrompt.run (definition) (/$bunfs/root/src/index.js:7018:15459)\n    \
+    at SessionRunState.ensureRunning (/$bunfs/root/src/index.js:7018:24404)\n    \
+    at SessionRunState.ensureRunning (definition) (/$bunfs/root/src/index.js:2687:35570)\n    \
+    at SessionPrompt.loop (/$bunfs/root/src/index.js:7018:14970)\n    \
+    at SessionPrompt.loop (definition) (/$bunfs/root/src/index.js:7018:23850)\n    \
+    at SessionPrompt.prompt (/$bunfs/root/src/index.js:7263:17863)\n    \
+    at SessionPrompt.prompt (definition) (/$bunfs/root/src/index.js:7018:13811)\n    \
+    at SessionHttpApi.promptAsync (/$bunfs/root/src/index.js:3483:28527)\n    \
+    at SessionHttpApi.promptAsync (definition) (/$bunfs/root/src/index.js:7263:17768)";
+
+impl World {
+    /// Is there such a session, for who asks?
+    pub(crate) fn knows_session(&self, id: &str) -> bool {
+        self.sessions.get(id).is_some_and(|session| !session.is_gone)
+    }
+
+    pub(crate) fn is_gone(&self, session: &str) -> bool {
+        self.sessions.get(session).is_some_and(|session| session.is_gone)
+    }
+
+    /// A part of a session that is gone can't be kept. Where that is a mistake, the turn ends in it soon.
+    pub(crate) fn lose_part(&mut self, session: &str, part: &Value) {
+        let now = self.now_ms;
+        if !self.profile.lost_parts_end_turns || !self.is_gone(session) {
+            return;
+        }
+        if part["type"] == "tool" && part["state"]["status"] != "pending" {
+            return;
+        }
+        let mut data = part.clone();
+        let ids = ["id", "messageID", "sessionID"].map(|key| {
+            let id = data.as_object_mut().and_then(|data| data.shift_remove(key)).unwrap_or_default();
+            id.as_str().unwrap_or_default().to_owned()
+        });
+        let message = format!(
+            "Failed query: insert into \"part\" (\"id\", \"message_id\", \"session_id\", \"time_created\", \
+             \"time_updated\", \"data\") values (?, ?, ?, ?, ?, ?) on conflict (\"part\".\"id\") do update set \
+             \"time_updated\" = ?, \"data\" = ?\nparams: {},{now},{now},{data},{now},{data}",
+            ids.join(",")
+        );
+        if let Some(run) = self.run_mut(session) {
+            run.lost.get_or_insert(message);
+        }
+    }
+
+    /// Ends a turn that could not keep something. Says whether it did.
+    pub(crate) fn end_if_lost(&mut self, session: &str) -> bool {
+        let Some(message) = self.run_mut(session).and_then(|run| run.lost.take()) else { return false };
+        self.tell_end(session, &json!({"name": "UnknownError", "data": {"message": message}}));
+        self.end_turn(session, TurnEnd::Error);
+        true
+    }
+
+    /// The step of a session that is gone is over, and so is its turn.
+    pub(crate) fn end_gone(&mut self, session: &str) {
+        self.emit_status(session, "busy");
+        self.end_turn(session, TurnEnd::Error);
+    }
+
+    /// The turn is over: now the session is gone for good. Who waits for an answer gets none.
+    pub(crate) fn bury(&mut self, session: &str) {
+        self.forget_turn(session);
+        let Some(gone) = self.sessions.remove(session) else { return };
+        let run = gone.run.unwrap_or_default();
+        let queued = gone.queue.into_iter().flat_map(|queued| [(queued.ticket, queued.command)]);
+        let commands = run.commands.into_iter().map(|command| (None, Some(command)));
+        let late = commands.chain(queued);
+        let late = late.filter_map(|(ticket, command)| ticket.or_else(|| command?.ticket));
+        let waiting: Vec<_> = run.tickets.into_iter().chain(run.yes).chain(late).collect();
+        if waiting.is_empty() && !self.profile.lost_parts_end_turns {
+            let error = json!({"name": "UnknownError", "data": {"message": NOTHING_LEFT}});
+            self.emit(&gone.directory, "session.error", json!({"sessionID": session, "error": error}));
+        }
+        for ticket in waiting {
+            self.unknown_error(ticket);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Instances: one for each directory that somebody has named. An instance begins with the first request about its
+//! directory and ends when it is disposed of, with all that runs in it.
+
+use super::{ApiRequest, Output, ReplyBody, World, within};
+use crate::profile::BootTiming;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// All instances, by directory.
+pub(super) type Instances = BTreeMap<String, Instance>;
+
+/// What an instance knows.
+#[derive(Debug)]
+pub(super) struct Instance {
+    /// Its project, as it was when the instance began.
+    pub(super) project: Value,
+    /// The servers of tools, when somebody has asked about them.
+    pub(super) servers: Option<super::mcp::Servers>,
+}
+
+/// Operations that are about no instance.
+const WITHOUT_INSTANCE: &[&str] = &["global.", "auth.", "app.log", "v2."];
+
+impl World {
+    /// A request is about an instance; it begins with the first.
+    pub(super) fn enter_for(&mut self, request: &ApiRequest, operation: &str) {
+        if WITHOUT_INSTANCE.iter().any(|prefix| operation.starts_with(prefix)) {
+            return;
+        }
+        let directory = self.directory_of(request);
+        // Who listens hears of it: its boot comes when the stream is open.
+        self.enter(&directory, operation != "event.subscribe");
+    }
+
+    fn enter(&mut self, directory: &str, tells: bool) {
+        if self.instances.contains_key(directory) {
+            return;
+        }
+        let project = self.visit_project(directory);
+        self.instances.insert(directory.to_owned(), Instance { project, servers: None });
+        if tells && within(directory, &self.config.directory).is_some() {
+            self.boot(directory, BootTiming::AtConnect);
+        }
+    }
+
+    /// `GET /permission`: the open questions of the instance.
+    pub(super) fn list_permissions(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let list = self.permissions.list(|session| self.is_in(session, &directory));
+        self.reply_json(request.ticket, Value::Array(list));
+    }
+
+    /// `GET /question`, alike.
+    pub(super) fn list_questions(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let here = self.questions.iter().filter(|open| self.is_in(&open.session, &directory));
+        let list = here.map(|open| open.listed(self.profile.lists_blocking)).collect();
+        self.reply_json(request.ticket, Value::Array(list));
+    }
+
+    fn is_in(&self, session: &str, directory: &str) -> bool {
+        self.sessions.get(session).is_none_or(|owner| owner.directory == directory)
+    }
+
+    /// An answer to a question of another instance reaches nobody. A session's route goes to the instance of that
+    /// session. `None` when the question is asked where the answer goes.
+    pub(super) fn misses_question(
+        &mut self,
+        request: &ApiRequest,
+        operation: &str,
+        segments: &[&str],
+    ) -> Option<()> {
+        let (id, of_session, kind) = match (operation, segments) {
+            ("permission.respond", [_, session, _, id]) => (*id, Some(*session), "Permission"),
+            ("permission.reply", [_, id, ..]) => (*id, None, "Permission"),
+            ("question.reply" | "question.reject", [_, id, ..]) => (*id, None, "Question"),
+            _ => return None,
+        };
+        let asked = self.questions.iter().find(|open| open.id == id).map(|open| open.session.as_str());
+        let asked = asked.or_else(|| self.permissions.session_of(id))?;
+        let directory = match of_session.and_then(|session| self.sessions.get(session)) {
+            Some(session) => session.directory.clone(),
+            None => self.directory_of(request),
+        };
+        if self.is_in(asked, &directory) {
+            return None;
+        }
+        let message = format!("{kind} request not found: {id}");
+        let tag = format!("{kind}NotFoundError");
+        let body = json!({"_tag": tag, "requestID": id, "message": message});
+        self.reply(request.ticket, 404, ReplyBody::Json(body));
+        Some(())
+    }
+
+    /// `POST /instance/dispose`.
+    pub(super) fn dispose_one(&mut self, request: &ApiRequest) {
+        self.reply_json(request.ticket, json!(true));
+        let directory = self.directory_of(request);
+        self.dispose(&directory);
+    }
+
+    /// `POST /instance/reload`.
+    pub(super) fn reload(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        self.dispose(&directory);
+        self.enter(&directory, true);
+        self.reply_json(request.ticket, json!(true));
+    }
+
+    /// `POST /global/dispose`.
+    pub(super) fn dispose_globally(&mut self, ticket: u64) {
+        self.dispose_all();
+        self.emit_global("global.disposed", json!({}));
+        self.reply_json(ticket, json!(true));
+    }
+
+    /// Ends all instances.
+    pub(super) fn dispose_all(&mut self) {
+        let directories: Vec<String> = self.instances.keys().cloned().collect();
+        directories.iter().for_each(|directory| self.dispose(directory));
+    }
+
+    /// Ends an instance: its turns, its questions, and the streams of its events.
+    pub(super) fn dispose(&mut self, directory: &str) {
+        if self.instances.remove(directory).is_none() {
+            return;
+        }
+        let here = self.sessions.values().filter(|session| session.directory == directory);
+        let (here, busy): (Vec<_>, Vec<_>) =
+            here.map(|session| (session.id.clone(), session.run.is_some())).unzip();
+        for session in here.iter().zip(busy).filter_map(|(session, busy)| busy.then_some(session)) {
+            self.disposes = true;
+            self.stop_turn(session);
+            self.disposes = false;
+        }
+        for session in &here {
+            self.permissions.forget(session);
+            self.questions.retain(|open| open.session != *session);
+        }
+        self.booted.remove(directory);
+        self.booted_next.remove(directory);
+        self.emit(directory, "server.instance.disposed", json!({"directory": directory}));
+        self.outputs.push(Output::Close(directory.to_owned()));
+    }
+}

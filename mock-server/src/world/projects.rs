@@ -1,0 +1,221 @@
+//! Projects: the repository of the workspace, and one for all that belongs to none.
+
+use super::routes::body_of;
+use super::{ApiReply, ApiRequest, Effect, Event, Output, ReplyBody, World, within};
+use serde_json::{Map, Value, json};
+use std::cmp::Reverse;
+
+/// The project of what belongs to no repository.
+const GLOBAL: &str = "global";
+/// What a client may say about a project.
+const SAID: &[&str] = &["name", "icon", "commands"];
+/// How many sessions of all projects are listed when nobody says.
+const LISTED: usize = 100;
+
+/// A project that somebody has visited.
+#[derive(Debug)]
+pub(super) struct Project {
+    id: String,
+    worktree: String,
+    is_repository: bool,
+    said: Map<String, Value>,
+    created_ms: u64,
+    updated_ms: u64,
+}
+
+impl Project {
+    fn wire(&self) -> Value {
+        let mut wire = json!({"id": self.id, "worktree": self.worktree});
+        if self.is_repository {
+            wire["vcs"] = json!("git");
+        }
+        for key in SAID.iter().filter(|&&key| key != "commands") {
+            if let Some(value) = self.said.get(*key) {
+                wire[key] = value.clone();
+            }
+        }
+        wire["time"] = json!({"created": self.created_ms, "updated": self.updated_ms});
+        wire["sandboxes"] = json!([]);
+        if let Some(commands) = self.said.get("commands") {
+            wire["commands"] = commands.clone();
+        }
+        wire
+    }
+
+    /// As it is told when it is new.
+    fn announcement(&self) -> Value {
+        let mut wire = json!({"id": self.id, "worktree": self.worktree});
+        if self.is_repository {
+            wire["vcs"] = json!("git");
+        }
+        wire["sandboxes"] = json!([]);
+        wire["time"] = json!({"created": self.created_ms, "updated": self.updated_ms});
+        wire
+    }
+}
+
+impl World {
+    /// The folder of a directory's project.
+    pub(super) fn worktree_of(&self, directory: &str) -> String {
+        match within(directory, &self.config.directory) {
+            Some(_) => self.config.directory.clone(),
+            None => "/".to_owned(),
+        }
+    }
+
+    /// Keeps the files that a session may change; where there is no repository, none are kept.
+    pub(super) fn snapshot_of(&self, directory: &str) -> Effect {
+        let kept = match within(directory, &self.config.directory) {
+            None => String::new(),
+            Some(_) if self.profile.snapshots_directory_alone => directory.to_owned(),
+            Some(_) => self.config.directory.clone(),
+        };
+        Effect::Snapshot { directory: kept }
+    }
+
+    /// An instance of the project begins: its project is told. Gives the project as the instance will know it.
+    pub(super) fn visit_project(&mut self, directory: &str) -> Value {
+        let (id, worktree) = (self.project_of(directory), self.worktree_of(directory));
+        let now = self.now_ms;
+        let known = self.projects.iter_mut().find(|project| project.id == id);
+        let (wire, told) = if let Some(project) = known {
+            project.updated_ms = now;
+            (project.wire(), project.wire())
+        } else {
+            let is_repository = id != GLOBAL;
+            let (created_ms, updated_ms) = (now, now);
+            let project =
+                Project { id: id.clone(), worktree, is_repository, said: Map::new(), created_ms, updated_ms };
+            let told = (project.wire(), project.announcement());
+            self.projects.push(project);
+            told
+        };
+        self.tell_project(&id, told);
+        wire
+    }
+
+    fn tell_project(&mut self, id: &str, properties: Value) {
+        let event = self.ids.ascending("evt", self.now_ms);
+        let payload = json!({"type": "project.updated", "properties": properties, "id": event});
+        self.outputs.push(Output::Event(Event {
+            directory: GLOBAL.to_owned(),
+            project: Some(id.to_owned()),
+            on_event: false,
+            payload,
+        }));
+    }
+
+    /// `GET /project`.
+    pub(super) fn list_projects(&mut self, ticket: u64) {
+        let list = self.projects.iter().map(Project::wire).collect();
+        self.reply_json(ticket, Value::Array(list));
+    }
+
+    /// `GET /project/current` and `POST /project/git/init`, which finds a repository already.
+    pub(super) fn current_project(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let project = self.instances.get(&directory).map(|instance| instance.project.clone());
+        self.reply_json(request.ticket, project.unwrap_or_default());
+    }
+
+    /// `POST /project/git/init`: the stand-in makes no repository; where the real servers fail, it fails.
+    pub(super) fn init_repository(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        match within(&directory, &self.config.directory) {
+            Some(_) => self.current_project(request),
+            None => self.unknown_error(request.ticket),
+        }
+    }
+
+    /// `PATCH /project/{id}`.
+    pub(super) fn patch_project(&mut self, request: &ApiRequest, id: &str) {
+        let now = self.now_ms;
+        let Some(project) = self.projects.iter_mut().find(|project| project.id == id) else {
+            let message = format!("Project not found: {id}");
+            let body = json!({"_tag": "ProjectNotFoundError", "projectID": id, "message": message});
+            return self.reply(request.ticket, 404, ReplyBody::Json(body));
+        };
+        let body = body_of(request);
+        for (key, value) in body.as_object().into_iter().flatten() {
+            if SAID.contains(&key.as_str()) {
+                say(&mut project.said, key, value);
+            }
+        }
+        project.updated_ms = now;
+        let wire = project.wire();
+        self.tell_project(id, wire.clone());
+        self.reply_json(request.ticket, wire);
+    }
+
+    /// `GET /project/{id}/directories`.
+    pub(super) fn project_directories(&mut self, ticket: u64, id: &str) {
+        let known = self.projects.iter().find(|project| project.id == id && project.is_repository);
+        let list: Vec<Value> = known.iter().map(|project| json!({"directory": project.worktree})).collect();
+        self.reply_json(ticket, Value::Array(list));
+    }
+
+    /// `GET /path`.
+    pub(super) fn path(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let home = &self.config.home;
+        let word = self.profile.server.word();
+        let body = json!({
+            "home": home, "state": format!("{home}/.local/state/{word}"), "config": format!("{home}/.config/{word}"),
+            "worktree": self.worktree_of(&directory), "directory": directory,
+        });
+        self.reply_json(request.ticket, body);
+    }
+
+    /// `GET /experimental/session`: those of all projects, the latest changed first.
+    pub(super) fn list_all_sessions(&mut self, request: &ApiRequest) {
+        let query =
+            |name: &str| request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        let search = query("search").map(str::to_lowercase);
+        let directory = query("directory").filter(|directory| !directory.is_empty());
+        let directory = directory.map(|_| self.directory_of(request));
+        let number = |name: &str| query(name).and_then(|number| number.trim().parse::<f64>().ok());
+        let (start, cursor) = (number("start"), number("cursor"));
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 are exact for ages")]
+        let fits = |session: &&super::session::Session| {
+            directory.as_ref().is_none_or(|directory| session.directory == *directory)
+                && start.is_none_or(|start| session.updated_ms as f64 >= start)
+                && cursor.is_none_or(|cursor| (session.updated_ms as f64) < cursor)
+                && (query("roots") != Some("true") || session.parent.is_none())
+                && (query("archived") == Some("true") || session.archived.is_none())
+                && search.as_ref().is_none_or(|words| session.title.to_lowercase().contains(words))
+        };
+        let mut found: Vec<_> = self.sessions.values().filter(fits).collect();
+        found.sort_by_key(|session| Reverse(session.updated_ms));
+        let limit = query("limit").and_then(|limit| limit.parse().ok()).unwrap_or(LISTED);
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        // Who wants more asks for what is older than the last.
+        let cursor = found.last().filter(|_| has_more).map(|session| session.updated_ms.to_string());
+        let list = found.iter().map(|session| {
+            let mut info = self.session_info(&session.id);
+            let project = self.projects.iter().find(|project| project.id == session.project);
+            info["project"] = project.map_or(Value::Null, |project| {
+                let mut wire = json!({"id": project.id});
+                if let Some(name) = project.said.get("name") {
+                    wire["name"] = name.clone();
+                }
+                wire["worktree"] = json!(project.worktree);
+                wire
+            });
+            info
+        });
+        let body = ReplyBody::Json(Value::Array(list.collect()));
+        let headers = cursor.into_iter().map(|cursor| ("x-next-cursor", cursor)).collect();
+        self.reply_with(request.ticket, ApiReply { status: 200, headers, body });
+    }
+}
+
+/// What a client says stands, each part of an icon by itself.
+fn say(said: &mut Map<String, Value>, key: &str, value: &Value) {
+    match (said.get_mut(key), value) {
+        (Some(Value::Object(known)), Value::Object(new)) if key == "icon" => known.extend(new.clone()),
+        _ => {
+            said.insert(key.to_owned(), value.clone());
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What the world asks of the machine around its sessions, and what it is told: the vocabulary of reads over REST, of
+//! programs that could be started, and of what a server keeps in its home.
+
+use super::{EffectResult, FileChange, Purpose, World};
+use super::{config, files, mcp, vcs};
+
+/// Something about the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlaceWish {
+    /// What stands at a path, seen from a folder that must not be left.
+    Browse {
+        /// The folder, absolute.
+        folder: String,
+        /// The path, absolute.
+        path: String,
+        /// The folder of the project, whose patterns say what is ignored.
+        project: String,
+    },
+    /// The paths of all files and folders below a folder that are not ignored.
+    Names {
+        /// The folder, absolute.
+        folder: String,
+        /// The folder of the project, whose patterns say what is ignored.
+        project: String,
+    },
+    /// What has changed since the commit with which the workspace began.
+    SinceCommit,
+    /// Which of these programs could be started: a name is looked for on the `PATH`.
+    Programs(Vec<String>),
+    /// Keep a text in the server's home, for its owner alone.
+    Keep {
+        /// Relative to the home.
+        path: String,
+        /// The text.
+        content: String,
+    },
+    /// Write a text file into the workspace.
+    Write {
+        /// Absolute.
+        path: String,
+        /// The text.
+        content: String,
+    },
+}
+
+/// What the machine says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlaceFound {
+    /// What stands there.
+    Browsed(Browsed),
+    /// The paths, relative to the folder and in the order of the servers' index; those of folders end in a slash.
+    Names(Vec<String>),
+    /// The changes, sorted by path.
+    Changes(Vec<FileChange>),
+    /// Those that could be started.
+    Programs(Vec<String>),
+    /// It is kept, or not.
+    Kept(Result<(), String>),
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Browsed {
+    /// Nothing, not even a link that leads nowhere.
+    Nothing,
+    /// Something, but not inside of the folder.
+    Outside,
+    /// A folder: the files and folders in it that are no links, and the project's patterns.
+    Folder {
+        /// Each name, and whether it is a folder's.
+        entries: Vec<(String, bool)>,
+        /// The text of the project's `.gitignore` and `.ignore`.
+        patterns: String,
+    },
+    /// A file: its bytes.
+    File(Vec<u8>),
+    /// Neither file nor folder.
+    Other,
+}
+
+/// What the machine's word is for.
+#[derive(Debug)]
+pub(super) enum PlaceAsk {
+    /// `files`: somebody looks at a file or a folder.
+    Look(files::Look),
+    /// `files`: somebody looks for a name.
+    Find(files::Find),
+    /// `vcs`: somebody asks what has changed.
+    Changes(vcs::Question),
+    /// `mcp`: servers are told apart by their programs.
+    Programs(mcp::Start),
+    /// `config`: a setting is kept, and the request answered.
+    Setting(config::Change),
+    /// Nobody waits for it.
+    Nobody,
+}
+
+impl World {
+    /// Asks the machine.
+    pub(super) fn ask_place(&mut self, ask: PlaceAsk, wish: PlaceWish) {
+        self.effect(Purpose::Place(Box::new(ask)), super::Effect::Place(wish));
+    }
+
+    /// The machine has answered.
+    pub(super) fn place_told(&mut self, ask: PlaceAsk, found: PlaceFound) {
+        match (ask, found) {
+            (PlaceAsk::Look(look), PlaceFound::Browsed(browsed)) => self.looked(look, browsed),
+            (PlaceAsk::Find(find), PlaceFound::Names(names)) => self.found(&find, names),
+            (PlaceAsk::Changes(question), PlaceFound::Changes(changes)) => self.changed(&question, &changes),
+            (PlaceAsk::Programs(start), PlaceFound::Programs(there)) => self.servers_started(start, &there),
+            (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
+            (PlaceAsk::Nobody, _) => {}
+            (ask, found) => debug_assert!(false, "{ask:?} can't take {found:?}"),
+        }
+    }
+}
+
+impl From<PlaceFound> for EffectResult {
+    fn from(found: PlaceFound) -> Self {
+        Self::Place(found)
+    }
+}

@@ -1,0 +1,83 @@
+//! How much of a tool's output the model gets. The whole is kept in a file, which the output names.
+
+use super::Completed;
+use crate::world::{Effect, Purpose, World};
+use serde_json::json;
+
+const LINES_MAX: usize = 2000;
+const BYTES_MAX: usize = 50 * 1024;
+
+/// Tools that bound their output themselves.
+const OWN_BOUNDS: &[&str] = &["bash", "glob", "grep", "read"];
+
+impl World {
+    /// What the model gets of a call's good end.
+    pub(super) fn bounded(&mut self, session: &str, call: usize, result: &mut Completed) {
+        let tool = self.run_mut(session).and_then(|run| run.calls.get(call)).map(|call| call.tool.clone());
+        if tool.is_none_or(|tool| OWN_BOUNDS.contains(&tool.as_str())) {
+            return;
+        }
+        let Some((shown, left_out)) = beginning(&result.output) else { return };
+        let kept = self.keep_whole(result.output.clone());
+        let hint = if self.may_give_tasks(session) {
+            "Use the Task tool to have explore agent process this file with Grep and Read (with offset/limit). Do NOT \
+             read the full file yourself - delegate to save context."
+        } else {
+            "Use Grep to search the full content or Read with offset/limit to view specific sections."
+        };
+        result.output = format!(
+            "{shown}\n\n...{left_out} truncated...\n\nThe tool call succeeded but the output was truncated. Full output \
+             saved to: {kept}\n{hint}"
+        );
+        result.metadata["truncated"] = json!(true);
+        result.metadata["outputPath"] = json!(kept);
+    }
+
+    /// Keeps an output as a file of the server's own.
+    pub(super) fn keep_whole(&mut self, content: String) -> String {
+        let id = self.ids.ascending("tool", self.now_ms);
+        let path =
+            format!("{}/.local/share/{}/tool-output/{id}", self.config.home, self.profile.server.word());
+        self.effect(Purpose::OutputKept, Effect::Write { path: path.clone(), content });
+        path
+    }
+
+    /// Whether the agent's own rules let it give work to others.
+    fn may_give_tasks(&self, session: &str) -> bool {
+        self.permissions.may(self.agent_of(session), "task")
+    }
+}
+
+/// The first lines of a text that is too long, and how much is left out.
+fn beginning(text: &str) -> Option<(String, String)> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    if lines.len() <= LINES_MAX && text.len() <= BYTES_MAX {
+        return None;
+    }
+    let mut shown = 0;
+    let mut bytes = 0;
+    for line in lines.iter().take(LINES_MAX) {
+        let size = line.len() + usize::from(shown > 0);
+        if bytes + size > BYTES_MAX {
+            let left_out = format!("{} bytes", text.len() - bytes);
+            return Some((lines[..shown].join("\n"), left_out));
+        }
+        shown += 1;
+        bytes += size;
+    }
+    Some((lines[..shown].join("\n"), format!("{} lines", lines.len() - shown)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_lines_are_given_up_to_two_bounds() {
+        assert_eq!(beginning("a\nb"), None);
+        let (shown, left_out) = beginning(&"x\n".repeat(2500)).unwrap();
+        assert_eq!((shown.len(), left_out.as_str()), (3999, "501 lines"));
+        let (shown, left_out) = beginning(&format!("short\n{}", "x".repeat(60_000))).unwrap();
+        assert_eq!((shown.as_str(), left_out.as_str()), ("short", "60001 bytes"));
+    }
+}

@@ -1,0 +1,134 @@
+//! What has changed in the workspace since its commit, as git would say it.
+
+use super::surroundings::{PlaceAsk, PlaceWish};
+use super::{ApiReply, ApiRequest, FileChange, ReplyBody, World, patch, within};
+use crate::javascript::in_dictionary;
+use serde_json::{Value, json};
+
+/// The branch of a fresh workspace.
+const BRANCH: &str = "main";
+
+/// Somebody asks what has changed.
+#[derive(Debug)]
+pub(super) struct Question {
+    ticket: u64,
+    /// The part of the workspace that is meant: empty, or a path with a slash.
+    below: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Status,
+    Diff,
+    /// The text of all diffs.
+    Raw,
+}
+
+impl World {
+    /// `GET /vcs`.
+    pub(super) fn vcs(&mut self, request: &ApiRequest) {
+        let branch = self.part_of_repository(request).map(|_| BRANCH);
+        self.reply_json(request.ticket, json!({"branch": branch, "default_branch": branch}));
+    }
+
+    /// `GET /vcs/status`.
+    pub(super) fn vcs_status(&mut self, request: &ApiRequest) {
+        self.ask_changes(request, Kind::Status);
+    }
+
+    /// `GET /vcs/diff`: against the commit; the branch is the default one, so there is nothing to compare it with.
+    pub(super) fn vcs_diff(&mut self, request: &ApiRequest) {
+        let mode = request.query.iter().find(|(key, _)| key == "mode").map(|(_, mode)| mode.as_str());
+        match mode {
+            Some("git") => self.ask_changes(request, Kind::Diff),
+            _ => self.reply_json(request.ticket, json!([])),
+        }
+    }
+
+    /// `GET /vcs/diff/raw`.
+    pub(super) fn vcs_diff_raw(&mut self, request: &ApiRequest) {
+        self.ask_changes(request, Kind::Raw);
+    }
+
+    fn part_of_repository(&self, request: &ApiRequest) -> Option<String> {
+        let directory = self.directory_of(request);
+        let path = within(&directory, &self.config.directory)?;
+        Some(if path.is_empty() { String::new() } else { format!("{path}/") })
+    }
+
+    fn ask_changes(&mut self, request: &ApiRequest, kind: Kind) {
+        let ticket = request.ticket;
+        match self.part_of_repository(request) {
+            Some(below) => {
+                let question = Question { ticket, below, kind };
+                self.ask_place(PlaceAsk::Changes(question), PlaceWish::SinceCommit);
+            }
+            None => self.tell_changes(ticket, kind, "", &[]),
+        }
+    }
+
+    pub(super) fn changed(&mut self, question: &Question, changes: &[FileChange]) {
+        let mut changes: Vec<FileChange> =
+            changes.iter().filter(|change| change.path.starts_with(&question.below)).cloned().collect();
+        if question.kind == Kind::Raw {
+            // What git does not know yet stands at the end.
+            changes.sort_by_key(|change| change.before.is_none());
+        } else {
+            changes.sort_by(|a, b| in_dictionary(&a.path, &b.path));
+        }
+        self.tell_changes(question.ticket, question.kind, &question.below, &changes);
+    }
+
+    fn tell_changes(&mut self, ticket: u64, kind: Kind, below: &str, changes: &[FileChange]) {
+        match kind {
+            Kind::Raw => {
+                let known =
+                    changes.iter().filter(|change| change.before.is_some()).map(patch::of_git).collect();
+                // From a folder of the repository the real servers don't find what is new.
+                let new = changes.iter().filter(|change| change.before.is_none() && below.is_empty());
+                let new = new.map(patch::of_git);
+                let texts: Vec<String> =
+                    std::iter::once(known).chain(new).filter(|text: &String| !text.is_empty()).collect();
+                let bytes = texts.join("\n").into_bytes();
+                let body = ReplyBody::Bytes("text/x-diff; charset=utf-8".to_owned(), bytes);
+                self.reply_with(ticket, ApiReply { status: 200, headers: Vec::new(), body });
+            }
+            Kind::Diff if !below.is_empty() => {
+                let list = changes.iter().map(describe_lost).collect();
+                self.reply_json(ticket, Value::Array(list));
+            }
+            _ => {
+                let list = changes.iter().map(|change| describe(change, kind == Kind::Diff)).collect();
+                self.reply_json(ticket, Value::Array(list));
+            }
+        }
+    }
+}
+
+/// From a folder of the repository the real servers look for new files at the wrong place.
+fn describe_lost(change: &FileChange) -> Value {
+    let mut wire = describe(change, true);
+    if change.before.is_none() {
+        wire["patch"] = json!(patch::index_style(&change.path, "", "", patch::Header::Tab));
+        wire["additions"] = json!(0);
+    }
+    wire
+}
+
+fn describe(change: &FileChange, with_patch: bool) -> Value {
+    let (additions, deletions) = patch::count(change);
+    let status = match (&change.before, &change.after) {
+        (None, _) => "added",
+        (_, None) => "deleted",
+        _ => "modified",
+    };
+    let mut wire = json!({"file": change.path});
+    if with_patch {
+        wire["patch"] = json!(patch::of_git(change));
+    }
+    wire["additions"] = json!(additions);
+    wire["deletions"] = json!(deletions);
+    wire["status"] = json!(status);
+    wire
+}
