@@ -1,6 +1,6 @@
 //! The deltas of one answer of the model → parts of the step's message.
 
-use super::turn::{Call, CallState};
+use super::run::{Call, CallState};
 use super::{Effect, EffectId, ModelFailure, Purpose, World};
 use crate::model::Delta;
 use serde_json::{Value, json};
@@ -88,14 +88,14 @@ impl World {
         Some((run.message.clone(), run.start_tree.clone(), run.answer_began_ms))
     }
 
-    pub(crate) fn run_mut(&mut self, session: &str) -> Option<&mut super::turn::Run> {
+    pub(crate) fn run_mut(&mut self, session: &str) -> Option<&mut super::run::Run> {
         self.sessions.get_mut(session)?.run.as_mut()
     }
 
     /// Text and reasoning alike: an empty part first, then deltas. REST shows nothing of them until the part ends.
     fn add_text(&mut self, session: &str, message: &str, kind: &str, text: &str) {
         let now = self.now_ms;
-        let open = |run: &mut super::turn::Run| {
+        let open = |run: &mut super::run::Run| {
             if kind == "text" { run.open_text } else { run.open_reasoning }
         };
         let place = match self.run_mut(session).and_then(open) {

@@ -2,8 +2,9 @@
 
 use super::abort::Cut;
 use super::refusal::Told;
+use super::run::CallState;
 use super::session::merge;
-use super::turn::{CallState, TurnEnd};
+use super::turn::TurnEnd;
 use super::{Effect, ModelFailure, Purpose, World};
 use crate::model::{Delta, Finish, FinishReason, Usage};
 use serde_json::{Value, json};
@@ -115,7 +116,7 @@ impl World {
         for ticket in tickets {
             self.unknown_error(ticket);
         }
-        self.end_turn(session, TurnEnd::Error);
+        self.end_turn(session, TurnEnd::Broken);
     }
 
     /// The person is told that the answer got too long.

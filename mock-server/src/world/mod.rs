@@ -10,7 +10,7 @@
 //! * `fork` — a session's copy; `revert` — a session is taken back, with the files.
 //! * `prompt` — what a person sends: at once, or a follow-up; `letter` — what it carries is read.
 //! * `command`, `person_line` — commands and lines of the person; `agents` — who can work.
-//! * `turn` — from a prompt to idle: one step of the model after the other.
+//! * `turn` — from a prompt to idle: one step of the model after the other; `run` — what is known of it meanwhile.
 //! * `answer` — the deltas of one answer of the model → parts.
 //! * `failure` — answers that do not come, or not whole; `refusal` — what a provider says then; `abort` — the person
 //!   ends a turn.
@@ -26,7 +26,7 @@
 //! * `conversation` — what the model is told; `tokens` — what that cost; `history` — what of it counts; `reminders` —
 //!   what is told beside.
 //! * `compaction` — a conversation is summed up; `subtask` — a prompt gives work to another agent.
-//! * `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
+//! * `telling` — the envelopes of events. `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 
 mod abort;
 mod accounts;
@@ -63,12 +63,14 @@ mod reminders;
 mod revert;
 mod routes;
 mod rules;
+mod run;
 mod session;
 mod sessions;
 mod signals;
 mod subtask;
 mod summary;
 mod surroundings;
+mod telling;
 mod title;
 mod tokens;
 mod tools;
@@ -76,7 +78,7 @@ mod turn;
 mod vcs;
 
 use crate::doc::Operations;
-use crate::profile::{BootTiming, Profile};
+use crate::profile::Profile;
 pub(crate) use config::configured;
 use ids::Ids;
 pub use io::{
@@ -323,81 +325,6 @@ impl World {
 
     fn reply_json(&mut self, ticket: Ticket, body: Value) {
         self.reply(ticket, 200, ReplyBody::Json(body));
-    }
-
-    /// Sends an event of an instance.
-    fn emit(&mut self, directory: &str, kind: &str, properties: Value) {
-        let id = self.ids.ascending("evt", self.now_ms);
-        self.send(directory, true, json!({"id": id, "type": kind, "properties": properties}));
-    }
-
-    /// Sends an event of a session, and its `sync` twin.
-    fn emit_synced(&mut self, session: &str, kind: &str, properties: Value) {
-        let Some(owner) = self.sessions.get_mut(session).filter(|owner| !owner.is_gone) else { return };
-        let directory = owner.directory.clone();
-        let seq = owner.next_seq();
-        let id = self.ids.ascending("evt", self.now_ms);
-        let twin = json!({"type": "sync", "syncEvent": {
-            "id": id, "type": format!("{kind}.1"), "seq": seq, "aggregateID": session, "data": properties,
-        }, "id": id});
-        self.send(&directory, true, json!({"id": id, "type": kind, "properties": properties}));
-        self.send(&directory, self.profile.sync_on_event, twin);
-    }
-
-    /// Sends an event of a session that has no twin.
-    fn emit_session(&mut self, session: &str, kind: &str, properties: Value) {
-        let Some(directory) = self.sessions.get(session).map(|session| session.directory.clone()) else {
-            return;
-        };
-        self.emit(&directory, kind, properties);
-    }
-
-    fn send(&mut self, directory: &str, on_event: bool, payload: Value) {
-        let project = Some(self.project_of(directory));
-        self.outputs.push(Output::Event(Event {
-            directory: directory.to_owned(),
-            project,
-            on_event,
-            payload,
-        }));
-    }
-
-    /// Sends an event of an instance that names no project.
-    fn emit_outside_project(&mut self, directory: &str, kind: &str, properties: Value) {
-        let id = self.ids.ascending("evt", self.now_ms);
-        let payload = json!({"id": id, "type": kind, "properties": properties});
-        let directory = directory.to_owned();
-        self.outputs.push(Output::Event(Event { directory, project: None, on_event: true, payload }));
-    }
-
-    /// Sends an event of the server itself.
-    fn emit_global(&mut self, kind: &str, properties: Value) {
-        let id = self.ids.ascending("evt", self.now_ms);
-        let payload = json!({"type": kind, "properties": properties, "id": id});
-        let directory = "global".to_owned();
-        self.outputs.push(Output::Event(Event { directory, project: None, on_event: false, payload }));
-    }
-
-    /// An instance tells about its plugins, once.
-    fn boot(&mut self, directory: &str, timing: BootTiming) {
-        if self.profile.boot == timing && self.booted.insert(directory.to_owned()) {
-            for (kind, properties) in self.profile.boot_events() {
-                self.emit(directory, kind, properties);
-            }
-        }
-    }
-
-    /// The instance of the next generation's routes is told, too, where instances are told late.
-    fn boot_next(&mut self, directory: &str) {
-        if self.profile.boot != BootTiming::AtPrompt || !self.booted_next.insert(directory.to_owned()) {
-            return;
-        }
-        for (kind, properties) in self.profile.boot_events() {
-            let id = self.ids.ascending("evt", self.now_ms);
-            let payload = json!({"id": id, "type": kind, "properties": properties});
-            let directory = directory.to_owned();
-            self.outputs.push(Output::Event(Event { directory, project: None, on_event: true, payload }));
-        }
     }
 
     fn project_of(&self, directory: &str) -> String {

@@ -2,9 +2,9 @@
 
 use super::prompt::Queued;
 use super::routes::body_of;
+use super::run::Run;
 use super::session::Message;
 use super::tokens::Tokens;
-use super::turn::Run;
 use super::{ApiRequest, Effect, Purpose, ShellEnd, ShellLine, ShellNews, World};
 use crate::profile::BootTiming;
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 
 use super::World;
 use super::prompt::Queued;
+use super::run::Run;
 use super::tokens::Tokens;
-use super::turn::Run;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 

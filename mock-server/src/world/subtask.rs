@@ -1,9 +1,9 @@
 //! A prompt, or a command, gives work to another agent: a step of that agent's own, with a call that no model has made.
 
 use super::history::Errand;
+use super::run::{Call, CallState};
 use super::tokens::Tokens;
 use super::tools::Completed;
-use super::turn::{Call, CallState};
 use super::{World, session::merge};
 use crate::profile::FollowUps;
 use serde_json::{Value, json};

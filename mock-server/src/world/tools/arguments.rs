@@ -2,7 +2,7 @@
 
 use crate::profile::MisuseWords;
 use crate::world::World;
-use crate::world::turn::CallState;
+use crate::world::run::CallState;
 use serde_json::{Value, json};
 
 /// What an argument is.

@@ -2,7 +2,7 @@
 
 use super::inside;
 use crate::world::World;
-use crate::world::turn::CallState;
+use crate::world::run::CallState;
 use serde_json::json;
 
 impl World {

@@ -19,7 +19,7 @@ mod webfetch;
 mod write;
 
 use super::permission::{forbidden, rejected};
-use super::turn::CallState;
+use super::run::CallState;
 use super::{Found, World, session::merge};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

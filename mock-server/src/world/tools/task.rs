@@ -3,8 +3,8 @@
 use super::{Completed, Plan};
 use crate::world::permission::Wish;
 use crate::world::prompt::{Prompt, Queued};
+use crate::world::run::CallState;
 use crate::world::session::NewSession;
-use crate::world::turn::CallState;
 use crate::world::{Effect, Purpose, World};
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ mod prefixes;
 
 use super::{Completed, Plan};
 use crate::world::permission::Wish;
-use crate::world::turn::CallState;
+use crate::world::run::CallState;
 use crate::world::{Effect, Purpose, ShellEnd, ShellLine, ShellNews, World};
 use commands::Line;
 use output::Output;

@@ -1,0 +1,125 @@
+//! What is known of a turn while it runs: its current step, and the calls of that.
+
+use super::Ticket;
+use super::compaction::Compaction;
+use super::person_line::PersonLine;
+use super::prompt::Executed;
+use super::subtask::Subtask;
+use crate::model::Finish;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A turn in progress.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    /// Who waits for its end.
+    pub(crate) tickets: Vec<Ticket>,
+    /// The message of the prompt that the current step answers.
+    pub(crate) prompt: String,
+    /// Who gets no more than a yes when it ends.
+    pub(crate) yes: Vec<Ticket>,
+    /// The commands whose words its prompts are.
+    pub(crate) commands: Vec<Executed>,
+    /// The prompt that it began with, where it sees no later ones.
+    pub(crate) base: Option<String>,
+    /// Prompts that the server has put in between.
+    pub(crate) prompts: Vec<String>,
+    /// The prompt's message that the next summary job tells about, if one is due: the one that the step before
+    /// answered.
+    pub(crate) summed_up: Option<String>,
+    /// A step is over.
+    pub(crate) has_stepped: bool,
+    /// A line that the person runs.
+    pub(crate) line: Option<PersonLine>,
+    /// The current step writes a summary of the conversation.
+    pub(crate) compaction: Option<Compaction>,
+    /// The current step is what another agent does.
+    pub(crate) subtask: Option<Subtask>,
+    /// The part that tells the agent in its current step that another one worked before it.
+    pub(crate) reminder: Option<String>,
+    /// The assistant message of the current step.
+    pub(crate) message: String,
+    /// The files before the current step.
+    pub(crate) start_tree: String,
+    /// The parts of the current step that are still written to.
+    pub(crate) open_text: Option<usize>,
+    pub(crate) open_reasoning: Option<usize>,
+    /// What the model has written of the open parts so far.
+    pub(crate) partial: BTreeMap<usize, String>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) finish: Option<Finish>,
+    /// The model's answer ended without saying why.
+    pub(crate) unfinished: bool,
+    /// How often the current step's answer has failed.
+    pub(crate) attempt: u32,
+    /// While the turn waits to ask again: its status, as the wire has it.
+    pub(crate) retry: Option<Value>,
+    /// When the model's answer to the current step began.
+    pub(crate) answer_began_ms: Option<u64>,
+    /// The call of another session that waits for the end of this turn.
+    pub(crate) for_call: Option<(String, usize)>,
+    /// The server has lost patience with the model: the turn ends with this step, in this error.
+    pub(crate) stopped: Option<Value>,
+    /// The instructions that the reads of the current step have come upon.
+    pub(crate) guides: BTreeSet<String>,
+    /// The person said no to a call: the turn ends with this step.
+    pub(crate) rejected: bool,
+    /// What could not be kept, in the words of the mistake.
+    pub(crate) lost: Option<String>,
+    /// The person is asked whether the agent goes in circles: what comes meanwhile waits.
+    pub(crate) suspicion: Option<super::circles::Suspicion>,
+}
+
+/// A tool call of the current step.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) id: String,
+    pub(crate) tool: String,
+    pub(crate) arguments: String,
+    /// Its part in the message.
+    pub(crate) part: usize,
+    pub(crate) state: CallState,
+    /// That it runs has been told.
+    pub(crate) is_told: bool,
+    pub(crate) input: Value,
+    pub(crate) started_ms: u64,
+    /// What it is called while it runs, where that is told.
+    pub(crate) title: Option<String>,
+    /// What the tool found out before it asked for permission.
+    pub(crate) plan: Option<super::tools::Plan>,
+    /// Who allowed it.
+    pub(crate) approval: Value,
+    /// It may leave the workspace.
+    pub(crate) has_left: bool,
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallState {
+    /// The model is still writing its arguments.
+    Written,
+    /// It runs, or waits for permission.
+    Running,
+    /// It has a result, good or bad.
+    Done,
+}
+
+impl Run {
+    /// Nothing of an answer has come yet.
+    pub(crate) fn begin_answer(&mut self) {
+        self.open_text = None;
+        self.open_reasoning = None;
+        self.partial.clear();
+        self.calls.clear();
+        self.guides.clear();
+        self.finish = None;
+        self.unfinished = false;
+        self.answer_began_ms = None;
+        self.suspicion = None;
+    }
+
+    /// What the session does, as the wire has it.
+    pub(crate) fn status(&self) -> Value {
+        self.retry.clone().unwrap_or_else(|| json!({"type": "busy"}))
+    }
+}

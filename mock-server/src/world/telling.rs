@@ -1,0 +1,82 @@
+//! How events are told: with or without a `sync` twin, of an instance, of no project, of the server itself.
+
+use super::{Event, Output, World};
+use crate::profile::BootTiming;
+use serde_json::{Value, json};
+
+impl World {
+    /// Sends an event of an instance.
+    pub(super) fn emit(&mut self, directory: &str, kind: &str, properties: Value) {
+        let id = self.ids.ascending("evt", self.now_ms);
+        self.send(directory, true, json!({"id": id, "type": kind, "properties": properties}));
+    }
+
+    /// Sends an event of a session, and its `sync` twin.
+    pub(super) fn emit_synced(&mut self, session: &str, kind: &str, properties: Value) {
+        let Some(owner) = self.sessions.get_mut(session).filter(|owner| !owner.is_gone) else { return };
+        let directory = owner.directory.clone();
+        let seq = owner.next_seq();
+        let id = self.ids.ascending("evt", self.now_ms);
+        let twin = json!({"type": "sync", "syncEvent": {
+            "id": id, "type": format!("{kind}.1"), "seq": seq, "aggregateID": session, "data": properties,
+        }, "id": id});
+        self.send(&directory, true, json!({"id": id, "type": kind, "properties": properties}));
+        self.send(&directory, self.profile.sync_on_event, twin);
+    }
+
+    /// Sends an event of a session that has no twin.
+    pub(super) fn emit_session(&mut self, session: &str, kind: &str, properties: Value) {
+        let Some(directory) = self.sessions.get(session).map(|session| session.directory.clone()) else {
+            return;
+        };
+        self.emit(&directory, kind, properties);
+    }
+
+    pub(super) fn send(&mut self, directory: &str, on_event: bool, payload: Value) {
+        let project = Some(self.project_of(directory));
+        self.outputs.push(Output::Event(Event {
+            directory: directory.to_owned(),
+            project,
+            on_event,
+            payload,
+        }));
+    }
+
+    /// Sends an event of an instance that names no project.
+    pub(super) fn emit_outside_project(&mut self, directory: &str, kind: &str, properties: Value) {
+        let id = self.ids.ascending("evt", self.now_ms);
+        let payload = json!({"id": id, "type": kind, "properties": properties});
+        let directory = directory.to_owned();
+        self.outputs.push(Output::Event(Event { directory, project: None, on_event: true, payload }));
+    }
+
+    /// Sends an event of the server itself.
+    pub(super) fn emit_global(&mut self, kind: &str, properties: Value) {
+        let id = self.ids.ascending("evt", self.now_ms);
+        let payload = json!({"type": kind, "properties": properties, "id": id});
+        let directory = "global".to_owned();
+        self.outputs.push(Output::Event(Event { directory, project: None, on_event: false, payload }));
+    }
+
+    /// An instance tells about its plugins, once.
+    pub(super) fn boot(&mut self, directory: &str, timing: BootTiming) {
+        if self.profile.boot == timing && self.booted.insert(directory.to_owned()) {
+            for (kind, properties) in self.profile.boot_events() {
+                self.emit(directory, kind, properties);
+            }
+        }
+    }
+
+    /// The instance of the next generation's routes is told, too, where instances are told late.
+    pub(super) fn boot_next(&mut self, directory: &str) {
+        if self.profile.boot != BootTiming::AtPrompt || !self.booted_next.insert(directory.to_owned()) {
+            return;
+        }
+        for (kind, properties) in self.profile.boot_events() {
+            let id = self.ids.ascending("evt", self.now_ms);
+            let payload = json!({"id": id, "type": kind, "properties": properties});
+            let directory = directory.to_owned();
+            self.outputs.push(Output::Event(Event { directory, project: None, on_event: true, payload }));
+        }
+    }
+}
