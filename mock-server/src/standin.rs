@@ -23,6 +23,7 @@ use fixtures::fault_plan::Fault;
 use fixtures::recording;
 use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -212,6 +213,15 @@ impl StandIn {
             unmet.unused.clear();
         }
         (!unmet.is_empty()).then_some(unmet)
+    }
+}
+
+impl fmt::Debug for StandIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StandIn")
+            .field("lanes", &self.lanes)
+            .field("workspace", &self.workspace)
+            .finish_non_exhaustive()
     }
 }
 

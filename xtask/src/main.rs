@@ -77,7 +77,7 @@ fn run(command: Command, root: &Path) -> Outcome {
         Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),
         Command::Kills(arguments) => kills::run(&arguments, root),
-        Command::Truth(arguments) => truth::run(&arguments),
+        Command::Truth(arguments) => truth::run(&arguments, root),
         Command::Schemas(arguments) => schemas::run(&arguments, root),
         Command::Test(arguments) => test::run(&arguments, root),
         Command::Walk(arguments) => walk::run(&arguments, root),

@@ -63,14 +63,19 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// All scenarios with both servers, compared and not replaced.
     pub(crate) fn everything() -> Self {
+        Self::of(Vec::new(), None)
+    }
+
+    /// The same with these scenarios; all when none is named.
+    pub(crate) fn of(scenarios: Vec<String>, npm_dir: Option<PathBuf>) -> Self {
         Self {
-            scenarios: Vec::new(),
+            scenarios,
             server: None,
             update: false,
             keep_as: None,
             model_pause_ms: 0,
             read_at_questions: false,
-            npm_dir: None,
+            npm_dir,
             bin: None,
         }
     }

@@ -1,10 +1,13 @@
 //! `cargo xtask truth`: holds the stand-in's world and its replay against every recording.
 
 use crate::outcome::Outcome;
+use crate::record;
 use clap::Args;
+use fixtures::catalog;
 use harness::say;
 use harness::truth::{Comparison, Selection, compare_all, stand_in_limits};
 use parity_specs::Matrix;
+use std::path::{Path, PathBuf};
 
 /// What to say.
 #[derive(Debug, Args)]
@@ -12,13 +15,30 @@ pub(crate) struct Arguments {
     /// Show the differences of what is owed, too.
     #[arg(long)]
     owed: bool,
+    /// Hold the recordings against the real servers themselves, too: each scenario is performed again.
+    #[arg(long)]
+    live: bool,
+    /// With --live: the folder whose node_modules hold the servers [default: the user's cache].
+    #[arg(long, value_name = "DIR", requires = "live")]
+    npm_dir: Option<PathBuf>,
     /// Only scenarios whose names contain this.
     #[arg(value_name = "NAME")]
     only: Option<String>,
 }
 
-/// Compares; needs nothing but the recordings in the repository.
-pub(crate) fn run(arguments: &Arguments) -> Outcome {
+/// Compares; needs nothing but the recordings in the repository, and with `--live` npm the first time.
+pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
+    let recorded = by_recordings(arguments);
+    if !arguments.live || matches!(recorded, Outcome::Misuse(_)) {
+        return recorded;
+    }
+    let only = arguments.only.as_deref().unwrap_or_default();
+    let names = catalog::scenario_names().into_iter().filter(|name| name.contains(only)).collect();
+    let again = record::Arguments::of(names, arguments.npm_dir.clone());
+    Outcome::of_all(vec![recorded, record::run(&again, root)])
+}
+
+fn by_recordings(arguments: &Arguments) -> Outcome {
     let matrix = match Matrix::embedded() {
         Ok(matrix) => matrix,
         Err(error) => return Outcome::Fails(error.to_string()),

@@ -99,7 +99,7 @@ const JOURNAL_BYTES: usize = 64 * 1024 * 1024;
 enum ClockWord {
     /// The machine's clock.
     Real,
-    /// The machine's clock, --time-scale times as fast: heartbeats and further tries come so much sooner.
+    /// The machine's clock, --time-scale times as fast: heartbeats and further tries come sooner.
     Scaled,
     /// A count that depends on nothing but the requests: two runs are the same, byte for byte.
     Logical,
