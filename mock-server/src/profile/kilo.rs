@@ -52,7 +52,6 @@ pub(super) static PROFILE: Profile = Profile {
     describes_shell: true,
     rules: rules::KILO,
     own_rules: rules::KILO_MAIN,
-    subagents: rules::KILO_SUBAGENTS,
     primary_agents: &[
         "ask",
         "build",

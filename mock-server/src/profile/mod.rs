@@ -109,8 +109,6 @@ pub struct Profile {
     pub rules: RuleWords,
     /// What stands behind them for the agent that works by default.
     pub own_rules: RuleWords,
-    /// The agents that others can be given work by, and what stands behind those rules for them.
-    pub subagents: &'static [(&'static str, RuleWords)],
     /// The agents that only a person chooses: no other can give them work.
     pub primary_agents: &'static [&'static str],
     /// A session of such an agent is told apart: it has a fixed list of rules, its sandbox is told, and its prompt says

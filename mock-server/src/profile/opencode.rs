@@ -53,7 +53,6 @@ pub(super) static PROFILE: Profile = Profile {
     describes_shell: false,
     rules: rules::OPENCODE,
     own_rules: rules::OPENCODE_MAIN,
-    subagents: rules::OPENCODE_SUBAGENTS,
     primary_agents: &[],
     subagent_rules: false,
     keeps_narrow_questions: false,

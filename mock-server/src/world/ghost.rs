@@ -5,19 +5,8 @@ use super::World;
 use super::turn::TurnEnd;
 use serde_json::{Value, json};
 
-/// What one server says when it finds nothing to go on with. Nobody but its own code stands in it.
-const NOTHING_LEFT: &str = "Error: No user message found in stream. This should never happen.\n    \
-    at <anonymous> (/$bunfs/root/src/index.js:7018:16002)\n    \
-    at SessionPrompt.run (/$bunfs/root/src/index.js:7018:24536)\n    \
-    at SessionPrompt.run (definition) (/$bunfs/root/src/index.js:7018:15459)\n    \
-    at SessionRunState.ensureRunning (/$bunfs/root/src/index.js:7018:24404)\n    \
-    at SessionRunState.ensureRunning (definition) (/$bunfs/root/src/index.js:2687:35570)\n    \
-    at SessionPrompt.loop (/$bunfs/root/src/index.js:7018:14970)\n    \
-    at SessionPrompt.loop (definition) (/$bunfs/root/src/index.js:7018:23850)\n    \
-    at SessionPrompt.prompt (/$bunfs/root/src/index.js:7263:17863)\n    \
-    at SessionPrompt.prompt (definition) (/$bunfs/root/src/index.js:7018:13811)\n    \
-    at SessionHttpApi.promptAsync (/$bunfs/root/src/index.js:3483:28527)\n    \
-    at SessionHttpApi.promptAsync (definition) (/$bunfs/root/src/index.js:7263:17768)";
+/// What one server says when it finds nothing to go on with; behind it stands a trace of its own code, which is left out.
+const NOTHING_LEFT: &str = "Error: No user message found in stream. This should never happen.";
 
 impl World {
     /// Is there such a session, for who asks?

@@ -72,9 +72,6 @@ impl Permissions {
             lists.into_iter().flat_map(rules::of_words).chain(of_config.clone()).collect()
         };
         let mut rules = BTreeMap::from([(profile.agent.to_owned(), all([profile.rules, profile.own_rules]))]);
-        rules.extend(
-            profile.subagents.iter().map(|(name, own)| ((*name).to_owned(), all([profile.rules, own]))),
-        );
         // Agents of the configuration, and what it says of others.
         let agents = config.get("agent").and_then(Value::as_object);
         for (name, agent) in agents.into_iter().flatten() {
