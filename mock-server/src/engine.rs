@@ -39,11 +39,16 @@ pub struct Engine {
     delayed: BTreeSet<EffectId>,
     /// Where the server keeps what it is told to keep.
     home: Option<PathBuf>,
+    /// Somebody has asked for the events of the next generation.
+    next_listens: bool,
 }
 
 /// How long a call waits for the rest of the answer that it stands in. The real servers are about as slow to begin
 /// one, and a model that is near has said the rest by then, even on a busy machine.
 const BEGINNING_MS: u64 = 50;
+
+/// The heartbeat of the next generation.
+const COMMENT: &str = ": heartbeat\n\n";
 
 /// Who plays the agent's part.
 #[derive(Debug, Clone)]
@@ -89,6 +94,7 @@ impl Engine {
             answering: BTreeSet::new(),
             delayed: BTreeSet::new(),
             home: None,
+            next_listens: false,
         }
     }
 
@@ -215,8 +221,19 @@ impl Engine {
                     Output::Reply(ticket, reply) => {
                         acts.push(Act::Reply(ticket, wire_reply(reply, &self.pages)))
                     }
-                    Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
-                    Output::Event(event) => acts.extend(send(&event)),
+                    Output::Open(ticket, subscription) => {
+                        self.next_listens |= subscription.stream == StreamName::NextEvent;
+                        acts.push(open(ticket, subscription));
+                    }
+                    Output::Event(event) => {
+                        acts.extend(send(&event));
+                        acts.extend(self.next_listens.then(|| send_next(&event)).flatten());
+                    }
+                    Output::SessionEvent(session, event) => {
+                        let directory = Some(Arc::from(session));
+                        let to = Audience { stream: StreamName::SessionEvent, directory };
+                        acts.push(Act::Send(to, frame(&event, &event)));
+                    }
                     Output::Close(directory) => acts.push(Act::Close(Audience {
                         stream: StreamName::Event,
                         directory: Some(Arc::from(directory)),
@@ -305,6 +322,9 @@ impl Performer for Engine {
         match stream {
             StreamName::Event => frame(&event, &event),
             StreamName::GlobalEvent => frame(&event, &json!({"payload": event})),
+            StreamName::NextEvent | StreamName::SessionEvent => {
+                Frame { kind: Arc::from("server.heartbeat"), bytes: Bytes::from_static(COMMENT.as_bytes()) }
+            }
         }
     }
 }
@@ -352,13 +372,29 @@ fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
 }
 
 fn open(ticket: u64, subscription: Subscription) -> Act {
-    let stream = if subscription.directory.is_some() { StreamName::Event } else { StreamName::GlobalEvent };
-    let directory = subscription.directory.map(Arc::from);
-    let hello = Frame {
-        kind: Arc::from("server.connected"),
-        bytes: Bytes::from(fixtures::sse::encode(&subscription.hello.to_string())),
-    };
-    Act::Open(ticket, Audience { stream, directory }, hello)
+    let Subscription { stream, of, hello } = subscription;
+    let kind = hello.first().and_then(|event| event["type"].as_str()).unwrap_or_default();
+    let mut bytes: Vec<u8> =
+        hello.iter().flat_map(|event| fixtures::sse::encode(&event.to_string())).collect();
+    if stream == StreamName::NextEvent {
+        bytes.extend(COMMENT.as_bytes());
+    }
+    let hello = Frame { kind: Arc::from(kind), bytes: Bytes::from(bytes) };
+    Act::Open(ticket, Audience { stream, directory: of.map(Arc::from) }, hello)
+}
+
+/// An event as the next generation tells it. Twins are not told there.
+fn send_next(event: &Event) -> Option<Act> {
+    let kind = event.payload["type"].as_str().filter(|kind| *kind != "sync")?;
+    let mut wire = json!({"id": event.payload["id"], "type": kind});
+    if let Some(durable) = &event.durable {
+        wire["durable"] = durable.clone();
+    }
+    if event.directory != "global" {
+        wire["location"] = json!({"directory": event.directory});
+    }
+    wire["data"] = event.data.clone().unwrap_or_else(|| event.payload["properties"].clone());
+    Some(Act::Send(Audience { stream: StreamName::NextEvent, directory: None }, frame(&wire, &wire)))
 }
 
 fn send(event: &Event) -> Vec<Act> {

@@ -72,6 +72,21 @@ pub(crate) struct Asked<'a> {
 /// These read their body by themselves, whatever its type is, and do not say what is wrong with it.
 const LOOSE_BODIES: &[&str] = &["session.create", "session.fork"];
 
+/// Parameters that are checked otherwise than `/doc` says: operation, parameter, what it must be.
+type Hidden = (&'static str, &'static str, fn() -> Value);
+const HIDDEN: &[Hidden] = &[
+    ("v2.session.list", "limit", || json!({"type": "integer", "exclusiveMinimum": 0})),
+    ("v2.session.messages", "limit", || json!({"type": "integer", "minimum": 1, "maximum": 200})),
+    ("v2.session.history", "limit", || json!({"type": "integer", "exclusiveMinimum": 0, "maximum": 100})),
+    ("v2.session.history", "after", || json!({"type": "integer", "minimum": 0})),
+    ("v2.session.events", "after", || json!({"type": "integer", "minimum": 0})),
+    ("backgroundProcess.get", "processID", || json!({"type": "string"})),
+    ("backgroundProcess.logs", "processID", || json!({"type": "string"})),
+    ("backgroundProcess.restart", "processID", || json!({"type": "string"})),
+    ("backgroundProcess.stop", "processID", || json!({"type": "string"})),
+    ("v2.fs.find", "limit", || json!({"type": "integer", "exclusiveMinimum": 0})),
+];
+
 impl Operations {
     /// Those of the pinned release.
     pub(crate) fn of(server: ServerKind) -> &'static Self {
@@ -213,17 +228,22 @@ impl Operation {
             None if segment == "*" => Segment::Rest,
             None => Segment::Literal(segment.to_owned()),
         };
+        let id = text(&operation["operationId"]);
+        let schema_of = |parameter: &Value| {
+            let hidden = HIDDEN.iter().find(|(of, name, _)| *of == id && parameter["name"] == *name);
+            hidden.map_or_else(|| parameter["schema"].clone(), |(.., range)| range())
+        };
         let parameter = |parameter: &Value| Parameter {
             name: text(&parameter["name"]),
             is_in_path: parameter["in"] == "path",
             is_required: parameter["required"] == true,
-            schema: parameter["schema"].clone(),
+            schema: schema_of(parameter),
         };
         Self {
             method: method.to_ascii_uppercase(),
             path: path.to_owned(),
             segments: path.split('/').filter(|segment| !segment.is_empty()).map(segment).collect(),
-            id: text(&operation["operationId"]),
+            id: id.clone(),
             parameters: operation["parameters"].as_array().into_iter().flatten().map(parameter).collect(),
             body: operation.pointer("/requestBody/content/application~1json/schema").cloned(),
         }

@@ -162,16 +162,17 @@ impl Schemas {
     /// Is a value of this schema's kind? A thing with a fixed word is of its kind by that word.
     fn could_be(&self, schema: &Value, value: &Value) -> bool {
         let (schema, _) = self.resolved(schema);
-        let has_word = |(name, word): (&str, &str)| value[name] == word;
+        let has_word = |(name, word): (&str, &Value)| value[name] == *word;
         is_of_kind(schema, value) && self.fixed_words(schema).all(has_word)
     }
 
     /// The properties that can have one value only.
-    fn fixed_words<'a>(&'a self, schema: &'a Value) -> impl Iterator<Item = (&'a str, &'a str)> {
+    fn fixed_words<'a>(&'a self, schema: &'a Value) -> impl Iterator<Item = (&'a str, &'a Value)> {
         let properties = schema["properties"].as_object().into_iter().flatten();
         properties.filter_map(|(name, property)| {
             let [word] = &property["enum"].as_array()?[..] else { return None };
-            is_required(schema, name).then_some((name.as_str(), word.as_str()?))
+            let is_word = word.is_string() || word.is_boolean();
+            (is_word && is_required(schema, name)).then_some((name.as_str(), word))
         })
     }
 
@@ -236,7 +237,7 @@ impl Schemas {
     fn words(&self, schema: &Value) -> String {
         let (inner, name) = self.resolved(schema);
         if let Some(name) = name {
-            return name.to_owned();
+            return spelled(name);
         }
         if let Some(members) = inner["anyOf"].as_array() {
             return members.iter().map(|member| self.words_of_member(member)).collect::<Vec<_>>().join(" | ");
@@ -252,13 +253,18 @@ impl Schemas {
     fn words_of_member(&self, schema: &Value) -> String {
         let (inner, _) = self.resolved(schema);
         match self.fixed_words(inner).next() {
-            Some((name, word)) => format!("{{ readonly {name:?}: {word:?}, ... }}"),
+            Some((name, word)) => format!("{{ readonly {name:?}: {word}, ... }}"),
             None => self.words(schema),
         }
     }
 
     fn words_or(&self, schema: &Value, absent: Absent) -> String {
         match absent {
+            // A thing with a fixed word of its own is told by it, unless it has a name.
+            Absent::Never if self.resolved(schema).1.is_none() => match schema.get("anyOf") {
+                None => self.words_of_member(schema),
+                Some(_) => self.words(schema),
+            },
             Absent::Never => self.words(schema),
             _ => format!("{} | {}", self.words(schema), absent.word()),
         }
@@ -308,6 +314,16 @@ fn range_problem(schema: &Value, number: f64) -> Option<Problem> {
         (_, Some(min), _) if number <= min => told("greater than", min),
         (_, _, Some(max)) if number > max => told("less than or equal to", max),
         _ => None,
+    }
+}
+
+/// `/doc` leaves the dots out of names.
+fn spelled(name: &str) -> String {
+    match name.split_once("V2") {
+        Some((family, rest)) if rest.starts_with(|letter: char| letter.is_ascii_uppercase()) => {
+            format!("{family}V2.{rest}")
+        }
+        _ => name.to_owned(),
     }
 }
 

@@ -27,12 +27,18 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// The headers of an event stream, as the real servers send them.
-pub(crate) const STREAM_HEADERS: &[(&str, &str)] = &[
+const STREAM_HEADERS: &[(&str, &str)] = &[
     ("cache-control", "no-cache, no-transform"),
     ("content-type", "text/event-stream"),
     ("x-accel-buffering", "no"),
     ("x-content-type-options", "nosniff"),
 ];
+
+/// The headers that an event stream has.
+pub(crate) fn stream_headers(stream: StreamName) -> &'static [(&'static str, &'static str)] {
+    // What lasts of a session is told without further words.
+    if stream == StreamName::SessionEvent { &[("content-type", "text/event-stream")] } else { STREAM_HEADERS }
+}
 
 /// What all lanes share.
 pub(crate) struct Core {
@@ -315,7 +321,7 @@ impl Core {
     fn open(self: &Arc<Self>, inner: &mut Inner, ticket: Ticket, audience: Audience, hello: Frame) {
         let Some(Waiting { lane, headers, sender }) = inner.waiting.remove(&ticket) else { return };
         let stream = audience.stream;
-        let headers = owned(STREAM_HEADERS).chain(told(&headers)).collect();
+        let headers = owned(stream_headers(stream)).chain(told(&headers)).collect();
         self.journal.push(|at_us| {
             Line::Response(Response { at_us, exchange: ticket, status: 200, headers, body: Body::Empty })
         });

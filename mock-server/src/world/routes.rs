@@ -6,19 +6,40 @@ use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World, within};
 use crate::doc::{Asked, Complaint};
 use crate::profile::{BootTiming, UnknownRoute};
 use crate::target;
+use fixtures::fault_plan::StreamName;
 use serde_json::{Value, json};
 
 /// Where an instance boots when it is first needed, a prompt is not all that needs it.
-const BOOTING: &[&str] = &["file.list", "find.files", "pty.list"];
+const BOOTING: &[&str] = &[
+    "file.list",
+    "find.files",
+    "pty.connect",
+    "pty.create",
+    "pty.get",
+    "pty.list",
+    "pty.remove",
+    "pty.update",
+];
 /// The routes of the next generation have an instance of their own, which tells of the same and of no project.
 const BOOTING_NEXT: &[&str] = &[
     "v2.agent.list",
     "v2.command.list",
+    "v2.credential.remove",
+    "v2.credential.update",
     "v2.fs.find",
     "v2.fs.list",
     "v2.fs.read",
+    "v2.integration.attempt.cancel",
+    "v2.integration.attempt.complete",
+    "v2.integration.attempt.status",
+    "v2.integration.connect.key",
+    "v2.integration.connect.oauth",
+    "v2.integration.get",
+    "v2.integration.list",
     "v2.location.get",
+    "v2.model.list",
     "v2.permission.request.list",
+    "v2.provider.get",
     "v2.provider.list",
     "v2.pty.list",
     "v2.question.request.list",
@@ -31,10 +52,14 @@ impl World {
         let segments = target::segments(&request.path);
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let ticket = request.ticket;
-        if let Some(complaint) = self.complaint(request) {
-            return self.refuse(ticket, complaint);
-        }
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
+        let is_next = operation.is_some_and(|id| id.starts_with("v2."));
+        if operation.is_some_and(|id| self.misses_session_next(request, id).is_some()) {
+            return;
+        }
+        if let Some(complaint) = self.complaint(request) {
+            return self.refuse(ticket, complaint, is_next);
+        }
         if operation.is_some_and(|id| BOOTING.contains(&id)) {
             let directory = self.directory_of(request);
             if within(&directory, &self.config.directory).is_some() {
@@ -43,6 +68,10 @@ impl World {
         }
         if operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {
             let directory = self.directory_of(request);
+            self.boot_next(&directory);
+        }
+        if is_next && let Some(session) = self.sessions.get(segments.get(2).copied().unwrap_or_default()) {
+            let directory = session.directory.clone();
             self.boot_next(&directory);
         }
         let is_documented = operation.is_some();
@@ -123,14 +152,16 @@ impl World {
     fn subscribe(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
         let hello = self.hello();
-        let subscription = Subscription { directory: Some(directory.clone()), hello };
+        let subscription =
+            Subscription { stream: StreamName::Event, of: Some(directory.clone()), hello: vec![hello] };
         self.outputs.push(super::Output::Open(request.ticket, subscription));
         self.boot(&directory, BootTiming::AtConnect);
     }
 
     fn subscribe_to_all(&mut self, ticket: u64) {
         let hello = json!({"payload": self.hello()});
-        self.outputs.push(super::Output::Open(ticket, Subscription { directory: None, hello }));
+        let subscription = Subscription { stream: StreamName::GlobalEvent, of: None, hello: vec![hello] };
+        self.outputs.push(super::Output::Open(ticket, subscription));
     }
 
     fn hello(&mut self) -> Value {
@@ -173,10 +204,14 @@ impl World {
         self.operations.complaint(operation, &asked)
     }
 
-    fn refuse(&mut self, ticket: u64, complaint: Complaint) {
+    fn refuse(&mut self, ticket: u64, complaint: Complaint, is_next: bool) {
         match complaint {
             Complaint::Unexpected => self.unknown_error(ticket),
             Complaint::Tagged => self.reply(ticket, 400, ReplyBody::Json(json!({"_tag": "BadRequest"}))),
+            Complaint::Bad { message, kind } if is_next => {
+                let body = json!({"_tag": "InvalidRequestError", "message": message, "kind": kind});
+                self.reply(ticket, 400, ReplyBody::Json(body));
+            }
             Complaint::Bad { message, kind } => {
                 let body = json!({"name": "BadRequest", "data": {"message": message, "kind": kind}});
                 self.reply(ticket, 400, ReplyBody::Json(body));
@@ -188,10 +223,14 @@ impl World {
     }
 
     pub(super) fn unknown_error(&mut self, ticket: u64) {
+        let body = self.unknown_error_body();
+        self.reply(ticket, 500, ReplyBody::Json(body));
+    }
+
+    pub(super) fn unknown_error_body(&mut self) -> Value {
         let reference = self.ids.error_reference();
         let message = "Unexpected server error. Check server logs for details.";
-        let body = json!({"name": "UnknownError", "data": {"message": message, "ref": reference}});
-        self.reply(ticket, 500, ReplyBody::Json(body));
+        json!({"name": "UnknownError", "data": {"message": message, "ref": reference}})
     }
 
     /// What the real server has and the stand-in has not is told by its name; what neither has, as the real one does.
