@@ -40,6 +40,9 @@ pub(crate) fn stream_headers(stream: StreamName) -> &'static [(&'static str, &'s
     if stream == StreamName::SessionEvent { &[("content-type", "text/event-stream")] } else { STREAM_HEADERS }
 }
 
+/// From so many requests without an answer on, it is looked who has left.
+const WAITING_MAX: usize = 256;
+
 /// What all lanes share.
 pub(crate) struct Core {
     pub(crate) clock: Arc<Clock>,
@@ -135,6 +138,10 @@ impl Core {
         let waiting = Waiting { lane: lane.clone(), headers: headers.to_vec(), sender };
         {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            if inner.waiting.len() >= WAITING_MAX {
+                // Who has left is not waited for.
+                inner.waiting.retain(|_, waiting| !waiting.sender.is_closed());
+            }
             inner.waiting.insert(request.ticket, waiting);
             let acts = inner.performer.take(request, &|| self.clock.now_ms());
             self.act_all(&mut inner, acts);

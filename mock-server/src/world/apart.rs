@@ -97,6 +97,10 @@ impl World {
             self.reply(ticket, status, body);
             return Some(());
         }
+        // Nobody ever tells the terminal what to do, so whoever waits for it waits.
+        if operation == "tui.control.next" {
+            return Some(());
+        }
         if operation == "pty.shells" {
             self.ask_place(PlaceAsk::Shells(ticket), PlaceWish::Shells);
             return Some(());

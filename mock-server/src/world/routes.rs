@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 const BOOTING: &[&str] = &[
     "file.list",
     "find.files",
+    "kilocode.providerUsage.get",
     "pty.connect",
     "pty.create",
     "pty.get",
@@ -64,6 +65,10 @@ impl World {
             let directory = self.directory_of(request);
             if within(&directory, &self.config.directory).is_some() {
                 self.boot(&directory, BootTiming::AtPrompt);
+            }
+            // Where it has booted at the first connection, this is what the next generation would tell of.
+            if self.profile.boot == BootTiming::AtConnect {
+                self.booted_next.insert(directory);
             }
         }
         if operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {
