@@ -16,7 +16,8 @@ const SCENARIOS: &[&str] = &["server/about-itself", "server/alone"];
 /// Lists whose members can be asked for one by one.
 const LISTS: &[&str] = &["/api/integration", "/api/provider"];
 /// Parameters that say where, not what.
-const PLACES: &[&str] = &["directory", "workspace", "auth_token"];
+const PLACES: &[&str] =
+    &["directory", "workspace", "auth_token", "location[directory]", "location[workspace]"];
 
 /// Status, content type and body, by path and query.
 type Answers = HashMap<String, (u16, Option<String>, String)>;
@@ -52,12 +53,16 @@ impl Exhibits {
             return None;
         }
         let answers = self.answers.get_or_init(|| self.read());
-        if let Some((status, kind, body)) = answers.get(&key(&request.path, &request.query)) {
+        // What a query says that nobody knows makes no difference.
+        let known = answers
+            .get(&key(&request.path, &request.query))
+            .or_else(|| answers.get(&key(&request.path, &[])));
+        if let Some((status, kind, body)) = known {
             return Some(WireReply::new(*status, kind.clone(), Bytes::from(body.clone())));
         }
         let (list, id) = LISTS.iter().find_map(|list| {
             let id = request.path.strip_prefix(list)?.strip_prefix('/')?;
-            Some((list, id)).filter(|_| !id.contains('/'))
+            Some((list, id.replace("%2F", "/"))).filter(|_| !id.contains('/'))
         })?;
         let (_, kind, body) = answers.get(*list)?;
         let mut told: Value = serde_json::from_str(body).unwrap_or_default();

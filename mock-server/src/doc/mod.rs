@@ -55,6 +55,8 @@ pub(crate) enum Complaint {
     Bad { message: String, kind: &'static str },
     /// Without words.
     Tagged,
+    /// As if there were no such place.
+    Lost,
     /// As if the server had failed.
     Unexpected,
     /// The body is of a type that nobody reads.
@@ -68,6 +70,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) content_type: Option<&'a str>,
     pub(crate) body: &'a [u8],
 }
+
+/// The servers' routers know no longer parameter.
+const PARAMETER_MAX: usize = 100;
 
 /// These read their body by themselves, whatever its type is, and do not say what is wrong with it.
 const LOOSE_BODIES: &[&str] = &["session.create", "session.fork"];
@@ -159,6 +164,9 @@ impl Operations {
     fn wrong_path(&self, operation: &Operation, path: &str) -> Option<Complaint> {
         for (segment, given) in operation.segments.iter().zip(target::segments(path)) {
             let Segment::Parameter(name) = segment else { continue };
+            if given.len() > PARAMETER_MAX {
+                return Some(Complaint::Lost);
+            }
             let schema = operation.parameters.iter().find(|p| p.is_in_path && p.name == *name);
             let Some(schema) = schema.map(|parameter| &parameter.schema) else { continue };
             let Some(problem) = self.schemas.problem(schema, &json!(given), Absent::Never) else { continue };
@@ -178,7 +186,9 @@ impl Operations {
                 .filter(|(name, _)| *name == parameter.name)
                 .map(|(_, value)| value.as_str())
                 .collect();
+            let thing = self.schemas.thing_as_text(&parameter.schema, &given);
             let problem = match given[..] {
+                _ if thing.is_some() => thing,
                 [] if parameter.is_required => Some(Problem::missing()),
                 [] => None,
                 [value] => self.schemas.problem_of_text(&parameter.schema, value),
@@ -245,7 +255,9 @@ impl Operation {
             segments: path.split('/').filter(|segment| !segment.is_empty()).map(segment).collect(),
             id: id.clone(),
             parameters: operation["parameters"].as_array().into_iter().flatten().map(parameter).collect(),
-            body: operation.pointer("/requestBody/content/application~1json/schema").cloned(),
+            body: operation
+                .pointer("/requestBody/content/application~1json/schema")
+                .map(|body| marked(&id, body)),
         }
     }
 
@@ -265,6 +277,22 @@ impl Operation {
     pub(crate) fn words(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
+}
+
+/// Fields that may be missing, but may not be null, which `/doc` does not say.
+const STRICT_FIELDS: &[(&str, &[&str])] = &[
+    ("v2.projectCopy.create", &["name"]),
+    ("v2.pty.update", &["title", "size"]),
+    ("v2.session.permission.create", &["metadata", "save", "source"]),
+];
+
+fn marked(operation: &str, body: &Value) -> Value {
+    let mut body = body.clone();
+    let fields = STRICT_FIELDS.iter().find(|(id, _)| *id == operation).map_or(&[][..], |(_, fields)| fields);
+    for field in fields {
+        body["properties"][field][schema::STRICT] = json!(true);
+    }
+    body
 }
 
 impl Problem {

@@ -130,6 +130,13 @@ impl Schemas {
         }
     }
 
+    /// A thing has its parts in a query, not itself.
+    pub(super) fn thing_as_text(&self, schema: &Value, given: &[&str]) -> Option<Problem> {
+        let value = if let [one] = given { json!(one) } else { json!(given) };
+        let is_thing = type_of(self.resolved(schema).0) == "object" && !given.is_empty();
+        is_thing.then(|| Problem::expected("object | undefined", &js(&value)))
+    }
+
     /// A query that names a parameter more than once.
     pub(super) fn repeated(&self, schema: &Value, given: &[&str], is_required: bool) -> Problem {
         let mut members = Vec::new();
@@ -217,10 +224,11 @@ impl Schemas {
             let problem = match map.get(name) {
                 None if required => Some(Problem::missing()),
                 None => None,
-                // What may be missing may be null as well.
-                Some(Value::Null) if !required => None,
+                // What may be missing may be null as well, unless it is marked.
+                Some(Value::Null) if !required && property.get(STRICT).is_none() => None,
                 Some(value) => {
-                    self.problem(property, value, if required { Absent::Never } else { Absent::Null })
+                    let is_sure = required || property.get(STRICT).is_some();
+                    self.problem(property, value, if is_sure { Absent::Never } else { Absent::Null })
                 }
             };
             if let Some(problem) = problem {
@@ -317,14 +325,29 @@ fn range_problem(schema: &Value, number: f64) -> Option<Problem> {
     }
 }
 
-/// `/doc` leaves the dots out of names.
+/// Marks what may be missing, but may not be null.
+pub(super) const STRICT: &str = "x-strict";
+
+/// `/doc` leaves the dots out of these names.
+const DOTTED: &[&str] = &[
+    "Location.Ref",
+    "Model.Ref",
+    "MoveSession.Destination",
+    "PermissionV2.Reply",
+    "PermissionV2.Source",
+    "Policy.Effect",
+    "Project.Commands",
+    "Project.Icon",
+    "Prompt.AgentAttachment",
+    "Prompt.Source",
+    "PromptInput.FileAttachment",
+    "QuestionV2.Answer",
+    "QuestionV2.Reply",
+];
+
 fn spelled(name: &str) -> String {
-    match name.split_once("V2") {
-        Some((family, rest)) if rest.starts_with(|letter: char| letter.is_ascii_uppercase()) => {
-            format!("{family}V2.{rest}")
-        }
-        _ => name.to_owned(),
-    }
+    let dotted = DOTTED.iter().find(|dotted| dotted.replace('.', "") == name);
+    dotted.copied().unwrap_or(name).to_owned()
 }
 
 fn is_safe(number: f64) -> bool {

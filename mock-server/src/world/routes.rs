@@ -55,11 +55,17 @@ impl World {
         let ticket = request.ticket;
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
         let is_next = operation.is_some_and(|id| id.starts_with("v2."));
-        if operation.is_some_and(|id| self.misses_session_next(request, id).is_some()) {
+        let complaint = self.complaint(request);
+        if complaint != Some(Complaint::Lost)
+            && operation.is_some_and(|id| self.misses_session_next(request, id).is_some())
+        {
             return;
         }
-        if let Some(complaint) = self.complaint(request) {
+        if let Some(complaint) = complaint {
             return self.refuse(ticket, complaint, is_next);
+        }
+        if is_next && names_no_workspace(request) {
+            return self.unknown_error(ticket);
         }
         if operation.is_some_and(|id| BOOTING.contains(&id)) {
             let directory = self.directory_of(request);
@@ -145,7 +151,8 @@ impl World {
 
     /// The query beats the header, and both beat the default.
     pub(super) fn directory_of(&self, request: &ApiRequest) -> String {
-        let query = request.query.iter().find(|(key, _)| key == "directory").map(|(_, value)| value.clone());
+        let name = if request.path.starts_with("/api/") { "location[directory]" } else { "directory" };
+        let query = request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         let named =
             query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
         match named {
@@ -212,6 +219,7 @@ impl World {
     fn refuse(&mut self, ticket: u64, complaint: Complaint, is_next: bool) {
         match complaint {
             Complaint::Unexpected => self.unknown_error(ticket),
+            Complaint::Lost => self.reply(ticket, 404, ReplyBody::Empty),
             Complaint::Tagged => self.reply(ticket, 400, ReplyBody::Json(json!({"_tag": "BadRequest"}))),
             Complaint::Bad { message, kind } if is_next => {
                 let body = json!({"_tag": "InvalidRequestError", "message": message, "kind": kind});
@@ -260,6 +268,14 @@ impl World {
 /// The body of a request that has been checked.
 pub(super) fn body_of(request: &ApiRequest) -> Value {
     serde_json::from_slice(&request.body).unwrap_or_default()
+}
+
+/// The next generation fails at a workspace that can't be one.
+fn names_no_workspace(request: &ApiRequest) -> bool {
+    let named =
+        request.query.iter().find(|(key, _)| key == "location[workspace]").map(|(_, value)| value.as_str());
+    let is_of_session = request.path.starts_with("/api/session");
+    !is_of_session && named.is_some_and(|named| !named.is_empty() && !named.starts_with("wrk"))
 }
 
 /// The diff of an unknown session is empty, not an error.
