@@ -4,13 +4,14 @@
 //! each time, and a session's files, model and rules can't overtake each other.
 
 use crate::exhibits::Exhibits;
+use crate::frames::{COMMENT, frame, open, send, send_next};
 use crate::model::{Beat, ChatRequest, Delta, ModelNews, Reading, Reply, Report, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
 use crate::world::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, ModelFailure, Output, Page,
-    ReplyBody, ShellNews, Subscription, World, WorldConfig,
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Input, ModelFailure, Output, Page, ReplyBody,
+    ShellNews, World, WorldConfig,
 };
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -46,9 +47,6 @@ pub struct Engine {
 /// How long a call waits for the rest of the answer that it stands in. The real servers are about as slow to begin
 /// one, and a model that is near has said the rest by then, even on a busy machine.
 const BEGINNING_MS: u64 = 50;
-
-/// The heartbeat of the next generation.
-const COMMENT: &str = ": heartbeat\n\n";
 
 /// Who plays the agent's part.
 #[derive(Debug, Clone)]
@@ -369,51 +367,4 @@ fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
         }
     };
     WireReply { headers: reply.headers, ..WireReply::new(reply.status, content_type, body) }
-}
-
-fn open(ticket: u64, subscription: Subscription) -> Act {
-    let Subscription { stream, of, hello } = subscription;
-    let kind = hello.first().and_then(|event| event["type"].as_str()).unwrap_or_default();
-    let mut bytes: Vec<u8> =
-        hello.iter().flat_map(|event| fixtures::sse::encode(&event.to_string())).collect();
-    if stream == StreamName::NextEvent {
-        bytes.extend(COMMENT.as_bytes());
-    }
-    let hello = Frame { kind: Arc::from(kind), bytes: Bytes::from(bytes) };
-    Act::Open(ticket, Audience { stream, directory: of.map(Arc::from) }, hello)
-}
-
-/// An event as the next generation tells it. Twins are not told there.
-fn send_next(event: &Event) -> Option<Act> {
-    let kind = event.payload["type"].as_str().filter(|kind| *kind != "sync")?;
-    let mut wire = json!({"id": event.payload["id"], "type": kind});
-    if let Some(durable) = &event.durable {
-        wire["durable"] = durable.clone();
-    }
-    if event.directory != "global" {
-        wire["location"] = json!({"directory": event.directory});
-    }
-    wire["data"] = event.data.clone().unwrap_or_else(|| event.payload["properties"].clone());
-    Some(Act::Send(Audience { stream: StreamName::NextEvent, directory: None }, frame(&wire, &wire)))
-}
-
-fn send(event: &Event) -> Vec<Act> {
-    let mut acts = Vec::with_capacity(2);
-    let directory = Some(Arc::from(event.directory.as_str()));
-    if event.on_event {
-        let to = Audience { stream: StreamName::Event, directory };
-        acts.push(Act::Send(to, frame(&event.payload, &event.payload)));
-    }
-    let wrapped = match &event.project {
-        Some(project) => json!({"directory": event.directory, "project": project, "payload": event.payload}),
-        None => json!({"directory": event.directory, "payload": event.payload}),
-    };
-    let to = Audience { stream: StreamName::GlobalEvent, directory: None };
-    acts.push(Act::Send(to, frame(&event.payload, &wrapped)));
-    acts
-}
-
-fn frame(event: &Value, wire: &Value) -> Frame {
-    let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
-    Frame { kind: Arc::from(kind), bytes: Bytes::from(fixtures::sse::encode(&wire.to_string())) }
 }

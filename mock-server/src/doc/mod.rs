@@ -55,6 +55,8 @@ pub(crate) enum Complaint {
     Bad { message: String, kind: &'static str },
     /// Without words.
     Tagged,
+    /// Without words, by the older name.
+    Named,
     /// As if there were no such place.
     Lost,
     /// As if the server had failed.
@@ -71,11 +73,15 @@ pub(crate) struct Asked<'a> {
     pub(crate) body: &'a [u8],
 }
 
+/// Operations that look at their session's id as at any other.
+const DIRECT: &[&str] = &["backgroundProcess.", "kilocode.resumeSession"];
 /// The servers' routers know no longer parameter.
 const PARAMETER_MAX: usize = 100;
 
 /// These read their body by themselves, whatever its type is, and do not say what is wrong with it.
 const LOOSE_BODIES: &[&str] = &["session.create", "session.fork"];
+/// This one does, too, and needs a body.
+const READS_BY_ITSELF: &str = "provider.oauth.authorize";
 
 /// Parameters that are checked otherwise than `/doc` says: operation, parameter, what it must be.
 type Hidden = (&'static str, &'static str, fn() -> Value);
@@ -171,7 +177,7 @@ impl Operations {
             let Some(schema) = schema.map(|parameter| &parameter.schema) else { continue };
             let Some(problem) = self.schemas.problem(schema, &json!(given), Absent::Never) else { continue };
             // A session is looked for before anything else is read.
-            if name == "sessionID" {
+            if name == "sessionID" && !DIRECT.iter().any(|prefix| operation.id.starts_with(prefix)) {
                 return Some(Complaint::Unexpected);
             }
             return Some(problem.at(name).complaint("Params"));
@@ -203,6 +209,14 @@ impl Operations {
 
     fn wrong_body(&self, operation: &Operation, asked: &Asked<'_>) -> Option<Complaint> {
         let schema = operation.body.as_ref()?;
+        if operation.id == READS_BY_ITSELF {
+            let body = serde_json::from_slice::<Value>(&lossy(asked.body)).ok();
+            let is_right = body.is_some_and(|body| {
+                self.schemas.problem(schema, &body, Absent::Never).is_none()
+                    && body.get("inputs") != Some(&Value::Null)
+            });
+            return (!is_right).then_some(Complaint::Named);
+        }
         let is_loose = LOOSE_BODIES.contains(&operation.id.as_str());
         let is_json = |kind: &str| kind.split(';').next().unwrap_or_default().trim() == "application/json";
         let value = match asked {
@@ -281,6 +295,7 @@ impl Operation {
 
 /// Fields that may be missing, but may not be null, which `/doc` does not say.
 const STRICT_FIELDS: &[(&str, &[&str])] = &[
+    ("pty.update", &["title", "size"]),
     ("v2.projectCopy.create", &["name"]),
     ("v2.pty.update", &["title", "size"]),
     ("v2.session.permission.create", &["metadata", "save", "source"]),

@@ -154,6 +154,7 @@ pub(super) static PROFILE: Profile = Profile {
     reads_project_config: true,
     config_schema: "https://app.kilo.ai/config.json",
     snapshots_directory_alone: true,
+    upgrades_to_versions: false,
     unshares_nothing: false,
     next_tells_requests: false,
     next_writes_times: false,

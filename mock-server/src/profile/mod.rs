@@ -160,6 +160,8 @@ pub struct Profile {
     pub config_schema: &'static str,
     /// Before and after a step the files of the session's directory are kept (else all of its project).
     pub snapshots_directory_alone: bool,
+    /// Who wants to upgrade to a release has to name one.
+    pub upgrades_to_versions: bool,
     /// A session that nobody shares may be unshared (else that fails without a network).
     pub unshares_nothing: bool,
     /// What a request of the next generation leads to by itself is told to those who listen to events, too.

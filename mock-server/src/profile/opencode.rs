@@ -138,6 +138,7 @@ pub(super) static PROFILE: Profile = Profile {
     reads_project_config: false,
     config_schema: "https://opencode.ai/config.json",
     snapshots_directory_alone: false,
+    upgrades_to_versions: true,
     unshares_nothing: true,
     next_tells_requests: true,
     next_writes_times: true,

@@ -87,6 +87,12 @@ impl World {
         segments: &[&str],
     ) -> Option<()> {
         let ticket = request.ticket;
+        if operation == "global.upgrade" && self.profile.upgrades_to_versions && !names_version(request) {
+            let message = "Expected a semantic version\n  at [\"target\"]";
+            let body = json!({"name": "BadRequest", "data": {"message": message, "kind": "Payload"}});
+            self.reply(ticket, 400, ReplyBody::Json(body));
+            return Some(());
+        }
         if let Ok(at) = FIXED.binary_search_by_key(&operation, |(id, ..)| id) {
             let (_, status, text) = FIXED[at];
             self.tell_alone(request, operation);
@@ -159,20 +165,6 @@ impl World {
             (400, json!({"name": "ProjectCopyError", "data": {"message": message, "forceRequired": null}}))
         };
         Some(match operation {
-            "session.viewed" => {
-                let id = body["viewer"]["id"].as_str().unwrap_or_default();
-                if is_uuid(id) {
-                    return Some((200, json!(true)));
-                }
-                let message = format!("Expected a UUID, got {id:?}\n  at [\"viewer\"][\"id\"]");
-                (400, json!({"name": "BadRequest", "data": {"message": message, "kind": "Payload"}}))
-            }
-            "config.modelStateUpdate" | "config.modelState" => {
-                if let Some(favorites) = body.get("favorite") {
-                    self.favorites = favorites.clone();
-                }
-                (200, json!({"model": {}, "recent": [], "favorite": self.favorites, "variant": {}}))
-            }
             "anacondaDesktop.sync" => {
                 let status: Value = serde_json::from_str(NOT_INSTALLED).unwrap_or_default();
                 let message = "Anaconda Desktop does not have a healthy text-generation server ready.";
@@ -188,27 +180,27 @@ impl World {
             "experimental.workspace.warp" if body["id"].is_string() => {
                 (404, named("NotFoundError", format!("Workspace not found: {}", word("id"))))
             }
+            "experimental.workspace.warp" if !self.knows_session(&word("sessionID")) => {
+                (500, self.unknown_error_body())
+            }
             "kilocode.providerUsage.refresh" => {
                 (200, json!({"items": [], "generatedAt": super::session::iso_time(self.now_ms)}))
             }
             "kilocode.removeAgent" if self.agent(&word("name")).is_none() => {
                 (400, json!({"_tag": "InvalidRequestError", "message": "agent not found"}))
             }
+            "kilocode.sessionImport.project" => {
+                let directory = self.directory_of(request);
+                (200, json!({"ok": true, "id": self.project_of(&directory)}))
+            }
             "kilocode.snapshot.prepare" => (200, json!({"prepared": false, "durationMs": 1})),
-            "pty.get" | "pty.update" | "pty.remove" | "v2.pty.get" | "v2.pty.update" | "v2.pty.remove" => {
-                let id = segments.last().copied().unwrap_or_default();
-                let message = format!("PTY session not found: {id}");
-                (404, json!({"_tag": "PtyNotFoundError", "ptyID": id, "message": message}))
-            }
-            "pty.connectToken" => {
-                (403, json!({"_tag": "PtyForbiddenError", "message": "Invalid PTY connect token request"}))
-            }
-            "v2.pty.connectToken" => {
-                (403, json!({"_tag": "ForbiddenError", "message": "Invalid PTY connect token request"}))
+            "sync.replay" if body["events"].as_array().is_some_and(Vec::is_empty) => {
+                let message = "Missing key\n  at [\"events\"][0]";
+                (400, json!({"name": "BadRequest", "data": {"message": message, "kind": "Payload"}}))
             }
             "sync.replay" if is_of_unknown_events(&body) => (500, self.unknown_error_body()),
             "provider.oauth.callback" => {
-                let provider = segments.get(1).copied().unwrap_or_default();
+                let provider = segments.get(1).map(|id| id.replace("%2F", "/")).unwrap_or_default();
                 (400, json!({"name": "ProviderAuthOauthMissing", "data": {"providerID": provider}}))
             }
             "v2.projectCopy.create" if !word("strategy").starts_with("git") => {
@@ -225,6 +217,44 @@ impl World {
                 (400, json!({"name": "VcsApplyError", "data": data}))
             }
             "worktree.reset" => (400, named("WorktreeResetFailedError", "Worktree not found".to_owned())),
+            _ => return self.client_alone(request, operation, segments),
+        })
+    }
+
+    /// What a client has of its own: terminals, what it looks at, what it likes.
+    fn client_alone(
+        &mut self,
+        request: &ApiRequest,
+        operation: &str,
+        segments: &[&str],
+    ) -> Option<(u16, Value)> {
+        let body = body_of(request);
+        Some(match operation {
+            "session.viewed" => {
+                let id = body["viewer"]["id"].as_str().unwrap_or_default();
+                if is_uuid(id) {
+                    return Some((200, json!(true)));
+                }
+                let message = format!("Expected a UUID, got {id:?}\n  at [\"viewer\"][\"id\"]");
+                (400, json!({"name": "BadRequest", "data": {"message": message, "kind": "Payload"}}))
+            }
+            "config.modelStateUpdate" | "config.modelState" => {
+                if let Some(favorites) = body.get("favorite") {
+                    self.favorites = favorites.clone();
+                }
+                (200, json!({"model": {}, "recent": [], "favorite": self.favorites, "variant": {}}))
+            }
+            "pty.get" | "pty.update" | "pty.remove" | "v2.pty.get" | "v2.pty.update" | "v2.pty.remove" => {
+                let id = segments.last().copied().unwrap_or_default();
+                let message = format!("PTY session not found: {id}");
+                (404, json!({"_tag": "PtyNotFoundError", "ptyID": id, "message": message}))
+            }
+            "pty.connectToken" => {
+                (403, json!({"_tag": "PtyForbiddenError", "message": "Invalid PTY connect token request"}))
+            }
+            "v2.pty.connectToken" => {
+                (403, json!({"_tag": "ForbiddenError", "message": "Invalid PTY connect token request"}))
+            }
             _ => return self.session_alone(request, operation, segments),
         })
     }
@@ -302,6 +332,15 @@ impl World {
 /// Whether the commands of a session run in a sandbox: it is changed from off.
 fn sandbox(directory: &str, changes: u32) -> Value {
     json!({"directory": directory, "enabled": changes % 2 == 1, "available": true, "reason": null, "version": changes})
+}
+
+/// Three numbers with dots between, and maybe more behind a dash or a plus. Who names nothing means the latest.
+fn names_version(request: &ApiRequest) -> bool {
+    let body = body_of(request);
+    let Some(target) = body["target"].as_str() else { return true };
+    let numbers: Vec<&str> = target.split(['-', '+']).next().unwrap_or_default().split('.').collect();
+    let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.len() == 3 && numbers.iter().all(is_number)
 }
 
 /// Events of no kind that a server keeps can't be played again.

@@ -4,7 +4,7 @@
 //! knows no socket, no scenario and no recording. Whoever drives it ([`crate::engine`]) performs the effects and
 //! brings their results back as inputs.
 //!
-//! * `routes` — a request → the part of the world that answers it.
+//! * `routes` — a request → the part of the world that answers it; `entrance` — what happens before.
 //! * `session` — sessions, messages and parts, and the JSON that they are on the wire.
 //! * `sessions`, `messages` — the routes that make, list, change and delete them.
 //! * `fork` — a session's copy; `revert` — a session is taken back, with the files.
@@ -42,6 +42,7 @@ mod compaction;
 mod config;
 mod consent;
 mod conversation;
+mod entrance;
 mod failure;
 mod files;
 mod fork;

@@ -2,51 +2,11 @@
 
 use super::consent::Answer;
 use super::tools::place::resolved;
-use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World, within};
-use crate::doc::{Asked, Complaint};
+use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World};
 use crate::profile::{BootTiming, UnknownRoute};
 use crate::target;
 use fixtures::fault_plan::StreamName;
 use serde_json::{Value, json};
-
-/// Where an instance boots when it is first needed, a prompt is not all that needs it.
-const BOOTING: &[&str] = &[
-    "file.list",
-    "find.files",
-    "kilocode.providerUsage.get",
-    "pty.connect",
-    "pty.create",
-    "pty.get",
-    "pty.list",
-    "pty.remove",
-    "pty.update",
-];
-/// The routes of the next generation have an instance of their own, which tells of the same and of no project.
-const BOOTING_NEXT: &[&str] = &[
-    "v2.agent.list",
-    "v2.command.list",
-    "v2.credential.remove",
-    "v2.credential.update",
-    "v2.fs.find",
-    "v2.fs.list",
-    "v2.fs.read",
-    "v2.integration.attempt.cancel",
-    "v2.integration.attempt.complete",
-    "v2.integration.attempt.status",
-    "v2.integration.connect.key",
-    "v2.integration.connect.oauth",
-    "v2.integration.get",
-    "v2.integration.list",
-    "v2.location.get",
-    "v2.model.list",
-    "v2.permission.request.list",
-    "v2.provider.get",
-    "v2.provider.list",
-    "v2.pty.list",
-    "v2.question.request.list",
-    "v2.reference.list",
-    "v2.skill.list",
-];
 
 impl World {
     pub(super) fn answer_request(&mut self, request: &ApiRequest) {
@@ -54,37 +14,10 @@ impl World {
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let ticket = request.ticket;
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
-        let is_next = operation.is_some_and(|id| id.starts_with("v2."));
-        let complaint = self.complaint(request);
-        if complaint != Some(Complaint::Lost)
-            && operation.is_some_and(|id| self.misses_session_next(request, id).is_some())
-        {
+        if self.turns_away(request, operation, &segments) {
             return;
         }
-        if let Some(complaint) = complaint {
-            return self.refuse(ticket, complaint, is_next);
-        }
-        if is_next && names_no_workspace(request) {
-            return self.unknown_error(ticket);
-        }
-        if operation.is_some_and(|id| BOOTING.contains(&id)) {
-            let directory = self.directory_of(request);
-            if within(&directory, &self.config.directory).is_some() {
-                self.boot(&directory, BootTiming::AtPrompt);
-            }
-            // Where it has booted at the first connection, this is what the next generation would tell of.
-            if self.profile.boot == BootTiming::AtConnect {
-                self.booted_next.insert(directory);
-            }
-        }
-        if operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {
-            let directory = self.directory_of(request);
-            self.boot_next(&directory);
-        }
-        if is_next && let Some(session) = self.sessions.get(segments.get(2).copied().unwrap_or_default()) {
-            let directory = session.directory.clone();
-            self.boot_next(&directory);
-        }
+        self.boot_for(request, operation, &segments);
         let is_documented = operation.is_some();
         if let Some(operation) = operation.map(str::to_owned) {
             self.enter_for(request, &operation);
@@ -204,37 +137,6 @@ impl World {
         self.answer_question(request.ticket, id, &answers);
     }
 
-    /// What is wrong with a request before anybody looks at what it wants.
-    fn complaint(&self, request: &ApiRequest) -> Option<Complaint> {
-        let operation = self.operations.find(&request.method, &request.path)?;
-        let asked = Asked {
-            path: &request.path,
-            query: &request.query,
-            content_type: request.content_type.as_deref(),
-            body: &request.body,
-        };
-        self.operations.complaint(operation, &asked)
-    }
-
-    fn refuse(&mut self, ticket: u64, complaint: Complaint, is_next: bool) {
-        match complaint {
-            Complaint::Unexpected => self.unknown_error(ticket),
-            Complaint::Lost => self.reply(ticket, 404, ReplyBody::Empty),
-            Complaint::Tagged => self.reply(ticket, 400, ReplyBody::Json(json!({"_tag": "BadRequest"}))),
-            Complaint::Bad { message, kind } if is_next => {
-                let body = json!({"_tag": "InvalidRequestError", "message": message, "kind": kind});
-                self.reply(ticket, 400, ReplyBody::Json(body));
-            }
-            Complaint::Bad { message, kind } => {
-                let body = json!({"name": "BadRequest", "data": {"message": message, "kind": kind}});
-                self.reply(ticket, 400, ReplyBody::Json(body));
-            }
-            Complaint::ContentType(kind) => {
-                self.reply(ticket, 415, ReplyBody::Text(format!("Unsupported content-type: {kind}")));
-            }
-        }
-    }
-
     pub(super) fn unknown_error(&mut self, ticket: u64) {
         let body = self.unknown_error_body();
         self.reply(ticket, 500, ReplyBody::Json(body));
@@ -268,14 +170,6 @@ impl World {
 /// The body of a request that has been checked.
 pub(super) fn body_of(request: &ApiRequest) -> Value {
     serde_json::from_slice(&request.body).unwrap_or_default()
-}
-
-/// The next generation fails at a workspace that can't be one.
-fn names_no_workspace(request: &ApiRequest) -> bool {
-    let named =
-        request.query.iter().find(|(key, _)| key == "location[workspace]").map(|(_, value)| value.as_str());
-    let is_of_session = request.path.starts_with("/api/session");
-    !is_of_session && named.is_some_and(|named| !named.is_empty() && !named.starts_with("wrk"))
 }
 
 /// The diff of an unknown session is empty, not an error.
