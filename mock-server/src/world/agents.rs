@@ -35,6 +35,8 @@ impl World {
     }
 
     pub(crate) fn agent(&self, name: &str) -> Option<&Agent> {
+        // An older name of the one who works by default.
+        let name = if name == "build" { self.profile.agent } else { name };
         self.agents().iter().find(|agent| agent.name == name)
     }
 
@@ -43,7 +45,7 @@ impl World {
         if !self.permissions.knows(name)
             && let Some(agent) = self.agent(name).cloned()
         {
-            self.permissions.meet(agent.name, agent.rules);
+            self.permissions.meet(name.to_owned(), agent.rules);
         }
     }
 
@@ -76,6 +78,16 @@ impl World {
         let error = json!({"name": "UnknownError", "data": {"message": message}});
         self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
         true
+    }
+
+    /// What the model of a message costs, as the configuration has it.
+    pub(crate) fn prices(&self, session: &str, message: &str) -> Value {
+        let message = self.sessions.get(session).and_then(|owner| owner.message(message));
+        let word = |key: &str| message.and_then(|message| message.info[key].as_str()).unwrap_or_default();
+        let (provider, model) = (word("providerID"), word("modelID"));
+        let config = self.all_settings();
+        let models = config.get("provider").and_then(|all| all.get(provider)?.get("models"));
+        models.and_then(|models| models.get(model)?.get("cost")).cloned().unwrap_or_default()
     }
 
     /// A mistake of the server, for whoever waits.

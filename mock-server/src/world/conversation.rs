@@ -3,6 +3,7 @@
 use super::World;
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
+use super::structured::STRUCTURED;
 use crate::model::{ChatRequest, MEDIA};
 use serde_json::{Value, json};
 
@@ -61,7 +62,8 @@ impl World {
         let is_offered =
             |tool: &&&str| self.permissions.offers(&who, tool) && !self.is_switched_off(session, tool);
         let tools = self.profile.tools.iter().filter(is_offered);
-        tools.map(|&tool| tool.to_owned()).collect()
+        let form = self.wants_form(session).then_some(STRUCTURED);
+        tools.copied().chain(form).map(str::to_owned).collect()
     }
 
     fn prompt_message(&self, message: &Message, reminders: Vec<Reminder>, directory: &str) -> Option<Value> {

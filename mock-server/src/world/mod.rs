@@ -67,6 +67,7 @@ mod run;
 mod session;
 mod sessions;
 mod signals;
+mod structured;
 mod subtask;
 mod summary;
 mod surroundings;

@@ -20,6 +20,7 @@ mod write;
 
 use super::permission::{forbidden, rejected};
 use super::run::CallState;
+use super::structured::STRUCTURED;
 use super::{Found, World, session::merge};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -72,6 +73,7 @@ impl World {
             "write" => self.start_write(session, call),
             "question" => self.start_question(session, call),
             "todowrite" => self.start_todos(session, call),
+            STRUCTURED => self.take_structured(session, call),
             "skill" if is_unknown_skill => {
                 let known = self.profile.skills.join(", ");
                 let message = format!("Skill \"{skill}\" not found. Available skills: {known}");
@@ -202,6 +204,8 @@ impl World {
         if self.is_subtask(session) {
             return self.subtask_done(session, Err(message));
         }
+        // One that fails before anything else is told to run all the same.
+        self.tell_running(session, call);
         if self.withhold_failure(session, call, message) {
             return;
         }
