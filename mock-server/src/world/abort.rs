@@ -53,6 +53,14 @@ impl World {
         }
         let mut cuts = VecDeque::new();
         let children = self.working_children(session);
+        if self.profile.turn_events {
+            let directory = self.sessions.get(session).map(|owner| owner.directory.clone());
+            for below in self.descendants(session) {
+                if self.sessions.get(&below).is_some_and(|owner| owner.run.is_none()) {
+                    self.tell_idle(directory.as_deref().unwrap_or_default(), &below);
+                }
+            }
+        }
         for (call, child) in &children {
             cuts.push_back(Cut::Tell(child.clone()));
             cuts.push_back(Cut::Cancel(session.to_owned(), *call, child.clone()));

@@ -35,8 +35,7 @@ impl World {
     }
 
     pub(crate) fn agent(&self, name: &str) -> Option<&Agent> {
-        // An older name of the one who works by default.
-        let name = if name == "build" { self.profile.agent } else { name };
+        let name = newer_name(self.profile, name);
         self.agents().iter().find(|agent| agent.name == name)
     }
 
@@ -98,6 +97,11 @@ impl World {
     }
 }
 
+/// The one who works by default was once called so on all servers.
+pub(crate) fn newer_name<'a>(profile: &Profile, name: &'a str) -> &'a str {
+    if name == "build" { profile.agent } else { name }
+}
+
 /// Is this one of the release?
 pub(crate) fn is_of_release(profile: &Profile, name: &str) -> bool {
     Roster::of(profile.server).agents.iter().any(|told| told["name"] == name)
@@ -109,12 +113,13 @@ fn gathered(profile: &Profile, config: &Map<String, Value>) -> Vec<Agent> {
     let mut agents: Vec<Agent> =
         Roster::of(profile.server).agents.iter().map(|told| of_release(told, &of_config)).collect();
     for (name, wanted) in config.get("agent").and_then(Value::as_object).into_iter().flatten() {
+        let name = newer_name(profile, name);
         if wanted["disable"] == true {
-            agents.retain(|agent| agent.name != *name);
+            agents.retain(|agent| agent.name != name);
             continue;
         }
         let own = wanted.as_object().map(rules::of_config).unwrap_or_default();
-        match agents.iter_mut().find(|agent| agent.name == *name) {
+        match agents.iter_mut().find(|agent| agent.name == name) {
             Some(agent) => {
                 agent.rules.extend(own);
                 if let Some(mode) = wanted["mode"].as_str() {

@@ -76,6 +76,7 @@ impl Permissions {
         let agents = config.get("agent").and_then(Value::as_object);
         for (name, agent) in agents.into_iter().flatten() {
             let Some(agent) = agent.as_object() else { continue };
+            let name = agents::newer_name(profile, name);
             if agent.get("disable") == Some(&Value::Bool(true)) {
                 rules.remove(name);
                 continue;
@@ -84,7 +85,7 @@ impl Permissions {
             if !rules.contains_key(name) && agents::is_of_release(profile, name) {
                 continue;
             }
-            let own = rules.entry(name.clone()).or_insert_with(|| all([profile.rules, &[]]));
+            let own = rules.entry(name.to_owned()).or_insert_with(|| all([profile.rules, &[]]));
             own.extend(rules::of_config(agent));
         }
         let keeps_narrow_questions = profile.keeps_narrow_questions;

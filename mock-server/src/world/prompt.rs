@@ -192,6 +192,7 @@ impl World {
             self.unknown_error_to(prompt.waiting());
             return None;
         }
+        let agent = self.agent(&agent).map_or(agent, |known| known.name.clone());
         let message = prompt.message.clone().unwrap_or_else(|| self.ids.ascending("msg", self.now_ms));
         let own = self.own_model_of(&agent);
         let mut model = prompt.model.clone().or(own).unwrap_or_else(|| self.model_of(session));

@@ -19,6 +19,7 @@ mod webfetch;
 mod write;
 
 use super::permission::{forbidden, rejected};
+use super::rules::Action;
 use super::run::CallState;
 use super::structured::STRUCTURED;
 use super::{Found, World, session::merge};
@@ -233,6 +234,12 @@ impl World {
         self.part_mut(session, &message, part)
             .map(|part| part["state"]["metadata"].clone())
             .unwrap_or_default()
+    }
+
+    /// Is the output of a call told before the call is over? It is where the agents have a board to write on.
+    pub(crate) fn tells_output(&self, session: &str) -> bool {
+        self.profile.tool_progress
+            && self.permissions.says(self.agent_of(session), "board_read", "*") == Action::Allow
     }
 
     /// Shows a running call's metadata.

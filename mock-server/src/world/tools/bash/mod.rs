@@ -219,7 +219,7 @@ impl World {
             }
             ShellNews::Ended(end) => {
                 let Some(result) = self.shell_result(session, call, &end) else { return };
-                if self.profile.tool_progress {
+                if self.tells_output(session) {
                     self.progress(session, call, json!({"output": result.output}));
                 }
                 self.complete_call(session, call, result);
