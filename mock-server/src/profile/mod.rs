@@ -89,6 +89,8 @@ pub struct Profile {
     pub forgives_lost_parts: bool,
     /// A fork goes on with the model of what it was forked from.
     pub forks_keep_model: bool,
+    /// What a fork takes over is told to have cost nothing.
+    pub forks_are_free: bool,
     /// A fork is told whether its commands run in a sandbox.
     pub tells_sandbox: bool,
     /// Who reverts or unreverts puts back the files that the agent changed, and tells of it (else the whole folder).

@@ -2,6 +2,7 @@
 //! with and under what the scenario says.
 
 use super::routes::body_of;
+use super::rules::Rule;
 use super::settings_form::whole;
 use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World};
@@ -119,6 +120,25 @@ impl World {
         }
         merge(&mut config, &Value::Object(self.config.config.clone()));
         config
+    }
+
+    /// What a person has said once and for all stands in the server's own settings, where it keeps that.
+    pub(super) fn write_rules(&mut self, rules: &[Rule]) {
+        if !self.profile.keeps_rules {
+            return;
+        }
+        for rule in rules {
+            let known = self.settings.global.get("permission").and_then(|all| all.get(&rule.permission));
+            let mut said = match known {
+                Some(Value::Object(patterns)) => patterns.clone(),
+                Some(word) => Map::from_iter([("*".to_owned(), word.clone())]),
+                None => Map::new(),
+            };
+            said.insert(rule.pattern.clone(), json!(rule.action.word()));
+            merge(&mut self.settings.global, &json!({"permission": {&rule.permission: null}}));
+            merge(&mut self.settings.global, &json!({"permission": {&rule.permission: said}}));
+            self.settings.global_has_schema = true;
+        }
     }
 
     fn schema(&self) -> String {

@@ -68,6 +68,7 @@ mod session;
 mod sessions;
 mod settings_form;
 mod signals;
+mod structured;
 mod subtask;
 mod summary;
 mod surroundings;

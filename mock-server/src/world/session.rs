@@ -205,7 +205,7 @@ impl World {
                 info["summary"]["diffs"] = diffs.clone();
             }
         }
-        info["cost"] = json!(0);
+        info["cost"] = session.tokens.wire_cost();
         info["tokens"] = session.tokens.wire();
         info["title"] = json!(session.title);
         let optional = |info: &mut Value, key: &str, value: &Option<Value>| {

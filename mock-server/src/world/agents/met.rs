@@ -69,6 +69,16 @@ impl World {
         true
     }
 
+    /// What the model of a message costs, as the configuration has it.
+    pub(crate) fn prices(&self, session: &str, message: &str) -> Value {
+        let message = self.sessions.get(session).and_then(|owner| owner.message(message));
+        let word = |key: &str| message.and_then(|message| message.info[key].as_str()).unwrap_or_default();
+        let (provider, model) = (word("providerID"), word("modelID"));
+        let config = self.all_settings();
+        let models = config.get("provider").and_then(|all| all.get(provider)?.get("models"));
+        models.and_then(|models| models.get(model)?.get("cost")).cloned().unwrap_or_default()
+    }
+
     /// A mistake of the server, for whoever waits.
     pub(crate) fn unknown_error_to(&mut self, ticket: Option<Ticket>) {
         if let Some(ticket) = ticket {

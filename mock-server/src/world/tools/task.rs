@@ -216,7 +216,7 @@ impl World {
         let output = format!(
             "<task id=\"{child}\" state=\"completed\">\n<task_result>\n{said}\n</task_result>\n</task>"
         );
-        if self.profile.tool_progress && !self.is_subtask(session) {
+        if self.tells_output(session) && !self.is_subtask(session) {
             self.progress(session, call, json!({"output": output}));
         }
         let mut metadata = told(session, &child);
