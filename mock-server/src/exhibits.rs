@@ -3,7 +3,7 @@
 //! folders of this stand-in in place of the recorded ones.
 
 use crate::performer::WireReply;
-use crate::world::{ApiRequest, WorldConfig, configured};
+use crate::world::{ApiRequest, WorldConfig, configured, whole};
 use bytes::Bytes;
 use fixtures::catalog;
 use fixtures::recording::{Line, Recording};
@@ -43,6 +43,7 @@ impl Exhibits {
         let mut answers = Answers::new();
         recordings.for_each(|recording| read_answers(&recording, config, &mut answers));
         configure(&mut answers, &config.config);
+        add_models(&mut answers, &config.config);
         offer_providers(&mut answers);
         answers
     }
@@ -121,9 +122,63 @@ fn configure(answers: &mut Answers, config: &Map<String, Value>) {
         if let Some((_, _, body)) = answers.get_mut(path)
             && let Ok(Value::Object(mut all)) = serde_json::from_str(body)
         {
-            all.extend(config.clone());
+            all.extend(whole(config.clone()));
             *body = Value::Object(all).to_string();
         }
+    }
+}
+
+/// The models that the scenario's configuration adds to the one that was recorded.
+fn add_models(answers: &mut Answers, config: &Map<String, Value>) {
+    let wanted = config.get("provider").and_then(|all| all.get("fake")?.get("models")?.as_object());
+    let (Some(wanted), Some((_, _, body))) = (wanted, answers.get_mut("/config/providers")) else { return };
+    let mut known: Value = serde_json::from_str(body).unwrap_or_default();
+    let fake =
+        known["providers"].as_array_mut().and_then(|all| all.iter_mut().find(|one| one["id"] == "fake"));
+    let Some(models) = fake.and_then(|fake| fake["models"].as_object_mut()) else { return };
+    let Some(pattern) = models.get("fake").cloned() else { return };
+    for (id, said) in wanted {
+        let model = models.entry(id.clone()).or_insert_with(|| {
+            let mut model = pattern.clone();
+            model["id"] = json!(id);
+            model["api"]["id"] = json!(id);
+            model["name"] = json!(id);
+            model
+        });
+        say_of_model(model, said);
+    }
+    // The last by name is offered first.
+    if let Some(last) = models.keys().max().cloned() {
+        known["default"]["fake"] = json!(last);
+    }
+    *body = known.to_string();
+}
+
+fn say_of_model(model: &mut Value, said: &Value) {
+    let mut set = |place: &str, value: Option<&Value>| {
+        if let (Some(known), Some(value)) = (model.pointer_mut(place), value) {
+            *known = value.clone();
+        }
+    };
+    set("/name", said.get("name"));
+    for (place, key) in [
+        ("temperature", "temperature"),
+        ("reasoning", "reasoning"),
+        ("attachment", "attachment"),
+        ("toolcall", "tool_call"),
+    ] {
+        set(&format!("/capabilities/{place}"), said.get(key));
+    }
+    for (place, key) in [
+        ("input", "input"),
+        ("output", "output"),
+        ("cache/read", "cache_read"),
+        ("cache/write", "cache_write"),
+    ] {
+        set(&format!("/cost/{place}"), said.pointer(&format!("/cost/{key}")));
+    }
+    for key in ["context", "output"] {
+        set(&format!("/limit/{key}"), said.pointer(&format!("/limit/{key}")));
     }
 }
 

@@ -16,7 +16,7 @@ const SCENARIO: &str = "server/about-itself";
 pub(crate) struct Roster {
     /// The folder in which they were recorded; templates name it.
     pub(crate) workspace: String,
-    /// The home that they were recorded with; rules name it.
+    /// The server's home then; rules name it.
     pub(crate) home: String,
     /// As `/agent` lists them.
     pub(crate) agents: Vec<Value>,
@@ -90,7 +90,7 @@ mod tests {
             };
             assert!(names(&roster.agents).contains(&agent.to_owned()));
             assert!(names(&roster.commands).contains(&"init".to_owned()));
-            assert!(roster.workspace.starts_with('/'));
+            assert!(roster.workspace.starts_with('/') && roster.home.starts_with('/'));
         }
     }
 }

@@ -17,15 +17,30 @@ impl World {
                     Some(owner) => owner.directory.clone(),
                     None => self.directory_of(request),
                 };
-                let status = json!({"sessionID": session, "status": {"type": "idle"}});
-                self.emit(&directory, "session.status", status);
-                self.emit(&directory, "session.idle", json!({"sessionID": session}));
+                self.tell_idle(&directory, session);
                 if self.profile.turn_events {
+                    for below in self.descendants(session) {
+                        self.tell_idle(&directory, &below);
+                    }
                     self.emit(&directory, "session.drain.interrupted", json!({"sessionID": session}));
                 }
             }
         }
         self.reply_json(request.ticket, json!(true));
+    }
+
+    fn tell_idle(&mut self, directory: &str, session: &str) {
+        let status = json!({"sessionID": session, "status": {"type": "idle"}});
+        self.emit(directory, "session.status", status);
+        self.emit(directory, "session.idle", json!({"sessionID": session}));
+    }
+
+    /// The sessions below one: its children, then theirs.
+    fn descendants(&self, session: &str) -> Vec<String> {
+        let mut all = self.children_of(session);
+        let below: Vec<String> = all.iter().flat_map(|child| self.descendants(child)).collect();
+        all.extend(below);
+        all
     }
 
     /// A turn that waits to try again is ended without an error; of any other, idle is told twice. Other agents that
@@ -38,6 +53,14 @@ impl World {
         }
         let mut cuts = VecDeque::new();
         let children = self.working_children(session);
+        if self.profile.turn_events {
+            let directory = self.sessions.get(session).map(|owner| owner.directory.clone());
+            for below in self.descendants(session) {
+                if self.sessions.get(&below).is_some_and(|owner| owner.run.is_none()) {
+                    self.tell_idle(directory.as_deref().unwrap_or_default(), &below);
+                }
+            }
+        }
         for (call, child) in &children {
             cuts.push_back(Cut::Tell(child.clone()));
             cuts.push_back(Cut::Cancel(session.to_owned(), *call, child.clone()));

@@ -173,13 +173,19 @@ impl World {
     /// As soon as the arguments are whole the call runs, even while the model goes on; it begins after all that
     /// is already on its way, as the servers begin it.
     fn tool_arguments(&mut self, session: &str, index: usize, text: &str) {
-        let now = self.now_ms;
         let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(index)) else { return };
         call.arguments.push_str(text);
         if call.state != CallState::Written {
             return;
         }
-        let Ok(input) = serde_json::from_str::<Value>(&call.arguments) else { return };
+        if let Ok(input) = serde_json::from_str::<Value>(&call.arguments) {
+            self.arguments_whole(session, index, input);
+        }
+    }
+
+    pub(super) fn arguments_whole(&mut self, session: &str, index: usize, input: Value) {
+        let now = self.now_ms;
+        let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(index)) else { return };
         call.input = input;
         call.state = CallState::Running;
         call.started_ms = now;

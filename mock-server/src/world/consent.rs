@@ -90,6 +90,8 @@ impl World {
         let always = answered.wire["always"].as_array().cloned().unwrap_or_default();
         let rules =
             always.iter().map(|pattern| Rule::new(&name, &words(pattern), Action::Allow, Source::Global));
+        let rules: Vec<Rule> = rules.collect();
+        self.write_rules(&rules);
         self.permissions.kept.extend(rules);
     }
 
@@ -178,6 +180,7 @@ impl World {
         }
         let session = pending.session.clone();
         let is_kept = !rules.is_empty();
+        self.write_rules(&rules);
         self.permissions.kept.extend(rules);
         self.reply_json(request.ticket, json!(true));
         if is_kept {

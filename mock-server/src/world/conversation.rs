@@ -3,6 +3,7 @@
 use super::World;
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
+use super::structured::STRUCTURED;
 use crate::model::{ChatRequest, MEDIA};
 use serde_json::{Value, json};
 
@@ -49,10 +50,19 @@ impl World {
             return if is_lost(message) {
                 Vec::new()
             } else {
-                answer_messages(message, self.profile.wordless_is_null)
+                answer_messages(message, self.profile.wordless_is_null, self.is_of_another_model(message))
             };
         }
         self.prompt_message(message, reminders, directory).into_iter().collect()
+    }
+
+    /// Another model than the one that is told now has written this: it is told its thoughts as words.
+    fn is_of_another_model(&self, message: &Message) -> bool {
+        let owner = message.info["sessionID"].as_str().and_then(|session| self.sessions.get(session));
+        let now = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.message));
+        now.is_some_and(|now| {
+            ["providerID", "modelID"].iter().any(|key| now.info[*key] != message.info[*key])
+        })
     }
 
     /// The tools that the agent may use.
@@ -61,7 +71,12 @@ impl World {
         let is_offered =
             |tool: &&&str| self.permissions.offers(&who, tool) && !self.is_switched_off(session, tool);
         let tools = self.profile.tools.iter().filter(is_offered);
-        tools.map(|&tool| tool.to_owned()).collect()
+        let form = self.wants_form(session).then_some(STRUCTURED);
+        let mut offered: Vec<String> = tools.copied().chain(form).map(str::to_owned).collect();
+        if form.is_some() {
+            offered.sort_by_key(|tool| tool.to_lowercase());
+        }
+        offered
     }
 
     fn prompt_message(&self, message: &Message, reminders: Vec<Reminder>, directory: &str) -> Option<Value> {
@@ -141,7 +156,7 @@ fn is_lost(message: &Message) -> bool {
 }
 
 /// A step's message: what was said, the calls, and then a message for the result of each.
-fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
+fn answer_messages(message: &Message, wordless_is_null: bool, thinks_aloud: bool) -> Vec<Value> {
     let mut said = String::new();
     let mut thought = String::new();
     let mut calls = Vec::new();
@@ -150,6 +165,7 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
     for part in message.parts.iter().filter(|part| part["ignored"] != true) {
         match part["type"].as_str() {
             Some("text") => said.push_str(part["text"].as_str().unwrap_or_default()),
+            Some("reasoning") if thinks_aloud => said.push_str(spoken(part)),
             Some("reasoning") => thought.push_str(part["text"].as_str().unwrap_or_default()),
             Some("tool") => {
                 let state = &part["state"];
@@ -190,6 +206,11 @@ fn answer_messages(message: &Message, wordless_is_null: bool) -> Vec<Value> {
         messages.push(json!({"role": "user", "content": told.collect::<Vec<Value>>()}));
     }
     messages
+}
+
+/// A thought as words; one of nothing but blanks is none.
+fn spoken(part: &Value) -> &str {
+    part["text"].as_str().filter(|text| !text.trim().is_empty()).unwrap_or_default()
 }
 
 /// The stand-in's model reads text alone, as a model does of which its server knows nothing.

@@ -48,6 +48,10 @@ impl World {
             copies.insert(info["id"].as_str().unwrap_or_default().to_owned(), id.clone());
             info["id"] = json!(id);
             info["sessionID"] = json!(fork);
+            let is_free = self.profile.forks_are_free;
+            if is_free && info.get("cost").is_some() {
+                info["cost"] = json!(0);
+            }
             if let Some(parent) = info["parentID"].as_str().and_then(|parent| copies.get(parent)) {
                 info["parentID"] = json!(parent);
             }
@@ -61,6 +65,9 @@ impl World {
                 }
                 if let Some(tail) = part["tail_start_id"].as_str().map(|tail| copies.get(tail).cloned()) {
                     part["tail_start_id"] = json!(tail);
+                }
+                if is_free && part.get("cost").is_some() {
+                    part["cost"] = json!(0);
                 }
                 if let Some(owner) = self.sessions.get_mut(fork) {
                     owner.tokens.add(Tokens::of_part(&part));

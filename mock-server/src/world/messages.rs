@@ -2,6 +2,7 @@
 
 use super::routes::body_of;
 use super::session::Message;
+use super::structured::{refusal, unreadable};
 use super::tokens::Tokens;
 use super::{ApiReply, ApiRequest, ReplyBody, World, patch};
 use crate::profile::FollowUps;
@@ -28,12 +29,18 @@ impl World {
         };
         let Some(session) = self.sessions.get(id) else { return };
         let Some(limit) = limit.filter(|&limit| limit > 0) else {
+            if let Some(body) = refusal(session.messages.iter()) {
+                return self.reply(request.ticket, 400, ReplyBody::Json(body));
+            }
             let list = session.messages.iter().map(Message::wire).collect();
             return self.reply_json(request.ticket, Value::Array(list));
         };
         let older = |message: &&Message| before.as_ref().is_none_or(|cursor| Cursor::of(message) < *cursor);
         let found: Vec<&Message> = session.messages.iter().filter(older).collect();
         let page = &found[found.len().saturating_sub(limit)..];
+        if let Some(body) = refusal(page.iter().copied()) {
+            return self.reply(request.ticket, 400, ReplyBody::Json(body));
+        }
         let next =
             page.first().filter(|_| page.len() < found.len()).map(|oldest| Cursor::of(oldest).written());
         // Only a page that has an older one is told as it is kept.
@@ -45,7 +52,11 @@ impl World {
 
     /// `GET /session/{id}/message/{message}`.
     pub(super) fn one_message(&mut self, ticket: u64, id: &str, message: &str) {
-        match self.sessions.get(id).and_then(|session| session.message(message)).map(Message::wire) {
+        let found = self.sessions.get(id).and_then(|session| session.message(message));
+        if let Some(body) = found.and_then(|message| unreadable(message, "")) {
+            return self.reply(ticket, 400, ReplyBody::Json(body));
+        }
+        match found.map(Message::wire) {
             Some(wire) => self.reply_json(ticket, wire),
             None => {
                 let words = format!("Message not found: {message}");

@@ -3,6 +3,7 @@
 use super::letter::Letter;
 use super::routes::body_of;
 use super::session::{Message, merge};
+use super::structured::kept_format;
 use super::{ApiRequest, ReplyBody, Ticket, World};
 use crate::profile::FollowUps;
 use serde_json::{Value, json};
@@ -64,8 +65,9 @@ impl World {
     pub(super) fn send_prompt(&mut self, request: &ApiRequest, id: &str, waiting: Option<Ticket>) {
         let body = body_of(request);
         let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
-        let kept =
-            ["system", "format"].iter().filter_map(|&key| Some((key.to_owned(), body.get(key)?.clone())));
+        let system = body.get("system").map(|system| ("system".to_owned(), system.clone()));
+        let format = body.get("format").map(|format| ("format".to_owned(), kept_format(format)));
+        let kept = system.into_iter().chain(format);
         let prompt = Prompt {
             ticket: waiting,
             message: text("messageID"),
@@ -134,6 +136,9 @@ impl World {
             && let Some(owner) = self.sessions.get_mut(&session)
         {
             owner.queue.push_back(queued);
+            if let Some(run) = owner.run.as_mut() {
+                run.has_follow_up = true;
+            }
             self.emit_queue(&session);
             if self.profile.prompts_dismiss {
                 self.dismiss_questions(&session);
@@ -181,12 +186,14 @@ impl World {
 
     /// Who is to answer, with which model; `None` when there is nobody of that name.
     fn open_letter(&mut self, session: &str, prompt: Prompt) -> Option<Letter> {
-        let kept = if self.profile.prompts_keep_agent { self.agent_of(session) } else { self.profile.agent };
+        let kept =
+            if self.profile.prompts_keep_agent { self.agent_of(session) } else { self.default_agent() };
         let agent = prompt.agent.clone().unwrap_or_else(|| kept.to_owned());
         if self.is_nobody(session, &agent) {
             self.unknown_error_to(prompt.waiting());
             return None;
         }
+        let agent = self.own_name(agent);
         let message = prompt.message.clone().unwrap_or_else(|| self.ids.ascending("msg", self.now_ms));
         let own = self.own_model_of(&agent);
         let mut model = prompt.model.clone().or(own).unwrap_or_else(|| self.model_of(session));

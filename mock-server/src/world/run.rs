@@ -29,6 +29,8 @@ pub(crate) struct Run {
     pub(crate) summed_up: Option<String>,
     /// A step is over.
     pub(crate) has_stepped: bool,
+    /// A prompt has come since it began; those that waited by then are none of its business.
+    pub(crate) has_follow_up: bool,
     /// A line that the person runs.
     pub(crate) line: Option<PersonLine>,
     /// The current step writes a summary of the conversation.

@@ -214,7 +214,7 @@ impl World {
                 info["summary"]["diffs"] = diffs.clone();
             }
         }
-        info["cost"] = json!(0);
+        info["cost"] = session.tokens.wire_cost();
         info["tokens"] = session.tokens.wire();
         info["title"] = json!(session.title);
         let optional = |info: &mut Value, key: &str, value: &Option<Value>| {
@@ -236,7 +236,7 @@ impl World {
     /// The agent that works in a session.
     pub(crate) fn agent_of(&self, session: &str) -> &str {
         let said = self.sessions.get(session).and_then(|owner| owner.agent.as_deref());
-        said.unwrap_or(self.profile.agent)
+        said.unwrap_or_else(|| self.default_agent())
     }
 
     pub(crate) fn emit_session_updated(&mut self, id: &str) {

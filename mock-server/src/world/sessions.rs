@@ -76,7 +76,7 @@ impl World {
     }
 
     /// The oldest first; ids of sessions sort the newest first.
-    fn children_of(&self, id: &str) -> Vec<String> {
+    pub(super) fn children_of(&self, id: &str) -> Vec<String> {
         let children = self
             .sessions
             .values()

@@ -61,7 +61,12 @@ impl World {
         {
             message.info["summary"] = json!({"diffs": diffs});
         }
-        self.emit_message(session, &job.prompt);
+        let has_form = |owner: &super::session::Session| {
+            owner.message(&job.prompt).is_some_and(|message| message.info.get("format").is_some())
+        };
+        if !self.sessions.get(session).is_some_and(has_form) {
+            self.emit_message(session, &job.prompt);
+        }
         match job.then {
             Then::AskModel => self.ask_model(session),
             Then::Title => self.title_after_work(session, &job.prompt),

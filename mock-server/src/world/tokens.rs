@@ -5,7 +5,7 @@ use crate::model::Usage;
 use serde_json::{Value, json};
 
 /// Tokens, as the servers count them: each stands in one place only.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Tokens {
     input: u64,
     pub(crate) output: u64,
@@ -14,7 +14,14 @@ pub(crate) struct Tokens {
     cached: u64,
     /// The sum, where the model has told of any.
     total: Option<u64>,
+    /// What they cost in money.
+    cost: f64,
 }
+
+/// From so many tokens on a request may have prices of its own.
+const LONG: u64 = 200_000;
+/// So many digits of a price count.
+const DIGITS: u32 = 18;
 
 impl Tokens {
     /// Those of an answer.
@@ -25,7 +32,33 @@ impl Tokens {
             reasoning: usage.reasoning,
             cached: usage.cached,
             total: usage.is_told.then_some(usage.input + usage.output),
+            cost: 0.0,
         }
+    }
+
+    /// The same with what they cost; `prices` are those of the configuration, for a million tokens each.
+    pub(crate) fn priced(self, prices: &Value) -> Self {
+        let of_long = prices.get("context_over_200k").filter(|_| self.input + self.cached > LONG);
+        let prices = of_long.unwrap_or(prices);
+        let sum: i128 = [
+            (self.input, "input"),
+            (self.output, "output"),
+            (self.cached, "cache_read"),
+            (self.reasoning, "output"),
+        ]
+        .iter()
+        .map(|(tokens, kind)| i128::from(*tokens).saturating_mul(scaled(&prices[kind])))
+        .sum();
+        // Exact until here, as the servers reckon; the last step is to the nearest number that there is.
+        let unit = 10_i128.pow(DIGITS + 6);
+        let width = usize::try_from(DIGITS + 6).unwrap_or_default();
+        let written = format!("{}.{:0width$}", sum / unit, sum % unit);
+        Self { cost: written.parse().unwrap_or_default(), ..self }
+    }
+
+    /// What they cost, as it is told.
+    pub(crate) fn wire_cost(self) -> Value {
+        if self.cost == 0.0 { json!(0) } else { json!(self.cost) }
     }
 
     /// What a part cost, if it tells.
@@ -54,6 +87,7 @@ impl Tokens {
             reasoning: count("/tokens/reasoning"),
             cached: count("/tokens/cache/read"),
             total: None,
+            cost: told["cost"].as_f64().unwrap_or_default(),
         }
     }
 
@@ -62,6 +96,7 @@ impl Tokens {
         self.output += other.output;
         self.reasoning += other.reasoning;
         self.cached += other.cached;
+        self.cost += other.cost;
     }
 
     pub(crate) fn take(&mut self, other: Self) {
@@ -69,6 +104,7 @@ impl Tokens {
         self.output = self.output.saturating_sub(other.output);
         self.reasoning = self.reasoning.saturating_sub(other.reasoning);
         self.cached = self.cached.saturating_sub(other.cached);
+        self.cost = (self.cost - other.cost).max(0.0);
     }
 
     /// Those that the model has written.
@@ -89,5 +125,41 @@ impl Tokens {
         }
         super::session::merge(&mut wire, self.wire());
         wire
+    }
+}
+
+/// A price in its smallest unit. What is no price, or less than nothing, is nothing.
+fn scaled(price: &Value) -> i128 {
+    if price.as_f64().is_none_or(|price| price <= 0.0) {
+        return 0;
+    }
+    let written = price.to_string();
+    let (digits, power) = written.split_once(['e', 'E']).unwrap_or((written.as_str(), "0"));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let (Ok(all), Ok(power)) = (format!("{whole}{fraction}").parse::<i128>(), power.parse::<i32>()) else {
+        return 0;
+    };
+    let places =
+        i32::try_from(DIGITS).unwrap_or_default() + power - i32::try_from(fraction.len()).unwrap_or_default();
+    match u32::try_from(places) {
+        Ok(up) => 10_i128.checked_pow(up).and_then(|unit| all.checked_mul(unit)).unwrap_or_default(),
+        Err(_) => 10_i128.checked_pow(places.unsigned_abs()).map_or(0, |unit| all / unit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_cost_what_the_servers_reckon() {
+        let usage = Usage { input: 1234, output: 567, reasoning: 89, cached: 1000, ..Usage::default() };
+        let prices = json!({"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75});
+        assert_eq!(Tokens::of(usage).priced(&prices).wire_cost(), json!(0.009507));
+        let small = json!({"input": 1e-7, "output": "dear", "context_over_200k": {"input": 9}});
+        assert_eq!(Tokens::of(usage).priced(&small).wire_cost(), json!(2.34e-11));
+        assert_eq!(Tokens::of(usage).priced(&Value::Null).wire_cost(), json!(0));
+        let long = Usage { input: 200_001, cached: 200_000, ..Usage::default() };
+        assert_eq!(Tokens::of(long).priced(&small).wire_cost(), json!(0.000009));
     }
 }

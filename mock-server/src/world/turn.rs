@@ -145,7 +145,9 @@ impl World {
         let Some(Finish { reason, usage }) = run.finish else { return };
         let (message, start_tree) = (run.message.clone(), run.start_tree.clone());
         let began = run.answer_began_ms.unwrap_or(now);
-        let tokens = Tokens::of(usage);
+        let prices = self.prices(session, &message);
+        let tokens = Tokens::of(usage).priced(&prices);
+        let Some(run) = self.run_mut(session) else { return };
         let reason = match reason {
             _ if run.unfinished => self.profile.unfinished,
             FinishReason::Stop => "stop",
@@ -169,7 +171,7 @@ impl World {
             }
             part["time"] = json!({"start": began, "end": now, "elapsed": elapsed});
         }
-        part["cost"] = json!(0);
+        part["cost"] = tokens.wire_cost();
         part["tokens"] = tokens.wire_with_total();
         self.add_part(session, &message, part);
         if self.end_if_lost(session) {
@@ -181,6 +183,7 @@ impl World {
         if let Some(owner) = self.sessions.get_mut(session) {
             owner.tokens.add(tokens);
             if let Some(message) = owner.message_mut(&message) {
+                message.info["cost"] = tokens.wire_cost();
                 message.info["tokens"] = tokens.wire_with_total();
                 message.info["finish"] = json!(reason);
             }
@@ -222,6 +225,8 @@ impl World {
         if self.is_gone(session) {
             return self.end_gone(session);
         }
+        let wants_form = self.wants_form(session);
+        let structured = self.structured(session);
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let Some(run) = owner.run.as_mut() else { return };
         run.has_stepped = true;
@@ -233,7 +238,10 @@ impl World {
         let stopped = run.stopped.is_some();
         let rejected = run.rejected || stopped;
         let message = run.message.clone();
-        let followed = !rejected && !owner.queue.is_empty();
+        let lacks_form = wants_form && structured.is_none() && !calls && !unfinished && !filtered;
+        let followed = !rejected
+            && !owner.queue.is_empty()
+            && (run.has_follow_up || self.profile.follow_ups == FollowUps::NextStep);
         if let Some(message) = owner.message_mut(&message) {
             if no_calls && self.profile.empty_calls_end {
                 message.info["finish"] = json!("stop");
@@ -242,8 +250,22 @@ impl World {
             if filtered && self.profile.tells_filters_early {
                 message.info["error"] = filtered_out();
             }
+            if self.profile.tells_filters_early {
+                if lacks_form {
+                    message.info["error"] = Self::lacks_form();
+                }
+                if let Some(structured) = &structured {
+                    message.info["structured"] = structured.clone();
+                }
+            }
         }
         self.emit_message(session, &message);
+        if let Some(structured) = structured {
+            return self.end_in_form(session, &message, json!({"structured": structured}));
+        }
+        if lacks_form {
+            return self.end_in_form(session, &message, json!({"error": Self::lacks_form()}));
+        }
         if filtered {
             return self.end_filtered(session, &message);
         }

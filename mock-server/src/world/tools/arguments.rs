@@ -1,115 +1,21 @@
-//! What the tools take, and what the servers say to a call with anything else.
+//! What the servers do with a call that can't be made: a tool that is not offered, arguments that are no JSON or wrong.
+
+mod taken;
 
 use crate::profile::MisuseWords;
 use crate::world::World;
 use crate::world::run::CallState;
-use serde_json::{Value, json};
-
-/// What an argument is.
-enum Kind {
-    Text,
-    Number,
-    /// A whole number, not below zero.
-    Count,
-    Truth,
-    /// One of these words.
-    Word(&'static [&'static str]),
-    List(&'static [Field]),
-}
-
-/// An argument of a tool, or a field of an item.
-struct Field {
-    name: &'static str,
-    kind: Kind,
-    is_required: bool,
-}
-
-const fn must(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind, is_required: true }
-}
-
-const fn may(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind, is_required: false }
-}
-
-/// The arguments of each tool, in the servers' order.
-const TOOLS: &[(&str, &[Field])] = &[
-    ("bash", &[must("command", Kind::Text), may("timeout", Kind::Number), may("workdir", Kind::Text)]),
-    (
-        "edit",
-        &[
-            must("filePath", Kind::Text),
-            must("oldString", Kind::Text),
-            must("newString", Kind::Text),
-            may("replaceAll", Kind::Truth),
-        ],
-    ),
-    ("glob", &[must("pattern", Kind::Text), may("path", Kind::Text)]),
-    ("grep", &[must("pattern", Kind::Text), may("path", Kind::Text), may("include", Kind::Text)]),
-    (
-        "question",
-        &[must(
-            "questions",
-            Kind::List(&[
-                must("question", Kind::Text),
-                must("header", Kind::Text),
-                must("options", Kind::List(&[must("label", Kind::Text), must("description", Kind::Text)])),
-                may("multiple", Kind::Truth),
-            ]),
-        )],
-    ),
-    ("read", &[must("filePath", Kind::Text), may("offset", Kind::Count), may("limit", Kind::Count)]),
-    ("skill", &[must("name", Kind::Text)]),
-    (
-        "task",
-        &[
-            must("description", Kind::Text),
-            must("prompt", Kind::Text),
-            must("subagent_type", Kind::Text),
-            may("task_id", Kind::Text),
-            may("command", Kind::Text),
-        ],
-    ),
-    (
-        "todowrite",
-        &[must(
-            "todos",
-            Kind::List(&[
-                must("content", Kind::Text),
-                must("status", Kind::Text),
-                must("priority", Kind::Text),
-            ]),
-        )],
-    ),
-    (
-        "webfetch",
-        &[
-            must("url", Kind::Text),
-            may("format", Kind::Word(&["text", "markdown", "html"])),
-            may("timeout", Kind::Number),
-        ],
-    ),
-    ("write", &[must("content", Kind::Text), must("filePath", Kind::Text)]),
-];
+use serde_json::json;
 
 /// So many calls in a row with arguments that can't be taken end a turn, where a server counts them.
 const MISUSES_MAX: u32 = 3;
-
-/// Something that is wrong with an argument.
-#[derive(Debug, PartialEq, Eq)]
-struct Trouble {
-    /// `["todos"][0]["status"]`
-    place: String,
-    /// `None` when it is missing.
-    message: Option<String>,
-}
 
 impl World {
     /// A call that can't be made fails as soon as it has been told to run. Says whether so.
     pub(crate) fn refuse_misuse(&mut self, session: &str, call: usize) -> bool {
         let Some(called) = self.run_mut(session).and_then(|run| run.calls.get(call)) else { return false };
         let (tool, input) = (called.tool.clone(), called.input.clone());
-        if tool == INVALID {
+        if tool == INVALID && self.profile.misuse == MisuseWords::First {
             self.tell_running(session, call);
             self.start_invalid(session, call);
             return true;
@@ -120,17 +26,15 @@ impl World {
             self.fail_call(session, call, &message);
             return true;
         }
-        let fields = TOOLS.iter().find(|(name, _)| *name == tool).map(|(_, fields)| *fields);
-        let troubles = fields.map(|fields| troubles(fields, &input)).unwrap_or_default();
+        let words = taken::wrong(&tool, &input, self.profile.misuse);
         let vain = if tool == "edit" { self.vain_edit(session, call) } else { None };
-        if let (true, Some(message)) = (troubles.is_empty(), &vain) {
+        if let (true, Some(message)) = (words.is_empty(), &vain) {
             self.tell_running(session, call);
             self.fail_call(session, call, message);
         }
-        if troubles.is_empty() {
+        if words.is_empty() {
             return vain.is_some();
         }
-        let words = in_words(&troubles, self.profile.misuse);
         let message = format!(
             "The {tool} tool was called with invalid arguments: {words}.\nPlease rewrite the input so it satisfies \
              the expected schema."
@@ -167,8 +71,32 @@ impl World {
         }
     }
 
+    /// A tool whose name is written in capitals is meant all the same.
+    fn mend_name(&mut self, session: &str, call: usize) {
+        let Some(called) = self.run_mut(session).and_then(|run| run.calls.get(call)) else { return };
+        let given = called.tool.clone();
+        let trimmed = if self.profile.misuse == MisuseWords::First { &given } else { given.trim() };
+        let meant = trimmed.to_lowercase();
+        let offered = self.offered(session);
+        if meant == given || offered.contains(&given) || !offered.contains(&meant) {
+            return;
+        }
+        self.rename_tool(session, call, &meant);
+    }
+
+    fn rename_tool(&mut self, session: &str, call: usize, tool: &str) {
+        let Some((part_of, part)) = self.call_part(session, call) else { return };
+        if let Some(part) = self.part_mut(session, &part_of, part) {
+            part["tool"] = json!(tool);
+        }
+        if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
+            tool.clone_into(&mut call.tool);
+        }
+    }
+
     /// A tool that is not offered, where such a call becomes one of the tool for calls that can't be made.
     pub(crate) fn redirect_misuse(&mut self, session: &str, call: usize) {
+        self.mend_name(session, call);
         let Some(tool) =
             self.run_mut(session).and_then(|run| run.calls.get(call)).map(|call| call.tool.clone())
         else {
@@ -182,14 +110,10 @@ impl World {
     }
 
     fn make_invalid(&mut self, session: &str, call: usize, message: &str) {
-        let Some((part_of, part)) = self.call_part(session, call) else { return };
-        if let Some(part) = self.part_mut(session, &part_of, part) {
-            part["tool"] = json!(INVALID);
-        }
         if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
-            let tool = std::mem::replace(&mut call.tool, INVALID.to_owned());
-            call.input = json!({"tool": tool, "error": message});
+            call.input = json!({"tool": call.tool, "error": message});
         }
+        self.rename_tool(session, call, INVALID);
     }
 
     /// The answer is over, and the arguments of some calls are no JSON.
@@ -201,6 +125,13 @@ impl World {
             if call.state != CallState::Written {
                 continue;
             }
+            // Nothing at all is an object without fields.
+            if call.arguments.trim().is_empty() {
+                self.arguments_whole(session, at, json!({}));
+                continue;
+            }
+            self.mend_name(session, at);
+            let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(at)) else { return };
             let why = crate::no_json::why(&call.arguments).unwrap_or_default();
             let message = format!(
                 "Invalid input for tool {}: JSON parsing failed: Text: {}.\nError message: {why}",
@@ -253,117 +184,3 @@ impl World {
 
 /// The tool that a call which can't be made becomes.
 const INVALID: &str = "invalid";
-
-fn in_words(troubles: &[Trouble], style: MisuseWords) -> String {
-    match style {
-        MisuseWords::All => {
-            let lines: Vec<String> = troubles
-                .iter()
-                .map(|Trouble { place, message }| {
-                    format!("{place}: {}", message.as_deref().unwrap_or("is missing and is required"))
-                })
-                .collect();
-            lines.join("\n")
-        }
-        MisuseWords::First => {
-            let first = troubles.iter().take(1).map(|Trouble { place, message }| {
-                format!("SchemaError({}\n  at {place})", message.as_deref().unwrap_or("Missing key"))
-            });
-            first.collect()
-        }
-    }
-}
-
-fn troubles(fields: &[Field], input: &Value) -> Vec<Trouble> {
-    let mut found = Vec::new();
-    check_fields(fields, input, "", &mut found);
-    found
-}
-
-fn check_fields(fields: &[Field], input: &Value, place: &str, found: &mut Vec<Trouble>) {
-    for field in fields {
-        let place = format!("{place}[{}]", json!(field.name));
-        match input.get(field.name) {
-            Some(value) => check(field, value, &place, found),
-            None if field.is_required => found.push(Trouble { place, message: None }),
-            None => {}
-        }
-    }
-}
-
-fn check(field: &Field, value: &Value, place: &str, found: &mut Vec<Trouble>) {
-    let (fits, word) = match field.kind {
-        Kind::Text => (value.is_string(), "string".to_owned()),
-        Kind::Number | Kind::Count => (value.is_number(), "number".to_owned()),
-        Kind::Truth => (value.is_boolean(), "boolean".to_owned()),
-        Kind::Word(words) => {
-            let known: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
-            (value.as_str().is_some_and(|word| words.contains(&word)), known.join(" | "))
-        }
-        Kind::List(_) => (value.is_array(), "array".to_owned()),
-    };
-    if !fits {
-        // A word that is not said is another one, not nothing.
-        let may_be_nothing = !field.is_required && !matches!(field.kind, Kind::Word(_));
-        let or_nothing = if may_be_nothing { " | undefined" } else { "" };
-        let message = format!("Expected {word}{or_nothing}, got {value}");
-        found.push(Trouble { place: place.to_owned(), message: Some(message) });
-        return;
-    }
-    if let (Kind::Count, Some(message)) = (&field.kind, no_count(value)) {
-        found.push(Trouble { place: place.to_owned(), message: Some(message) });
-    }
-    if let (Kind::List(fields), Some(items)) = (&field.kind, value.as_array()) {
-        for (at, item) in items.iter().enumerate() {
-            let place = format!("{place}[{at}]");
-            if item.is_object() {
-                check_fields(fields, item, &place, found);
-            } else {
-                found.push(Trouble { place, message: Some(format!("Expected object, got {item}")) });
-            }
-        }
-    }
-}
-
-/// Why a number counts nothing.
-fn no_count(value: &Value) -> Option<String> {
-    let number = value.as_f64()?;
-    if number.fract() != 0.0 {
-        return Some(format!("Expected an integer, got {value}"));
-    }
-    (number < 0.0).then(|| format!("Expected a value greater than or equal to 0, got {value}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn told(tool: &str, input: &Value, style: MisuseWords) -> String {
-        let fields = TOOLS.iter().find(|(name, _)| *name == tool).unwrap().1;
-        in_words(&troubles(fields, input), style)
-    }
-
-    #[test]
-    fn wrong_arguments_are_told_in_each_servers_words() {
-        let input = json!({"filePath": 5, "limit": "many"});
-        assert_eq!(
-            told("read", &input, MisuseWords::First),
-            "SchemaError(Expected string, got 5\n  at [\"filePath\"])"
-        );
-        assert_eq!(
-            told("read", &input, MisuseWords::All),
-            "[\"filePath\"]: Expected string, got 5\n[\"limit\"]: Expected number | undefined, got \"many\""
-        );
-        let input = json!({"todos": [{"content": "a"}]});
-        assert_eq!(
-            told("todowrite", &input, MisuseWords::First),
-            "SchemaError(Missing key\n  at [\"todos\"][0][\"status\"])"
-        );
-        let input = json!({"filePath": "a", "offset": -1, "limit": 1.5});
-        assert_eq!(
-            told("read", &input, MisuseWords::All),
-            "[\"offset\"]: Expected a value greater than or equal to 0, got -1\n[\"limit\"]: Expected an integer, got 1.5"
-        );
-        assert_eq!(told("write", &json!({"filePath": "a", "content": ""}), MisuseWords::All), "");
-    }
-}

@@ -9,7 +9,7 @@ mod begin;
 mod bounds;
 mod edit;
 mod outside;
-pub(super) mod place;
+pub(in crate::world) mod place;
 mod question;
 mod read;
 mod search;
@@ -19,7 +19,9 @@ mod webfetch;
 mod write;
 
 use super::permission::{forbidden, rejected};
+use super::rules::Action;
 use super::run::CallState;
+use super::structured::STRUCTURED;
 use super::{Found, World, session::merge};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -72,6 +74,7 @@ impl World {
             "write" => self.start_write(session, call),
             "question" => self.start_question(session, call),
             "todowrite" => self.start_todos(session, call),
+            STRUCTURED => self.take_structured(session, call),
             "skill" if is_unknown_skill => {
                 let known = self.profile.skills.join(", ");
                 let message = format!("Skill \"{skill}\" not found. Available skills: {known}");
@@ -202,6 +205,8 @@ impl World {
         if self.is_subtask(session) {
             return self.subtask_done(session, Err(message));
         }
+        // One that fails before anything else is told to run all the same.
+        self.tell_running(session, call);
         if self.withhold_failure(session, call, message) {
             return;
         }
@@ -229,6 +234,12 @@ impl World {
         self.part_mut(session, &message, part)
             .map(|part| part["state"]["metadata"].clone())
             .unwrap_or_default()
+    }
+
+    /// Is the output of a call told before the call is over? It is where the agents have a board to write on.
+    pub(crate) fn tells_output(&self, session: &str) -> bool {
+        self.profile.tool_progress
+            && self.permissions.says(self.agent_of(session), "board_read", "*") == Action::Allow
     }
 
     /// Shows a running call's metadata.

@@ -133,7 +133,7 @@ impl World {
     }
 
     fn end_question(&mut self, session: &str, call: usize, result: Completed) {
-        if self.profile.tool_progress {
+        if self.tells_output(session) {
             self.progress(session, call, json!({"output": result.output}));
         }
         self.complete_call(session, call, result);

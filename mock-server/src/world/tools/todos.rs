@@ -46,7 +46,7 @@ impl World {
             self.keep_todos(session, todos);
         }
         let output = serde_json::to_string_pretty(todos).unwrap_or_default();
-        if self.profile.tool_progress {
+        if self.tells_output(session) {
             self.progress(session, call, json!({"output": output}));
         }
         let mut metadata = json!({"todos": todos});

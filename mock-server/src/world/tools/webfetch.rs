@@ -63,7 +63,7 @@ impl World {
         let shown = got.and_then(|page| shown(&page, &plan.format).map(|text| (page.kind, text)));
         match shown {
             Ok((kind, output)) => {
-                if self.profile.tool_progress {
+                if self.tells_output(session) {
                     self.progress(session, call, json!({"output": output}));
                 }
                 let title = format!("{} ({kind})", plan.url);

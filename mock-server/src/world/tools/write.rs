@@ -130,7 +130,7 @@ impl World {
             self.edited(session, call, &plan);
             return;
         }
-        if self.profile.tool_progress {
+        if self.tells_output(session) {
             self.progress(session, call, json!({"output": RESULT}));
         }
         let mut metadata = json!({"diagnostics": {}, "filepath": plan.given, "exists": plan.before.is_some(), "truncated": false});
@@ -155,7 +155,7 @@ impl World {
         let file_diff = if self.profile.file_diffs { plan.own_file_diff() } else { plan.file_diff() };
         let metadata = json!({"diagnostics": {}, "diff": plan.diff(), "filediff": file_diff});
         self.progress(session, call, metadata.clone());
-        if self.profile.tool_progress {
+        if self.tells_output(session) {
             self.progress(session, call, json!({"output": EDIT_RESULT}));
         }
         let mut metadata = metadata;

@@ -70,11 +70,6 @@ impl World {
             return;
         }
         let timeout = self.argument(session, call, "timeout").and_then(|timeout| timeout.as_f64());
-        if let Some(negative) = timeout.filter(|timeout| *timeout < 0.0) {
-            let message = format!("Invalid timeout value: {negative}. Timeout must be a positive number.");
-            self.fail_call(session, call, &message);
-            return;
-        }
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -224,7 +219,7 @@ impl World {
             }
             ShellNews::Ended(end) => {
                 let Some(result) = self.shell_result(session, call, &end) else { return };
-                if self.profile.tool_progress {
+                if self.tells_output(session) {
                     self.progress(session, call, json!({"output": result.output}));
                 }
                 self.complete_call(session, call, result);

@@ -135,7 +135,7 @@ impl World {
     }
 
     fn tell_output(&mut self, session: &str, call: usize, output: &str) {
-        if self.profile.tool_progress {
+        if self.tells_output(session) {
             self.progress(session, call, json!({"output": output}));
         }
     }

@@ -140,7 +140,7 @@ impl World {
         };
         match result {
             Ok(result) => {
-                if self.profile.tool_progress {
+                if self.tells_output(session) {
                     self.progress(session, call, json!({"output": result.output}));
                 }
                 self.complete_call(session, call, result);
