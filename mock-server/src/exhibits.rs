@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// The recordings that have them.
-const SCENARIOS: &[&str] = &["server/about-itself", "server/alone"];
+const SCENARIOS: &[&str] = &["server/about-itself", "server/catalogues"];
 /// Lists whose members can be asked for one by one.
 const LISTS: &[&str] = &["/api/integration", "/api/provider"];
 /// Parameters that say where, not what.
