@@ -8,7 +8,7 @@ use bytes::Bytes;
 use fixtures::catalog;
 use fixtures::recording::{Line, Recording};
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 /// The recording that has them.
@@ -25,13 +25,19 @@ pub struct Exhibits {
     release: String,
     config: Option<WorldConfig>,
     answers: OnceLock<Answers>,
+    command_variants: bool,
 }
 
 impl Exhibits {
     /// Those of a release, as they are in the place of a stand-in.
     #[must_use]
     pub fn of(release: &str, config: &WorldConfig) -> Self {
-        Self { release: release.to_owned(), config: Some(config.clone()), answers: OnceLock::new() }
+        Self { release: release.to_owned(), config: Some(config.clone()), ..Self::default() }
+    }
+
+    /// Its commands are listed with variants of their models.
+    pub(crate) fn with_command_variants(self, command_variants: bool) -> Self {
+        Self { command_variants, ..self }
     }
 
     fn read(&self) -> Answers {
@@ -63,6 +69,7 @@ impl Exhibits {
             }
         }
         configure(&mut answers, &config.config);
+        add_commands(&mut answers, config, self.command_variants);
         add_models(&mut answers, &config.config);
         offer_providers(&mut answers);
         answers
@@ -99,6 +106,41 @@ fn configure(answers: &mut Answers, config: &Map<String, Value>) {
             *body = Value::Object(all).to_string();
         }
     }
+}
+
+/// The commands that the scenario's configuration adds; they stand before those that skills are.
+fn add_commands(answers: &mut Answers, config: &WorldConfig, has_variants: bool) {
+    let wanted = config.config.get("command").and_then(Value::as_object);
+    let (Some(wanted), Some((_, _, body))) = (wanted, answers.get_mut("/command")) else { return };
+    let mut known: Vec<Value> = serde_json::from_str(body).unwrap_or_default();
+    for (name, said) in wanted {
+        let template = said["template"].as_str().unwrap_or_default();
+        let mut told = json!({
+            "name": name, "description": said["description"], "agent": said["agent"], "model": said["model"],
+            "source": "command", "template": template, "subtask": said["subtask"], "hints": hints(template),
+        });
+        if has_variants {
+            told["variant"] = said["variant"].clone();
+        }
+        match known.iter_mut().find(|known| known["name"] == *name) {
+            Some(known) => *known = told,
+            None => {
+                let skill = known.iter().position(|known| known["source"] == "skill");
+                known.insert(skill.unwrap_or(known.len()), told);
+            }
+        }
+    }
+    *body = Value::Array(known).to_string();
+}
+
+/// What a template wants to be told.
+fn hints(template: &str) -> Vec<String> {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let numbers =
+        template.split('$').skip(1).map(|rest| &rest[..rest.find(|l| !is_digit(l)).unwrap_or(rest.len())]);
+    let numbers: BTreeSet<&str> = numbers.filter(|number| !number.is_empty()).collect();
+    let all = template.contains("$ARGUMENTS").then(|| "$ARGUMENTS".to_owned());
+    numbers.into_iter().map(|number| format!("${number}")).chain(all).collect()
 }
 
 /// The models that the scenario's configuration adds to the one that was recorded.

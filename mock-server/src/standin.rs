@@ -265,6 +265,9 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
     };
     let mut workspace = Workspace::new(&path).map_err(|source| StartError::Workspace { path, source })?;
     workspace.commit();
+    if !profile.snapshots_directory_alone {
+        workspace.begin_committed();
+    }
     // The server's home lies beside a fresh workspace, and never in one that is somebody's own.
     let (home, home_folder) = match &folder {
         Some(folder) => (folder.path().join("home"), None),
@@ -294,7 +297,7 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         Some(url) => Mind::Remote(url.clone()),
     };
     let release = profile.server.release();
-    let exhibits = Exhibits::of(&release, &config);
+    let exhibits = Exhibits::of(&release, &config).with_command_variants(profile.command_variants);
     let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
     let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home);
     Ok((Box::new(engine), root, folder.into_iter().chain(home_folder).collect()))

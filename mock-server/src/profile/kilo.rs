@@ -43,6 +43,7 @@ pub(super) static PROFILE: Profile = Profile {
     tool_switches_add: true,
     forgives_lost_parts: true,
     forks_keep_model: true,
+    command_variants: true,
     forks_are_free: true,
     tells_sandbox: true,
     restores_only_changed: true,

@@ -92,6 +92,8 @@ pub struct Profile {
     pub forks_keep_model: bool,
     /// What a fork takes over is told to have cost nothing.
     pub forks_are_free: bool,
+    /// Commands of the configuration are listed with a variant of their model.
+    pub command_variants: bool,
     /// A fork is told whether its commands run in a sandbox.
     pub tells_sandbox: bool,
     /// Who reverts or unreverts puts back the files that the agent changed, and tells of it (else the whole folder).
@@ -160,7 +162,8 @@ pub struct Profile {
     pub reads_project_config: bool,
     /// The address of the schema that is written into a file of settings.
     pub config_schema: &'static str,
-    /// Before and after a step the files of the session's directory are kept (else all of its project).
+    /// Of a project, only the directories in which sessions worked are kept before and after a step (else, beside
+    /// them, what the project held at first).
     pub snapshots_directory_alone: bool,
     /// The header that names a directory.
     pub directory_header: &'static str,

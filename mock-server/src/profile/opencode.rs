@@ -44,6 +44,7 @@ pub(super) static PROFILE: Profile = Profile {
     tool_switches_add: false,
     forgives_lost_parts: false,
     forks_keep_model: false,
+    command_variants: false,
     forks_are_free: false,
     tells_sandbox: false,
     restores_only_changed: false,

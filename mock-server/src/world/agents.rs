@@ -97,6 +97,17 @@ impl World {
     }
 }
 
+/// The agents that a configuration speaks of; a mode is one that a person chooses.
+pub(crate) fn wanted(config: &Map<String, Value>) -> Map<String, Value> {
+    let section = |key: &str| config.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut all = section("agent");
+    for (name, mut mode) in section("mode") {
+        mode["mode"] = json!("primary");
+        super::config::merge(&mut all, &json!({name: mode}));
+    }
+    all
+}
+
 /// The one who works by default was once called so on all servers.
 pub(crate) fn newer_name<'a>(profile: &Profile, name: &'a str) -> &'a str {
     if name == "build" { profile.agent } else { name }
@@ -112,7 +123,8 @@ fn gathered(profile: &Profile, config: &Map<String, Value>) -> Vec<Agent> {
     let of_config = rules::of_config(config);
     let mut agents: Vec<Agent> =
         Roster::of(profile.server).agents.iter().map(|told| of_release(told, &of_config)).collect();
-    for (name, wanted) in config.get("agent").and_then(Value::as_object).into_iter().flatten() {
+    let of_person = wanted(config);
+    for (name, wanted) in &of_person {
         let name = newer_name(profile, name);
         if wanted["disable"] == true {
             agents.retain(|agent| agent.name != name);
@@ -126,7 +138,7 @@ fn gathered(profile: &Profile, config: &Map<String, Value>) -> Vec<Agent> {
                     (agent.is_subagent, agent.is_primary) = (mode == "subagent", mode == "primary");
                 }
             }
-            None => agents.push(of_person(name, wanted, profile, of_config.iter().cloned().chain(own))),
+            None => agents.push(hired(name, wanted, profile, of_config.iter().cloned().chain(own))),
         }
     }
     agents.sort_by(|a, b| {
@@ -140,6 +152,11 @@ fn of_release(told: &Value, of_config: &[Rule]) -> Agent {
     let word = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let rule = |rule: &Value| {
         let action = Action::of(&word(rule, "action")).unwrap_or(Action::Ask);
+        let at = |key: &str| rule.as_object().and_then(|rule| rule.keys().position(|known| known == key));
+        // One about everything of a kind is told in another order.
+        if at("action") < at("pattern") {
+            return Rule::plain(&word(rule, "permission"), action, Source::Agent);
+        }
         Rule::new(&word(rule, "permission"), &word(rule, "pattern"), action, Source::Agent)
     };
     let own: Vec<Rule> = told["permission"].as_array().into_iter().flatten().map(rule).collect();
@@ -163,7 +180,7 @@ fn of_release(told: &Value, of_config: &[Rule]) -> Agent {
     }
 }
 
-fn of_person(name: &str, wanted: &Value, profile: &Profile, more: impl Iterator<Item = Rule>) -> Agent {
+fn hired(name: &str, wanted: &Value, profile: &Profile, more: impl Iterator<Item = Rule>) -> Agent {
     let model = wanted["model"].as_str().and_then(|model| model.split_once('/'));
     Agent {
         name: name.to_owned(),

@@ -73,8 +73,8 @@ impl Permissions {
         };
         let mut rules = BTreeMap::from([(profile.agent.to_owned(), all([profile.rules, profile.own_rules]))]);
         // Agents of the configuration, and what it says of others.
-        let agents = config.get("agent").and_then(Value::as_object);
-        for (name, agent) in agents.into_iter().flatten() {
+        let agents = agents::wanted(config);
+        for (name, agent) in &agents {
             let Some(agent) = agent.as_object() else { continue };
             let name = agents::newer_name(profile, name);
             if agent.get("disable") == Some(&Value::Bool(true)) {

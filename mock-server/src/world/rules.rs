@@ -117,22 +117,35 @@ pub(crate) fn of_config(config: &Map<String, Value>) -> Vec<Rule> {
             });
         }
     };
-    match config.get("permission") {
-        Some(Value::Object(permissions)) => {
-            for (permission, said) in permissions {
-                match said {
-                    Value::Object(patterns) => {
-                        patterns.iter().for_each(|(pattern, word)| add(permission, Some(pattern), word));
-                    }
-                    word => add(permission, None, word),
-                }
+    for (permission, said) in permissions(config) {
+        match said {
+            Value::Object(patterns) => {
+                patterns.iter().for_each(|(pattern, word)| add(&permission, Some(pattern), word));
             }
+            word => add(&permission, None, &word),
         }
-        Some(word) => add("*", None, word),
-        None => {}
     }
     rules
 }
+
+/// Which tools are switched on and off is an older way to say what is allowed.
+fn permissions(config: &Map<String, Value>) -> Map<String, Value> {
+    let mut all = Map::new();
+    for (tool, is_on) in config.get("tools").and_then(Value::as_object).into_iter().flatten() {
+        let permission = if EDITS.contains(&tool.as_str()) { "edit" } else { tool };
+        let word = if is_on == true { Action::Allow } else { Action::Deny };
+        all.insert(permission.to_owned(), json!(word.word()));
+    }
+    match config.get("permission") {
+        Some(Value::Object(said)) => super::config::merge(&mut all, &Value::Object(said.clone())),
+        Some(word) => super::config::merge(&mut all, &json!({"*": word})),
+        None => {}
+    }
+    all
+}
+
+/// Tools whose permission has one name.
+const EDITS: [&str; 4] = ["write", "edit", "patch", "multiedit"];
 
 /// The rules of a session, as the wire has them.
 pub(crate) fn of_session(permission: &Value) -> Vec<Rule> {
