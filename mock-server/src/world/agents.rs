@@ -152,9 +152,11 @@ fn of_release(told: &Value, of_config: &[Rule]) -> Agent {
     let word = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let rule = |rule: &Value| {
         let action = Action::of(&word(rule, "action")).unwrap_or(Action::Ask);
-        let at = |key: &str| rule.as_object().and_then(|rule| rule.keys().position(|known| known == key));
-        // One about everything of a kind is told in another order.
-        if at("action") < at("pattern") {
+        // One that is alone about everything of a kind was written as a word.
+        let others = |other: &&Value| other["permission"] == rule["permission"] && other["pattern"] != "*";
+        if rule["pattern"] == "*"
+            && !told["permission"].as_array().into_iter().flatten().any(|one| others(&one))
+        {
             return Rule::plain(&word(rule, "permission"), action, Source::Agent);
         }
         Rule::new(&word(rule, "permission"), &word(rule, "pattern"), action, Source::Agent)
