@@ -11,10 +11,13 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The recording that has them.
-const SCENARIO: &str = "server/about-itself";
+/// The recordings that have them.
+const SCENARIOS: &[&str] = &["server/about-itself", "server/alone"];
+/// Lists whose members can be asked for one by one.
+const LISTS: &[&str] = &["/api/integration", "/api/provider"];
 /// Parameters that say where, not what.
-const PLACES: &[&str] = &["directory", "workspace", "auth_token"];
+const PLACES: &[&str] =
+    &["directory", "workspace", "auth_token", "location[directory]", "location[workspace]"];
 
 /// Status, content type and body, by path and query.
 type Answers = HashMap<String, (u16, Option<String>, String)>;
@@ -35,33 +38,10 @@ impl Exhibits {
     }
 
     fn read(&self) -> Answers {
-        let (Ok(recording), Some(config)) = (catalog::recording(&self.release, SCENARIO), &self.config)
-        else {
-            return Answers::new();
-        };
-        let moves = Moves::of(&recording, config);
-        let mut asked: HashMap<u64, String> = HashMap::new();
+        let Some(config) = &self.config else { return Answers::new() };
+        let recordings = SCENARIOS.iter().filter_map(|name| catalog::recording(&self.release, name).ok());
         let mut answers = Answers::new();
-        for line in &recording.lines {
-            match line {
-                Line::Request(request) if request.method == "GET" => {
-                    let query = crate::http::decode_query(&request.query);
-                    asked.insert(request.exchange, key(&request.path, &query));
-                }
-                Line::Response(response) => {
-                    let Some(key) = asked.remove(&response.exchange).filter(|_| response.status == 200)
-                    else {
-                        continue;
-                    };
-                    let kind =
-                        response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-                    let kind = kind.map(|(_, kind)| kind.clone());
-                    let body = moves.moved(&String::from_utf8_lossy(&response.body.to_bytes()));
-                    answers.insert(key, (response.status, kind, body));
-                }
-                _ => {}
-            }
-        }
+        recordings.for_each(|recording| read_answers(&recording, config, &mut answers));
         configure(&mut answers, &config.config);
         add_models(&mut answers, &config.config);
         offer_providers(&mut answers);
@@ -73,9 +53,31 @@ impl Exhibits {
         if request.method != "GET" {
             return None;
         }
-        let (status, kind, body) =
-            self.answers.get_or_init(|| self.read()).get(&key(&request.path, &request.query))?;
-        Some(WireReply::new(*status, kind.clone(), Bytes::from(body.clone())))
+        let answers = self.answers.get_or_init(|| self.read());
+        // What a query says that nobody knows makes no difference.
+        let known = answers
+            .get(&key(&request.path, &request.query))
+            .or_else(|| answers.get(&key(&request.path, &[])));
+        if let Some((status, kind, body)) = known {
+            return Some(WireReply::new(*status, kind.clone(), Bytes::from(body.clone())));
+        }
+        let (list, id) = LISTS.iter().find_map(|list| {
+            let id = request.path.strip_prefix(list)?.strip_prefix('/')?;
+            Some((list, id.replace("%2F", "/"))).filter(|_| !id.contains('/'))
+        })?;
+        let (_, kind, body) = answers.get(*list)?;
+        let mut told: Value = serde_json::from_str(body).unwrap_or_default();
+        let members = told["data"].take();
+        let member = members.as_array().into_iter().flatten().find(|member| member["id"] == id);
+        told["data"] = member.cloned().unwrap_or_default();
+        let mut status = 200;
+        // Of an integration that there is not, nothing is told; a provider is missed.
+        if told["data"].is_null() && list.ends_with("/provider") {
+            let message = format!("Provider not found: {id}");
+            told = json!({"_tag": "ProviderNotFoundError", "providerID": id, "message": message});
+            status = 404;
+        }
+        Some(WireReply::new(status, kind.clone(), Bytes::from(told.to_string())))
     }
 }
 
@@ -86,6 +88,31 @@ impl Exhibits {
         let recorded = serde_json::from_slice(&reply.body).unwrap_or_default();
         reply.body = Bytes::from(Value::Object(configured(recorded, over)).to_string());
         Some(reply)
+    }
+}
+
+/// What a recorded server answered to reads.
+fn read_answers(recording: &Recording, config: &WorldConfig, answers: &mut Answers) {
+    let moves = Moves::of(recording, config);
+    let mut asked: HashMap<u64, String> = HashMap::new();
+    for line in &recording.lines {
+        match line {
+            Line::Request(request) if request.method == "GET" => {
+                let query = crate::http::decode_query(&request.query);
+                asked.insert(request.exchange, key(&request.path, &query));
+            }
+            Line::Response(response) => {
+                let Some(key) = asked.remove(&response.exchange).filter(|_| response.status == 200) else {
+                    continue;
+                };
+                let kind =
+                    response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+                let kind = kind.map(|(_, kind)| kind.clone());
+                let body = moves.moved(&String::from_utf8_lossy(&response.body.to_bytes()));
+                answers.entry(key).or_insert((response.status, kind, body));
+            }
+            _ => {}
+        }
     }
 }
 

@@ -155,6 +155,11 @@ pub(super) static PROFILE: Profile = Profile {
     reads_project_config: false,
     config_schema: "https://opencode.ai/config.json",
     snapshots_directory_alone: false,
+    upgrades_to_versions: true,
+    unshares_nothing: true,
+    next_tells_requests: true,
+    next_writes_times: true,
+    next_model: ("opencode", "longcat-2.5-preview-free"),
     directory_header: "x-opencode-directory",
     sites: &["opencode.ai"],
     unknown_route: UnknownRoute::WebPage {
