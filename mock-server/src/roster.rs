@@ -16,7 +16,7 @@ const SCENARIO: &str = "server/about-itself";
 pub(crate) struct Roster {
     /// The folder in which they were recorded; templates name it.
     pub(crate) workspace: String,
-    /// The server's home then; rules name it.
+    /// The home that they were recorded with; rules name it.
     pub(crate) home: String,
     /// As `/agent` lists them.
     pub(crate) agents: Vec<Value>,

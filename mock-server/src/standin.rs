@@ -265,6 +265,9 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
     };
     let mut workspace = Workspace::new(&path).map_err(|source| StartError::Workspace { path, source })?;
     workspace.commit();
+    if !profile.snapshots_directory_alone {
+        workspace.begin_committed();
+    }
     // The server's home lies beside a fresh workspace, and never in one that is somebody's own.
     let (home, home_folder) = match &folder {
         Some(folder) => (folder.path().join("home"), None),

@@ -59,6 +59,11 @@ impl Workspace {
         self.committed = Some(self.files());
     }
 
+    /// The states that are kept begin with all that is committed.
+    pub(crate) fn begin_committed(&mut self) {
+        self.index = self.committed.clone().unwrap_or_default();
+    }
+
     /// What has changed since that commit, sorted by path.
     pub(crate) fn since_commit(&self) -> Vec<FileChange> {
         self.committed.as_ref().map(|committed| differences(committed, &self.files())).unwrap_or_default()

@@ -163,7 +163,8 @@ pub struct Profile {
     pub reads_project_config: bool,
     /// The address of the schema that is written into a file of settings.
     pub config_schema: &'static str,
-    /// Before and after a step the files of the session's directory are kept (else all of its project).
+    /// Of a project, only the directories in which sessions worked are kept before and after a step (else, beside
+    /// them, what the project held at first).
     pub snapshots_directory_alone: bool,
     /// Who wants to upgrade to a release has to name one.
     pub upgrades_to_versions: bool,

@@ -67,8 +67,8 @@ impl World {
     pub(super) fn snapshot_of(&self, directory: &str) -> Effect {
         let kept = match within(directory, &self.config.directory) {
             None => String::new(),
-            Some(_) if self.profile.snapshots_directory_alone => directory.to_owned(),
-            Some(_) => self.config.directory.clone(),
+            Some(_) if self.all_settings().get("snapshot") == Some(&json!(false)) => String::new(),
+            Some(_) => directory.to_owned(),
         };
         Effect::Snapshot { directory: kept }
     }

@@ -212,7 +212,12 @@ impl World {
             let name = patch::git_name(&change.path).replace('\\', "/").replace("//", "/");
             format!("{}/{name}", self.worktree_of(&owner.directory))
         };
-        let files: Vec<String> = changes.iter().map(in_folder).collect();
+        // Of a file that was moved as it is only the new place is told.
+        let has_moved = |change: &FileChange| {
+            change.after.is_none()
+                && changes.iter().any(|other| other.before.is_none() && other.after == change.before)
+        };
+        let files: Vec<String> = changes.iter().filter(|change| !has_moved(change)).map(in_folder).collect();
         let (message, hash) = (run.message.clone(), run.start_tree.clone());
         self.add_part(session, &message, json!({"type": "patch", "hash": hash, "files": files}));
     }

@@ -1,6 +1,5 @@
 //! How a call begins: what some servers do and ask before they tell that it runs.
 
-use super::inside;
 use crate::world::World;
 use crate::world::run::CallState;
 use serde_json::json;
@@ -46,7 +45,7 @@ impl World {
         let place = self.place_argument(session, call)?;
         let directory = &self.sessions.get(session)?.directory;
         let folder = place.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        inside(directory, &place.path).is_none().then(|| format!("{folder}/*"))
+        (!self.is_inside(directory, &place.path)).then(|| format!("{folder}/*"))
     }
 
     /// Tells that a call runs, once. What is known of it already stays.

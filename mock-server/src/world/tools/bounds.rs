@@ -1,6 +1,7 @@
 //! How much of a tool's output the model gets. The whole is kept in a file, which the output names.
 
 use super::Completed;
+use crate::world::rules::Action;
 use crate::world::{Effect, Purpose, World};
 use serde_json::json;
 
@@ -11,6 +12,12 @@ const BYTES_MAX: usize = 50 * 1024;
 const OWN_BOUNDS: &[&str] = &["bash", "glob", "grep", "read"];
 
 impl World {
+    /// Is the output of a call told before the call is over? It is where the agents have a board to write on.
+    pub(crate) fn tells_output(&self, session: &str) -> bool {
+        self.profile.tool_progress
+            && self.permissions.says(self.agent_of(session), "board_read", "*") == Action::Allow
+    }
+
     /// What the model gets of a call's good end.
     pub(super) fn bounded(&mut self, session: &str, call: usize, result: &mut Completed) {
         let tool = self.run_mut(session).and_then(|run| run.calls.get(call)).map(|call| call.tool.clone());

@@ -5,6 +5,7 @@ mod alike;
 use super::write::{Change, WritePlan, without_mark};
 use super::{Place, Plan};
 use crate::javascript::{trimmed, units};
+use crate::world::run::CallState;
 use crate::world::{Effect, Found, Purpose, World};
 
 /// An edit, until it is known what the file holds.
@@ -39,6 +40,9 @@ impl World {
 
     pub(super) fn start_edit(&mut self, session: &str, call: usize) {
         let Some(place) = self.place_to_change(session, call) else { return };
+        if self.edits_before(session, call, &place.path) {
+            return;
+        }
         let text = |name| self.text_argument(session, call, name);
         let (Some(old), Some(new)) = (text("oldString"), text("newString")) else { return };
         let everywhere =
@@ -46,6 +50,44 @@ impl World {
         let path = place.path.clone();
         self.set_plan(session, call, Plan::Edit(EditPlan { place, old, new, everywhere }));
         self.effect(Purpose::CallRead(session.to_owned(), call), Effect::Read { path });
+    }
+
+    /// Edits of one file come one after the other: is one on its way already?
+    fn edits_before(&self, session: &str, call: usize, path: &str) -> bool {
+        let Some(owner) = self.sessions.get(session) else { return false };
+        let edits = |at: usize| {
+            let place = self.place_argument(session, at);
+            let run = owner.run.as_ref().and_then(|run| run.calls.get(at));
+            let is_on_its_way = run.is_some_and(|edit| {
+                edit.tool == "edit" && edit.state == CallState::Running && edit.plan.is_some()
+            });
+            is_on_its_way && place.is_some_and(|place| place.path == path)
+        };
+        let count = owner.run.as_ref().map_or(0, |run| run.calls.len());
+        (0..count).any(|at| at != call && edits(at))
+    }
+
+    /// An edit is over: the next one of the same file begins.
+    pub(super) fn start_waiting_edit(&mut self, session: &str, done: usize) {
+        let path = self.place_argument(session, done).map(|place| place.path);
+        let calls = self.run_mut(session).map(|run| run.calls.iter().enumerate());
+        let waits: Vec<usize> = calls
+            .into_iter()
+            .flatten()
+            .filter(|(_, call)| {
+                call.tool == "edit" && call.state == CallState::Running && call.plan.is_none() && call.is_told
+            })
+            .map(|(at, _)| at)
+            .collect();
+        let was_edit = self
+            .run_mut(session)
+            .is_some_and(|run| run.calls.get(done).is_some_and(|call| call.tool == "edit"));
+        let next = waits
+            .into_iter()
+            .find(|at| was_edit && self.place_argument(session, *at).map(|place| place.path) == path);
+        if let Some(next) = next {
+            self.start_edit(session, next);
+        }
     }
 
     /// It is known what the file holds: the edit becomes a write.

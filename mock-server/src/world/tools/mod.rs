@@ -19,7 +19,6 @@ mod webfetch;
 mod write;
 
 use super::permission::{forbidden, rejected};
-use super::rules::Action;
 use super::run::CallState;
 use super::structured::STRUCTURED;
 use super::{Found, World, session::merge};
@@ -162,7 +161,7 @@ impl World {
     fn place_argument(&self, session: &str, call: usize) -> Option<Place> {
         let directory = &self.sessions.get(session)?.directory;
         let path = self.text_argument(session, call, "filePath")?;
-        Some(Place::named(directory, &path))
+        Some(Place::named(directory, &self.worktree_of(directory), &path))
     }
 
     /// The place that a call wants to change; one that leads outside is asked for first.
@@ -234,12 +233,6 @@ impl World {
         self.part_mut(session, &message, part)
             .map(|part| part["state"]["metadata"].clone())
             .unwrap_or_default()
-    }
-
-    /// Is the output of a call told before the call is over? It is where the agents have a board to write on.
-    pub(crate) fn tells_output(&self, session: &str) -> bool {
-        self.profile.tool_progress
-            && self.permissions.says(self.agent_of(session), "board_read", "*") == Action::Allow
     }
 
     /// Shows a running call's metadata.
@@ -360,6 +353,7 @@ impl World {
         if let Some(owner) = self.sessions.get_mut(session) {
             owner.misuses = 0;
         }
+        self.start_waiting_edit(session, call);
         self.end_step_if_done(session);
     }
 }

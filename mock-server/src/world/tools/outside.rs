@@ -19,6 +19,12 @@ pub(super) enum Kind {
 }
 
 impl World {
+    /// Does a place lie where a session may go without asking: below its directory, or in its project?
+    pub(super) fn is_inside(&self, directory: &str, path: &str) -> bool {
+        let worktree = self.worktree_of(directory);
+        inside(directory, path).is_some() || worktree != "/" && inside(&worktree, path).is_some()
+    }
+
     /// May a call go to a place? If that has to be asked, the call goes on when it is allowed.
     pub(super) fn may_go(
         &mut self,
@@ -31,10 +37,11 @@ impl World {
         let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else {
             return false;
         };
+        let is_inside = self.is_inside(&directory, whole);
         let Some(asking) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else {
             return false;
         };
-        if asking.has_left || inside(&directory, whole).is_some() {
+        if asking.has_left || is_inside {
             return true;
         }
         let then = asking.plan.take();

@@ -7,16 +7,16 @@ pub(super) struct Place {
     pub(super) path: String,
     /// Absolute, as the call spells it.
     pub(super) given: String,
-    /// Relative to the session's directory; empty for the directory itself.
+    /// Relative to the project's folder; empty for that itself.
     pub(super) relative: String,
 }
 
 impl Place {
-    /// A call's path, as both servers join it to the directory.
-    pub(super) fn named(directory: &str, given: &str) -> Self {
+    /// A call's path, as both servers join it to the directory and name it by the project's folder.
+    pub(super) fn named(directory: &str, worktree: &str, given: &str) -> Self {
         let path = resolved(directory, given);
         let whole = if given.starts_with('/') { given.to_owned() } else { path.clone() };
-        Self { relative: relative(directory, &path), given: whole, path }
+        Self { relative: relative(worktree, &path), given: whole, path }
     }
 }
 

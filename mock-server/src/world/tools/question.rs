@@ -21,7 +21,7 @@ pub(crate) struct QuestionPlan {
 }
 
 /// The fields of one question, in the order in which the servers tell them.
-const FIELDS: &[&str] = &["question", "header", "options", "multiple", "custom"];
+const FIELDS: &[&str] = &["question", "header", "options", "multiple"];
 
 const DISMISSED: &str = "User dismissed the question.";
 
@@ -40,7 +40,9 @@ impl World {
         let wire = json!({"id": id, "sessionID": session, "questions": told, "tool": tool});
         self.set_plan(session, call, Plan::Ask(QuestionPlan { questions }));
         if self.profile.prompts_dismiss
-            && self.sessions.get(session).is_some_and(|owner| !owner.queue.is_empty())
+            && self.sessions.get(session).is_some_and(|owner| {
+                !owner.queue.is_empty() && owner.run.as_ref().is_some_and(|run| run.has_follow_up)
+            })
         {
             return;
         }
@@ -79,7 +81,7 @@ impl World {
         let count = questions.len();
         let result = Completed {
             output: told_to_agent(&questions, answers),
-            title: format!("Asked {count} question{}", if count == 1 { "" } else { "s" }),
+            title: format!("Asked {count} question{}", if count > 1 { "s" } else { "" }),
             metadata: json!({"answers": answers, "truncated": false}),
             ..Completed::default()
         };

@@ -1,16 +1,16 @@
 //! Which places outside the workspace a shell line names, as far as the servers see it.
 
-use super::super::{inside, resolved};
+use super::super::resolved;
 use super::NAME_PLACES;
 use super::commands::{Line, SimpleCommand};
 
-/// The places outside that the line's commands name, in order. What the shell would make up as it runs is not seen.
-pub(super) fn named(line: &Line, directory: &str, here: &str, home: &str) -> Vec<String> {
+/// The places that the line's commands name, in order. What the shell would make up as it runs is not seen.
+pub(super) fn named(line: &Line, directory: &str, home: &str) -> Vec<String> {
     let mut places: Vec<String> = Vec::new();
     let commands = line.commands.iter().filter(|command| is_about_places(command));
     for argument in commands.flat_map(arguments) {
         let Some(place) = place(argument, directory, home) else { continue };
-        if inside(here, &place).is_none() && !places.contains(&place) {
+        if !places.contains(&place) {
             places.push(place);
         }
     }
@@ -67,16 +67,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_outside_are_seen_as_the_servers_see_them() {
+    fn places_are_seen_as_the_servers_see_them() {
         for (line, places) in [
             ("cd /usr && cat /etc/passwd", &["/usr", "/etc/passwd"][..]),
             ("ls /etc", &[]),
-            ("cat a.txt ../w/b.txt", &[]),
+            ("cat a.txt ../w/b.txt", &["/w/a.txt", "/w/b.txt"]),
             ("cat ../x 'q/../../y' ~/z", &["/x", "/y", "/own/z"]),
             ("rm -rf /tmp/a/*.log $HOME/x /*", &["/tmp/a", "/"]),
             ("chmod +x /bin/a; chmod 755 /bin/b", &["/bin/a", "/bin/b"]),
         ] {
-            assert_eq!(named(&parse(line), "/w", "/w", "/own"), places, "{line}");
+            assert_eq!(named(&parse(line), "/w", "/own"), places, "{line}");
         }
         assert_eq!(above("/etc/passwd"), "/etc");
         assert_eq!(above("/etc"), "/");

@@ -86,7 +86,9 @@ impl World {
             return;
         }
         let parsed = commands::parse(&line);
-        let outside = folders::named(&parsed, &directory, &here, &self.config.home);
+        let outside = folders::named(&parsed, &directory, &self.config.home);
+        let outside: Vec<String> =
+            outside.into_iter().filter(|place| !self.is_inside(&here, place)).collect();
         let plan = ShellPlan {
             line,
             description: self.text_argument(session, call, "description"),
@@ -117,7 +119,7 @@ impl World {
                 folders.push(folder);
             }
         }
-        if super::inside(&here, &plan.directory).is_none() && !folders.contains(&plan.directory) {
+        if !self.is_inside(&here, &plan.directory) && !folders.contains(&plan.directory) {
             folders.push(plan.directory.clone());
         }
         let mut wishes = VecDeque::new();
@@ -137,7 +139,7 @@ impl World {
         metadata["directories"] = json!(folders);
         metadata["patterns"] = json!(patterns);
         if self.profile.describes_shell {
-            if folders::only_reads(parsed) && super::inside(here, &plan.directory).is_some() {
+            if folders::only_reads(parsed) && self.is_inside(here, &plan.directory) {
                 metadata["access"] = json!("read");
             }
             if parsed.has_heredoc {

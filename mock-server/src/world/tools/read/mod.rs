@@ -75,7 +75,7 @@ impl World {
         let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
         let mut patterns = vec![plan.place.relative.clone()];
         if let (true, Some(sight)) = (self.profile.shows_resolved_paths, &plan.sight) {
-            let real = super::relative(&directory, &sight.path);
+            let real = super::relative(&self.worktree_of(&directory), &sight.path);
             if !patterns.contains(&real) {
                 patterns.push(real);
             }
@@ -92,7 +92,15 @@ impl World {
             return;
         }
         let guides = match sight.found {
-            Found::File(_) => self.new_guides(session, sight.guides),
+            Found::File(_) => {
+                // Those of the session's own folder and above it the agent knows from the beginning.
+                let here = self.sessions.get(session).map_or("", |owner| owner.directory.as_str());
+                let is_below = |(path, _): &(String, String)| {
+                    super::inside(here, path).is_some_and(|way| way.contains('/'))
+                };
+                let guides = sight.guides.into_iter().filter(is_below).collect();
+                self.new_guides(session, guides)
+            }
             _ => Vec::new(),
         };
         let loaded: Vec<&String> = guides.iter().map(|(path, _)| path).collect();

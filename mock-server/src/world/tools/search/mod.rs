@@ -67,7 +67,7 @@ impl World {
             (given, pattern) = taken_apart(&pattern);
         }
         let whole = resolved(&here, &given);
-        let relative = relative(&here, &whole);
+        let relative = relative(&self.worktree_of(&here), &whole);
         let options = self.search_options(session, call);
         let mut metadata = json!({"pattern": asked});
         for (key, value) in [("path", &path), ("include", &include)] {
