@@ -3,7 +3,7 @@
 //! folders of this stand-in in place of the recorded ones.
 
 use crate::performer::WireReply;
-use crate::world::{ApiRequest, WorldConfig, configured};
+use crate::world::{ApiRequest, WorldConfig, configured, whole};
 use bytes::Bytes;
 use fixtures::catalog;
 use fixtures::recording::{Line, Recording};
@@ -102,7 +102,7 @@ fn configure(answers: &mut Answers, config: &Map<String, Value>) {
         if let Some((_, _, body)) = answers.get_mut(path)
             && let Ok(Value::Object(mut all)) = serde_json::from_str(body)
         {
-            all.extend(config.clone());
+            all.extend(whole(config.clone()));
             *body = Value::Object(all).to_string();
         }
     }

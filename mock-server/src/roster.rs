@@ -16,6 +16,8 @@ const SCENARIO: &str = "server/about-itself";
 pub(crate) struct Roster {
     /// The folder in which they were recorded; templates name it.
     pub(crate) workspace: String,
+    /// The server's home then; rules name it.
+    pub(crate) home: String,
     /// As `/agent` lists them.
     pub(crate) agents: Vec<Value>,
     /// As `/command` lists them.
@@ -47,6 +49,11 @@ impl Roster {
                     let list = match asked.get(&response.exchange) {
                         Some(&"/agent") => &mut roster.agents,
                         Some(&"/command") => &mut roster.commands,
+                        Some(&"/path") => {
+                            let told = response.body.json().unwrap_or_default();
+                            roster.home = told["home"].as_str().unwrap_or_default().to_owned();
+                            continue;
+                        }
                         _ => continue,
                     };
                     if let Some(Value::Array(told)) = response.body.json() {
@@ -73,7 +80,7 @@ mod tests {
             };
             assert!(names(&roster.agents).contains(&agent.to_owned()));
             assert!(names(&roster.commands).contains(&"init".to_owned()));
-            assert!(roster.workspace.starts_with('/'));
+            assert!(roster.workspace.starts_with('/') && roster.home.starts_with('/'));
         }
     }
 }

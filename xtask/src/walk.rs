@@ -1,9 +1,13 @@
-//! `cargo xtask walk`: random walks, performed by the real servers and by the stand-in, and compared.
+//! `cargo xtask walk`: random walks, or scenarios from anywhere, performed by the real servers and by the stand-in, and
+//! compared. What differs is performed by the real server once more: where it differs from itself, nobody can be equal.
 
 use crate::outcome::Outcome;
 use clap::Args;
-use fixtures::compare::Sides;
-use fixtures::recording::Line;
+use fixtures::compare::{Difference, Sides};
+use fixtures::floats::Floats;
+use fixtures::recording::{Line, Recording};
+use fixtures::redact::Secrets;
+use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
 use harness::machine::Machine;
 use harness::performance::{Piece, Program};
@@ -25,10 +29,12 @@ const SHOWN: usize = 6;
 #[derive(Debug, Args)]
 #[command(
     after_help = "A person with a seed prompts, forks, reverts, renames, deletes and is wrong, with a real server and
-with the stand-in; what differs is a mistake of the stand-in. The walk and both time lines are left in target/walk:
+with the stand-in; what differs is a mistake of the stand-in, unless the real server differs there from itself in a
+second run. The walk and the time lines are left in target/walk:
 
     cargo xtask walk --seed 1 --count 20
     cargo xtask walk --seed 7 --server kilo --steps 15
+    cargo xtask walk --scenario target/walk/kilo-7/walk.toml --scenario mine.toml
 
 Exit codes: 0 all equal; 1 something differs; 2 misuse; 3 a server can't be had."
 )]
@@ -42,6 +48,9 @@ pub(crate) struct Arguments {
     /// About how many steps each has.
     #[arg(long, default_value_t = 60)]
     steps: usize,
+    /// Instead of a random walk: the scenario in this file. Repeatable.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "count", "steps"])]
+    scenario: Vec<PathBuf>,
     /// Only this server: kilo or opencode.
     #[arg(long)]
     server: Option<ServerKind>,
@@ -58,6 +67,10 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
         Err(error) => return Outcome::Untestable(format!("failed to start a runtime: {error}")),
     };
     let servers = arguments.server.map_or_else(|| ServerKind::ALL.to_vec(), |server| vec![server]);
+    let walks = match walks(arguments) {
+        Ok(walks) => walks,
+        Err(why) => return Outcome::Misuse(why),
+    };
     let npm_dir = arguments.npm_dir.clone().unwrap_or_else(|| machine.default_npm_dir());
     let mut outcomes = Vec::new();
     for server in servers {
@@ -77,15 +90,18 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
             server_log: None,
             secrets: machine.secrets.clone(),
         };
-        for seed in arguments.seed..arguments.seed.saturating_add(arguments.count) {
-            outcomes.push(match walk(seed, arguments.steps, server, &program, root, &runtime) {
-                Ok(steps) => {
-                    say!("✓ {server} walk {seed}: {steps} steps, equal");
+        for walk in &walks {
+            let piece = Piece { name: walk.name.clone(), scenario: walk.scenario.clone(), server };
+            let folder = root.join(KEPT).join(format!("{server}-{}", walk.name.replace('/', "-")));
+            let both = Both { piece, program: &program, folder, runtime: &runtime };
+            outcomes.push(match both.walk(&walk.text) {
+                Ok(how) => {
+                    say!("✓ {server} {}: {} steps, {how}", walk.name, walk.scenario.user.steps.len());
                     Outcome::Holds
                 }
                 Err(why) => {
-                    say!("✗ {server} walk {seed}: {why}");
-                    Outcome::Fails(format!("{server} walk {seed}"))
+                    say!("✗ {server} {}: {why}", walk.name);
+                    Outcome::Fails(format!("{server} {}", walk.name))
                 }
             });
         }
@@ -93,43 +109,90 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
     Outcome::of_all(outcomes)
 }
 
-fn walk(
-    seed: u64,
-    steps: usize,
-    server: ServerKind,
-    program: &Program,
-    root: &Path,
-    runtime: &tokio::runtime::Runtime,
-) -> Result<usize, String> {
-    let walk = Walk::of(seed, steps).map_err(|error| error.to_string())?;
-    let taken = walk.scenario.user.steps.len();
-    let piece = Piece { name: walk.name.clone(), scenario: walk.scenario, server };
-    let folder = root.join(KEPT).join(format!("{server}-{seed}"));
-    let file = folder.join("walk.toml");
-    std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::write(&file, &walk.text))
-        .map_err(|error| format!("failed to write {}: {error}", file.display()))?;
-    let real = runtime
-        .block_on(piece.by_program(program, &Limits::default()))
-        .map_err(|error| format!("the real server: {error}"))?;
-    let stood_in = runtime
-        .block_on(piece.by_stand_in(&stand_in_limits()))
-        .map_err(|error| format!("the stand-in: {error}"));
-    keep(&real.recording, &real.secrets, &folder.join("real.jsonl")).map_err(|error| error.to_string())?;
-    let mut stood_in = stood_in?;
-    let floats = catalog::floats(server).map_err(|error| error.to_string())?;
-    let found = differences(&real.recording, &stood_in.recording, &floats);
-    // What its model was asked stands behind all else, with times of its own.
-    stood_in.recording.lines.sort_by_key(Line::at_us);
-    keep(&stood_in.recording, &stood_in.secrets, &folder.join("stand-in.jsonl"))
-        .map_err(|error| error.to_string())?;
-    if found.is_empty() {
-        // Nothing to look at.
-        std::fs::remove_dir_all(&folder).ok();
-        return Ok(taken);
+/// What is to be walked.
+fn walks(arguments: &Arguments) -> Result<Vec<Walk>, String> {
+    if arguments.scenario.is_empty() {
+        let seeds = arguments.seed..arguments.seed.saturating_add(arguments.count);
+        return seeds.map(|seed| Walk::of(seed, arguments.steps).map_err(|e| e.to_string())).collect();
     }
-    let sides = Sides::new("the real server", "the stand-in");
-    let shown: Vec<String> =
-        found.iter().take(SHOWN).map(|difference| format!("  {}", difference.told(&sides))).collect();
-    Err(format!("{} differences; see {}\n{}", found.len(), folder.display(), shown.join("\n")))
+    let read = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("failed to read {}: {error}", path.display()))?;
+        let scenario = Scenario::parse(path, &text).map_err(|error| error.to_string())?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Walk { name, text, scenario })
+    };
+    arguments.scenario.iter().map(read).collect()
+}
+
+/// A walk by the real server and by the stand-in.
+struct Both<'a> {
+    piece: Piece,
+    program: &'a Program,
+    folder: PathBuf,
+    runtime: &'a tokio::runtime::Runtime,
+}
+
+impl Both<'_> {
+    fn walk(&self, text: &str) -> Result<&'static str, String> {
+        let file = self.folder.join("walk.toml");
+        std::fs::create_dir_all(&self.folder)
+            .and_then(|()| std::fs::write(&file, text))
+            .map_err(|error| format!("failed to write {}: {error}", file.display()))?;
+        let floats = catalog::floats(self.piece.server).map_err(|error| error.to_string())?;
+        let real = self.by_real_server("real.jsonl")?;
+        let mut stood_in = self
+            .runtime
+            .block_on(self.piece.by_stand_in(&stand_in_limits()))
+            .map_err(|error| format!("the stand-in: {error}"))?;
+        // What its model was asked stands behind all else, with times of its own.
+        stood_in.recording.lines.sort_by_key(Line::at_us);
+        let stood_in = self.kept(&stood_in.recording, &stood_in.secrets, "stand-in.jsonl")?;
+        let found = differences(&real, &stood_in, &floats);
+        let how = if found.is_empty() { "equal" } else { self.once_more(&real, &stood_in, &found, &floats)? };
+        // Nothing to look at.
+        std::fs::remove_dir_all(&self.folder).ok();
+        Ok(how)
+    }
+
+    fn by_real_server(&self, name: &str) -> Result<Recording, String> {
+        let real = self
+            .runtime
+            .block_on(self.piece.by_program(self.program, &Limits::default()))
+            .map_err(|error| format!("the real server: {error}"))?;
+        self.kept(&real.recording, &real.secrets, name)
+    }
+
+    /// Without the secrets: those of the two sides are not the same.
+    fn kept(&self, recording: &Recording, secrets: &Secrets, name: &str) -> Result<Recording, String> {
+        let path = self.folder.join(name);
+        keep(recording, secrets, &path).map_err(|error| error.to_string())?;
+        Recording::read(&path).map_err(|error| error.to_string())
+    }
+
+    /// What differs from a first run may be equal to a second.
+    fn once_more(
+        &self,
+        first: &Recording,
+        stood_in: &Recording,
+        found: &[Difference],
+        floats: &Floats,
+    ) -> Result<&'static str, String> {
+        let second = self.by_real_server("real-again.jsonl")?;
+        if differences(&second, stood_in, floats).is_empty() {
+            return Ok("equal to the second of two runs of the real server, which differ");
+        }
+        let itself = differences(first, &second, floats);
+        let is_its_own = |one: &&Difference| !itself.iter().any(|other| one.is_about_the_same(other));
+        let left: Vec<&Difference> = found.iter().filter(is_its_own).collect();
+        if left.is_empty() {
+            return Ok("equal but where the real server differs from itself");
+        }
+        let sides = Sides::new("the real server", "the stand-in");
+        let shown: Vec<String> =
+            left.iter().take(SHOWN).map(|difference| format!("  {}", difference.told(&sides))).collect();
+        let left = left.len();
+        let folder = self.folder.display();
+        Err(format!("{left} differences; see {folder}\n{}", shown.join("\n")))
+    }
 }

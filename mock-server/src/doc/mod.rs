@@ -134,6 +134,14 @@ impl Operations {
         body.map(|schema| self.schemas.fields(schema)).unwrap_or_default()
     }
 
+    /// A body with its fields in the order in which the operation knows them; those that it does not know are last.
+    pub(crate) fn body_in_order(&self, id: &str, body: Value) -> Value {
+        match self.list.iter().find(|operation| operation.id == id).and_then(|found| found.body.as_ref()) {
+            Some(schema) => self.schemas.in_order(schema, body),
+            None => body,
+        }
+    }
+
     /// What is wrong with a request for an operation; none if it may be looked at.
     pub(crate) fn complaint(&self, operation: &Operation, asked: &Asked<'_>) -> Option<Complaint> {
         self.wrong_path(operation, asked.path)

@@ -73,12 +73,42 @@ impl Schemas {
         }
     }
 
-    /// What is wrong with a value.
+    /// The names of a schema's properties.
     pub(super) fn fields(&self, schema: &Value) -> Vec<String> {
         let properties = self.resolved(schema).0["properties"].as_object();
         properties.into_iter().flat_map(serde_json::Map::keys).cloned().collect()
     }
 
+    /// A value with its properties in the schema's order.
+    pub(super) fn in_order(&self, schema: &Value, value: Value) -> Value {
+        let mut members = Vec::new();
+        self.members(schema, &mut members);
+        let Some(member) = members.into_iter().find(|member| self.could_be(member, &value)) else {
+            return value;
+        };
+        let (schema, _) = self.resolved(member);
+        match value {
+            Value::Object(mut fields) => {
+                let known = schema["properties"].as_object();
+                let known = known.into_iter().flatten().map(|(name, inner)| (name.clone(), inner));
+                let mut ordered: Map<String, Value> = known
+                    .filter_map(|(name, inner)| {
+                        let value = fields.shift_remove(&name)?;
+                        Some((name, self.in_order(inner, value)))
+                    })
+                    .collect();
+                let others = &schema["additionalProperties"];
+                ordered.extend(fields.into_iter().map(|(name, value)| (name, self.in_order(others, value))));
+                Value::Object(ordered)
+            }
+            Value::Array(items) => {
+                items.into_iter().map(|item| self.in_order(&schema["items"], item)).collect()
+            }
+            other => other,
+        }
+    }
+
+    /// What is wrong with a value.
     pub(super) fn problem(&self, schema: &Value, value: &Value, absent: Absent) -> Option<Problem> {
         let mut members = Vec::new();
         self.members(schema, &mut members);

@@ -1,7 +1,9 @@
 //! Kilo CLI 7.7.7.
 
-use super::rules;
-use super::{BootTiming, DiffStyle, FollowUps, MisuseWords, PlanWords, Profile, TitleTiming, UnknownRoute};
+use super::{
+    BootTiming, DiffStyle, FollowUps, MisuseWords, PlanWords, Profile, SettingsPlace, TitleTiming,
+    UnknownRoute,
+};
 use fixtures::ServerKind;
 use serde_json::{Value, json};
 
@@ -52,19 +54,48 @@ pub(super) static PROFILE: Profile = Profile {
     shows_todo_changes: true,
     quick_shell: false,
     describes_shell: true,
-    rules: rules::KILO,
-    own_rules: rules::KILO_MAIN,
-    primary_agents: &[
-        "ask",
-        "build",
-        "code",
-        "compaction",
-        "debug",
-        "orchestrator",
-        "plan",
-        "summary",
-        "title",
+    other_name: Some(("build", "code")),
+    agent_keys: &[
+        "name",
+        "displayName",
+        "source",
+        "description",
+        "deprecated",
+        "mode",
+        "native",
+        "hidden",
+        "topP",
+        "temperature",
+        "color",
+        "permission",
+        "model",
+        "variant",
+        "prompt",
+        "options",
+        "steps",
     ],
+    command_keys: &[
+        "name",
+        "description",
+        "agent",
+        "model",
+        "variant",
+        "source",
+        "template",
+        "subtask",
+        "hints",
+    ],
+    settings_places: &[
+        ("code", SettingsPlace::TwiceBefore("semantic_search")),
+        ("orchestrator", SettingsPlace::BeforeLast { permission: "bash", forbids: false }),
+        ("explore", SettingsPlace::BeforeLast { permission: "bash", forbids: true }),
+        ("ask", SettingsPlace::Guarded { plans: false }),
+        ("plan", SettingsPlace::Guarded { plans: true }),
+        ("compaction", SettingsPlace::Nowhere),
+        ("summary", SettingsPlace::Nowhere),
+        ("title", SettingsPlace::Nowhere),
+    ],
+    refuses_primary: true,
     subagent_rules: true,
     keeps_narrow_questions: true,
     search_options: true,

@@ -3,7 +3,6 @@
 
 mod kilo;
 mod opencode;
-mod rules;
 
 use fixtures::ServerKind;
 use serde_json::{Value, json};
@@ -109,12 +108,16 @@ pub struct Profile {
     /// The question about a shell line, and its result, tell the agent's description of it; letters that could be
     /// taken for the shell's own are hidden in what rules are about.
     pub describes_shell: bool,
-    /// What the rules of every agent say: permission, pattern (none when empty), answer. The last that fits decides.
-    pub rules: RuleWords,
-    /// What stands behind them for the agent that works by default.
-    pub own_rules: RuleWords,
-    /// The agents that only a person chooses: no other can give them work.
-    pub primary_agents: &'static [&'static str],
+    /// Another name by which the settings may call an agent of the release, and its own.
+    pub other_name: Option<(&'static str, &'static str)>,
+    /// All that there is to tell of an agent, in the order in which it is told.
+    pub agent_keys: &'static [&'static str],
+    /// All that there is to tell of a command of the settings, in the order in which it is told.
+    pub command_keys: &'static [&'static str],
+    /// Where the rules of the settings stand among those of an agent of the release, if not behind them.
+    pub settings_places: &'static [(&'static str, SettingsPlace)],
+    /// An agent that a person chooses can't be given work by another.
+    pub refuses_primary: bool,
     /// A session of such an agent is told apart: it has a fixed list of rules, its sandbox is told, and its prompt says
     /// which tools are taken away; the call is told to run before any of it.
     pub subagent_rules: bool,
@@ -201,8 +204,28 @@ pub enum MisuseWords {
     First,
 }
 
-/// Rules as they are written: permission, pattern, answer.
-pub type RuleWords = &'static [(&'static str, &'static str, &'static str)];
+/// Where the rules of the settings stand among those of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingsPlace {
+    /// Nothing is said to it.
+    Nowhere,
+    /// Behind all of its own.
+    Last,
+    /// Before the first rule about this permission, and once more.
+    TwiceBefore(&'static str),
+    /// Before the rules about this permission that end its own.
+    BeforeLast {
+        /// The permission.
+        permission: &'static str,
+        /// What the settings forbid stands behind them once more.
+        forbids: bool,
+    },
+    /// It only reads: what the settings say holds for what it is offered, and what it must never do is said again.
+    Guarded {
+        /// It writes plans, so of the edits that are forbidden only those count that nothing allows later.
+        plans: bool,
+    },
+}
 
 /// When the model is asked for a title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! OpenCode 1.18.33.
 
-use super::rules;
 use super::{
     BootTiming, DiffStyle, FollowUps, MisuseWords, NO_EVENTS, PlanWords, Profile, TitleTiming, UnknownRoute,
 };
@@ -53,9 +52,26 @@ pub(super) static PROFILE: Profile = Profile {
     shows_todo_changes: false,
     quick_shell: true,
     describes_shell: false,
-    rules: rules::OPENCODE,
-    own_rules: rules::OPENCODE_MAIN,
-    primary_agents: &[],
+    other_name: None,
+    agent_keys: &[
+        "name",
+        "description",
+        "mode",
+        "native",
+        "hidden",
+        "topP",
+        "temperature",
+        "color",
+        "permission",
+        "model",
+        "variant",
+        "prompt",
+        "options",
+        "steps",
+    ],
+    command_keys: &["name", "description", "agent", "model", "source", "template", "subtask", "hints"],
+    settings_places: &[],
+    refuses_primary: false,
     subagent_rules: false,
     keeps_narrow_questions: false,
     search_options: false,

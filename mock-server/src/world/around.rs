@@ -35,6 +35,8 @@ impl World {
             "auth.remove" => self.delete_key(request, name),
             // The model makes no difference to the tools of an unknown one.
             "tool.list" => self.list_tools(request),
+            "app.agents" => self.list_agents(request),
+            "command.list" => self.list_commands(request),
             "config.get" | "config.effective" => self.config(request),
             "config.update" => self.patch_config(request),
             "global.config.get" => self.global_config(ticket),

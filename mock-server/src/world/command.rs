@@ -120,7 +120,13 @@ impl World {
         self.run_command_lines(calling);
     }
 
-    /// Those of the release, then those of the configuration; the skills are last.
+    /// `GET /command`.
+    pub(super) fn list_commands(&mut self, request: &ApiRequest) {
+        let commands = self.commands(&self.directory_of(request));
+        self.reply_json(request.ticket, commands.into_iter().map(|(_, told)| told).collect());
+    }
+
+    /// Those of the release, then those of the settings; the skills are last.
     fn commands(&self, directory: &str) -> Vec<(String, Value)> {
         let roster = Roster::of(self.profile.server);
         let named = |told: &Value| (told["name"].as_str().unwrap_or_default().to_owned(), told.clone());
@@ -128,11 +134,12 @@ impl World {
             roster.commands.iter().map(named).partition(|(_, told)| told["source"] == "skill");
         let mut commands: Vec<(String, Value)> = own;
         for (name, wanted) in
-            self.config.config.get("command").and_then(Value::as_object).into_iter().flatten()
+            self.all_settings().get("command").and_then(Value::as_object).into_iter().flatten()
         {
+            let told = of_settings(name, wanted, self.profile.command_keys);
             match commands.iter_mut().find(|(known, _)| known == name) {
-                Some((_, known)) => known.clone_from(wanted),
-                None => commands.push((name.clone(), wanted.clone())),
+                Some((_, known)) => *known = told,
+                None => commands.push((name.clone(), told)),
             }
         }
         let taken =
@@ -225,7 +232,7 @@ impl World {
         let Calling { session, ticket, executed, known, wish, text, files, agents, .. } = calling;
         let word = |value: &Value, key: &str| value[key].as_str().map(str::to_owned);
         let agent = word(&known, "agent").or_else(|| word(&wish, "agent"));
-        let agent = agent.unwrap_or_else(|| self.profile.agent.to_owned());
+        let agent = agent.unwrap_or_else(|| self.default_agent().to_owned());
         let chosen = |value: &Value| {
             let (provider, model) = value["model"].as_str()?.split_once('/')?;
             Some(json!({"providerID": provider, "modelID": model}))
@@ -236,6 +243,7 @@ impl World {
         if self.lacks_model(&session, &model) || self.is_nobody(&session, &agent) {
             return self.unknown_error_to(ticket);
         }
+        let agent = self.own_name(agent);
         let is_subagent = self.agent(&agent).is_some_and(|agent| agent.is_subagent);
         let is_task = (is_subagent && known["subtask"] != false) || known["subtask"] == true;
         let mut first = json!({"type": "text", "text": text});
@@ -256,7 +264,7 @@ impl World {
             std::iter::once(first).chain(files).chain(agents).chain(sent.clone()).collect()
         };
         let (asker, asked) = if is_task {
-            let asker = word(&wish, "agent").unwrap_or_else(|| self.profile.agent.to_owned());
+            let asker = word(&wish, "agent").unwrap_or_else(|| self.default_agent().to_owned());
             (asker, chosen(&wish).unwrap_or_else(|| self.model_of(&session)))
         } else {
             (agent, model)
@@ -289,6 +297,25 @@ impl World {
             self.reply_json(ticket, reply);
         }
     }
+}
+
+/// A command of the settings, as it is told.
+fn of_settings(name: &str, wanted: &Value, keys: &[&str]) -> Value {
+    let template = wanted["template"].as_str().unwrap_or_default();
+    let mut hints: Vec<&str> = NUMBERED.find_iter(template).map(|found| found.as_str()).collect();
+    hints.sort_unstable();
+    hints.dedup();
+    hints.extend(template.contains("$ARGUMENTS").then_some("$ARGUMENTS"));
+    let told = keys.iter().map(|key| {
+        let value = match *key {
+            "name" => json!(name),
+            "source" => json!("command"),
+            "hints" => json!(hints),
+            key => wanted[key].clone(),
+        };
+        ((*key).to_owned(), value)
+    });
+    Value::Object(told.collect())
 }
 
 /// The template with what was said in its places: the last numbered place takes the rest.

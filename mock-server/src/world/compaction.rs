@@ -50,7 +50,7 @@ impl World {
         let Some(owner) = self.sessions.get(id) else { return };
         let prompts = owner.messages.iter().rev().filter(|message| message.role() == "user");
         let agent = prompts.map(|prompt| prompt.info["agent"].clone()).next();
-        let agent = agent.unwrap_or_else(|| json!(self.profile.agent));
+        let agent = agent.unwrap_or_else(|| json!(self.default_agent()));
         let model = json!({"providerID": body["providerID"], "modelID": body["modelID"]});
         let message = self.ask_for_summary(id, &agent, &model, json!({"auto": body["auto"] == true}));
         if self.run_mut(id).is_none() {

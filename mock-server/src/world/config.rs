@@ -1,13 +1,12 @@
 //! Settings that a client changes: those of a project and those of the server. They stand over what the server comes
 //! with and under what the scenario says.
 
-use super::permission::Permissions;
 use super::routes::body_of;
 use super::rules::Rule;
+use super::settings_form::whole;
 use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World};
 use serde_json::{Map, Value, json};
-use std::sync::OnceLock;
 
 /// What a server comes with; all else that it says of its configuration somebody has said.
 const DEFAULTS: &[&str] = &["command", "plugin", "username", "mode", "agent"];
@@ -39,8 +38,13 @@ impl World {
         let schema = self.settings.project_has_schema.then(|| self.schema());
         merge(&mut self.settings.project, &body);
         self.settings.project_has_schema = true;
-        let mut file = schema_first(schema);
+        // Where the file is read as well, that is done at once.
+        let mut file =
+            schema_first(schema.or_else(|| self.profile.reads_project_config.then(|| self.schema())));
         file.extend(self.settings.project.clone());
+        if self.profile.reads_project_config {
+            drop_empty(&mut file);
+        }
         let content = serde_json::to_string_pretty(&Value::Object(file)).unwrap_or_default();
         let path = format!("{directory}/{}", self.profile.project_config);
         let change = Change { ticket: request.ticket, directory, body };
@@ -49,7 +53,7 @@ impl World {
 
     pub(super) fn setting_kept(&mut self, change: Change) {
         self.reply_json(change.ticket, change.body);
-        self.settings_changed();
+        self.gather_agents();
         if self.profile.reads_project_config {
             self.emit_outside_project(&change.directory, "global.config.updated", json!({"sandbox": false}));
         }
@@ -75,7 +79,7 @@ impl World {
         if self.settings.global == before {
             return;
         }
-        self.settings_changed();
+        self.gather_agents();
         if self.profile.reads_project_config {
             self.emit_global("global.config.updated", json!({"sandbox": false}));
         }
@@ -103,11 +107,9 @@ impl World {
     /// Fields that no server knows are dropped.
     fn known_settings(&self, request: &ApiRequest) -> Value {
         let known = self.operations.fields_of_body("config.update");
-        let mut body = body_of(request);
-        if let Some(fields) = body.as_object_mut() {
-            fields.retain(|name, _| known.contains(name));
-        }
-        body
+        let Value::Object(mut fields) = body_of(request) else { return body_of(request) };
+        fields.retain(|name, _| known.contains(name));
+        self.operations.body_in_order("config.update", Value::Object(whole(fields)))
     }
 
     /// What the configuration says, with what clients have set.
@@ -139,14 +141,6 @@ impl World {
         }
     }
 
-    fn settings_changed(&mut self) {
-        let config = self.all_settings();
-        self.agents = OnceLock::new();
-        for agent in self.permissions.reconfigure(Permissions::new(&config, self.profile)) {
-            self.meet_agent(&agent);
-        }
-    }
-
     fn schema(&self) -> String {
         self.profile.config_schema.to_owned()
     }
@@ -154,6 +148,12 @@ impl World {
 
 fn schema_first(schema: Option<String>) -> Map<String, Value> {
     schema.map(|schema| ("$schema".to_owned(), json!(schema))).into_iter().collect()
+}
+
+/// What is empty is not written down.
+fn drop_empty(settings: &mut Map<String, Value>) {
+    settings.values_mut().filter_map(Value::as_object_mut).for_each(drop_empty);
+    settings.retain(|_, value| value.as_object().is_none_or(|inside| !inside.is_empty()));
 }
 
 /// Objects are merged, all else is replaced.

@@ -66,6 +66,7 @@ mod rules;
 mod run;
 mod session;
 mod sessions;
+mod settings_form;
 mod signals;
 mod structured;
 mod subtask;
@@ -90,8 +91,9 @@ pub use io::{
 use permission::Permissions;
 use serde_json::{Map, Value, json};
 use session::Session;
+pub(crate) use settings_form::whole;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::Arc;
 pub use surroundings::{Browsed, PlaceFound, PlaceWish};
 pub(crate) use tools::place::resolved;
 
@@ -167,8 +169,8 @@ pub struct World {
     permissions: Permissions,
     /// The questions that wait for the person.
     questions: Vec<tools::OpenQuestion>,
-    /// Who can work, once anybody has asked.
-    agents: OnceLock<Vec<agents::Agent>>,
+    /// Who can work.
+    agents: Arc<agents::Agents>,
     /// The directories that somebody has named.
     instances: instance::Instances,
     /// The projects that somebody has visited, in order.
@@ -191,17 +193,20 @@ pub struct World {
 impl World {
     /// A world without sessions.
     #[must_use]
-    pub fn new(profile: &'static Profile, config: WorldConfig) -> Self {
+    pub fn new(profile: &'static Profile, mut config: WorldConfig) -> Self {
+        config.config = settings_form::whole(config.config);
+        let agents = agents::Agents::new(profile, config.config.clone(), &config.directory, &config.home);
+        let agents = Arc::new(agents);
         Self {
             profile,
             operations: Operations::of(profile.server),
             ids: Ids::new(config.seed),
-            permissions: Permissions::new(&config.config, profile),
+            permissions: Permissions::new(Arc::clone(&agents), profile),
+            agents,
             config,
             now_ms: 0,
             sessions: BTreeMap::new(),
             questions: Vec::new(),
-            agents: OnceLock::new(),
             instances: instance::Instances::new(),
             projects: Vec::new(),
             keys: Map::new(),

@@ -1,12 +1,13 @@
 //! Who may do what: rules, the questions that follow from them, and the answers.
 
 use super::World;
-use super::agents;
+use super::agents::Agents;
 use super::rules::{self, Action, Rule, Source};
 use super::tools::Plan;
 use crate::profile::Profile;
-use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A question that waits for its answer.
 #[derive(Debug, Clone)]
@@ -28,8 +29,8 @@ pub(crate) struct Pending {
 /// The rules and the open questions of a server.
 #[derive(Debug)]
 pub(crate) struct Permissions {
-    /// The rules of each agent, and behind them the configuration's.
-    rules: BTreeMap<String, Vec<Rule>>,
+    /// Their rules are those of the release and of the settings.
+    agents: Arc<Agents>,
     /// What a person has allowed for always.
     pub(crate) kept: Vec<Rule>,
     /// The sessions in which everything is allowed for now.
@@ -66,37 +67,19 @@ enum Ruling {
 }
 
 impl Permissions {
-    pub(crate) fn new(config: &Map<String, Value>, profile: &Profile) -> Self {
-        let of_config = rules::of_config(config);
-        let all = |lists: [&'static [(&str, &str, &str)]; 2]| -> Vec<Rule> {
-            lists.into_iter().flat_map(rules::of_words).chain(of_config.clone()).collect()
-        };
-        let mut rules = BTreeMap::from([(profile.agent.to_owned(), all([profile.rules, profile.own_rules]))]);
-        // Agents of the configuration, and what it says of others.
-        let agents = agents::wanted(config);
-        for (name, agent) in &agents {
-            let Some(agent) = agent.as_object() else { continue };
-            let name = agents::newer_name(profile, name);
-            if agent.get("disable") == Some(&Value::Bool(true)) {
-                rules.remove(name);
-                continue;
-            }
-            // Others of the release bring their own rules when they are met.
-            if !rules.contains_key(name) && agents::is_of_release(profile, name) {
-                continue;
-            }
-            let own = rules.entry(name.to_owned()).or_insert_with(|| all([profile.rules, &[]]));
-            own.extend(rules::of_config(agent));
-        }
+    pub(crate) fn new(agents: Arc<Agents>, profile: &Profile) -> Self {
         let keeps_narrow_questions = profile.keeps_narrow_questions;
         let (kept, unasked, pending) = (Vec::new(), BTreeSet::new(), Vec::new());
-        Self { rules, kept, unasked, keeps_narrow_questions, pending }
+        Self { agents, kept, unasked, keeps_narrow_questions, pending }
     }
 
-    /// Other rules; what a person has allowed stays allowed. Gives the agents whose rules are not known any more.
-    pub(crate) fn reconfigure(&mut self, other: Self) -> Vec<String> {
-        let known = std::mem::replace(&mut self.rules, other.rules);
-        known.into_keys().filter(|agent| !self.rules.contains_key(agent)).collect()
+    /// Other agents, with other rules; what a person has allowed stays allowed.
+    pub(crate) fn obey(&mut self, agents: Arc<Agents>) {
+        self.agents = agents;
+    }
+
+    fn rules_of(&self, agent: &str) -> &[Rule] {
+        self.agents.named(agent).map(|agent| agent.rules.as_slice()).unwrap_or_default()
     }
 
     /// The questions of a session are nobody's any more.
@@ -104,15 +87,9 @@ impl Permissions {
         self.pending.retain(|pending| pending.session != session);
     }
 
-    /// The rules of one more agent.
-    pub(crate) fn meet(&mut self, agent: String, rules: Vec<Rule>) {
-        self.rules.insert(agent, rules);
-    }
-
     /// What the rules of an agent alone say.
     pub(crate) fn says(&self, agent: &str, permission: &str, pattern: &str) -> Action {
-        let of_agent = self.rules.get(agent).into_iter().flatten();
-        rules::decide(of_agent, permission, pattern).action
+        rules::decide(self.rules_of(agent).iter(), permission, pattern).action
     }
 
     /// May a call do this to everything, without asking anybody?
@@ -120,15 +97,9 @@ impl Permissions {
         self.decide(who, permission, "*").action == Action::Allow
     }
 
-    /// Are the rules of an agent known?
-    pub(crate) fn knows(&self, agent: &str) -> bool {
-        self.rules.contains_key(agent)
-    }
-
     /// May an agent do this to everything by its own rules, with a question or without?
     pub(crate) fn may(&self, agent: &str, permission: &str) -> bool {
-        let rules = self.rules.get(agent).into_iter().flatten();
-        rules::decide(rules, permission, "*").action != Action::Deny
+        rules::decide(self.rules_of(agent).iter(), permission, "*").action != Action::Deny
     }
 
     /// Would a call have to ask the person?
@@ -145,11 +116,11 @@ impl Permissions {
 
     /// Has an agent a rule about this permission and no other?
     pub(crate) fn is_ruled(&self, agent: &str, permission: &str) -> bool {
-        self.rules.get(agent).is_some_and(|rules| rules.iter().any(|rule| rule.permission == permission))
+        self.rules_of(agent).iter().any(|rule| rule.permission == permission)
     }
 
     fn fixed<'a>(&'a self, who: &'a Who) -> impl DoubleEndedIterator<Item = &'a Rule> {
-        self.rules.get(who.agent.as_str()).into_iter().flatten().chain(&who.rules)
+        self.rules_of(&who.agent).iter().chain(&who.rules)
     }
 
     pub(crate) fn decide(&self, who: &Who, permission: &str, pattern: &str) -> Rule {

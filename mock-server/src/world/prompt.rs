@@ -186,13 +186,14 @@ impl World {
 
     /// Who is to answer, with which model; `None` when there is nobody of that name.
     fn open_letter(&mut self, session: &str, prompt: Prompt) -> Option<Letter> {
-        let kept = if self.profile.prompts_keep_agent { self.agent_of(session) } else { self.profile.agent };
+        let kept =
+            if self.profile.prompts_keep_agent { self.agent_of(session) } else { self.default_agent() };
         let agent = prompt.agent.clone().unwrap_or_else(|| kept.to_owned());
         if self.is_nobody(session, &agent) {
             self.unknown_error_to(prompt.waiting());
             return None;
         }
-        let agent = self.agent(&agent).map_or(agent, |known| known.name.clone());
+        let agent = self.own_name(agent);
         let message = prompt.message.clone().unwrap_or_else(|| self.ids.ascending("msg", self.now_ms));
         let own = self.own_model_of(&agent);
         let mut model = prompt.model.clone().or(own).unwrap_or_else(|| self.model_of(session));

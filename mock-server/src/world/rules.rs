@@ -1,6 +1,5 @@
 //! Rules of permission as the servers have them: a list of which the last that fits decides.
 
-use crate::profile::RuleWords;
 use serde_json::{Map, Value, json};
 
 /// What a rule says.
@@ -95,57 +94,42 @@ impl Rule {
     }
 }
 
-/// The rules that a release comes with.
-pub(crate) fn of_words(words: RuleWords) -> impl Iterator<Item = Rule> {
-    words.iter().map(|(permission, pattern, word)| {
-        let action = Action::of(word).unwrap_or(Action::Ask);
-        match *pattern {
-            "" => Rule::plain(permission, action, Source::Agent),
-            pattern => Rule::new(permission, pattern, action, Source::Agent),
-        }
-    })
-}
-
 /// The rules of a configuration, in its order.
-pub(crate) fn of_config(config: &Map<String, Value>) -> Vec<Rule> {
+pub(crate) fn of_config(config: &Map<String, Value>, home: &str) -> Vec<Rule> {
     let mut rules = Vec::new();
     let mut add = |permission: &str, pattern: Option<&str>, word: &Value| {
         if let Some(action) = word.as_str().and_then(Action::of) {
             rules.push(match pattern {
-                Some(pattern) => Rule::new(permission, pattern, action, Source::Project),
+                Some(pattern) => Rule::new(permission, &at_home(pattern, home), action, Source::Project),
                 None => Rule::plain(permission, action, Source::Project),
             });
         }
     };
-    for (permission, said) in permissions(config) {
-        match said {
-            Value::Object(patterns) => {
-                patterns.iter().for_each(|(pattern, word)| add(&permission, Some(pattern), word));
+    match config.get("permission") {
+        Some(Value::Object(permissions)) => {
+            for (permission, said) in permissions {
+                match said {
+                    Value::Object(patterns) => {
+                        patterns.iter().for_each(|(pattern, word)| add(permission, Some(pattern), word));
+                    }
+                    word => add(permission, None, word),
+                }
             }
-            word => add(&permission, None, &word),
         }
+        Some(word) => add("*", None, word),
+        None => {}
     }
     rules
 }
 
-/// Which tools are switched on and off is an older way to say what is allowed.
-fn permissions(config: &Map<String, Value>) -> Map<String, Value> {
-    let mut all = Map::new();
-    for (tool, is_on) in config.get("tools").and_then(Value::as_object).into_iter().flatten() {
-        let permission = if EDITS.contains(&tool.as_str()) { "edit" } else { tool };
-        let word = if is_on == true { Action::Allow } else { Action::Deny };
-        all.insert(permission.to_owned(), json!(word.word()));
+/// A pattern may begin with the person's home.
+fn at_home(pattern: &str, home: &str) -> String {
+    let inside = ["~", "$HOME"].iter().find_map(|name| pattern.strip_prefix(name));
+    match inside.filter(|inside| inside.is_empty() || inside.starts_with('/')) {
+        Some(inside) => format!("{home}{inside}"),
+        None => pattern.to_owned(),
     }
-    match config.get("permission") {
-        Some(Value::Object(said)) => super::config::merge(&mut all, &Value::Object(said.clone())),
-        Some(word) => super::config::merge(&mut all, &json!({"*": word})),
-        None => {}
-    }
-    all
 }
-
-/// Tools whose permission has one name.
-const EDITS: [&str; 4] = ["write", "edit", "patch", "multiedit"];
 
 /// The rules of a session, as the wire has them.
 pub(crate) fn of_session(permission: &Value) -> Vec<Rule> {
@@ -228,12 +212,14 @@ mod tests {
     #[test]
     fn the_last_rule_that_fits_decides_and_without_one_the_person_does() {
         let config = json!({"permission": {"bash": {"*": "allow", "rm *": "deny"}, "edit": "ask"}});
-        let rules = of_config(config.as_object().unwrap());
+        let rules = of_config(config.as_object().unwrap(), "/h");
         let said = |permission, pattern| decide(rules.iter(), permission, pattern).action;
         assert_eq!(said("bash", "rm -r x"), Action::Deny);
         assert_eq!(said("bash", "ls"), Action::Allow);
         assert_eq!(said("edit", "a.txt"), Action::Ask);
         assert_eq!(said("webfetch", "http://x"), Action::Ask);
+        assert_eq!((at_home("~/x", "/h"), at_home("$HOME", "/h")), ("/h/x".to_owned(), "/h".to_owned()));
+        assert_eq!((at_home("~x", "/h"), at_home("x/~", "/h")), ("~x".to_owned(), "x/~".to_owned()));
         assert_eq!(
             rules[2].as_written().to_string(),
             r#"{"permission":"edit","action":"ask","pattern":"*"}"#

@@ -227,7 +227,7 @@ impl World {
     /// The agent that works in a session.
     pub(crate) fn agent_of(&self, session: &str) -> &str {
         let said = self.sessions.get(session).and_then(|owner| owner.agent.as_deref());
-        said.unwrap_or(self.profile.agent)
+        said.unwrap_or_else(|| self.default_agent())
     }
 
     pub(crate) fn emit_session_updated(&mut self, id: &str) {

@@ -9,7 +9,7 @@ mod begin;
 mod bounds;
 mod edit;
 mod outside;
-pub(super) mod place;
+pub(in crate::world) mod place;
 mod question;
 mod read;
 mod search;

@@ -21,7 +21,7 @@ impl Place {
 }
 
 /// The way from the directory to a path.
-pub(super) fn relative(directory: &str, path: &str) -> String {
+pub(in crate::world) fn relative(directory: &str, path: &str) -> String {
     let steps = |path: &str| -> Vec<String> {
         path.split('/').filter(|step| !step.is_empty()).map(str::to_owned).collect()
     };

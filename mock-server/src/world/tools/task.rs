@@ -3,6 +3,7 @@
 use super::{Completed, Plan};
 use crate::world::permission::Wish;
 use crate::world::prompt::{Prompt, Queued};
+use crate::world::rules::{self, Action, Rule, Source};
 use crate::world::run::CallState;
 use crate::world::session::NewSession;
 use crate::world::{Effect, Purpose, World};
@@ -14,14 +15,23 @@ pub(crate) struct TaskPlan {
     description: String,
     prompt: String,
     agent: String,
+    /// Whose rules are handed on.
+    giver: String,
     /// The session of an earlier task, as the call names it.
     resumed: Option<String>,
     /// The session in which it is done, and the message of its prompt.
     child: Option<(String, String)>,
 }
 
-/// What a session of another agent must not do, where a fixed list says so.
-const MUST_NOT: [&str; 4] = ["task", "question", "suggest", "repo_clone"];
+/// What a session of another agent must not do, where a list says so.
+const MUST_NOT: [&str; 3] = ["task", "question", "suggest"];
+/// The tools that its prompt takes away, in their order.
+const TAKEN_AWAY: [&str; 3] = ["question", "todowrite", "task"];
+/// What an agent must not do, none that it gives work to can, where that is handed on.
+const HANDED_ON: [&str; 7] =
+    ["edit", "task", "notebook_edit", "notebook_execute", "write", "agent_manager", "repo_clone"];
+/// The same, but only if more is said than that it must not do anything.
+const HANDED_ON_BY_NAME: [&str; 2] = ["board_read", "board_post"];
 
 impl World {
     /// Some servers give the work away before they tell that the call runs.
@@ -31,7 +41,6 @@ impl World {
         if self.profile.subagent_rules {
             return false;
         }
-        self.meet_agent(&agent);
         if !asks && self.may_work(&agent).is_err() {
             self.tell_running(session, call);
             self.start_task(session, call);
@@ -51,7 +60,9 @@ impl World {
         };
         let metadata = json!({"description": description, "subagent_type": agent});
         let patterns = vec![agent.clone()];
-        let plan = TaskPlan { description, prompt, agent, resumed: text(self, "task_id"), child: None };
+        let giver = self.agent_of(session).to_owned();
+        let plan =
+            TaskPlan { description, prompt, agent, giver, resumed: text(self, "task_id"), child: None };
         self.set_plan(session, call, Plan::Task(Box::new(plan)));
         let wish = Wish { permission: "task", patterns, metadata, always: vec!["*".to_owned()] };
         self.ask_or_allow(session, call, &wish);
@@ -64,7 +75,14 @@ impl World {
         self.set_plan(
             session,
             call,
-            Plan::Task(Box::new(TaskPlan { description, prompt, agent, resumed: None, child: None })),
+            Plan::Task(Box::new(TaskPlan {
+                description,
+                prompt,
+                giver: agent.clone(),
+                agent,
+                resumed: None,
+                child: None,
+            })),
         );
         self.give_task(session, call);
     }
@@ -72,7 +90,6 @@ impl World {
     /// Nobody objects: the other agent gets its session and its prompt.
     pub(super) fn give_task(&mut self, session: &str, call: usize) {
         let Some(plan) = self.task_plan(session, call) else { return };
-        self.meet_agent(&plan.agent);
         if let Err(message) = self.may_work(&plan.agent) {
             self.fail_call(session, call, &message);
             return;
@@ -108,14 +125,17 @@ impl World {
         };
         let message = self.store_prompt(&child, prompt);
         if self.profile.subagent_rules {
+            let tools: Vec<&str> = TAKEN_AWAY
+                .into_iter()
+                .filter(|name| *name != "todowrite" || !self.permissions.is_ruled(&plan.agent, name))
+                .collect();
             // What the prompt takes away stands behind all other rules.
-            let mut last = vec![MUST_NOT[2], MUST_NOT[3], MUST_NOT[1]];
-            if !self.permissions.is_ruled(&plan.agent, "todowrite") {
-                last.push("todowrite");
-            }
-            last.push(MUST_NOT[0]);
+            let is_taken = |rule: &Rule| tools.contains(&rule.permission.as_str());
+            let mut rules = self.rules_of_session(&child);
+            rules.retain(|rule| !is_taken(rule));
+            rules.extend(tools.iter().map(|name| denial(name)));
             if let Some(owner) = self.sessions.get_mut(&child) {
-                owner.permission = Some(denials(&last));
+                owner.permission = Some(rules.iter().map(Rule::wire).collect());
             }
             self.emit_session_updated(&child);
         }
@@ -126,17 +146,13 @@ impl World {
 
     /// Can work be given to an agent of this name?
     fn may_work(&self, agent: &str) -> Result<(), String> {
-        let configured = self.config.config.get("agent").and_then(|agents| agents.get(agent));
-        let mode = configured.and_then(|agent| agent["mode"].as_str());
-        let own = self.profile.primary_agents;
-        let is_primary = mode.map_or(own.contains(&agent), |mode| mode == "primary" && !own.is_empty());
-        if is_primary {
-            return Err(format!("Agent \"{agent}\" is a primary agent and cannot be used as a subagent"));
+        match self.agent(agent) {
+            Some(known) if known.is_primary && self.profile.refuses_primary => {
+                Err(format!("Agent \"{agent}\" is a primary agent and cannot be used as a subagent"))
+            }
+            Some(_) => Ok(()),
+            None => Err(format!("Unknown agent type: {agent} is not a valid agent type")),
         }
-        if !self.permissions.knows(agent) {
-            return Err(format!("Unknown agent type: {agent} is not a valid agent type"));
-        }
-        Ok(())
     }
 
     fn is_child(&self, session: &str, parent: &str) -> bool {
@@ -152,7 +168,7 @@ impl World {
                 title: Some(format!("{} (@{} subagent)", plan.description, plan.agent)),
                 parent: Some(session.to_owned()),
                 agent: Some(plan.agent.clone()),
-                permission: Some(self.rules_for_task(&plan.agent)),
+                permission: Some(self.rules_for_task(session, plan)),
                 ..NewSession::default()
             },
         );
@@ -260,14 +276,48 @@ impl World {
         error.or_else(failed).map(|why| format!("Subagent failed (task_id: {child}): {why}"))
     }
 
-    fn rules_for_task(&self, agent: &str) -> Value {
-        if self.profile.subagent_rules {
-            let unruled = (!self.permissions.is_ruled(agent, "todowrite")).then_some("todowrite");
-            return denials(&unruled.into_iter().chain(MUST_NOT).collect::<Vec<&str>>());
-        }
+    /// The rules of a session for another agent: what its parent must not do, what is not for such agents.
+    fn rules_for_task(&self, session: &str, plan: &TaskPlan) -> Value {
+        let is_handed_on =
+            |rule: &Rule| rule.permission == "external_directory" || rule.action == Action::Deny;
+        let mut rules: Vec<Rule> = self.rules_of_session(session).into_iter().filter(is_handed_on).collect();
         let unruled =
-            ["todowrite", "task"].into_iter().filter(|name| !self.permissions.is_ruled(agent, name));
-        denials(&unruled.collect::<Vec<&str>>())
+            ["todowrite", "task"].into_iter().filter(|name| !self.permissions.is_ruled(&plan.agent, name));
+        rules.extend(unruled.map(denial));
+        if self.profile.subagent_rules {
+            rules.extend(MUST_NOT.map(denial));
+            rules.extend(self.handed_on(session, &plan.giver));
+        }
+        let mut told: Vec<Value> = Vec::new();
+        for rule in rules.iter().map(Rule::wire) {
+            if !told.contains(&rule) {
+                told.push(rule);
+            }
+        }
+        Value::Array(told)
+    }
+
+    fn rules_of_session(&self, session: &str) -> Vec<Rule> {
+        let permission = self.sessions.get(session).and_then(|owner| owner.permission.as_ref());
+        permission.map(rules::of_session).unwrap_or_default()
+    }
+
+    /// What an agent must not do in a session, in its own words and in short.
+    fn handed_on(&self, session: &str, giver: &str) -> Vec<Rule> {
+        let mut all = self.agent(giver).map(|giver| giver.rules.clone()).unwrap_or_default();
+        all.extend(self.rules_of_session(session));
+        let is_denied =
+            |rule: &&Rule| rule.action == Action::Deny && HANDED_ON.contains(&rule.permission.as_str());
+        let said = all.iter().filter(is_denied).cloned();
+        let forbids = |rules: &mut dyn DoubleEndedIterator<Item = &Rule>, name: &str| {
+            rules::decide(rules, name, "*").action == Action::Deny
+        };
+        let short = HANDED_ON.into_iter().filter(|name| forbids(&mut all.iter(), name));
+        let by_name = HANDED_ON_BY_NAME.into_iter().filter(|name| {
+            forbids(&mut all.iter().filter(|rule| rule.permission != "*"), name)
+                && forbids(&mut all.iter(), name)
+        });
+        said.chain(short.map(denial)).chain(by_name.map(denial)).collect()
     }
 
     fn task_plan(&mut self, session: &str, call: usize) -> Option<TaskPlan> {
@@ -282,6 +332,6 @@ fn told(session: &str, child: &str) -> Value {
     json!({"parentSessionId": session, "sessionId": child, "model": {"modelID": "fake", "providerID": "fake"}})
 }
 
-fn denials(permissions: &[&str]) -> Value {
-    permissions.iter().map(|name| json!({"permission": name, "pattern": "*", "action": "deny"})).collect()
+fn denial(permission: &str) -> Rule {
+    Rule::new(permission, "*", Action::Deny, Source::Session)
 }

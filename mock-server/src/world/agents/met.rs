@@ -1,0 +1,107 @@
+//! What the world asks about agents: is there one, what does it want, who works by default.
+
+use super::super::{ApiRequest, Ticket, World};
+use super::{Agent, Agents};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// What is told of an agent that there is not.
+fn not_found(name: &str, known: &[Agent]) -> Value {
+    let names: Vec<&str> =
+        known.iter().filter(|agent| !agent.is_hidden).map(|agent| agent.name.as_str()).collect();
+    let message = format!("Agent not found: \"{name}\". Available agents: {}", names.join(", "));
+    json!({"name": "UnknownError", "data": {"message": message}})
+}
+
+impl World {
+    /// `GET /agent`.
+    pub(in super::super) fn list_agents(&mut self, request: &ApiRequest) {
+        let all = self.agents.all().iter().map(Agent::wire).collect();
+        self.reply_json(request.ticket, all);
+    }
+
+    pub(crate) fn agent(&self, name: &str) -> Option<&Agent> {
+        self.agents.named(name)
+    }
+
+    /// The agent that works where nobody says who.
+    pub(crate) fn default_agent(&self) -> &str {
+        self.agents.default()
+    }
+
+    /// An agent may be called by another name than its own.
+    pub(crate) fn own_name(&self, name: String) -> String {
+        self.agent(&name).map_or(name, |agent| agent.name.clone())
+    }
+
+    /// The settings are others: so are those who can work.
+    pub(in super::super) fn gather_agents(&mut self) {
+        let settings = self.all_settings();
+        let agents = Agents::new(self.profile, settings, &self.config.directory, &self.config.home);
+        self.agents = Arc::new(agents);
+        self.permissions.obey(Arc::clone(&self.agents));
+    }
+
+    /// Is there nobody of that name? That is told in the session.
+    pub(crate) fn is_nobody(&mut self, session: &str, name: &str) -> bool {
+        if self.agent(name).is_some() {
+            return false;
+        }
+        let error = not_found(name, self.agents.all());
+        self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
+        true
+    }
+
+    /// Is there no such model? That is told in the session.
+    pub(crate) fn lacks_model(&mut self, session: &str, model: &Value) -> bool {
+        let word = |key: &str| model[key].as_str().unwrap_or_default();
+        let (provider, name) = (word("providerID"), word("modelID"));
+        let of_person = || {
+            let providers = self.config.config.get("provider")?;
+            providers.get(provider)?.get("models")?.get(name)
+        };
+        if (provider, name) == ("fake", "fake") || of_person().is_some() {
+            return false;
+        }
+        let message = format!("Model not found: {provider}/{name}.");
+        let error = json!({"name": "UnknownError", "data": {"message": message}});
+        self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
+        true
+    }
+
+    /// What the model of a message costs, as the configuration has it.
+    pub(crate) fn prices(&self, session: &str, message: &str) -> Value {
+        let message = self.sessions.get(session).and_then(|owner| owner.message(message));
+        let word = |key: &str| message.and_then(|message| message.info[key].as_str()).unwrap_or_default();
+        let (provider, model) = (word("providerID"), word("modelID"));
+        let config = self.all_settings();
+        let models = config.get("provider").and_then(|all| all.get(provider)?.get("models"));
+        models.and_then(|models| models.get(model)?.get("cost")).cloned().unwrap_or_default()
+    }
+
+    /// A mistake of the server, for whoever waits.
+    pub(crate) fn unknown_error_to(&mut self, ticket: Option<Ticket>) {
+        if let Some(ticket) = ticket {
+            self.unknown_error(ticket);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+    use fixtures::ServerKind;
+
+    #[test]
+    fn who_is_not_there_is_told_beside_those_who_are_and_show_themselves() {
+        let settings = json!({"agent": {"plan": {"disable": true}, "ghost": {"hidden": true}}});
+        let settings = settings.as_object().cloned().unwrap();
+        let agents = Agents::new(Profile::of(ServerKind::Opencode), settings, "/w", "/h");
+        let error = not_found("nobody", agents.all());
+        assert_eq!(
+            error["data"]["message"],
+            "Agent not found: \"nobody\". Available agents: build, explore, general"
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! Settings as the servers understand them: what was written in a short or an old way, and what they add.
+
+use super::config::merge;
+use serde_json::{Map, Value, json};
+
+/// What is said of an agent in words that every server knows; all else are options of its model.
+const OF_AGENT: [&str; 18] = [
+    "name",
+    "model",
+    "variant",
+    "prompt",
+    "description",
+    "temperature",
+    "top_p",
+    "mode",
+    "displayName",
+    "source",
+    "hidden",
+    "color",
+    "steps",
+    "maxSteps",
+    "options",
+    "permission",
+    "disable",
+    "tools",
+];
+
+/// The settings, with all that they mean.
+pub(crate) fn whole(mut settings: Map<String, Value>) -> Map<String, Value> {
+    if let Some(said) = settings.get_mut("permission") {
+        *said = permissions(said.take());
+    }
+    if let Some(tools) = settings.get("tools").map(of_tools).filter(|tools| !tools.is_empty()) {
+        let said = settings.get("permission").cloned().unwrap_or_default();
+        let mut permission = tools;
+        merge(&mut permission, &said);
+        settings.insert("permission".to_owned(), Value::Object(permission));
+    }
+    if let Some(Value::Object(agents)) = settings.get_mut("agent") {
+        for agent in agents.values_mut().filter_map(Value::as_object_mut) {
+            whole_agent(agent);
+        }
+    }
+    settings
+}
+
+fn whole_agent(agent: &mut Map<String, Value>) {
+    let mut options = agent.get("options").and_then(Value::as_object).cloned().unwrap_or_default();
+    for (key, value) in agent.iter().filter(|(key, _)| !OF_AGENT.contains(&key.as_str())) {
+        options.insert(key.clone(), value.clone());
+    }
+    let mut permission = agent.get("tools").map(of_tools).unwrap_or_default();
+    let said = agent.get("permission").cloned().map(permissions).unwrap_or_default();
+    for (key, value) in said.as_object().into_iter().flatten() {
+        permission.insert(key.clone(), value.clone());
+    }
+    let steps = agent.get("steps").or_else(|| agent.get("maxSteps")).cloned();
+    agent.insert("options".to_owned(), Value::Object(options));
+    agent.insert("permission".to_owned(), Value::Object(permission));
+    agent.extend(steps.map(|steps| ("steps".to_owned(), steps)));
+}
+
+/// One word is about everything.
+fn permissions(said: Value) -> Value {
+    if said.is_string() { json!({"*": said}) } else { said }
+}
+
+/// Tools that are switched on and off, as permissions.
+fn of_tools(tools: &Value) -> Map<String, Value> {
+    let mut permissions = Map::new();
+    for (tool, on) in tools.as_object().into_iter().flatten() {
+        let permission = if matches!(tool.as_str(), "write" | "edit" | "patch") { "edit" } else { tool };
+        permissions.insert(permission.to_owned(), json!(if *on == true { "allow" } else { "deny" }));
+    }
+    permissions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_in_short_is_told_whole() {
+        let settings = json!({
+            "permission": "ask",
+            "agent": {"x": {"tools": {"write": false, "glob": true}, "permission": {"bash": "deny"}, "maxSteps": 3, "extra": 1}},
+        });
+        let settings = whole(settings.as_object().cloned().unwrap());
+        assert_eq!(settings["permission"], json!({"*": "ask"}));
+        let x = &settings["agent"]["x"];
+        assert_eq!(x["permission"], json!({"edit": "deny", "glob": "allow", "bash": "deny"}));
+        assert_eq!((&x["steps"], &x["options"], &x["extra"]), (&json!(3), &json!({"extra": 1}), &json!(1)));
+        assert_eq!(whole(settings.clone()), settings);
+    }
+
+    #[test]
+    fn tools_switched_off_for_all_are_permissions_under_what_is_said() {
+        let settings = json!({"tools": {"bash": false, "grep": false}, "permission": {"bash": "ask"}});
+        let settings = whole(settings.as_object().cloned().unwrap());
+        assert_eq!(settings["permission"], json!({"bash": "ask", "grep": "deny"}));
+    }
+}
