@@ -4,13 +4,14 @@
 //! each time, and a session's files, model and rules can't overtake each other.
 
 use crate::exhibits::Exhibits;
+use crate::frames::{COMMENT, frame, open, send, send_next};
 use crate::model::{Beat, ChatRequest, Delta, ModelNews, Reading, Reply, Report, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::workspace::Workspace;
 use crate::world::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, Input, ModelFailure, Output, Page,
-    ReplyBody, ShellNews, Subscription, World, WorldConfig,
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Input, ModelFailure, Output, Page, ReplyBody,
+    ShellNews, World, WorldConfig,
 };
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -39,6 +40,8 @@ pub struct Engine {
     delayed: BTreeSet<EffectId>,
     /// Where the server keeps what it is told to keep.
     home: Option<PathBuf>,
+    /// Somebody has asked for the events of the next generation.
+    next_listens: bool,
 }
 
 /// How long a call waits for the rest of the answer that it stands in. The real servers are about as slow to begin
@@ -89,6 +92,7 @@ impl Engine {
             answering: BTreeSet::new(),
             delayed: BTreeSet::new(),
             home: None,
+            next_listens: false,
         }
     }
 
@@ -215,8 +219,19 @@ impl Engine {
                     Output::Reply(ticket, reply) => {
                         acts.push(Act::Reply(ticket, wire_reply(reply, &self.pages)))
                     }
-                    Output::Open(ticket, subscription) => acts.push(open(ticket, subscription)),
-                    Output::Event(event) => acts.extend(send(&event)),
+                    Output::Open(ticket, subscription) => {
+                        self.next_listens |= subscription.stream == StreamName::NextEvent;
+                        acts.push(open(ticket, subscription));
+                    }
+                    Output::Event(event) => {
+                        acts.extend(send(&event));
+                        acts.extend(self.next_listens.then(|| send_next(&event)).flatten());
+                    }
+                    Output::SessionEvent(session, event) => {
+                        let directory = Some(Arc::from(session));
+                        let to = Audience { stream: StreamName::SessionEvent, directory };
+                        acts.push(Act::Send(to, frame(&event, &event)));
+                    }
                     Output::Close(directory) => acts.push(Act::Close(Audience {
                         stream: StreamName::Event,
                         directory: Some(Arc::from(directory)),
@@ -305,6 +320,9 @@ impl Performer for Engine {
         match stream {
             StreamName::Event => frame(&event, &event),
             StreamName::GlobalEvent => frame(&event, &json!({"payload": event})),
+            StreamName::NextEvent | StreamName::SessionEvent => {
+                Frame { kind: Arc::from("server.heartbeat"), bytes: Bytes::from_static(COMMENT.as_bytes()) }
+            }
         }
     }
 }
@@ -349,35 +367,4 @@ fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
         }
     };
     WireReply { headers: reply.headers, ..WireReply::new(reply.status, content_type, body) }
-}
-
-fn open(ticket: u64, subscription: Subscription) -> Act {
-    let stream = if subscription.directory.is_some() { StreamName::Event } else { StreamName::GlobalEvent };
-    let directory = subscription.directory.map(Arc::from);
-    let hello = Frame {
-        kind: Arc::from("server.connected"),
-        bytes: Bytes::from(fixtures::sse::encode(&subscription.hello.to_string())),
-    };
-    Act::Open(ticket, Audience { stream, directory }, hello)
-}
-
-fn send(event: &Event) -> Vec<Act> {
-    let mut acts = Vec::with_capacity(2);
-    let directory = Some(Arc::from(event.directory.as_str()));
-    if event.on_event {
-        let to = Audience { stream: StreamName::Event, directory };
-        acts.push(Act::Send(to, frame(&event.payload, &event.payload)));
-    }
-    let wrapped = match &event.project {
-        Some(project) => json!({"directory": event.directory, "project": project, "payload": event.payload}),
-        None => json!({"directory": event.directory, "payload": event.payload}),
-    };
-    let to = Audience { stream: StreamName::GlobalEvent, directory: None };
-    acts.push(Act::Send(to, frame(&event.payload, &wrapped)));
-    acts
-}
-
-fn frame(event: &Value, wire: &Value) -> Frame {
-    let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
-    Frame { kind: Arc::from(kind), bytes: Bytes::from(fixtures::sse::encode(&wire.to_string())) }
 }

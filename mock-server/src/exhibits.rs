@@ -8,13 +8,16 @@ use bytes::Bytes;
 use fixtures::catalog;
 use fixtures::recording::{Line, Recording};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The recording that has them.
-const SCENARIO: &str = "server/about-itself";
+/// The recordings that have them.
+const SCENARIOS: &[&str] = &["server/about-itself", "server/alone"];
+/// Lists whose members can be asked for one by one.
+const LISTS: &[&str] = &["/api/integration", "/api/provider"];
 /// Parameters that say where, not what.
-const PLACES: &[&str] = &["directory", "workspace", "auth_token"];
+const PLACES: &[&str] =
+    &["directory", "workspace", "auth_token", "location[directory]", "location[workspace]"];
 
 /// Status, content type and body, by path and query.
 type Answers = HashMap<String, (u16, Option<String>, String)>;
@@ -25,51 +28,21 @@ pub struct Exhibits {
     release: String,
     config: Option<WorldConfig>,
     answers: OnceLock<Answers>,
-    command_variants: bool,
 }
 
 impl Exhibits {
     /// Those of a release, as they are in the place of a stand-in.
     #[must_use]
     pub fn of(release: &str, config: &WorldConfig) -> Self {
-        Self { release: release.to_owned(), config: Some(config.clone()), ..Self::default() }
-    }
-
-    /// Its commands are listed with variants of their models.
-    pub(crate) fn with_command_variants(self, command_variants: bool) -> Self {
-        Self { command_variants, ..self }
+        Self { release: release.to_owned(), config: Some(config.clone()), answers: OnceLock::new() }
     }
 
     fn read(&self) -> Answers {
-        let (Ok(recording), Some(config)) = (catalog::recording(&self.release, SCENARIO), &self.config)
-        else {
-            return Answers::new();
-        };
-        let moves = Moves::of(&recording, config);
-        let mut asked: HashMap<u64, String> = HashMap::new();
+        let Some(config) = &self.config else { return Answers::new() };
+        let recordings = SCENARIOS.iter().filter_map(|name| catalog::recording(&self.release, name).ok());
         let mut answers = Answers::new();
-        for line in &recording.lines {
-            match line {
-                Line::Request(request) if request.method == "GET" => {
-                    let query = crate::http::decode_query(&request.query);
-                    asked.insert(request.exchange, key(&request.path, &query));
-                }
-                Line::Response(response) => {
-                    let Some(key) = asked.remove(&response.exchange).filter(|_| response.status == 200)
-                    else {
-                        continue;
-                    };
-                    let kind =
-                        response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-                    let kind = kind.map(|(_, kind)| kind.clone());
-                    let body = moves.moved(&String::from_utf8_lossy(&response.body.to_bytes()));
-                    answers.insert(key, (response.status, kind, body));
-                }
-                _ => {}
-            }
-        }
+        recordings.for_each(|recording| read_answers(&recording, config, &mut answers));
         configure(&mut answers, &config.config);
-        add_commands(&mut answers, config, self.command_variants);
         add_models(&mut answers, &config.config);
         offer_providers(&mut answers);
         answers
@@ -80,9 +53,31 @@ impl Exhibits {
         if request.method != "GET" {
             return None;
         }
-        let (status, kind, body) =
-            self.answers.get_or_init(|| self.read()).get(&key(&request.path, &request.query))?;
-        Some(WireReply::new(*status, kind.clone(), Bytes::from(body.clone())))
+        let answers = self.answers.get_or_init(|| self.read());
+        // What a query says that nobody knows makes no difference.
+        let known = answers
+            .get(&key(&request.path, &request.query))
+            .or_else(|| answers.get(&key(&request.path, &[])));
+        if let Some((status, kind, body)) = known {
+            return Some(WireReply::new(*status, kind.clone(), Bytes::from(body.clone())));
+        }
+        let (list, id) = LISTS.iter().find_map(|list| {
+            let id = request.path.strip_prefix(list)?.strip_prefix('/')?;
+            Some((list, id.replace("%2F", "/"))).filter(|_| !id.contains('/'))
+        })?;
+        let (_, kind, body) = answers.get(*list)?;
+        let mut told: Value = serde_json::from_str(body).unwrap_or_default();
+        let members = told["data"].take();
+        let member = members.as_array().into_iter().flatten().find(|member| member["id"] == id);
+        told["data"] = member.cloned().unwrap_or_default();
+        let mut status = 200;
+        // Of an integration that there is not, nothing is told; a provider is missed.
+        if told["data"].is_null() && list.ends_with("/provider") {
+            let message = format!("Provider not found: {id}");
+            told = json!({"_tag": "ProviderNotFoundError", "providerID": id, "message": message});
+            status = 404;
+        }
+        Some(WireReply::new(status, kind.clone(), Bytes::from(told.to_string())))
     }
 }
 
@@ -96,6 +91,31 @@ impl Exhibits {
     }
 }
 
+/// What a recorded server answered to reads.
+fn read_answers(recording: &Recording, config: &WorldConfig, answers: &mut Answers) {
+    let moves = Moves::of(recording, config);
+    let mut asked: HashMap<u64, String> = HashMap::new();
+    for line in &recording.lines {
+        match line {
+            Line::Request(request) if request.method == "GET" => {
+                let query = crate::http::decode_query(&request.query);
+                asked.insert(request.exchange, key(&request.path, &query));
+            }
+            Line::Response(response) => {
+                let Some(key) = asked.remove(&response.exchange).filter(|_| response.status == 200) else {
+                    continue;
+                };
+                let kind =
+                    response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+                let kind = kind.map(|(_, kind)| kind.clone());
+                let body = moves.moved(&String::from_utf8_lossy(&response.body.to_bytes()));
+                answers.entry(key).or_insert((response.status, kind, body));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// The recorded configuration, with that of the scenario over it.
 fn configure(answers: &mut Answers, config: &Map<String, Value>) {
     for path in ["/config", "/config/effective"] {
@@ -106,41 +126,6 @@ fn configure(answers: &mut Answers, config: &Map<String, Value>) {
             *body = Value::Object(all).to_string();
         }
     }
-}
-
-/// The commands that the scenario's configuration adds; they stand before those that skills are.
-fn add_commands(answers: &mut Answers, config: &WorldConfig, has_variants: bool) {
-    let wanted = config.config.get("command").and_then(Value::as_object);
-    let (Some(wanted), Some((_, _, body))) = (wanted, answers.get_mut("/command")) else { return };
-    let mut known: Vec<Value> = serde_json::from_str(body).unwrap_or_default();
-    for (name, said) in wanted {
-        let template = said["template"].as_str().unwrap_or_default();
-        let mut told = json!({
-            "name": name, "description": said["description"], "agent": said["agent"], "model": said["model"],
-            "source": "command", "template": template, "subtask": said["subtask"], "hints": hints(template),
-        });
-        if has_variants {
-            told["variant"] = said["variant"].clone();
-        }
-        match known.iter_mut().find(|known| known["name"] == *name) {
-            Some(known) => *known = told,
-            None => {
-                let skill = known.iter().position(|known| known["source"] == "skill");
-                known.insert(skill.unwrap_or(known.len()), told);
-            }
-        }
-    }
-    *body = Value::Array(known).to_string();
-}
-
-/// What a template wants to be told.
-fn hints(template: &str) -> Vec<String> {
-    let is_digit = |letter: char| letter.is_ascii_digit();
-    let numbers =
-        template.split('$').skip(1).map(|rest| &rest[..rest.find(|l| !is_digit(l)).unwrap_or(rest.len())]);
-    let numbers: BTreeSet<&str> = numbers.filter(|number| !number.is_empty()).collect();
-    let all = template.contains("$ARGUMENTS").then(|| "$ARGUMENTS".to_owned());
-    numbers.into_iter().map(|number| format!("${number}")).chain(all).collect()
 }
 
 /// The models that the scenario's configuration adds to the one that was recorded.

@@ -27,6 +27,7 @@ pub mod engine;
 pub mod exhibits;
 pub mod fault;
 mod fetch;
+mod frames;
 mod http;
 mod ignored;
 mod javascript;

@@ -16,10 +16,12 @@ const SCENARIO: &str = "server/about-itself";
 pub(crate) struct Roster {
     /// The folder in which they were recorded; templates name it.
     pub(crate) workspace: String,
-    /// The server's home then; rules name it.
+    /// The home that they were recorded with; rules name it.
     pub(crate) home: String,
     /// As `/agent` lists them.
     pub(crate) agents: Vec<Value>,
+    /// As `/api/agent` lists them.
+    pub(crate) agents_next: Vec<Value>,
     /// As `/command` lists them.
     pub(crate) commands: Vec<Value>,
 }
@@ -49,6 +51,14 @@ impl Roster {
                     let list = match asked.get(&response.exchange) {
                         Some(&"/agent") => &mut roster.agents,
                         Some(&"/command") => &mut roster.commands,
+                        Some(&"/api/agent") => {
+                            if let Some(Value::Array(told)) =
+                                response.body.json().map(|mut told| told["data"].take())
+                            {
+                                roster.agents_next = told;
+                            }
+                            continue;
+                        }
                         Some(&"/path") => {
                             let told = response.body.json().unwrap_or_default();
                             roster.home = told["home"].as_str().unwrap_or_default().to_owned();

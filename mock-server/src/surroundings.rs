@@ -28,6 +28,7 @@ impl Workspace {
             PlaceWish::Programs(names) => {
                 PlaceFound::Programs(names.into_iter().filter(|name| can_start(name)).collect())
             }
+            PlaceWish::Shells => PlaceFound::Shells(shells()),
             PlaceWish::Keep { path, content } => PlaceFound::Kept(match home {
                 Some(home) => keep(home, &path, &content),
                 None => Ok(()),
@@ -139,6 +140,13 @@ fn can_start(program: &str) -> bool {
     }
     let folders = crate::shell::search_path();
     !program.is_empty() && std::env::split_paths(&folders).any(|folder| is_program(&folder.join(program)))
+}
+
+/// The shells that are listed and there.
+fn shells() -> Vec<String> {
+    let listed = fs::read_to_string("/etc/shells").unwrap_or_default();
+    let paths = listed.lines().map(str::trim).filter(|line| line.starts_with('/'));
+    paths.filter(|path| Path::new(path).exists()).map(str::to_owned).collect()
 }
 
 /// Writes a file below the home; a path that leaves it is a mistake.

@@ -55,6 +55,10 @@ pub(crate) enum Complaint {
     Bad { message: String, kind: &'static str },
     /// Without words.
     Tagged,
+    /// Without words, by the older name.
+    Named,
+    /// As if there were no such place.
+    Lost,
     /// As if the server had failed.
     Unexpected,
     /// The body is of a type that nobody reads.
@@ -69,8 +73,30 @@ pub(crate) struct Asked<'a> {
     pub(crate) body: &'a [u8],
 }
 
+/// Operations that look at their session's id as at any other.
+const DIRECT: &[&str] = &["backgroundProcess.", "kilocode.resumeSession"];
+/// The servers' routers know no longer parameter.
+const PARAMETER_MAX: usize = 100;
+
 /// These read their body by themselves, whatever its type is, and do not say what is wrong with it.
 const LOOSE_BODIES: &[&str] = &["session.create", "session.fork"];
+/// This one does, too, and needs a body.
+const READS_BY_ITSELF: &str = "provider.oauth.authorize";
+
+/// Parameters that are checked otherwise than `/doc` says: operation, parameter, what it must be.
+type Hidden = (&'static str, &'static str, fn() -> Value);
+const HIDDEN: &[Hidden] = &[
+    ("v2.session.list", "limit", || json!({"type": "integer", "exclusiveMinimum": 0})),
+    ("v2.session.messages", "limit", || json!({"type": "integer", "minimum": 1, "maximum": 200})),
+    ("v2.session.history", "limit", || json!({"type": "integer", "exclusiveMinimum": 0, "maximum": 100})),
+    ("v2.session.history", "after", || json!({"type": "integer", "minimum": 0})),
+    ("v2.session.events", "after", || json!({"type": "integer", "minimum": 0})),
+    ("backgroundProcess.get", "processID", || json!({"type": "string"})),
+    ("backgroundProcess.logs", "processID", || json!({"type": "string"})),
+    ("backgroundProcess.restart", "processID", || json!({"type": "string"})),
+    ("backgroundProcess.stop", "processID", || json!({"type": "string"})),
+    ("v2.fs.find", "limit", || json!({"type": "integer", "exclusiveMinimum": 0})),
+];
 
 impl Operations {
     /// Those of the pinned release.
@@ -152,11 +178,14 @@ impl Operations {
     fn wrong_path(&self, operation: &Operation, path: &str) -> Option<Complaint> {
         for (segment, given) in operation.segments.iter().zip(target::segments(path)) {
             let Segment::Parameter(name) = segment else { continue };
+            if given.len() > PARAMETER_MAX {
+                return Some(Complaint::Lost);
+            }
             let schema = operation.parameters.iter().find(|p| p.is_in_path && p.name == *name);
             let Some(schema) = schema.map(|parameter| &parameter.schema) else { continue };
             let Some(problem) = self.schemas.problem(schema, &json!(given), Absent::Never) else { continue };
             // A session is looked for before anything else is read.
-            if name == "sessionID" {
+            if name == "sessionID" && !DIRECT.iter().any(|prefix| operation.id.starts_with(prefix)) {
                 return Some(Complaint::Unexpected);
             }
             return Some(problem.at(name).complaint("Params"));
@@ -171,7 +200,9 @@ impl Operations {
                 .filter(|(name, _)| *name == parameter.name)
                 .map(|(_, value)| value.as_str())
                 .collect();
+            let thing = self.schemas.thing_as_text(&parameter.schema, &given);
             let problem = match given[..] {
+                _ if thing.is_some() => thing,
                 [] if parameter.is_required => Some(Problem::missing()),
                 [] => None,
                 [value] => self.schemas.problem_of_text(&parameter.schema, value),
@@ -186,6 +217,14 @@ impl Operations {
 
     fn wrong_body(&self, operation: &Operation, asked: &Asked<'_>) -> Option<Complaint> {
         let schema = operation.body.as_ref()?;
+        if operation.id == READS_BY_ITSELF {
+            let body = serde_json::from_slice::<Value>(&lossy(asked.body)).ok();
+            let is_right = body.is_some_and(|body| {
+                self.schemas.problem(schema, &body, Absent::Never).is_none()
+                    && body.get("inputs") != Some(&Value::Null)
+            });
+            return (!is_right).then_some(Complaint::Named);
+        }
         let is_loose = LOOSE_BODIES.contains(&operation.id.as_str());
         let is_json = |kind: &str| kind.split(';').next().unwrap_or_default().trim() == "application/json";
         let value = match asked {
@@ -221,19 +260,26 @@ impl Operation {
             None if segment == "*" => Segment::Rest,
             None => Segment::Literal(segment.to_owned()),
         };
+        let id = text(&operation["operationId"]);
+        let schema_of = |parameter: &Value| {
+            let hidden = HIDDEN.iter().find(|(of, name, _)| *of == id && parameter["name"] == *name);
+            hidden.map_or_else(|| parameter["schema"].clone(), |(.., range)| range())
+        };
         let parameter = |parameter: &Value| Parameter {
             name: text(&parameter["name"]),
             is_in_path: parameter["in"] == "path",
             is_required: parameter["required"] == true,
-            schema: parameter["schema"].clone(),
+            schema: schema_of(parameter),
         };
         Self {
             method: method.to_ascii_uppercase(),
             path: path.to_owned(),
             segments: path.split('/').filter(|segment| !segment.is_empty()).map(segment).collect(),
-            id: text(&operation["operationId"]),
+            id: id.clone(),
             parameters: operation["parameters"].as_array().into_iter().flatten().map(parameter).collect(),
-            body: operation.pointer("/requestBody/content/application~1json/schema").cloned(),
+            body: operation
+                .pointer("/requestBody/content/application~1json/schema")
+                .map(|body| marked(&id, body)),
         }
     }
 
@@ -253,6 +299,23 @@ impl Operation {
     pub(crate) fn words(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
+}
+
+/// Fields that may be missing, but may not be null, which `/doc` does not say.
+const STRICT_FIELDS: &[(&str, &[&str])] = &[
+    ("pty.update", &["title", "size"]),
+    ("v2.projectCopy.create", &["name"]),
+    ("v2.pty.update", &["title", "size"]),
+    ("v2.session.permission.create", &["metadata", "save", "source"]),
+];
+
+fn marked(operation: &str, body: &Value) -> Value {
+    let mut body = body.clone();
+    let fields = STRICT_FIELDS.iter().find(|(id, _)| *id == operation).map_or(&[][..], |(_, fields)| fields);
+    for field in fields {
+        body["properties"][field][schema::STRICT] = json!(true);
+    }
+    body
 }
 
 impl Problem {

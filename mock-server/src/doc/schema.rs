@@ -160,6 +160,13 @@ impl Schemas {
         }
     }
 
+    /// A thing has its parts in a query, not itself.
+    pub(super) fn thing_as_text(&self, schema: &Value, given: &[&str]) -> Option<Problem> {
+        let value = if let [one] = given { json!(one) } else { json!(given) };
+        let is_thing = type_of(self.resolved(schema).0) == "object" && !given.is_empty();
+        is_thing.then(|| Problem::expected("object | undefined", &js(&value)))
+    }
+
     /// A query that names a parameter more than once.
     pub(super) fn repeated(&self, schema: &Value, given: &[&str], is_required: bool) -> Problem {
         let mut members = Vec::new();
@@ -192,16 +199,17 @@ impl Schemas {
     /// Is a value of this schema's kind? A thing with a fixed word is of its kind by that word.
     fn could_be(&self, schema: &Value, value: &Value) -> bool {
         let (schema, _) = self.resolved(schema);
-        let has_word = |(name, word): (&str, &str)| value[name] == word;
+        let has_word = |(name, word): (&str, &Value)| value[name] == *word;
         is_of_kind(schema, value) && self.fixed_words(schema).all(has_word)
     }
 
     /// The properties that can have one value only.
-    fn fixed_words<'a>(&'a self, schema: &'a Value) -> impl Iterator<Item = (&'a str, &'a str)> {
+    fn fixed_words<'a>(&'a self, schema: &'a Value) -> impl Iterator<Item = (&'a str, &'a Value)> {
         let properties = schema["properties"].as_object().into_iter().flatten();
         properties.filter_map(|(name, property)| {
             let [word] = &property["enum"].as_array()?[..] else { return None };
-            is_required(schema, name).then_some((name.as_str(), word.as_str()?))
+            let is_word = word.is_string() || word.is_boolean();
+            (is_word && is_required(schema, name)).then_some((name.as_str(), word))
         })
     }
 
@@ -246,10 +254,11 @@ impl Schemas {
             let problem = match map.get(name) {
                 None if required => Some(Problem::missing()),
                 None => None,
-                // What may be missing may be null as well.
-                Some(Value::Null) if !required => None,
+                // What may be missing may be null as well, unless it is marked.
+                Some(Value::Null) if !required && property.get(STRICT).is_none() => None,
                 Some(value) => {
-                    self.problem(property, value, if required { Absent::Never } else { Absent::Null })
+                    let is_sure = required || property.get(STRICT).is_some();
+                    self.problem(property, value, if is_sure { Absent::Never } else { Absent::Null })
                 }
             };
             if let Some(problem) = problem {
@@ -266,7 +275,7 @@ impl Schemas {
     fn words(&self, schema: &Value) -> String {
         let (inner, name) = self.resolved(schema);
         if let Some(name) = name {
-            return name.to_owned();
+            return spelled(name);
         }
         if let Some(members) = inner["anyOf"].as_array() {
             return members.iter().map(|member| self.words_of_member(member)).collect::<Vec<_>>().join(" | ");
@@ -282,13 +291,18 @@ impl Schemas {
     fn words_of_member(&self, schema: &Value) -> String {
         let (inner, _) = self.resolved(schema);
         match self.fixed_words(inner).next() {
-            Some((name, word)) => format!("{{ readonly {name:?}: {word:?}, ... }}"),
+            Some((name, word)) => format!("{{ readonly {name:?}: {word}, ... }}"),
             None => self.words(schema),
         }
     }
 
     fn words_or(&self, schema: &Value, absent: Absent) -> String {
         match absent {
+            // A thing with a fixed word of its own is told by it, unless it has a name.
+            Absent::Never if self.resolved(schema).1.is_none() => match schema.get("anyOf") {
+                None => self.words_of_member(schema),
+                Some(_) => self.words(schema),
+            },
             Absent::Never => self.words(schema),
             _ => format!("{} | {}", self.words(schema), absent.word()),
         }
@@ -339,6 +353,31 @@ fn range_problem(schema: &Value, number: f64) -> Option<Problem> {
         (_, _, Some(max)) if number > max => told("less than or equal to", max),
         _ => None,
     }
+}
+
+/// Marks what may be missing, but may not be null.
+pub(super) const STRICT: &str = "x-strict";
+
+/// `/doc` leaves the dots out of these names.
+const DOTTED: &[&str] = &[
+    "Location.Ref",
+    "Model.Ref",
+    "MoveSession.Destination",
+    "PermissionV2.Reply",
+    "PermissionV2.Source",
+    "Policy.Effect",
+    "Project.Commands",
+    "Project.Icon",
+    "Prompt.AgentAttachment",
+    "Prompt.Source",
+    "PromptInput.FileAttachment",
+    "QuestionV2.Answer",
+    "QuestionV2.Reply",
+];
+
+fn spelled(name: &str) -> String {
+    let dotted = DOTTED.iter().find(|dotted| dotted.replace('.', "") == name);
+    dotted.copied().unwrap_or(name).to_owned()
 }
 
 fn is_safe(number: f64) -> bool {

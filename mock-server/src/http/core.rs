@@ -27,12 +27,21 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// The headers of an event stream, as the real servers send them.
-pub(crate) const STREAM_HEADERS: &[(&str, &str)] = &[
+const STREAM_HEADERS: &[(&str, &str)] = &[
     ("cache-control", "no-cache, no-transform"),
     ("content-type", "text/event-stream"),
     ("x-accel-buffering", "no"),
     ("x-content-type-options", "nosniff"),
 ];
+
+/// The headers that an event stream has.
+pub(crate) fn stream_headers(stream: StreamName) -> &'static [(&'static str, &'static str)] {
+    // What lasts of a session is told without further words.
+    if stream == StreamName::SessionEvent { &[("content-type", "text/event-stream")] } else { STREAM_HEADERS }
+}
+
+/// From so many requests without an answer on, it is looked who has left.
+const WAITING_MAX: usize = 256;
 
 /// What all lanes share.
 pub(crate) struct Core {
@@ -129,6 +138,10 @@ impl Core {
         let waiting = Waiting { lane: lane.clone(), headers: headers.to_vec(), sender };
         {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            if inner.waiting.len() >= WAITING_MAX {
+                // Who has left is not waited for.
+                inner.waiting.retain(|_, waiting| !waiting.sender.is_closed());
+            }
             inner.waiting.insert(request.ticket, waiting);
             let acts = inner.performer.take(request, &|| self.clock.now_ms());
             self.act_all(&mut inner, acts);
@@ -315,7 +328,7 @@ impl Core {
     fn open(self: &Arc<Self>, inner: &mut Inner, ticket: Ticket, audience: Audience, hello: Frame) {
         let Some(Waiting { lane, headers, sender }) = inner.waiting.remove(&ticket) else { return };
         let stream = audience.stream;
-        let headers = owned(STREAM_HEADERS).chain(told(&headers)).collect();
+        let headers = owned(stream_headers(stream)).chain(told(&headers)).collect();
         self.journal.push(|at_us| {
             Line::Response(Response { at_us, exchange: ticket, status: 200, headers, body: Body::Empty })
         });

@@ -71,8 +71,9 @@ async fn handle(lane: Lane, request: Request<Body>) -> Response<Body> {
             response
         }
         Some(Answer::Stream(connection)) => {
+            let headers = core::stream_headers(connection.stream);
             let mut response = Response::new(Body::from_stream(connection.into_body()));
-            insert_all(&mut response, core::STREAM_HEADERS);
+            insert_all(&mut response, headers);
             insert(&mut response, cors);
             response
         }

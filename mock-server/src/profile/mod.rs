@@ -91,8 +91,6 @@ pub struct Profile {
     pub forks_keep_model: bool,
     /// What a fork takes over is told to have cost nothing.
     pub forks_are_free: bool,
-    /// Commands of the configuration are listed with a variant of their model.
-    pub command_variants: bool,
     /// A fork is told whether its commands run in a sandbox.
     pub tells_sandbox: bool,
     /// Who reverts or unreverts puts back the files that the agent changed, and tells of it (else the whole folder).
@@ -168,6 +166,16 @@ pub struct Profile {
     /// Of a project, only the directories in which sessions worked are kept before and after a step (else, beside
     /// them, what the project held at first).
     pub snapshots_directory_alone: bool,
+    /// Who wants to upgrade to a release has to name one.
+    pub upgrades_to_versions: bool,
+    /// A session that nobody shares may be unshared (else that fails without a network).
+    pub unshares_nothing: bool,
+    /// What a request of the next generation leads to by itself is told to those who listen to events, too.
+    pub next_tells_requests: bool,
+    /// There, events tell their time in letters.
+    pub next_writes_times: bool,
+    /// The model that works in the next generation when nobody says: its provider, its id.
+    pub next_model: (&'static str, &'static str),
     /// The header that names a directory.
     pub directory_header: &'static str,
     /// The sites whose pages may talk to the server.

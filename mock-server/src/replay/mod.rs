@@ -316,7 +316,7 @@ impl Performer for Replay {
     fn heartbeat(&mut self, stream: StreamName, _now: &dyn Fn() -> u64) -> Frame {
         let data = match stream {
             StreamName::Event => r#"{"type":"server.heartbeat","properties":{}}"#,
-            StreamName::GlobalEvent => r#"{"payload":{"type":"server.heartbeat","properties":{}}}"#,
+            _ => r#"{"payload":{"type":"server.heartbeat","properties":{}}}"#,
         };
         Frame { kind: Arc::from("server.heartbeat"), bytes: Bytes::from(sse::encode(data)) }
     }

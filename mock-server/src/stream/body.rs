@@ -2,6 +2,7 @@
 //!
 //! Raw chunks and not a library's events, so that a body can end in the middle of a frame.
 
+use crate::clock::Clock;
 use crate::fault::StreamFaults;
 use crate::http::core::Core;
 use crate::stream::bus::Frames;
@@ -13,7 +14,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How often the real servers send a heartbeat.
-const HEARTBEAT: Duration = Duration::from_secs(10);
+fn heartbeat_of(stream: StreamName) -> Option<Duration> {
+    match stream {
+        StreamName::Event | StreamName::GlobalEvent => Some(Duration::from_secs(10)),
+        StreamName::NextEvent => Some(Duration::from_secs(15)),
+        StreamName::SessionEvent => None,
+    }
+}
 
 /// One connection to an event stream.
 pub(crate) struct Connection {
@@ -70,7 +77,7 @@ impl Connection {
             let frame = tokio::select! {
                 biased;
                 frame = self.frames.next() => frame,
-                () = clock.wait(HEARTBEAT) => Some(self.core.heartbeat(self.stream)),
+                () = waits(&clock, heartbeat_of(self.stream)) => Some(self.core.heartbeat(self.stream)),
             };
             let Some(frame) = frame else {
                 // The server let this subscriber go.
@@ -113,6 +120,13 @@ impl Connection {
             let exchange = self.exchange;
             self.core.journal.push(|at_us| Line::End(End { at_us, exchange, how }));
         }
+    }
+}
+
+async fn waits(clock: &Clock, wait: Option<Duration>) {
+    match wait {
+        Some(wait) => clock.wait(wait).await,
+        None => std::future::pending().await,
     }
 }
 

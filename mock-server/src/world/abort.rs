@@ -268,6 +268,8 @@ impl Purpose {
             | Self::Place(_)
             | Self::JobSession(_)
             | Self::JobPrompt(_)
+            | Self::NextStep(_)
+            | Self::NextRevert(..)
             | Self::Title(..) => false,
         }
     }

@@ -44,6 +44,9 @@ impl World {
             _ => {
                 return self
                     .misses_question(request, operation, &segments)
+                    .or_else(|| self.answer_next(request, operation, &segments))
+                    .or_else(|| self.answer_alone(request, operation, &segments))
+                    .or_else(|| self.answer_memory(request, operation))
                     .or_else(|| self.about_servers(request, operation, name))
                     .or_else(|| self.tell_terminal(request, operation))
                     .or_else(|| self.answer_plainly(request, operation, &segments));
@@ -98,20 +101,11 @@ impl World {
             "experimental.console.listOrgs" => json!({"orgs": []}),
             "indexing.models" => json!({"defaultModel": "", "models": [], "aliases": {}}),
             "kilocode.providerUsage.get" => json!({"items": [], "generatedAt": iso_time(self.now_ms)}),
-            "v2.permission.saved.list" if self.profile.keeps_rules => {
-                self.unknown_error(ticket);
-                return Some(());
-            }
-            "v2.permission.saved.list" => json!({"data": []}),
             "v2.session.active" => json!({"data": {}}),
             "kilocode.sessionBoard" => {
                 let session = segments.get(2).copied()?;
                 self.sessions.get(session)?;
                 json!({"ownerSessionID": session, "revision": 0, "messages": [], "hasMore": false})
-            }
-            "sandbox.status" => {
-                let directory = self.sessions.get(segments.get(1).copied()?)?.directory.clone();
-                json!({"directory": directory, "enabled": false, "available": true, "reason": null, "version": 0})
             }
             _ => return None,
         };

@@ -155,7 +155,7 @@ impl World {
     }
 
     /// Where an answer of the next generation's routes is about.
-    fn location(&self, directory: &str) -> Value {
+    pub(super) fn location(&self, directory: &str) -> Value {
         let project = json!({"id": self.project_of(directory), "directory": self.worktree_of(directory)});
         json!({"directory": directory, "project": project})
     }
@@ -209,6 +209,21 @@ fn content(path: &str, bytes: &[u8]) -> Option<Value> {
     }
     let text = std::str::from_utf8(bytes).ok()?;
     Some(json!({"type": "text", "content": trimmed(text)}))
+}
+
+/// What the ending of a name says about a file, in the next generation.
+pub(super) fn mime_of_name(path: &str) -> &'static str {
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("md" | "markdown") => "text/markdown",
+        Some("txt" | "text" | "log") => "text/plain",
+        Some("html" | "htm") => "text/html",
+        Some("css") => "text/css",
+        Some("csv") => "text/csv",
+        Some("js" | "mjs") => "text/javascript",
+        Some("json") => "application/json",
+        _ => mime_of(path),
+    }
 }
 
 /// What the ending of a name says about a file.

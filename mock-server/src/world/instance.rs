@@ -27,9 +27,15 @@ impl World {
         if WITHOUT_INSTANCE.iter().any(|prefix| operation.starts_with(prefix)) {
             return;
         }
-        let directory = self.directory_of(request);
-        // Who listens hears of it: its boot comes when the stream is open.
-        self.enter(&directory, operation != "event.subscribe");
+        // What is about a session is about the instance of its directory.
+        let session = request.path.strip_prefix("/session/").and_then(|rest| rest.split('/').next());
+        let directory = match session.and_then(|session| self.sessions.get(session)) {
+            Some(session) => session.directory.clone(),
+            None => self.directory_of(request),
+        };
+        // Who listens hears of it: its boot comes when the stream is open. One that is met by its session is not used yet.
+        let is_asked_for = directory == self.directory_of(request);
+        self.enter(&directory, is_asked_for && operation != "event.subscribe");
     }
 
     fn enter(&mut self, directory: &str, tells: bool) {

@@ -3,6 +3,7 @@
 use super::surroundings::{PlaceFound, PlaceWish};
 use crate::model::{ChatRequest, Delta, Usage};
 use bytes::Bytes;
+use fixtures::fault_plan::StreamName;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -150,6 +151,8 @@ pub enum Output {
     Open(Ticket, Subscription),
     /// Sends an event.
     Event(Event),
+    /// Sends what lasts of a session to those who listen to that session alone.
+    SessionEvent(String, Value),
     /// Wants something done.
     Effect(EffectId, Effect),
     /// Wants nothing of an effect any more: whatever it brings is dropped.
@@ -161,10 +164,12 @@ pub enum Output {
 /// Which events a stream carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
-    /// The events of this directory; of all directories, wrapped, when absent.
-    pub directory: Option<String>,
-    /// The first event, for this stream alone.
-    pub hello: Value,
+    /// The stream.
+    pub stream: StreamName,
+    /// What its events are of: a directory, or a session; of all, when absent.
+    pub of: Option<String>,
+    /// The first events, for this stream alone.
+    pub hello: Vec<Value>,
 }
 
 /// An event, not yet bytes.
@@ -178,6 +183,10 @@ pub struct Event {
     pub on_event: bool,
     /// The event itself.
     pub payload: Value,
+    /// Its place in its session, if it lasts.
+    pub durable: Option<Value>,
+    /// What the next generation is told of it, where that is not what the event tells.
+    pub data: Option<Value>,
 }
 
 /// Something to be done outside.

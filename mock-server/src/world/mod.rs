@@ -4,7 +4,7 @@
 //! knows no socket, no scenario and no recording. Whoever drives it ([`crate::engine`]) performs the effects and
 //! brings their results back as inputs.
 //!
-//! * `routes` — a request → the part of the world that answers it.
+//! * `routes` — a request → the part of the world that answers it; `entrance` — what happens before.
 //! * `session` — sessions, messages and parts, and the JSON that they are on the wire.
 //! * `sessions`, `messages` — the routes that make, list, change and delete them.
 //! * `fork` — a session's copy; `revert` — a session is taken back, with the files.
@@ -20,6 +20,8 @@
 //! * `circles` — the same call again and again.
 //! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `projects`, `vcs`,
 //!   `config`, `accounts`, `mcp`, `signals`; `instance` — a directory that somebody has named, until it is disposed of.
+//! * `next` — sessions, permissions and events as the next generation (`/api/…`) has them.
+//! * `apart` — what is asked of a network, of accounts, of others: a stand-in is alone. `memory` — Kilo's, of a project.
 //! * `surroundings` — what is asked of the machine for them.
 //! * `patch` — two contents → a diff, in each server's spelling; `line_diff`, `git_diff` — which lines are the same.
 //! * `summary` — the background jobs: what changed; `title` — the session's title.
@@ -32,6 +34,7 @@ mod abort;
 mod accounts;
 mod agents;
 mod answer;
+mod apart;
 mod around;
 mod circles;
 mod command;
@@ -39,6 +42,7 @@ mod compaction;
 mod config;
 mod consent;
 mod conversation;
+mod entrance;
 mod failure;
 mod files;
 mod fork;
@@ -52,7 +56,9 @@ mod io;
 mod letter;
 mod line_diff;
 mod mcp;
+mod memory;
 mod messages;
+mod next;
 mod patch;
 mod permission;
 mod person_line;
@@ -154,6 +160,10 @@ enum Purpose {
     Place(Box<surroundings::PlaceAsk>),
     /// `title`: a title, so far.
     Title(String, String),
+    /// `next`: the files before a step.
+    NextStep(String),
+    /// `next`: the files before a session is taken back to a message.
+    NextRevert(Ticket, String, String),
 }
 
 /// The state of a stand-in.
@@ -173,6 +183,12 @@ pub struct World {
     agents: Arc<agents::Agents>,
     /// The directories that somebody has named.
     instances: instance::Instances,
+    /// What is remembered of each directory's project.
+    memories: BTreeMap<String, memory::Memory>,
+    /// The models that a person likes.
+    favorites: Value,
+    /// Who may do what in the next generation.
+    consents: next::Consents,
     /// The projects that somebody has visited, in order.
     projects: Vec<projects::Project>,
     /// The keys of providers.
@@ -208,6 +224,9 @@ impl World {
             sessions: BTreeMap::new(),
             questions: Vec::new(),
             instances: instance::Instances::new(),
+            memories: BTreeMap::new(),
+            favorites: json!([]),
+            consents: next::Consents::default(),
             projects: Vec::new(),
             keys: Map::new(),
             settings: config::Settings::default(),
@@ -247,6 +266,12 @@ impl World {
             (Purpose::StepEnd(session), EffectResult::Snapshot(tree)) => self.step_ended(&session, &tree),
             (Purpose::StepChanges(session), EffectResult::Changes(changes)) => {
                 self.step_changed(&session, &changes);
+            }
+            (Purpose::NextStep(session), EffectResult::Snapshot(tree)) => {
+                self.step_next_began(&session, &tree)
+            }
+            (Purpose::NextRevert(ticket, session, message), EffectResult::Snapshot(tree)) => {
+                self.staged(ticket, &session, &message, &tree);
             }
             (Purpose::CutTree(rest), EffectResult::Snapshot(tree)) => self.cut_tree(*rest, tree),
             (Purpose::CutChanges(rest), EffectResult::Changes(changes)) => self.cut_changes(*rest, &changes),

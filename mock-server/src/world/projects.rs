@@ -102,6 +102,8 @@ impl World {
             project: Some(id.to_owned()),
             on_event: false,
             payload,
+            durable: None,
+            data: None,
         }));
     }
 

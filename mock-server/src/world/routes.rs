@@ -2,49 +2,22 @@
 
 use super::consent::Answer;
 use super::tools::place::resolved;
-use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World, within};
-use crate::doc::{Asked, Complaint};
+use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World};
 use crate::profile::{BootTiming, UnknownRoute};
 use crate::target;
+use fixtures::fault_plan::StreamName;
 use serde_json::{Value, json};
-
-/// Where an instance boots when it is first needed, a prompt is not all that needs it.
-const BOOTING: &[&str] = &["file.list", "find.files", "pty.list"];
-/// The routes of the next generation have an instance of their own, which tells of the same and of no project.
-const BOOTING_NEXT: &[&str] = &[
-    "v2.agent.list",
-    "v2.command.list",
-    "v2.fs.find",
-    "v2.fs.list",
-    "v2.fs.read",
-    "v2.location.get",
-    "v2.permission.request.list",
-    "v2.provider.list",
-    "v2.pty.list",
-    "v2.question.request.list",
-    "v2.reference.list",
-    "v2.skill.list",
-];
 
 impl World {
     pub(super) fn answer_request(&mut self, request: &ApiRequest) {
         let segments = target::segments(&request.path);
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let ticket = request.ticket;
-        if let Some(complaint) = self.complaint(request) {
-            return self.refuse(ticket, complaint);
-        }
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
-        if operation.is_some_and(|id| BOOTING.contains(&id)) {
-            let directory = self.directory_of(request);
-            if within(&directory, &self.config.directory).is_some() {
-                self.boot(&directory, BootTiming::AtPrompt);
-            }
+        if self.turns_away(request, operation, &segments) {
+            return;
         }
-        if operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {
-            let directory = self.directory_of(request);
-            self.boot_next(&directory);
-        }
+        self.boot_for(request, operation, &segments);
         let is_documented = operation.is_some();
         if let Some(operation) = operation.map(str::to_owned) {
             self.enter_for(request, &operation);
@@ -111,7 +84,8 @@ impl World {
 
     /// The query beats the header, and both beat the default.
     pub(super) fn directory_of(&self, request: &ApiRequest) -> String {
-        let query = request.query.iter().find(|(key, _)| key == "directory").map(|(_, value)| value.clone());
+        let name = if request.path.starts_with("/api/") { "location[directory]" } else { "directory" };
+        let query = request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         let named =
             query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
         match named {
@@ -123,14 +97,16 @@ impl World {
     fn subscribe(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
         let hello = self.hello();
-        let subscription = Subscription { directory: Some(directory.clone()), hello };
+        let subscription =
+            Subscription { stream: StreamName::Event, of: Some(directory.clone()), hello: vec![hello] };
         self.outputs.push(super::Output::Open(request.ticket, subscription));
         self.boot(&directory, BootTiming::AtConnect);
     }
 
     fn subscribe_to_all(&mut self, ticket: u64) {
         let hello = json!({"payload": self.hello()});
-        self.outputs.push(super::Output::Open(ticket, Subscription { directory: None, hello }));
+        let subscription = Subscription { stream: StreamName::GlobalEvent, of: None, hello: vec![hello] };
+        self.outputs.push(super::Output::Open(ticket, subscription));
     }
 
     fn hello(&mut self) -> Value {
@@ -161,37 +137,15 @@ impl World {
         self.answer_question(request.ticket, id, &answers);
     }
 
-    /// What is wrong with a request before anybody looks at what it wants.
-    fn complaint(&self, request: &ApiRequest) -> Option<Complaint> {
-        let operation = self.operations.find(&request.method, &request.path)?;
-        let asked = Asked {
-            path: &request.path,
-            query: &request.query,
-            content_type: request.content_type.as_deref(),
-            body: &request.body,
-        };
-        self.operations.complaint(operation, &asked)
-    }
-
-    fn refuse(&mut self, ticket: u64, complaint: Complaint) {
-        match complaint {
-            Complaint::Unexpected => self.unknown_error(ticket),
-            Complaint::Tagged => self.reply(ticket, 400, ReplyBody::Json(json!({"_tag": "BadRequest"}))),
-            Complaint::Bad { message, kind } => {
-                let body = json!({"name": "BadRequest", "data": {"message": message, "kind": kind}});
-                self.reply(ticket, 400, ReplyBody::Json(body));
-            }
-            Complaint::ContentType(kind) => {
-                self.reply(ticket, 415, ReplyBody::Text(format!("Unsupported content-type: {kind}")));
-            }
-        }
-    }
-
     pub(super) fn unknown_error(&mut self, ticket: u64) {
+        let body = self.unknown_error_body();
+        self.reply(ticket, 500, ReplyBody::Json(body));
+    }
+
+    pub(super) fn unknown_error_body(&mut self) -> Value {
         let reference = self.ids.error_reference();
         let message = "Unexpected server error. Check server logs for details.";
-        let body = json!({"name": "UnknownError", "data": {"message": message, "ref": reference}});
-        self.reply(ticket, 500, ReplyBody::Json(body));
+        json!({"name": "UnknownError", "data": {"message": message, "ref": reference}})
     }
 
     /// What the real server has and the stand-in has not is told by its name; what neither has, as the real one does.

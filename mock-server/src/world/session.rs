@@ -1,6 +1,7 @@
 //! Sessions, messages and parts, and the JSON that they are on the wire.
 
 use super::World;
+use super::next::Notes;
 use super::prompt::Queued;
 use super::run::Run;
 use super::tokens::Tokens;
@@ -54,11 +55,17 @@ pub(crate) struct Session {
     /// What the session that this one was forked from had changed, if that counts.
     pub(crate) diff_base: Vec<Value>,
     next_seq: u64,
+    /// How often its sandbox was switched.
+    pub(crate) sandbox_changes: u32,
+    /// What the next generation alone knows of it.
+    pub(crate) notes: Notes,
 }
 
 /// What a new session is to be.
 #[derive(Debug, Default)]
 pub(crate) struct NewSession {
+    /// The id that its maker wants.
+    pub(crate) id: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) parent: Option<String>,
     pub(crate) agent: Option<String>,
@@ -150,7 +157,7 @@ impl World {
 
     /// Who calls it tells it.
     pub(crate) fn create_session_quietly(&mut self, directory: &str, wish: NewSession) -> String {
-        let id = self.ids.descending("ses", self.now_ms);
+        let id = wish.id.unwrap_or_else(|| self.ids.descending("ses", self.now_ms));
         let has_default_title = wish.title.as_deref().is_none_or(is_default_title);
         let kind = if wish.parent.is_some() { "Child" } else { "New" };
         let title = wish.title.unwrap_or_else(|| format!("{kind} session - {}", iso_time(self.now_ms)));
@@ -184,6 +191,8 @@ impl World {
             misuses: 0,
             diff_base: Vec::new(),
             next_seq: 0,
+            sandbox_changes: 0,
+            notes: Notes::default(),
         };
         self.sessions.insert(id.clone(), session);
         id

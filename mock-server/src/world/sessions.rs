@@ -55,6 +55,7 @@ impl World {
         let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
         let model = body.get("model").map(|model| only(model, &["id", "providerID", "variant"]));
         let wish = NewSession {
+            id: None,
             title: text("title"),
             parent: text("parentID"),
             agent: text("agent"),
@@ -194,7 +195,7 @@ fn is_before(ms: u64, start: f64) -> bool {
 }
 
 /// SQL's `LIKE`: `%` is any text, `_` any letter, and ASCII letters are the same in both cases.
-fn is_like(text: &str, pattern: &str) -> bool {
+pub(super) fn is_like(text: &str, pattern: &str) -> bool {
     let text: Vec<char> = text.chars().map(|letter| letter.to_ascii_lowercase()).collect();
     let pattern: Vec<char> = pattern.chars().map(|letter| letter.to_ascii_lowercase()).collect();
     // Which beginnings of the text the pattern so far fits.

@@ -36,6 +36,16 @@ pub(crate) fn whole(mut settings: Map<String, Value>) -> Map<String, Value> {
         merge(&mut permission, &said);
         settings.insert("permission".to_owned(), Value::Object(permission));
     }
+    if let Some(Value::Object(modes)) = settings.get("mode").cloned() {
+        let mut agents = settings.get("agent").and_then(Value::as_object).cloned().unwrap_or_default();
+        for (name, mut mode) in modes {
+            mode["mode"] = json!("primary");
+            merge(&mut agents, &json!({name: mode}));
+        }
+        if !agents.is_empty() {
+            settings.insert("agent".to_owned(), Value::Object(agents));
+        }
+    }
     if let Some(Value::Object(agents)) = settings.get_mut("agent") {
         for agent in agents.values_mut().filter_map(Value::as_object_mut) {
             whole_agent(agent);
@@ -91,6 +101,17 @@ mod tests {
         assert_eq!(x["permission"], json!({"edit": "deny", "glob": "allow", "bash": "deny"}));
         assert_eq!((&x["steps"], &x["options"], &x["extra"]), (&json!(3), &json!({"extra": 1}), &json!(1)));
         assert_eq!(whole(settings.clone()), settings);
+    }
+
+    #[test]
+    fn a_mode_is_an_agent_that_a_person_chooses() {
+        let settings = json!({"mode": {"x": {"prompt": "X."}}, "agent": {"x": {"color": "#000000"}}});
+        let settings = whole(settings.as_object().cloned().unwrap());
+        let x = &settings["agent"]["x"];
+        assert_eq!(
+            (&x["mode"], &x["prompt"], &x["color"]),
+            (&json!("primary"), &json!("X."), &json!("#000000"))
+        );
     }
 
     #[test]

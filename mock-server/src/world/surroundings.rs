@@ -27,6 +27,8 @@ pub enum PlaceWish {
     SinceCommit,
     /// Which of these programs could be started: a name is looked for on the `PATH`.
     Programs(Vec<String>),
+    /// The shells that the machine offers.
+    Shells,
     /// Keep a text in the server's home, for its owner alone.
     Keep {
         /// Relative to the home.
@@ -54,6 +56,8 @@ pub enum PlaceFound {
     Changes(Vec<FileChange>),
     /// Those that could be started.
     Programs(Vec<String>),
+    /// The shells' paths, in order.
+    Shells(Vec<String>),
     /// It is kept, or not.
     Kept(Result<(), String>),
 }
@@ -91,6 +95,8 @@ pub(super) enum PlaceAsk {
     Programs(mcp::Start),
     /// `config`: a setting is kept, and the request answered.
     Setting(config::Change),
+    /// `apart`: somebody asks for the shells.
+    Shells(super::Ticket),
     /// Nobody waits for it.
     Nobody,
 }
@@ -109,6 +115,7 @@ impl World {
             (PlaceAsk::Changes(question), PlaceFound::Changes(changes)) => self.changed(&question, &changes),
             (PlaceAsk::Programs(start), PlaceFound::Programs(there)) => self.servers_started(start, &there),
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
+            (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),
             (PlaceAsk::Nobody, _) => {}
             (ask, found) => debug_assert!(false, "{ask:?} can't take {found:?}"),
         }

@@ -8,7 +8,7 @@ impl World {
     /// Sends an event of an instance.
     pub(super) fn emit(&mut self, directory: &str, kind: &str, properties: Value) {
         let id = self.ids.ascending("evt", self.now_ms);
-        self.send(directory, true, json!({"id": id, "type": kind, "properties": properties}));
+        self.send(directory, true, json!({"id": id, "type": kind, "properties": properties}), None);
     }
 
     /// Sends an event of a session, and its `sync` twin.
@@ -20,8 +20,9 @@ impl World {
         let twin = json!({"type": "sync", "syncEvent": {
             "id": id, "type": format!("{kind}.1"), "seq": seq, "aggregateID": session, "data": properties,
         }, "id": id});
-        self.send(&directory, true, json!({"id": id, "type": kind, "properties": properties}));
-        self.send(&directory, self.profile.sync_on_event, twin);
+        let durable = Some(json!({"aggregateID": session, "seq": seq, "version": 1}));
+        self.send(&directory, true, json!({"id": id, "type": kind, "properties": properties}), durable);
+        self.send(&directory, self.profile.sync_on_event, twin, None);
     }
 
     /// Sends an event of a session that has no twin.
@@ -32,13 +33,15 @@ impl World {
         self.emit(&directory, kind, properties);
     }
 
-    pub(super) fn send(&mut self, directory: &str, on_event: bool, payload: Value) {
+    pub(super) fn send(&mut self, directory: &str, on_event: bool, payload: Value, durable: Option<Value>) {
         let project = Some(self.project_of(directory));
         self.outputs.push(Output::Event(Event {
             directory: directory.to_owned(),
             project,
             on_event,
             payload,
+            durable,
+            data: None,
         }));
     }
 
@@ -47,7 +50,14 @@ impl World {
         let id = self.ids.ascending("evt", self.now_ms);
         let payload = json!({"id": id, "type": kind, "properties": properties});
         let directory = directory.to_owned();
-        self.outputs.push(Output::Event(Event { directory, project: None, on_event: true, payload }));
+        self.outputs.push(Output::Event(Event {
+            directory,
+            project: None,
+            on_event: true,
+            payload,
+            durable: None,
+            data: None,
+        }));
     }
 
     /// Sends an event of the server itself.
@@ -55,7 +65,14 @@ impl World {
         let id = self.ids.ascending("evt", self.now_ms);
         let payload = json!({"type": kind, "properties": properties, "id": id});
         let directory = "global".to_owned();
-        self.outputs.push(Output::Event(Event { directory, project: None, on_event: false, payload }));
+        self.outputs.push(Output::Event(Event {
+            directory,
+            project: None,
+            on_event: false,
+            payload,
+            durable: None,
+            data: None,
+        }));
     }
 
     /// An instance tells about its plugins, once.
@@ -69,14 +86,21 @@ impl World {
 
     /// The instance of the next generation's routes is told, too, where instances are told late.
     pub(super) fn boot_next(&mut self, directory: &str) {
-        if self.profile.boot != BootTiming::AtPrompt || !self.booted_next.insert(directory.to_owned()) {
+        if !self.booted_next.insert(directory.to_owned()) {
             return;
         }
         for (kind, properties) in self.profile.boot_events() {
             let id = self.ids.ascending("evt", self.now_ms);
             let payload = json!({"id": id, "type": kind, "properties": properties});
             let directory = directory.to_owned();
-            self.outputs.push(Output::Event(Event { directory, project: None, on_event: true, payload }));
+            self.outputs.push(Output::Event(Event {
+                directory,
+                project: None,
+                on_event: true,
+                payload,
+                durable: None,
+                data: None,
+            }));
         }
     }
 }
