@@ -35,7 +35,8 @@ impl World {
     /// What changed since the session began.
     pub(crate) fn job_session(&mut self, job: Job, changes: &[FileChange]) {
         let changes = if self.profile.session_summary { changes } else { &[] };
-        let (diff, summary) = self.diffs(changes);
+        let (mut diff, summary) = self.diffs(changes);
+        self.blank_patches(&job.session, &mut diff);
         let now = self.now_ms;
         let Some(owner) = self.sessions.get_mut(&job.session) else { return };
         if owner.diff_base.is_empty() {
@@ -51,6 +52,7 @@ impl World {
     pub(crate) fn job_prompt(&mut self, job: &Job, changes: &[FileChange]) {
         let session = &job.session;
         let (mut diffs, _) = self.diffs(changes);
+        self.blank_patches(session, &mut diffs);
         self.join_forked_diff(session, &diffs);
         self.emit_session_summed_up(session);
         let mut diff = self.sessions.get(session).map(|owner| owner.diff.clone()).unwrap_or_default();
@@ -71,6 +73,14 @@ impl World {
             Then::AskModel => self.ask_model(session),
             Then::Title => self.title_after_work(session, &job.prompt),
             Then::Nothing => {}
+        }
+    }
+
+    /// Below the project's folder some servers find no diff of a file, though they know how it has changed.
+    fn blank_patches(&self, session: &str, diffs: &mut [Value]) {
+        let directory = self.sessions.get(session).map_or("", |owner| owner.directory.as_str());
+        if self.profile.diff_style == DiffStyle::Git && directory != self.worktree_of(directory) {
+            diffs.iter_mut().for_each(|diff| diff["patch"] = json!(""));
         }
     }
 
