@@ -8,7 +8,7 @@ use super::summary::{Job, Then};
 use super::tokens::Tokens;
 use super::{Effect, FileChange, Purpose, ReplyBody, World, patch};
 use crate::model::{Finish, FinishReason};
-use crate::profile::{BootTiming, FollowUps, TitleTiming};
+use crate::profile::{BootTiming, DiffStyle, FollowUps, TitleTiming};
 use serde_json::{Value, json};
 
 /// How a turn ends.
@@ -212,9 +212,10 @@ impl World {
             let name = patch::git_name(&change.path).replace('\\', "/").replace("//", "/");
             format!("{}/{name}", self.worktree_of(&owner.directory))
         };
-        // Of a file that was moved as it is only the new place is told.
+        // Of a file that was moved as it is some servers tell only the new place.
         let has_moved = |change: &FileChange| {
-            change.after.is_none()
+            self.profile.diff_style != DiffStyle::Git
+                && change.after.is_none()
                 && changes.iter().any(|other| other.before.is_none() && other.after == change.before)
         };
         let files: Vec<String> = changes.iter().filter(|change| !has_moved(change)).map(in_folder).collect();
