@@ -86,12 +86,12 @@ impl Default for Selection<'_> {
 }
 
 /// All scenarios × servers × candidates of a selection, one after the other; `matrix` knows what can't be equal yet.
-/// `seen` is told each as it is done.
+/// `seen` is told each as it is done, with what was performed for it.
 pub async fn compare_all(
     matrix: &Matrix,
     selection: &Selection<'_>,
     limits: &Limits,
-    mut seen: impl FnMut(&Comparison),
+    mut seen: impl FnMut(&Comparison, &[Recording]),
 ) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
     for scenario in catalog::scenario_names().into_iter().filter(|name| name.contains(selection.names)) {
@@ -103,9 +103,10 @@ pub async fn compare_all(
                 };
                 // What can't be done need not be waited for at length.
                 let limits = if owed.is_some() { &impatient(limits) } else { limits };
-                let outcome = compare_one(&scenario, server, candidate, limits).await;
+                let mut performed = Vec::new();
+                let outcome = compare_one(&scenario, server, candidate, limits, &mut performed).await;
                 let comparison = Comparison { scenario: scenario.clone(), server, candidate, outcome, owed };
-                seen(&comparison);
+                seen(&comparison, &performed);
                 comparisons.push(comparison);
             }
         }
@@ -118,6 +119,7 @@ async fn compare_one(
     server: ServerKind,
     candidate: Candidate,
     limits: &Limits,
+    all: &mut Vec<Recording>,
 ) -> Result<Vec<Difference>, String> {
     let words = |error: FileError| error.to_string();
     let scenario = catalog::scenario(name).map_err(words)?;
@@ -126,11 +128,13 @@ async fn compare_one(
     let piece = Piece { name: name.to_owned(), scenario, server };
     let performed = candidate.perform(&piece, &recorded, limits).await?;
     let mut found = differences(&recorded, &performed, &floats);
+    all.push(performed);
     // Only where the real server was asked in mid-turn, too.
     if let Ok(truth) = catalog::recording(&server.release(), &format!("{name}{MID_TURN}")) {
         let limits = &Limits { reads_at_questions: true, ..limits.clone() };
         let performed = candidate.perform(&piece, &recorded, limits).await?;
         let in_mid_turn = differences(&truth, &performed, &floats);
+        all.push(performed);
         found.extend(in_mid_turn.into_iter().map(|difference| Difference {
             place: format!("read in mid-turn, {}", difference.place),
             ..difference

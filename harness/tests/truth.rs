@@ -1,5 +1,6 @@
 //! Goal: the stand-in is true to every recording, on every test run and not only when somebody asks. Method: what
-//! `cargo xtask truth` does, in parts that run side by side.
+//! `cargo xtask truth` does, in parts that run side by side. And nothing is sent that the release does not document, but
+//! for what the real servers send, too.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,6 +9,9 @@
     reason = "a test may: its failure is its answer"
 )]
 
+mod documented;
+
+use documented::{Documented, unknown};
 use fixtures::ServerKind;
 use fixtures::catalog;
 use harness::truth::{Candidate, Selection, compare_all, stand_in_limits};
@@ -16,13 +20,24 @@ use parity_specs::Matrix;
 /// Each scenario with one server, by one candidate.
 async fn equals_every_recording(server: ServerKind, candidate: Candidate) {
     let selection = Selection { servers: &[server], candidates: &[candidate], ..Selection::default() };
-    let comparisons = compare_all(&Matrix::embedded().unwrap(), &selection, &stand_in_limits(), |_| {}).await;
+    let documented = Documented::by(server);
+    let mut undocumented = Vec::new();
+    let matrix = Matrix::embedded().unwrap();
+    let comparisons = compare_all(&matrix, &selection, &stand_in_limits(), |comparison, performed| {
+        for recording in performed {
+            let broken = unknown(server, &documented.breaches(&recording.lines));
+            undocumented
+                .extend(broken.into_iter().map(|broken| format!("{}: {broken}", comparison.scenario)));
+        }
+    })
+    .await;
     let wrong: Vec<String> = comparisons
         .iter()
         .filter(|comparison| !comparison.holds())
         .map(|comparison| format!("{}: {:#?}", comparison.scenario, comparison.outcome))
         .collect();
     assert!(wrong.is_empty(), "{server} {candidate}: {}", wrong.join("\n"));
+    assert!(undocumented.is_empty(), "{server} {candidate}: {}", undocumented.join("\n"));
     assert_eq!(comparisons.len(), catalog::scenario_names().len(), "none is left out");
 }
 

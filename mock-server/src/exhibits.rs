@@ -3,10 +3,11 @@
 //! folders of this stand-in in place of the recorded ones.
 
 use crate::performer::WireReply;
+use crate::providers::{Access, Providers};
 use crate::world::{ApiRequest, WorldConfig, configured, whole};
 use bytes::Bytes;
-use fixtures::catalog;
 use fixtures::recording::{Line, Recording};
+use fixtures::{ServerKind, catalog};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -25,26 +26,25 @@ type Answers = HashMap<String, (u16, Option<String>, String)>;
 /// Recorded answers; they are read when the first of them is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Exhibits {
-    release: String,
-    config: Option<WorldConfig>,
+    of: Option<(ServerKind, WorldConfig)>,
     answers: OnceLock<Answers>,
 }
 
 impl Exhibits {
     /// Those of a release, as they are in the place of a stand-in.
     #[must_use]
-    pub fn of(release: &str, config: &WorldConfig) -> Self {
-        Self { release: release.to_owned(), config: Some(config.clone()), answers: OnceLock::new() }
+    pub fn of(server: ServerKind, config: &WorldConfig) -> Self {
+        Self { of: Some((server, config.clone())), answers: OnceLock::new() }
     }
 
     fn read(&self) -> Answers {
-        let Some(config) = &self.config else { return Answers::new() };
-        let recordings = SCENARIOS.iter().filter_map(|name| catalog::recording(&self.release, name).ok());
+        let Some((server, config)) = &self.of else { return Answers::new() };
+        let release = server.release();
+        let recordings = SCENARIOS.iter().filter_map(|name| catalog::recording(&release, name).ok());
         let mut answers = Answers::new();
         recordings.for_each(|recording| read_answers(&recording, config, &mut answers));
         configure(&mut answers, &config.config);
         add_models(&mut answers, &config.config);
-        offer_providers(&mut answers);
         answers
     }
 
@@ -88,6 +88,17 @@ impl Exhibits {
         let recorded = serde_json::from_slice(&reply.body).unwrap_or_default();
         reply.body = Bytes::from(Value::Object(configured(recorded, over)).to_string());
         Some(reply)
+    }
+}
+
+impl Exhibits {
+    /// The providers that can be used, or all: those without a key as they were recorded.
+    pub(crate) fn providers(&self, request: &ApiRequest, access: &Access, all: bool, by_key: bool) -> Value {
+        let plain = ApiRequest { path: "/config/providers".to_owned(), query: Vec::new(), ..request.clone() };
+        let plain = self.answer(&ApiRequest { method: "GET".to_owned(), ..plain });
+        let plain = plain.and_then(|reply| serde_json::from_slice(&reply.body).ok()).unwrap_or_default();
+        let Some(known) = self.of.as_ref().map(|(server, _)| Providers::of(*server)) else { return plain };
+        if all { known.listed(&plain, access, by_key) } else { known.configured(&plain, access) }
     }
 }
 
@@ -180,16 +191,6 @@ fn say_of_model(model: &mut Value, said: &Value) {
     for key in ["context", "output"] {
         set(&format!("/limit/{key}"), said.pointer(&format!("/limit/{key}")));
     }
-}
-
-/// The real list has thousands of models that nobody has connected; here only those stand that can be used.
-fn offer_providers(answers: &mut Answers) {
-    let Some((status, kind, body)) = answers.get("/config/providers") else { return };
-    let known: Value = serde_json::from_str(body).unwrap_or_default();
-    let ids = known["providers"].as_array().into_iter().flatten().map(|provider| provider["id"].clone());
-    let connected: Vec<Value> = ids.collect();
-    let all = json!({"all": known["providers"], "default": known["default"], "connected": connected});
-    answers.insert("/provider".to_owned(), (*status, kind.clone(), all.to_string()));
 }
 
 fn key(path: &str, query: &[(String, String)]) -> String {

@@ -6,6 +6,7 @@
 //! * [`model`] — the scripted model, which plays the agent's part of a scenario.
 //! * [`workspace`] — the agent's folder.
 //! * [`engine`] — drives a world: performs its effects in order, turns its outputs into bytes.
+//! * [`providers`] — the providers and models that a release knows.
 //! * [`exhibits`] — what a server says about itself, as it was recorded.
 //! * `roster` — the agents and commands of a release.
 //! * [`replay`] — a recording, played again.
@@ -37,6 +38,7 @@ mod no_json;
 mod options;
 pub mod performer;
 pub mod profile;
+pub mod providers;
 pub mod replay;
 mod roster;
 mod shell;

@@ -297,7 +297,7 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         Some(url) => Mind::Remote(url.clone()),
     };
     let release = profile.server.release();
-    let exhibits = Exhibits::of(&release, &config);
+    let exhibits = Exhibits::of(profile.server, &config);
     let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
     let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home);
     Ok((Box::new(engine), root, folder.into_iter().chain(home_folder).collect()))

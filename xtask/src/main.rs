@@ -15,6 +15,8 @@ mod gate;
 mod kills;
 mod lint;
 mod outcome;
+mod pinned;
+mod providers;
 mod real;
 mod record;
 mod schemas;
@@ -45,6 +47,8 @@ enum Command {
     Gate(gate::Arguments),
     /// Record scenarios with the real servers again, and compare with the kept recordings.
     Record(record::Arguments),
+    /// Ask the real servers for the providers that they know, and compare with what is kept.
+    Providers(providers::Arguments),
     /// Kill the recorder many times, and look for what is left.
     Kills(kills::Arguments),
     /// Hold the stand-in's world and its replay against every recording.
@@ -76,6 +80,7 @@ fn run(command: Command, root: &Path) -> Outcome {
         Command::Fuzz(arguments) => fuzz::run(&arguments, root),
         Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),
+        Command::Providers(arguments) => providers::run(&arguments, root),
         Command::Kills(arguments) => kills::run(&arguments, root),
         Command::Truth(arguments) => truth::run(&arguments, root),
         Command::Schemas(arguments) => schemas::run(&arguments, root),

@@ -1,6 +1,7 @@
 //! `cargo xtask record`: performs scenarios with the real servers and holds the new recordings against the kept ones.
 
 use crate::outcome::Outcome;
+use crate::pinned;
 use clap::Args;
 use fixtures::compare::Sides;
 use fixtures::near_names::unknown;
@@ -8,12 +9,11 @@ use fixtures::recording::Recording;
 use fixtures::{ServerKind, catalog};
 use harness::machine::Machine;
 use harness::performance::{Performance, Piece, Program};
+use harness::say;
 use harness::truth::differences;
-use harness::{complain, say};
 use indicatif::{ProgressBar, ProgressStyle};
 use recorder::Limits;
 use recorder::keep::keep;
-use recorder::real_servers::{self, Release};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -114,28 +114,21 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
     let bar = progress_bar(names.len() * servers.len());
     let mut outcomes = Vec::new();
     for &server in &servers {
-        let path = match &arguments.bin {
-            Some(path) => Ok(path.clone()),
+        let program = match &arguments.bin {
+            Some(path) => Ok(pinned::at(path.clone(), &machine)),
             None => {
                 let npm_dir = arguments.npm_dir.clone().unwrap_or_else(|| machine.default_npm_dir());
-                real_servers::program(server, &npm_dir, Release::Pinned, |what| complain!("{what}"))
-                    .map_err(|error| error.to_string())
+                pinned::program(server, &npm_dir, &machine)
             }
         };
-        let path = match path {
-            Ok(path) => path,
+        let program = match program {
+            Ok(program) => {
+                Program { model_pause: Duration::from_millis(arguments.model_pause_ms), ..program }
+            }
             Err(why) => {
                 outcomes.push(Outcome::Untestable(why));
                 continue;
             }
-        };
-        let program = Program {
-            path,
-            args: Vec::new(),
-            path_env: machine.path_env.clone(),
-            model_pause: Duration::from_millis(arguments.model_pause_ms),
-            server_log: None,
-            secrets: machine.secrets.clone(),
         };
         for name in &names {
             bar.set_message(format!("{server} performs {name}"));

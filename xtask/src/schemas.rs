@@ -4,6 +4,7 @@
 //! can't change without its schema; another one holds every data file against them, with a validator of its own.
 
 use crate::outcome::Outcome;
+use fixtures::deviations::Deviations;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::floats::Floats;
 use fixtures::recording::Line;
@@ -29,11 +30,12 @@ pub(crate) struct Arguments {
 type Schema = (&'static str, String);
 
 /// All schemas, by the names of their files in `schemas/`.
-fn all() -> [Schema; 8] {
+fn all() -> [Schema; 9] {
     [
         ("scenario", text::<Scenario>()),
         ("fault-plan", text::<FaultPlan>()),
         ("floats", text::<Floats>()),
+        ("deviations", text::<Deviations>()),
         ("recording-line", text::<Line>()),
         ("parity-case", text::<Case>()),
         ("requirements", text::<RequirementFile>()),

@@ -50,7 +50,8 @@ fn by_recordings(arguments: &Arguments) -> Outcome {
     let only = arguments.only.as_deref().unwrap_or_default();
     let limits = stand_in_limits();
     let selection = Selection { names: only, ..Selection::default() };
-    let compared = compare_all(&matrix, &selection, &limits, |comparison| tell(comparison, arguments.owed));
+    let compared =
+        compare_all(&matrix, &selection, &limits, |comparison, _| tell(comparison, arguments.owed));
     let comparisons = runtime.block_on(compared);
     let equal = comparisons.iter().filter(|comparison| comparison.is_equal()).count();
     let owed = comparisons.iter().filter(|comparison| comparison.holds() && !comparison.is_equal()).count();

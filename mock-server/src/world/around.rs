@@ -37,6 +37,8 @@ impl World {
             "tool.list" => self.list_tools(request),
             "app.agents" => self.list_agents(request),
             "command.list" => self.list_commands(request),
+            "provider.list" => self.list_providers(request),
+            "config.providers" => self.configured_providers(request),
             "config.get" | "config.effective" => self.config(request),
             "config.update" => self.patch_config(request),
             "global.config.get" => self.global_config(ticket),

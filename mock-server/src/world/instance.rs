@@ -3,6 +3,7 @@
 
 use super::{ApiRequest, Output, ReplyBody, World, within};
 use crate::profile::BootTiming;
+use crate::providers::Access;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -16,6 +17,8 @@ pub(super) struct Instance {
     pub(super) project: Value,
     /// The servers of tools, when somebody has asked about them.
     pub(super) servers: Option<super::mcp::Servers>,
+    /// Which providers it may use: by the keys that there were when it began.
+    pub(super) access: Access,
 }
 
 /// Operations that are about no instance.
@@ -43,7 +46,8 @@ impl World {
             return;
         }
         let project = self.visit_project(directory);
-        self.instances.insert(directory.to_owned(), Instance { project, servers: None });
+        self.instances
+            .insert(directory.to_owned(), Instance { project, servers: None, access: self.access() });
         if tells && within(directory, &self.config.directory).is_some() {
             self.boot(directory, BootTiming::AtConnect);
         }

@@ -2,6 +2,7 @@
 
 use super::surroundings::{PlaceFound, PlaceWish};
 use crate::model::{ChatRequest, Delta, Usage};
+use crate::providers::Access;
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use serde_json::{Map, Value};
@@ -135,6 +136,17 @@ pub enum ReplyBody {
         request: Box<ApiRequest>,
         /// What clients have set.
         over: Map<String, Value>,
+    },
+    /// The providers that can be used, or all; those without a key as they were recorded.
+    Providers {
+        /// The request.
+        request: Box<ApiRequest>,
+        /// Which can be used.
+        access: Access,
+        /// Those that can't be used, too.
+        all: bool,
+        /// Whoever has been given a key counts as connected.
+        by_key: bool,
     },
     /// Plain text.
     Text(String),

@@ -58,6 +58,7 @@ mod line_diff;
 mod mcp;
 mod memory;
 mod messages;
+mod models;
 mod next;
 mod patch;
 mod permission;

@@ -58,11 +58,16 @@ impl World {
                 commands: prompt.command.into_iter().collect(),
                 base: Some(prompt.message.clone()),
                 prompt: prompt.message.clone(),
-                summed_up: Some(prompt.message),
+                summed_up: Some(prompt.message.clone()),
                 ..Run::default()
             });
         }
-        self.boot(&directory, BootTiming::AtPrompt);
+        // The plugins come with the first model that is there.
+        let model = self.sessions.get(session).and_then(|owner| owner.message(&prompt.message));
+        let model = model.map(|asked| asked.info["model"].clone()).unwrap_or_default();
+        if self.missing_model(session, &model).is_none() {
+            self.boot(&directory, BootTiming::AtPrompt);
+        }
         if self.is_first_prompt(session) && self.profile.title == TitleTiming::AtFirstPrompt {
             let until = self.sessions.get(session).map_or(0, |owner| owner.messages.len());
             self.ask_for_title(session, until);

@@ -1,6 +1,7 @@
 //! The schemas are those of the types; every data file keeps them; and they refuse what the reader refuses.
 
 use super::*;
+use fixtures::deviations::Deviations;
 use fixtures::recording::Recording;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -67,6 +68,7 @@ fn formats() -> Vec<Format> {
         toml("scenario", "fixtures/scenarios", reads_scenario),
         Format { schema: "fault-plan", documents: vec![plan], reads: reads::<FaultPlan> },
         toml("floats", "fixtures/floats", reads::<Floats>),
+        toml("deviations", "fixtures/deviations", reads::<Deviations>),
         Format {
             schema: "recording-line",
             documents: files("fixtures/tests/formats", "jsonl").iter().flat_map(lines).collect(),

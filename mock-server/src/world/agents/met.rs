@@ -52,23 +52,6 @@ impl World {
         true
     }
 
-    /// Is there no such model? That is told in the session.
-    pub(crate) fn lacks_model(&mut self, session: &str, model: &Value) -> bool {
-        let word = |key: &str| model[key].as_str().unwrap_or_default();
-        let (provider, name) = (word("providerID"), word("modelID"));
-        let of_person = || {
-            let providers = self.config.config.get("provider")?;
-            providers.get(provider)?.get("models")?.get(name)
-        };
-        if (provider, name) == ("fake", "fake") || of_person().is_some() {
-            return false;
-        }
-        let message = format!("Model not found: {provider}/{name}.");
-        let error = json!({"name": "UnknownError", "data": {"message": message}});
-        self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
-        true
-    }
-
     /// What the model of a message costs, as the configuration has it.
     pub(crate) fn prices(&self, session: &str, message: &str) -> Value {
         let message = self.sessions.get(session).and_then(|owner| owner.message(message));

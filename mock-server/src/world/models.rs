@@ -1,0 +1,92 @@
+//! Providers and models: which an instance may use, and what is told of one that there is not.
+
+use super::{ApiRequest, ReplyBody, World};
+use crate::providers::{Access, Own, Providers};
+use serde_json::{Value, json};
+
+impl World {
+    /// `GET /provider`.
+    pub(super) fn list_providers(&mut self, request: &ApiRequest) {
+        let mut access = self.access_in(&self.directory_of(request));
+        access.given = self.keys.keys().cloned().collect();
+        self.tell_providers(request, access, true);
+    }
+
+    /// `GET /config/providers`.
+    pub(super) fn configured_providers(&mut self, request: &ApiRequest) {
+        let access = self.access_in(&self.directory_of(request));
+        self.tell_providers(request, access, false);
+    }
+
+    fn tell_providers(&mut self, request: &ApiRequest, access: Access, all: bool) {
+        let by_key = !self.profile.keys_dispose;
+        let body = ReplyBody::Providers { request: Box::new(request.clone()), access, all, by_key };
+        self.reply(request.ticket, 200, body);
+    }
+
+    /// What the keys and settings of this moment let an instance use that begins now.
+    pub(super) fn access(&self) -> Access {
+        let settings = self.all_settings();
+        let list = |name: &str| {
+            let ids = settings.get(name)?.as_array()?.iter().filter_map(Value::as_str);
+            Some(ids.map(str::to_owned).collect::<Vec<_>>())
+        };
+        let of_key = |(id, key): (&String, &Value)| {
+            let key = key["key"].as_str().filter(|_| key["type"] == "api")?;
+            Some((id.clone(), key.to_owned()))
+        };
+        Access {
+            keys: self.keys.iter().filter_map(of_key).collect(),
+            given: Vec::new(),
+            enabled: list("enabled_providers"),
+            disabled: list("disabled_providers").unwrap_or_default(),
+        }
+    }
+
+    fn access_in(&self, directory: &str) -> Access {
+        self.instances.get(directory).map_or_else(|| self.access(), |instance| instance.access.clone())
+    }
+
+    /// Is there no such model? That is told in the session.
+    pub(crate) fn lacks_model(&mut self, session: &str, model: &Value) -> bool {
+        let Some(message) = self.missing_model(session, model) else { return false };
+        let error = json!({"name": "UnknownError", "data": {"message": message}});
+        self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
+        true
+    }
+
+    /// What is told of a model that there is not.
+    pub(super) fn missing_model(&self, session: &str, model: &Value) -> Option<String> {
+        let word = |key: &str| model[key].as_str().unwrap_or_default();
+        let (provider, name) = (word("providerID"), word("modelID"));
+        let own = self.own_models();
+        if own.iter().any(|(id, models)| id == provider && models.iter().any(|model| model == name)) {
+            return None;
+        }
+        let directory = self.sessions.get(session).map(|session| session.directory.as_str());
+        let access = self.access_in(directory.unwrap_or_default());
+        let known = Providers::of(self.profile.server);
+        if known.has_model(provider, name, &access) {
+            return None;
+        }
+        let like = known.like(provider, name, &own, &access);
+        let hint =
+            if like.is_empty() { String::new() } else { format!(" Did you mean: {}?", like.join(", ")) };
+        Some(format!("Model not found: {provider}/{name}.{hint}"))
+    }
+
+    /// The scripted model, and those of the settings.
+    fn own_models(&self) -> Vec<Own> {
+        let mut own = vec![("fake".to_owned(), vec!["fake".to_owned()])];
+        let providers =
+            self.config.config.get("provider").and_then(Value::as_object).cloned().unwrap_or_default();
+        for (id, provider) in providers {
+            let models = provider["models"].as_object().into_iter().flatten().map(|(name, _)| name.clone());
+            match own.iter_mut().find(|(known, _)| *known == id) {
+                Some((_, known)) => known.extend(models),
+                None => own.push((id, models.collect())),
+            }
+        }
+        own
+    }
+}
