@@ -9,29 +9,29 @@ use std::sync::OnceLock;
 const DOC: &str = "https://stand-in.invalid/doc";
 
 /// All schemas of a `/doc`, read once; a test has no more than two of them.
-pub fn registry(doc: Value) -> &'static Registry<'static> {
+pub(crate) fn registry(doc: Value) -> &'static Registry<'static> {
     let registry = Registry::new().add(DOC, doc).unwrap().prepare().unwrap();
     Box::leak(Box::new(registry))
 }
 
 /// The schema at a JSON pointer into the `/doc`.
-pub fn at(pointer: &str) -> Value {
+pub(crate) fn at(pointer: &str) -> Value {
     json!({"$ref": format!("{DOC}#{pointer}")})
 }
 
 /// A schema, compiled when it is first asked for.
-pub struct Schema {
+pub(crate) struct Schema {
     schema: Value,
     validator: OnceLock<Validator>,
 }
 
 impl Schema {
-    pub fn new(schema: Value) -> Self {
+    pub(crate) fn new(schema: Value) -> Self {
         Self { schema, validator: OnceLock::new() }
     }
 
     /// `<where> <which rule>`, each once; without the numbers of items.
-    pub fn breaches(&self, value: &Value, registry: &Registry<'_>) -> impl Iterator<Item = String> {
+    pub(crate) fn breaches(&self, value: &Value, registry: &Registry<'_>) -> impl Iterator<Item = String> {
         let compiled = || jsonschema::options().with_registry(registry).build(&self.schema).unwrap();
         let validator = self.validator.get_or_init(compiled);
         let mut breaches = Vec::new();
@@ -108,7 +108,7 @@ fn kind_of(value: &Value) -> &'static str {
 }
 
 /// What an event is called: its type; for the record of another event, that one's, too.
-pub fn kind(event: &Value) -> String {
+pub(crate) fn kind(event: &Value) -> String {
     let kind = event["type"].as_str().unwrap_or_default();
     match event["syncEvent"]["type"].as_str() {
         Some(inner) => format!("{kind} {inner}"),
@@ -118,7 +118,7 @@ pub fn kind(event: &Value) -> String {
 
 /// The variants of a choice in `/doc`, by the type of event that each is for. `inner` names the field that holds the
 /// choice, if the events are wrapped.
-pub fn variants(doc: &Value, place: &str, inner: &str) -> BTreeMap<String, Schema> {
+pub(crate) fn variants(doc: &Value, place: &str, inner: &str) -> BTreeMap<String, Schema> {
     let Some(whole) = doc.pointer(place) else { return BTreeMap::new() };
     let mut place = place.to_owned();
     if !inner.is_empty() {

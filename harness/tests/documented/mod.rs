@@ -16,11 +16,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Something that is not as documented.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Breach {
+pub(crate) struct Breach {
     /// `GET /agent 200`, `event todo.updated`.
-    pub at: String,
+    pub(crate) at: String,
     /// `/[]/color can't be null`.
-    pub broken: String,
+    pub(crate) broken: String,
 }
 
 fn breach(at: &str, broken: impl Into<String>) -> Breach {
@@ -28,7 +28,7 @@ fn breach(at: &str, broken: impl Into<String>) -> Breach {
 }
 
 /// A release's own description.
-pub struct Documented {
+pub(crate) struct Documented {
     operations: Vec<Operation>,
     /// By the path of a stream.
     events: HashMap<&'static str, BTreeMap<String, Schema>>,
@@ -52,7 +52,7 @@ const STREAMS: &[(&str, &str, &str)] = &[
 ];
 
 impl Documented {
-    pub fn by(server: ServerKind) -> Self {
+    pub(crate) fn by(server: ServerKind) -> Self {
         let doc: Value = serde_json::from_slice(catalog::doc(&server.release()).unwrap()).unwrap();
         let mut operations = Vec::new();
         for (path, methods) in doc["paths"].as_object().unwrap() {
@@ -72,7 +72,7 @@ impl Documented {
     }
 
     /// All that is otherwise than documented in the lines of a file.
-    pub fn breaches(&self, lines: &[Line]) -> BTreeSet<Breach> {
+    pub(crate) fn breaches(&self, lines: &[Line]) -> BTreeSet<Breach> {
         let mut breaches = BTreeSet::new();
         let mut asked: HashMap<u64, &Request> = HashMap::new();
         let mut streams: HashMap<u64, (&str, Parser)> = HashMap::new();
@@ -195,7 +195,7 @@ fn content_type(response: &Response) -> String {
 }
 
 /// Those that nobody knows of, in the words of an entry for the list.
-pub fn unknown(server: ServerKind, breaches: &BTreeSet<Breach>) -> Vec<String> {
+pub(crate) fn unknown(server: ServerKind, breaches: &BTreeSet<Breach>) -> Vec<String> {
     let known = catalog::deviations(server).unwrap();
     let is_unknown = |breach: &&Breach| known.entry(&breach.at, &breach.broken).is_none();
     breaches
