@@ -16,6 +16,7 @@
 //!
 //! Is the stand-in true?
 //! * [`performance`] — a scenario performed by the real server, the stand-in or a replay, and kept.
+//! * [`stage`] — a server that plays a scenario for whoever comes.
 //! * [`truth`] — the stand-in against the recordings.
 //! * [`walk`] — against the real servers, at random.
 //!
@@ -41,6 +42,7 @@ pub mod report;
 pub mod runner;
 pub mod say;
 pub mod secret;
+pub mod stage;
 pub mod subject;
 pub mod truth;
 pub mod walk;

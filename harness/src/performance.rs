@@ -2,18 +2,17 @@
 //!
 //! The same person's steps, the same script of the model, the same time line: what differs is who performs.
 
-use crate::secret::random_password;
+use crate::stage::Stage;
 use fixtures::recording::{FORMAT, FileKind, Header, Line, ModelCall, Performer, Provenance, Recording};
 use fixtures::redact::Secrets;
 use fixtures::scenario::Scenario;
 use fixtures::{FileError, ServerKind, catalog};
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Answer, ChatRequest, Gates, Report, Script};
-use mock_server::{Options, StandIn, StartError};
+use mock_server::{Options, StartError};
 use recorder::launch::LaunchError;
 use recorder::scribe::{Dictated, Dictation, Scribe, dictation};
-use recorder::server_log::ServerLog;
-use recorder::{Client, Credentials, LaunchSpec, Limits, Sandbox, Server, Tape};
+use recorder::{Client, Limits, Tape};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -126,9 +125,6 @@ pub enum PerformanceError {
     },
 }
 
-/// The scripted model's key; the servers ask for one, and nobody checks it.
-const MODEL_KEY: &str = "k";
-
 impl Piece {
     /// By a program that is started for it, as the real servers are.
     pub async fn by_program(
@@ -147,56 +143,29 @@ impl Piece {
         watch: &Watch,
     ) -> Result<Performance, PerformanceError> {
         (watch.progress)(Progress::Starting);
-        let password =
-            random_password().map_err(|source| PerformanceError::Io { doing: "find a password", source })?;
-        let mut secrets = program.secrets.clone();
-        secrets.add(&password);
-        secrets.add(MODEL_KEY);
-        let sandbox = Sandbox::create(&self.scenario, &program.path_env)?;
-        let workspace = sandbox.workspace().to_string_lossy().into_owned();
         let (tape, dictation) = watched_tape(watch);
-        let script = Script::new(self.scenario.clone(), workspace.clone());
-        let gates = Gates::default();
-        let options = ModelOptions {
-            port: 0,
-            pause: program.model_pause,
-            gates: gates.clone(),
-            on_call: write_calls_on(&tape),
-        };
-        let model = ModelServer::start(script, options)
-            .await
-            .map_err(|source| PerformanceError::Io { doing: "start the scripted model", source })?;
-        let spec = LaunchSpec {
-            program: program.path.clone(),
-            args: program.args.clone(),
-            server: self.server,
-            model_url: model.url(),
-            log: program.server_log.as_ref().map(|path| ServerLog::create(path, &secrets)).transpose()?,
-            password,
-            env: Vec::new(),
-            path_env: program.path_env.clone(),
-        };
-        let server = Server::launch(&spec, &sandbox, limits).await?;
-        (watch.progress)(Progress::Started(server.version()));
-        let mut header = Header {
-            version: server.version().to_owned(),
-            ..self.header(Performer::Real, workspace.clone())
-        };
+        let stage =
+            Stage::of_program(&self.scenario, self.server, program, limits, write_calls_on(&tape)).await?;
+        (watch.progress)(Progress::Started(&stage.version));
+        let secrets = stage.secrets.clone();
+        let workspace = stage.workspace.clone();
+        let mut header =
+            Header { version: stage.version.clone(), ..self.header(Performer::Real, workspace.clone()) };
         let pause = u64::try_from(program.model_pause.as_millis()).ok();
         header.provenance.model_pause_ms = pause.filter(|pause| *pause > 0);
         let scribe = match &watch.place {
             Some(place) => Some(Scribe::begin(&place(&header), &header, secrets.clone(), dictation)?),
             None => None,
         };
-        let client = Client::new(server.url(), server.credentials().clone(), tape.clone())?;
-        let open_gate = |name: &str| gates.open(name);
+        let client = Client::new(&stage.url, stage.credentials.clone(), tape.clone())?;
+        let open_gate = |name: &str| stage.open_gate(name);
         let performed = recorder::perform(&self.scenario, &workspace, &client, limits, &open_gate).await;
         (watch.progress)(Progress::Ending);
-        let stopped = server.stop(limits).await;
-        let (lines, script) = (tape.lines(), model.report());
+        let stopped = stage.close(limits).await;
+        let lines = tape.lines();
         // What was recorded stands on disk, whatever else went wrong.
         scribe.map(Scribe::end).transpose()?;
-        stopped?;
+        let script = stopped?;
         let doc = performed?.doc.to_vec();
         Ok(Performance { recording: Recording { header, lines, torn: false }, doc, secrets, script })
     }
@@ -253,29 +222,24 @@ impl Piece {
 
     async fn by(
         &self,
-        mut options: Options,
+        options: Options,
         performer: Performer,
         limits: &Limits,
         open_elsewhere: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Performance, PerformanceError> {
-        let password =
-            random_password().map_err(|source| PerformanceError::Io { doing: "find a password", source })?;
-        options.password = Some(password.clone());
-        let stand_in = StandIn::start(options).await?;
+        let stage = Stage::of_stand_in(options).await?;
         let tape = Tape::new();
-        let user = stand_in.username().to_owned();
-        let client = Client::new(&stand_in.url(), Credentials { user, password }, tape.clone())?;
+        let client = Client::new(&stage.url, stage.credentials.clone(), tape.clone())?;
         let open_gate = |name: &str| {
-            stand_in.open_gate(name);
+            stage.open_gate(name);
             open_elsewhere(name);
         };
         let performed =
-            recorder::perform(&self.scenario, stand_in.workspace(), &client, limits, &open_gate).await?;
+            recorder::perform(&self.scenario, &stage.workspace, &client, limits, &open_gate).await?;
         let doc = performed.doc.to_vec();
         let mut lines = tape.lines();
-        let journal = stand_in.journal().lines();
-        lines.extend(journal.into_iter().filter(|line| matches!(line, Line::Model(_))));
-        let header = self.header(performer, stand_in.workspace().to_owned());
+        lines.extend(stage.model_calls());
+        let header = self.header(performer, stage.workspace.clone());
         Ok(Performance {
             recording: Recording { header, lines, torn: false },
             doc,

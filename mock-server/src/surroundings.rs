@@ -34,6 +34,7 @@ impl Workspace {
                 None => Ok(()),
             }),
             PlaceWish::Write { path, content } => PlaceFound::Kept(self.write(&path, &content)),
+            PlaceWish::MakeFolder(path) => PlaceFound::Kept(self.make_folder(&path)),
         }
     }
 

@@ -189,6 +189,12 @@ impl Workspace {
         }
     }
 
+    /// Makes a folder, and those above it.
+    pub(crate) fn make_folder(&self, path: &str) -> Result<(), String> {
+        let path = self.inside(path)?;
+        fs::create_dir_all(&path).map_err(|error| trouble(&error, "makeDirectory", &path))
+    }
+
     /// Makes files as they were in a snapshot. A file that it does not have goes; one that is named twice stays as it
     /// was made first.
     pub(crate) fn restore(&self, files: &[RestoredFile]) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Where the real servers come from: npm packages, in a folder outside every repository.
+//! Where the real servers, and clients of them, come from: npm packages, in a folder outside every repository.
 
 use fixtures::ServerKind;
 use std::path::{Path, PathBuf};
@@ -85,6 +85,23 @@ pub fn program(
         return Ok(program);
     }
     Err(NpmError::NoProgram { package, folder: npm_dir.to_owned(), program })
+}
+
+/// The folder of this release of a package that is no server, below `npm_dir`; installed there when it is not.
+pub fn library(
+    package: &str,
+    version: &str,
+    npm_dir: &Path,
+    installs: impl FnOnce(&str),
+) -> Result<PathBuf, NpmError> {
+    let npm_dir = &std::path::absolute(npm_dir).unwrap_or_else(|_| npm_dir.to_owned());
+    let folder = npm_dir.join("node_modules").join(package);
+    if installed_version(&folder.join("package.json")).as_deref() != Some(version) {
+        let what = format!("{package}@{version}");
+        installs(&format!("installing {what} in {}", npm_dir.display()));
+        install(what, npm_dir)?;
+    }
+    Ok(folder)
 }
 
 fn installed_version(manifest: &Path) -> Option<String> {

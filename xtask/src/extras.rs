@@ -2,7 +2,7 @@
 //! with it. A word whose tool is missing, or that has nothing to run, is untestable; it never counts as a pass.
 
 use crate::outcome::Outcome;
-use crate::{real, step};
+use crate::{clients, real, step};
 use clap::ValueEnum;
 use harness::say;
 use std::fmt;
@@ -21,6 +21,8 @@ pub(crate) enum Extra {
     Chromium,
     /// The real servers: an npm that can install them.
     Real,
+    /// Real clients of the real servers: node, and an npm that can install both.
+    Clients,
 }
 
 impl fmt::Display for Extra {
@@ -31,6 +33,7 @@ impl fmt::Display for Extra {
             Self::Tmux => "tmux",
             Self::Chromium => "chromium",
             Self::Real => "real",
+            Self::Clients => "clients",
         })
     }
 }
@@ -76,8 +79,8 @@ fn probe(extra: Extra, answers: fn(&[&str]) -> bool) -> Result<(), &'static str>
             ["chromium", "chromium-browser", "google-chrome"].into_iter().any(version),
             "neither chromium, chromium-browser nor google-chrome is on the PATH; install one of them",
         ),
-        Extra::Real => (
-            answers(&NPM_KNOWS_A_REAL_SERVER),
+        Extra::Real | Extra::Clients => (
+            (extra == Extra::Real || version("node")) && answers(&NPM_KNOWS_A_REAL_SERVER),
             "npm is missing or can't reach its registry; install Node.js and see that \
              `npm view opencode-ai version` answers",
         ),
@@ -93,6 +96,7 @@ const NPM_KNOWS_A_REAL_SERVER: [&str; 6] =
 fn steps(extra: Extra, root: &Path) -> Outcome {
     match extra {
         Extra::Real => real::run(root),
+        Extra::Clients => clients::run(&clients::Arguments::everything(), root),
         Extra::Node | Extra::Python | Extra::Tmux | Extra::Chromium => {
             Outcome::Untestable(format!("nothing to run yet for {extra}"))
         }
@@ -124,8 +128,9 @@ mod tests {
 
     #[test]
     fn a_word_with_nothing_to_run_says_so() {
-        // The real servers have something to run, and no unit test may run it.
-        for extra in Extra::value_variants().iter().filter(|extra| **extra != Extra::Real) {
+        // The real servers and clients have something to run, and no unit test may run it.
+        let runs = |extra: &&Extra| matches!(extra, Extra::Real | Extra::Clients);
+        for extra in Extra::value_variants().iter().filter(|extra| !runs(extra)) {
             assert_eq!(
                 untestable(*extra, |_| true),
                 format!("untestable: {extra}: nothing to run yet for {extra}")

@@ -9,6 +9,7 @@
 )]
 
 mod cargo_tool;
+mod clients;
 mod extras;
 mod fuzz;
 mod gate;
@@ -41,6 +42,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Let the official SDKs live with the real servers and with the stand-in, and compare what they see.
+    Clients(clients::Arguments),
     /// Feed random inputs to a codec, and hold it against a second, independent one.
     Fuzz(fuzz::Arguments),
     /// Run the phase gate: the stand-in, the reference adapter, the mutants, the matrix, the report.
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command, root: &Path) -> Outcome {
     match command {
+        Command::Clients(arguments) => clients::run(&arguments, root),
         Command::Fuzz(arguments) => fuzz::run(&arguments, root),
         Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),

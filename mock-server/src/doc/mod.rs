@@ -304,6 +304,7 @@ impl Operation {
 /// Fields that may be missing, but may not be null, which `/doc` does not say.
 const STRICT_FIELDS: &[(&str, &[&str])] = &[
     ("pty.update", &["title", "size"]),
+    ("tui.showToast", &["title"]),
     ("v2.projectCopy.create", &["name"]),
     ("v2.pty.update", &["title", "size"]),
     ("v2.session.permission.create", &["metadata", "save", "source"]),

@@ -184,7 +184,7 @@ impl Schemas {
 
     /// A request without its body.
     pub(super) fn no_body(&self, schema: &Value) -> Problem {
-        Problem::expected(&self.words(schema), "undefined")
+        Problem::expected(&self.words_or(schema, Absent::Never), "undefined")
     }
 
     /// The schemas of which a value must fit one.
@@ -283,6 +283,8 @@ impl Schemas {
         match inner["enum"].as_array() {
             Some(words) => words.iter().map(Value::to_string).collect::<Vec<_>>().join(" | "),
             None if type_of(inner) == "integer" => "number".to_owned(),
+            // What may be anything has to be something.
+            None if type_of(inner).is_empty() => "JSON value".to_owned(),
             None => type_of(inner).to_owned(),
         }
     }

@@ -35,6 +35,8 @@ pub(crate) struct Calling {
 
 /// Commands that are no templates.
 const NO_TEMPLATES: [&str; 3] = ["goal", "resume-claude", "resume-codex"];
+/// The command after which a project counts as initialized.
+const INIT: &str = "init";
 /// Names that the client knows by itself.
 const OF_CLIENT: [&str; 2] = ["compact", "summarize"];
 /// How long a line of a template may run.
@@ -71,7 +73,7 @@ impl World {
         let word = |key: &str| body[key].as_str().unwrap_or_default();
         let model = format!("{}/{}", word("providerID"), word("modelID"));
         let wish = json!({"messageID": body["messageID"], "model": model, "arguments": ""});
-        self.call_command(id, None, Some(request.ticket), "init", wish);
+        self.call_command(id, None, Some(request.ticket), INIT, wish);
     }
 
     fn call_command(
@@ -146,8 +148,9 @@ impl World {
             |commands: &[(String, Value)], name: &str| commands.iter().any(|(known, _)| known == name);
         let skills: Vec<_> = skills.into_iter().filter(|(name, _)| !taken(&commands, name)).collect();
         commands.extend(skills);
+        let worktree = self.worktree_of(directory);
         for (_, told) in &mut commands {
-            let moved = told["template"].as_str().map(|text| text.replace(&roster.workspace, directory));
+            let moved = told["template"].as_str().map(|text| text.replace(&roster.workspace, &worktree));
             if let Some(moved) = moved {
                 told["template"] = json!(moved);
             }
@@ -292,6 +295,9 @@ impl World {
             "messageID": answer["info"]["id"],
         });
         self.emit_session(session, "command.executed", properties);
+        if command.name == INIT {
+            self.mark_initialized(session);
+        }
         if let Some(ticket) = command.ticket {
             let reply = if command.is_yes { json!(true) } else { answer };
             self.reply_json(ticket, reply);

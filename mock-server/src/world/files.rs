@@ -143,6 +143,9 @@ impl World {
             Some("directory") => name.ends_with('/'),
             _ => true,
         };
+        let mut names = names;
+        let folders = names.iter().position(|name| name.ends_with('/')).unwrap_or(names.len());
+        names.insert(folders, fuzzy::ROOT.to_owned());
         let names = names.into_iter().filter(fits).collect();
         let best = fuzzy::best(&find.query, names, find.limit);
         if !find.is_next {

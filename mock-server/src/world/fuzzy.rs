@@ -5,6 +5,8 @@ use crate::javascript::units;
 use neo_frizbee::{Config, Match, Scoring, match_list};
 use std::cmp::Reverse;
 
+/// The folder itself, which no word is near to.
+pub(super) const ROOT: &str = "/";
 /// Shorter words are not looked for.
 const SHORTEST: usize = 2;
 /// What a letter at its place can bring.
@@ -40,10 +42,10 @@ pub(super) fn best(query: &str, names: Vec<String>, limit: usize) -> Vec<String>
     let mut found: Vec<(i32, String)> = names
         .into_iter()
         .filter(|name| !only_folders || name.ends_with('/'))
+        .filter(|name| !looks_for_something || name != ROOT)
         .filter_map(|name| {
             let mark = if looks_for_something { mark(&parts, &name)? } else { 0 };
-            // Whoever looks for nothing is shown files.
-            (looks_for_something || !name.ends_with('/') || only_folders).then_some((mark, name))
+            Some((mark, name))
         })
         .collect();
     found.sort_by_key(|(mark, _)| Reverse(*mark));
@@ -181,8 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn whoever_looks_for_nothing_is_shown_files() {
-        let found = found("", 30);
-        assert_eq!((found.len(), found[0].as_str()), (14, ".env"));
+    fn whoever_looks_for_nothing_is_shown_the_shortest_of_those_that_come_first() {
+        let names = ["A.txt", "README.md", "b.txt", "sub/note.txt", "/", "sub/"];
+        let found = |limit| best("", names.iter().map(|&name| name.to_owned()).collect(), limit);
+        assert_eq!(found(2), ["A.txt", "README.md"]);
+        assert_eq!(found(10), ["/", "sub/", "A.txt", "b.txt", "README.md", "sub/note.txt"]);
     }
 }

@@ -2,7 +2,7 @@
 //! played.
 
 use super::routes::body_of;
-use super::{ApiRequest, ReplyBody, World};
+use super::{ApiRequest, ReplyBody, World, within};
 use serde_json::{Value, json};
 use sha1::{Digest as _, Sha1};
 use std::fmt::Write as _;
@@ -65,7 +65,10 @@ impl World {
     pub(super) fn answer_memory(&mut self, request: &ApiRequest, operation: &str) -> Option<()> {
         let what = operation.strip_prefix("memory.")?;
         let (ticket, directory) = (request.ticket, self.directory_of(request));
-        let root = self.memory_root(&directory);
+        let root = match within(&directory, &self.config.directory) {
+            Some(_) => self.memory_root(&self.config.directory),
+            None => self.memory_root(&directory),
+        };
         let memory = self.memories.entry(directory.clone()).or_default();
         let empty = json!({"text": "", "bytes": 0, "tokens": 0, "truncated": false});
         let nothing = json!({"trigger": "rebuild", "operationCount": 0, "cost": 0, "tokens": 0});
@@ -130,7 +133,7 @@ impl World {
         Some(())
     }
 
-    /// Where the memory of a folder is kept.
+    /// Where the memory of a project is kept.
     fn memory_root(&self, directory: &str) -> String {
         let name = directory.rsplit('/').next().unwrap_or_default();
         let hash = Sha1::digest(directory.as_bytes());

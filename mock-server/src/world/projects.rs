@@ -21,6 +21,7 @@ pub(super) struct Project {
     said: Map<String, Value>,
     created_ms: u64,
     updated_ms: u64,
+    initialized_ms: Option<u64>,
 }
 
 impl Project {
@@ -35,6 +36,9 @@ impl Project {
             }
         }
         wire["time"] = json!({"created": self.created_ms, "updated": self.updated_ms});
+        if let Some(initialized_ms) = self.initialized_ms {
+            wire["time"]["initialized"] = json!(initialized_ms);
+        }
         wire["sandboxes"] = json!([]);
         if let Some(commands) = self.said.get("commands") {
             wire["commands"] = commands.clone();
@@ -84,14 +88,30 @@ impl World {
         } else {
             let is_repository = id != GLOBAL;
             let (created_ms, updated_ms) = (now, now);
-            let project =
-                Project { id: id.clone(), worktree, is_repository, said: Map::new(), created_ms, updated_ms };
+            let project = Project {
+                id: id.clone(),
+                worktree,
+                is_repository,
+                said: Map::new(),
+                created_ms,
+                updated_ms,
+                initialized_ms: None,
+            };
             let told = (project.wire(), project.announcement());
             self.projects.push(project);
             told
         };
         self.tell_project(&id, told);
         wire
+    }
+
+    /// The command that describes a project for agents has been run in a session; nobody is told.
+    pub(super) fn mark_initialized(&mut self, session: &str) {
+        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
+        let (id, now) = (self.project_of(&directory), self.now_ms);
+        if let Some(project) = self.projects.iter_mut().find(|project| project.id == id) {
+            project.initialized_ms = Some(now);
+        }
     }
 
     fn tell_project(&mut self, id: &str, properties: Value) {

@@ -3,6 +3,7 @@
 use super::World;
 use super::rules::Action;
 use super::session::{Message, Session};
+use super::surroundings::{PlaceAsk, PlaceWish};
 use crate::profile::PlanWords;
 use serde_json::json;
 
@@ -16,6 +17,8 @@ pub(crate) struct Reminder {
 
 /// The agent that only plans.
 const PLANNER: &str = "plan";
+/// Where it writes plans, in the project's folder.
+const PLANS: &str = ".kilo/plans";
 
 impl World {
     /// A step begins: an agent that follows another one is told, and that stays with the prompt.
@@ -50,6 +53,18 @@ impl World {
             self.part_mut(session, &prompt, place).and_then(|part| part["id"].as_str().map(str::to_owned));
         if let Some(run) = self.run_mut(session) {
             run.reminder = id;
+        }
+    }
+
+    /// A step begins: the planner's plans have a folder, before there is any.
+    pub(crate) fn make_room_for_plans(&mut self, session: &str) {
+        let Some(owner) = self.sessions.get(session) else { return };
+        let asked = owner.run.as_ref().and_then(|run| owner.message(&run.prompt));
+        let plans = asked.is_some_and(|prompt| prompt.info["agent"] == PLANNER);
+        let worktree = self.worktree_of(&owner.directory);
+        let is_ours = worktree == self.config.directory;
+        if plans && is_ours && matches!(self.profile.plan, PlanWords::WithFile { .. }) {
+            self.ask_place(PlaceAsk::Nobody, PlaceWish::MakeFolder(format!("{worktree}/{PLANS}")));
         }
     }
 

@@ -42,7 +42,11 @@ impl World {
             ("POST", ["session"]) => self.new_session(request),
             ("GET", ["session", "status"]) => self.list_status(request),
             ("POST", ["session", id, "abort"]) => self.abort(request, id),
-            (_, ["session", id, ..]) if is_documented && !self.knows_session(id) && !is_diff(&segments) => {
+            (_, ["session", id, ..])
+                if is_documented
+                    && !self.knows_session(id)
+                    && needs_session(request.method.as_str(), &segments) =>
+            {
                 let body =
                     json!({"name": "NotFoundError", "data": {"message": format!("Session not found: {id}")}});
                 self.reply(ticket, 404, ReplyBody::Json(body));
@@ -172,7 +176,7 @@ pub(super) fn body_of(request: &ApiRequest) -> Value {
     serde_json::from_slice(&request.body).unwrap_or_default()
 }
 
-/// The diff of an unknown session is empty, not an error.
-fn is_diff(segments: &[&str]) -> bool {
-    matches!(segments, ["session", _, "diff"])
+/// The diff of an unknown session is empty, not an error; a message is looked for without its session.
+fn needs_session(method: &str, segments: &[&str]) -> bool {
+    !matches!((method, segments), (_, ["session", _, "diff"]) | ("GET", ["session", _, "message", _]))
 }

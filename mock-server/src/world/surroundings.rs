@@ -43,6 +43,8 @@ pub enum PlaceWish {
         /// The text.
         content: String,
     },
+    /// Make a folder in the workspace, by its absolute path.
+    MakeFolder(String),
 }
 
 /// What the machine says.
@@ -91,6 +93,8 @@ pub(super) enum PlaceAsk {
     Find(files::Find),
     /// `vcs`: somebody asks what has changed.
     Changes(vcs::Question),
+    /// `vcs`: somebody asks for the branch of a folder.
+    Branch(super::Ticket),
     /// `mcp`: servers are told apart by their programs.
     Programs(mcp::Start),
     /// `config`: a setting is kept, and the request answered.
@@ -113,6 +117,9 @@ impl World {
             (PlaceAsk::Look(look), PlaceFound::Browsed(browsed)) => self.looked(look, browsed),
             (PlaceAsk::Find(find), PlaceFound::Names(names)) => self.found(&find, names),
             (PlaceAsk::Changes(question), PlaceFound::Changes(changes)) => self.changed(&question, &changes),
+            (PlaceAsk::Branch(ticket), PlaceFound::Browsed(browsed)) => {
+                self.tell_branch(ticket, !matches!(browsed, Browsed::Nothing));
+            }
             (PlaceAsk::Programs(start), PlaceFound::Programs(there)) => self.servers_started(start, &there),
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),

@@ -87,6 +87,7 @@ impl World {
             run.reminder = None;
         }
         self.remind_of_change(session);
+        self.make_room_for_plans(session);
         let message = self.ids.ascending("msg", self.now_ms);
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let directory = owner.directory.clone();

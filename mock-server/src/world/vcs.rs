@@ -1,7 +1,7 @@
 //! What has changed in the workspace since its commit, as git would say it.
 
 use super::surroundings::{PlaceAsk, PlaceWish};
-use super::{ApiReply, ApiRequest, FileChange, ReplyBody, World, patch, within};
+use super::{ApiReply, ApiRequest, FileChange, ReplyBody, Ticket, World, patch, within};
 use crate::javascript::in_dictionary;
 use serde_json::{Value, json};
 
@@ -28,8 +28,18 @@ enum Kind {
 impl World {
     /// `GET /vcs`.
     pub(super) fn vcs(&mut self, request: &ApiRequest) {
-        let branch = self.part_of_repository(request).map(|_| BRANCH);
-        self.reply_json(request.ticket, json!({"branch": branch, "default_branch": branch}));
+        if self.part_of_repository(request).is_none() {
+            return self.tell_branch(request.ticket, false);
+        }
+        let folder = self.directory_of(request);
+        let wish = PlaceWish::Browse { path: folder.clone(), folder, project: self.config.directory.clone() };
+        self.ask_place(PlaceAsk::Branch(request.ticket), wish);
+    }
+
+    /// A folder that is not there has no branch, whatever is above it.
+    pub(super) fn tell_branch(&mut self, ticket: Ticket, is_there: bool) {
+        let branch = is_there.then_some(BRANCH);
+        self.reply_json(ticket, json!({"branch": branch, "default_branch": branch}));
     }
 
     /// `GET /vcs/status`.

@@ -1,0 +1,217 @@
+//! `cargo xtask clients`: real clients live their usual life with a real server and with the stand-in, side by side.
+//! What they see and what they ask must be the same.
+
+mod compare;
+mod life;
+
+use crate::outcome::Outcome;
+use clap::Args;
+use compare::{Account, told};
+use fixtures::ServerKind;
+use fixtures::scenario::Scenario;
+use harness::machine::Machine;
+use harness::performance::Program;
+use harness::stage::Stage;
+use harness::{complain, say};
+use life::{Life, Script};
+use mock_server::Options;
+use recorder::Limits;
+use recorder::real_servers::{self, Release};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// Where the lives are, and what both servers play for them.
+const LIVES: &str = "xtask/clients";
+/// What each client saw is left here.
+const KEPT: &str = "target/clients";
+/// So many differences are told; the others stand beside what was seen.
+const SHOWN: usize = 12;
+
+/// Let real clients live with both.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The official SDKs, version 1 and version 2 of each, are used as programs use them: every method, turns,
+permissions, questions, aborts, streams, errors. Each use is a check; it holds when the client sees the same from the
+real server and from the stand-in. What differs is seen with the real server once more: where that differs from itself,
+nobody can be equal. What was seen is left in target/clients:
+
+    cargo xtask clients
+    cargo xtask clients --client kilo-v2
+
+Exit codes: 0 all equal; 1 something differs; 2 misuse; 3 a server or client can't be had."
+)]
+pub(crate) struct Arguments {
+    /// Only this client: kilo-v1, kilo-v2, opencode-v1 or opencode-v2. Repeatable.
+    #[arg(long, value_name = "NAME", value_parser = client)]
+    client: Vec<Client>,
+    /// The folder whose node_modules hold the servers, with a folder `clients` for the clients; made and filled when
+    /// absent [default: the user's cache].
+    #[arg(long, value_name = "DIR")]
+    npm_dir: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// As it is when nobody says anything.
+    pub(crate) fn everything() -> Self {
+        Self { client: Vec::new(), npm_dir: None }
+    }
+}
+
+/// An SDK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Client {
+    name: &'static str,
+    server: ServerKind,
+    package: &'static str,
+    release: &'static str,
+    /// Which of the package's exports it is.
+    export: &'static str,
+}
+
+const CLIENTS: [Client; 4] = [
+    sdk("kilo-v1", ServerKind::Kilo, "./client"),
+    sdk("kilo-v2", ServerKind::Kilo, "./v2/client"),
+    sdk("opencode-v1", ServerKind::Opencode, "./client"),
+    sdk("opencode-v2", ServerKind::Opencode, "./v2/client"),
+];
+
+const fn sdk(name: &'static str, server: ServerKind, export: &'static str) -> Client {
+    let (package, release) = match server {
+        ServerKind::Kilo => ("@kilocode/sdk", "7.4.20"),
+        ServerKind::Opencode => ("@opencode-ai/sdk", "1.18.33"),
+    };
+    Client { name, server, package, release, export }
+}
+
+fn client(name: &str) -> Result<Client, String> {
+    let names = || CLIENTS.map(|client| client.name).join(", ");
+    CLIENTS.into_iter().find(|client| client.name == name).ok_or_else(|| format!("there are {}", names()))
+}
+
+/// Runs them; needs node, and npm the first time.
+pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
+    let runtime = match Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return Outcome::Untestable(format!("failed to start a runtime: {error}")),
+    };
+    let machine = Machine::of_this_process();
+    let npm_dir = arguments.npm_dir.clone().unwrap_or_else(|| machine.default_npm_dir());
+    let scenario = match scenario(root) {
+        Ok(scenario) => scenario,
+        Err(why) => return Outcome::Untestable(why),
+    };
+    let clients = if arguments.client.is_empty() { CLIENTS.to_vec() } else { arguments.client.clone() };
+    let mut outcomes = Vec::new();
+    for client in &clients {
+        let pair = match Pair::of(*client, &npm_dir, &machine, &scenario, root) {
+            Ok(pair) => pair,
+            Err(why) => {
+                outcomes.push(Outcome::Untestable(why));
+                continue;
+            }
+        };
+        outcomes.push(match runtime.block_on(pair.compared()) {
+            Ok(account) => judged(client.name, &account),
+            Err(why) => Outcome::Fails(format!("{}: {why}", client.name)),
+        });
+    }
+    let passed = outcomes.iter().filter(|outcome| **outcome == Outcome::Holds).count();
+    let requests = if passed == clients.len() { ", requests equal" } else { "" };
+    say!("{passed} of {} clients pass{requests}", clients.len());
+    Outcome::of_all(outcomes)
+}
+
+fn scenario(root: &Path) -> Result<Scenario, String> {
+    let path = root.join(LIVES).join("life.toml");
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| format!("failed to read {}: {error}", path.display()))?;
+    Scenario::parse(&path, &text).map_err(|error| error.to_string())
+}
+
+fn judged(name: &str, account: &Account) -> Outcome {
+    let line = format!("{name}: {}", account.summary());
+    if account.holds() {
+        say!("✓ {line}");
+        return Outcome::Holds;
+    }
+    say!("✗ {line}");
+    for line in account.differences().take(SHOWN) {
+        say!("  {line}");
+    }
+    Outcome::Fails(format!("{line}; see {KEPT}/{name}"))
+}
+
+/// One client, and where it lives twice.
+struct Pair {
+    client: Client,
+    script: Script,
+    scenario: Scenario,
+    program: Program,
+    folder: PathBuf,
+}
+
+impl Pair {
+    fn of(
+        client: Client,
+        npm_dir: &Path,
+        machine: &Machine,
+        scenario: &Scenario,
+        root: &Path,
+    ) -> Result<Self, String> {
+        let installs = |what: &str| complain!("{what}");
+        let path = real_servers::program(client.server, npm_dir, Release::Pinned, installs)
+            .map_err(|error| error.to_string())?;
+        // In a folder of their own: another release of a client must not disturb the servers.
+        let package =
+            real_servers::library(client.package, client.release, &npm_dir.join("clients"), installs)
+                .map_err(|error| error.to_string())?;
+        let program = Program {
+            path,
+            args: Vec::new(),
+            path_env: machine.path_env.clone(),
+            model_pause: Duration::ZERO,
+            server_log: None,
+            secrets: machine.secrets.clone(),
+        };
+        let life = root.join(LIVES).join("life.mjs");
+        let script = Script { life, package, export: client.export };
+        let folder = root.join(KEPT).join(client.name);
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| format!("failed to make {}: {error}", folder.display()))?;
+        Ok(Self { client, script, scenario: scenario.clone(), program, folder })
+    }
+
+    async fn compared(&self) -> Result<Account, String> {
+        let real = self.with_real_server("real.jsonl").await?;
+        let options = Options::scenario(self.client.server, self.scenario.clone());
+        let stage = Stage::of_stand_in(options).await.map_err(|error| format!("the stand-in: {error}"))?;
+        let stood_in = self.lived(stage, "stand-in.jsonl").await?;
+        let mut account = Account::of(&real, &stood_in);
+        if !account.holds() {
+            account.leave_out_what_differs(&real, &self.with_real_server("real-again.jsonl").await?);
+        }
+        let file = self.folder.join("differences.txt");
+        std::fs::write(&file, told(account.differences()))
+            .map_err(|error| format!("failed to write {}: {error}", file.display()))?;
+        Ok(account)
+    }
+
+    async fn with_real_server(&self, name: &str) -> Result<Life, String> {
+        let nobody = Arc::new(|_: &_, _: &_| {});
+        let stage =
+            Stage::of_program(&self.scenario, self.client.server, &self.program, &Limits::default(), nobody)
+                .await
+                .map_err(|error| format!("the real server: {error}"))?;
+        self.lived(stage, name).await
+    }
+
+    async fn lived(&self, stage: Stage, name: &str) -> Result<Life, String> {
+        let life = self.script.lived(&stage, self.client.server, &self.folder.join(name)).await;
+        let closed = stage.close(&Limits::default()).await;
+        let life = life.map_err(|why| format!("{name}: {why}"))?;
+        closed.map_err(|error| format!("{name}: {error}"))?;
+        Ok(life)
+    }
+}
