@@ -1,8 +1,10 @@
 //! The folder in which the agent works: snapshots with git's own tree ids, reads and writes that stay inside.
 
+mod repository;
 mod tree;
 
 use crate::world::{FileChange, Found, RestoredFile, Sight};
+pub(crate) use repository::make as make_repository;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;

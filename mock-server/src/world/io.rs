@@ -25,8 +25,25 @@ pub struct WorldConfig {
     pub home: String,
     /// The server's configuration, in the server's own words.
     pub config: Map<String, Value>,
+    /// The skills that lie in the workspace.
+    pub skills: Vec<Skill>,
     /// Shell lines of the agent are run.
     pub runs_shell: bool,
+}
+
+/// A skill: instructions that the agent can load, with files beside them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    /// Its name.
+    pub name: String,
+    /// What it is good for.
+    pub description: Option<String>,
+    /// The file that has it.
+    pub location: String,
+    /// The folder of that file.
+    pub folder: String,
+    /// The instructions.
+    pub content: String,
 }
 
 /// Something that happens to the world.

@@ -87,11 +87,11 @@ mod vcs;
 
 use crate::doc::Operations;
 use crate::profile::Profile;
-pub(crate) use config::configured;
+pub(crate) use config::{configured, merge};
 use ids::Ids;
 pub use io::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
-    Output, Page, PageWish, Refusal, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Sight,
+    Output, Page, PageWish, Refusal, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Sight, Skill,
     Subscription, Ticket, WorldConfig,
 };
 use permission::Permissions;
@@ -211,7 +211,7 @@ impl World {
     #[must_use]
     pub fn new(profile: &'static Profile, mut config: WorldConfig) -> Self {
         config.config = settings_form::whole(config.config);
-        let agents = agents::Agents::new(profile, config.config.clone(), &config.directory, &config.home);
+        let agents = agents::Agents::new(profile, config.config.clone(), agents::Places::of(&config));
         let agents = Arc::new(agents);
         Self {
             profile,
