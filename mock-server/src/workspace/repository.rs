@@ -1,13 +1,14 @@
 //! A fresh workspace as a git repository with one commit, as a recorded one is: the same files make the same commit. No
 //! program is needed for it, but the agent may use its own.
 
-use super::tree::{Blob, Tree, encoded_tree, flat, hex, object, read_project};
+use super::tree::{Blob, LINK, PLAIN, PROGRAM, Tree, encoded_tree, flat, hex, object, read_project};
 use flate2::Compression;
+use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use sha1::{Digest as _, Sha1};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -44,6 +45,49 @@ pub(crate) fn make(root: &Path) -> io::Result<String> {
     }
     fs::write(git.join("index"), index(root, &files)?)?;
     Ok(commit)
+}
+
+/// The files of the commit that is checked out; `None` where git keeps any of them in a way that is not read here.
+pub(crate) fn checked_out(root: &Path) -> Option<BTreeMap<String, Blob>> {
+    let git = root.join(".git");
+    let head = fs::read_to_string(git.join("HEAD")).ok()?;
+    let id = match head.trim().strip_prefix("ref: ") {
+        Some(branch) => fs::read_to_string(git.join(branch)).ok()?,
+        None => head,
+    };
+    let commit = String::from_utf8(kept(&git, id.trim())?).ok()?;
+    let mut files = BTreeMap::new();
+    read_kept_tree(&git, commit.strip_prefix("tree ")?.get(..40)?, "", &mut files)?;
+    Some(files)
+}
+
+fn read_kept_tree(git: &Path, id: &str, prefix: &str, files: &mut BTreeMap<String, Blob>) -> Option<()> {
+    let content = kept(git, id)?;
+    let mut rest = content.as_slice();
+    while !rest.is_empty() {
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (mode, name) = std::str::from_utf8(&rest[..end]).ok()?.split_once(' ')?;
+        let id = hex(rest.get(end + 1..end + 21)?);
+        match mode {
+            "40000" => read_kept_tree(git, &id, &format!("{prefix}{name}/"), files)?,
+            PLAIN => drop(files.insert(format!("{prefix}{name}"), (PLAIN, kept(git, &id)?))),
+            PROGRAM => drop(files.insert(format!("{prefix}{name}"), (PROGRAM, kept(git, &id)?))),
+            LINK => drop(files.insert(format!("{prefix}{name}"), (LINK, kept(git, &id)?))),
+            _ => return None,
+        }
+        rest = &rest[end + 21..];
+    }
+    Some(())
+}
+
+/// What an object holds that has a file of its own.
+fn kept(git: &Path, id: &str) -> Option<Vec<u8>> {
+    let (folder, file) = id.split_at_checked(2)?;
+    let packed = fs::read(git.join("objects").join(folder).join(file)).ok()?;
+    let mut bytes = Vec::new();
+    ZlibDecoder::new(packed.as_slice()).read_to_end(&mut bytes).ok()?;
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    Some(bytes.split_off(end + 1))
 }
 
 fn keep_tree(git: &Path, tree: &Tree) -> io::Result<[u8; 20]> {
@@ -118,6 +162,7 @@ mod tests {
             fs::write(folder.path().join(path), text).unwrap();
         }
         let commit = make(folder.path()).unwrap();
+        assert_eq!(checked_out(folder.path()), Some(flat(&read_project(folder.path()))));
         let git = |args: &[&str]| {
             let mut git = Command::new("git");
             git.args(args).current_dir(folder.path()).env("GIT_CONFIG_GLOBAL", "/dev/null");
