@@ -191,7 +191,7 @@ fn add_skills(answers: &mut Answers, config: &WorldConfig, release: &str) {
         let is_next = known.get("data").is_some();
         let list = if is_next { &mut known["data"] } else { &mut known };
         let Some(list) = list.as_array_mut() else { continue };
-        for skill in &config.skills {
+        for skill in config.skills.iter().filter(|skill| !(is_next && skill.is_foreign)) {
             let Skill { name, description, location, content, .. } = skill;
             let mut told = json!({"name": name});
             if let Some(description) = description {

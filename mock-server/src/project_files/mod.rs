@@ -62,7 +62,8 @@ impl ProjectFiles {
         }
         let others = SKILLS_OF_OTHERS.iter().map(|name| root.join(name).join("skills"));
         let own = folders.iter().flat_map(|folder| ["skill", "skills"].map(|name| folder.join(name)));
-        found.skills = others.chain(own).flat_map(|folder| skills(profile, &folder)).collect();
+        let places = others.map(|folder| (folder, true)).chain(own.map(|folder| (folder, false)));
+        found.skills = places.flat_map(|(folder, is_foreign)| skills(profile, &folder, is_foreign)).collect();
         found
     }
 
@@ -168,7 +169,7 @@ fn mode(name: String, front: Front) -> Value {
     told
 }
 
-fn skills(profile: &Profile, folder: &Path) -> Vec<Skill> {
+fn skills(profile: &Profile, folder: &Path, is_foreign: bool) -> Vec<Skill> {
     let places = files_below(folder).filter(|path| path.file_name().is_some_and(|name| name == SKILL));
     let read = places.filter_map(|path| {
         let text = fs::read_to_string(&path).ok().filter(|text| !is_distrusted(profile, text))?;
@@ -179,6 +180,7 @@ fn skills(profile: &Profile, folder: &Path) -> Vec<Skill> {
             folder: path.parent()?.to_string_lossy().into_owned(),
             location: path.to_string_lossy().into_owned(),
             content: front.text,
+            is_foreign,
         })
     });
     read.collect()

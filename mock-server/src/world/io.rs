@@ -44,6 +44,8 @@ pub struct Skill {
     pub folder: String,
     /// The instructions.
     pub content: String,
+    /// It lies where other programs look for theirs; the next generation does not know it.
+    pub is_foreign: bool,
 }
 
 /// Something that happens to the world.

@@ -27,6 +27,7 @@ impl World {
             location: word(told, "location"),
             folder: ".".to_owned(),
             content: word(told, "content"),
+            is_foreign: false,
         });
         let mut all: Vec<(Skill, bool)> = own.map(|skill| (skill, true)).collect();
         for skill in &self.config.skills {

@@ -343,4 +343,3 @@ fn resumable(child: &str) -> String {
          how to continue or recover. Its prior context is preserved."
     )
 }
-
