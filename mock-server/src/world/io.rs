@@ -1,6 +1,7 @@
 //! The world's vocabulary: what happens to it, and what it does. Whoever drives a world speaks it.
 
 use super::surroundings::{PlaceFound, PlaceWish};
+use super::tools::Skill;
 use crate::model::{ChatRequest, Delta, Usage};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -29,23 +30,6 @@ pub struct WorldConfig {
     pub skills: Vec<Skill>,
     /// Shell lines of the agent are run.
     pub runs_shell: bool,
-}
-
-/// A skill: instructions that the agent can load, with files beside them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skill {
-    /// Its name.
-    pub name: String,
-    /// What it is good for.
-    pub description: Option<String>,
-    /// The file that has it.
-    pub location: String,
-    /// The folder of that file.
-    pub folder: String,
-    /// The instructions.
-    pub content: String,
-    /// It lies where other programs look for theirs; the next generation does not know it.
-    pub is_foreign: bool,
 }
 
 /// Something that happens to the world.

@@ -91,7 +91,7 @@ pub(crate) use config::{configured, merge};
 use ids::Ids;
 pub use io::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
-    Output, Page, PageWish, Refusal, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Sight, Skill,
+    Output, Page, PageWish, Refusal, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Sight,
     Subscription, Ticket, WorldConfig,
 };
 use permission::Permissions;
@@ -101,6 +101,7 @@ pub(crate) use settings_form::whole;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 pub use surroundings::{Browsed, PlaceFound, PlaceWish};
+pub use tools::Skill;
 pub(crate) use tools::place::resolved;
 
 /// What an effect's result is for.

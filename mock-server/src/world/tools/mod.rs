@@ -29,6 +29,7 @@ use outside::Kind;
 use place::{Place, inside, relative, resolved};
 pub(crate) use question::OpenQuestion;
 use serde_json::{Value, json};
+pub use skill::Skill;
 pub(crate) use write::WritePlan;
 
 /// What a call found out before it acts.

@@ -3,8 +3,25 @@
 use super::{Completed, Plan};
 use crate::roster::Roster;
 use crate::world::permission::Wish;
-use crate::world::{Effect, Found, Purpose, Skill, World};
+use crate::world::{Effect, Found, Purpose, World};
 use serde_json::{Value, json};
+
+/// A skill: instructions that the agent can load, with files beside them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    /// Its name.
+    pub name: String,
+    /// What it is good for.
+    pub description: Option<String>,
+    /// The file that has it.
+    pub location: String,
+    /// The folder of that file.
+    pub folder: String,
+    /// The instructions.
+    pub content: String,
+    /// It lies where other programs look for theirs; the next generation does not know it.
+    pub is_foreign: bool,
+}
 
 /// A skill that may be loaded.
 #[derive(Debug, Clone)]
