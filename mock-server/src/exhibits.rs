@@ -4,7 +4,7 @@
 
 use crate::performer::WireReply;
 use crate::providers::{Access, Providers};
-use crate::world::{ApiRequest, WorldConfig, configured, whole};
+use crate::world::{ApiRequest, Skill, WorldConfig, configured, whole};
 use bytes::Bytes;
 use fixtures::recording::{Line, Recording};
 use fixtures::{ServerKind, catalog};
@@ -45,6 +45,7 @@ impl Exhibits {
         recordings.for_each(|recording| read_answers(&recording, config, &mut answers));
         configure(&mut answers, &config.config);
         add_models(&mut answers, &config.config);
+        add_skills(&mut answers, config, *server);
         answers
     }
 
@@ -190,6 +191,34 @@ fn say_of_model(model: &mut Value, said: &Value) {
     }
     for key in ["context", "output"] {
         set(&format!("/limit/{key}"), said.pointer(&format!("/limit/{key}")));
+    }
+}
+
+/// The skills of the workspace, behind those of the release.
+fn add_skills(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
+    for path in ["/skill", "/api/skill"] {
+        let Some((_, _, body)) = answers.get_mut(path) else { continue };
+        let mut known: Value = serde_json::from_str(body).unwrap_or_default();
+        let is_next = known.get("data").is_some();
+        let list = if is_next { &mut known["data"] } else { &mut known };
+        let Some(list) = list.as_array_mut() else { continue };
+        for skill in config.skills.iter().filter(|skill| !(is_next && skill.is_foreign)) {
+            let Skill { name, description, location, content, .. } = skill;
+            let mut told = json!({"name": name});
+            if let Some(description) = description {
+                told["description"] = json!(description);
+            }
+            told["location"] = json!(location);
+            told["content"] = json!(content);
+            if server == ServerKind::Kilo && !is_next {
+                told["trusted"] = json!(false);
+            }
+            match list.iter_mut().find(|known| known["name"] == name.as_str()) {
+                Some(known) => *known = told,
+                None => list.push(told),
+            }
+        }
+        *body = known.to_string();
     }
 }
 

@@ -17,6 +17,7 @@
 //! * `no_json` — why a text is no JSON; `target` — a request's path, taken apart.
 //! * `ignored` — the patterns of `.gitignore`; `surroundings` — the machine around the sessions.
 //! * `socket` — connections that can be reset.
+//! * `project_files` — what the files of a workspace say before anything happens.
 //! * [`fault`] — what breaks, one behaviour a file.
 //! * [`journal`], [`clock`] — what happened, and when.
 //! * `options` — what a stand-in is to be; [`standin`] — the front door; `builder` — the same in the words of a test; `verify` — what a test would not notice.
@@ -38,6 +39,7 @@ mod no_json;
 mod options;
 pub mod performer;
 pub mod profile;
+mod project_files;
 pub mod providers;
 pub mod replay;
 mod roster;

@@ -24,6 +24,8 @@ pub(crate) struct Roster {
     pub(crate) agents_next: Vec<Value>,
     /// As `/command` lists them.
     pub(crate) commands: Vec<Value>,
+    /// As `/skill` lists them.
+    pub(crate) skills: Vec<Value>,
 }
 
 impl Roster {
@@ -51,6 +53,7 @@ impl Roster {
                     let list = match asked.get(&response.exchange) {
                         Some(&"/agent") => &mut roster.agents,
                         Some(&"/command") => &mut roster.commands,
+                        Some(&"/skill") => &mut roster.skills,
                         Some(&"/api/agent") => {
                             if let Some(Value::Array(told)) =
                                 response.body.json().map(|mut told| told["data"].take())

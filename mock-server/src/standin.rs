@@ -15,14 +15,16 @@ use crate::model::Script;
 use crate::options::{Options, Play, StartError};
 use crate::performer::Performer;
 use crate::profile::Profile;
+use crate::project_files::{ProjectFiles, merge_settings};
 use crate::replay::Replay;
 use crate::verify::Unmet;
-use crate::workspace::{Workspace, text_id};
+use crate::workspace::{Workspace, make_repository, text_id};
 use crate::world::WorldConfig;
 use fixtures::fault_plan::Fault;
 use fixtures::recording;
 use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
+use serde_json::Value;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -251,13 +253,14 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
             return Ok((Box::new(replay), recording.header.workspace.clone(), Vec::new()));
         }
     };
-    let folder = match &options.workspace {
+    let made = match &options.workspace {
         Some(_) => None,
         None => Some(
             fresh_folder(scenario)
                 .map_err(|source| StartError::Workspace { path: std::env::temp_dir(), source })?,
         ),
     };
+    let (folder, project) = made.unzip();
     let path = match (&options.workspace, &folder) {
         (Some(path), _) => path.clone(),
         (None, Some(folder)) => folder.path().join("workspace"),
@@ -284,12 +287,16 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         workspace = workspace.and(open);
     }
     let root = workspace.root().to_string_lossy().into_owned();
+    let found = ProjectFiles::read(profile, workspace.root());
+    let mut config = found.settings;
+    merge_settings(&mut config, &Value::Object(scenario.workspace.config.clone()));
     let config = WorldConfig {
         seed: options.seed,
         directory: root.clone(),
-        project: text_id("the first commit of a stand-in's project"),
+        project: project.unwrap_or_else(|| text_id("the first commit of a stand-in's project")),
         home: home.to_string_lossy().into_owned(),
-        config: scenario.workspace.config.clone(),
+        config,
+        skills: found.skills,
         runs_shell: folder.is_some() || options.allow_shell,
     };
     let mind = match &options.model {
@@ -303,7 +310,8 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
     Ok((Box::new(engine), root, folder.into_iter().chain(home_folder).collect()))
 }
 
-fn fresh_folder(scenario: &Scenario) -> std::io::Result<TempDir> {
+/// A folder with a workspace and a home; the id of the workspace's commit.
+fn fresh_folder(scenario: &Scenario) -> std::io::Result<(TempDir, String)> {
     let folder = tempfile::Builder::new().prefix("standin-").tempdir()?;
     let workspace = folder.path().join("workspace");
     std::fs::create_dir(&workspace)?;
@@ -311,7 +319,8 @@ fn fresh_folder(scenario: &Scenario) -> std::io::Result<TempDir> {
     for (path, content) in &scenario.workspace.files {
         write_file(&workspace.join(path), content)?;
     }
-    Ok(folder)
+    let commit = make_repository(&workspace)?;
+    Ok((folder, commit))
 }
 
 fn write_file(path: &Path, content: &str) -> std::io::Result<()> {

@@ -1,8 +1,10 @@
 //! The folder in which the agent works: snapshots with git's own tree ids, reads and writes that stay inside.
 
+mod repository;
 mod tree;
 
 use crate::world::{FileChange, Found, RestoredFile, Sight};
+pub(crate) use repository::make as make_repository;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
@@ -64,9 +66,10 @@ impl Workspace {
         self.index = self.committed.clone().unwrap_or_default();
     }
 
-    /// What has changed since that commit, sorted by path.
+    /// What has changed since the commit that is checked out, else since that one, sorted by path.
     pub(crate) fn since_commit(&self) -> Vec<FileChange> {
-        self.committed.as_ref().map(|committed| differences(committed, &self.files())).unwrap_or_default()
+        let committed = repository::checked_out(&self.root).or_else(|| self.committed.clone());
+        committed.map(|committed| differences(&committed, &self.files())).unwrap_or_default()
     }
 
     fn files(&self) -> BTreeMap<String, Blob> {

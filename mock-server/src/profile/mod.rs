@@ -124,8 +124,8 @@ pub struct Profile {
     pub keeps_narrow_questions: bool,
     /// Searches take options: lines around, a limit, letters as they stand, any case; and a pattern may be absolute.
     pub search_options: bool,
-    /// The skills that the server comes with.
-    pub skills: &'static [&'static str],
+    /// A skill that the server comes with has no files beside it.
+    pub own_skills_stand_alone: bool,
     /// A search for lines in one file searches it alone, not all of its folder.
     pub searches_one_file: bool,
     /// An agent that follows another one in a session is told so.
@@ -161,6 +161,16 @@ pub struct Profile {
     pub project_config: &'static str,
     /// They are read there, too, and changes of settings are told.
     pub reads_project_config: bool,
+    /// The files of a workspace that hold settings, the later ones counting more.
+    pub project_settings: &'static [&'static str],
+    /// The folders of a workspace that hold settings, agents, commands and skills, alike.
+    pub settings_folders: &'static [&'static str],
+    /// The files of settings there, alike.
+    pub folder_settings: &'static [&'static str],
+    /// What the server lets git ignore there.
+    pub settings_ignored: &'static str,
+    /// What stands in a workspace is told nothing of the server's environment, and its skills are told not to be trusted.
+    pub distrusts_files: bool,
     /// The address of the schema that is written into a file of settings.
     pub config_schema: &'static str,
     /// Of a project, only the directories in which sessions worked are kept before and after a step (else, beside

@@ -11,8 +11,8 @@ use std::path::Path;
 /// The content of a folder, as git sees it.
 #[derive(Default)]
 pub(super) struct Tree {
-    files: BTreeMap<String, Blob>,
-    folders: BTreeMap<String, Tree>,
+    pub(super) files: BTreeMap<String, Blob>,
+    pub(super) folders: BTreeMap<String, Tree>,
 }
 
 /// A file as git keeps it: its mode and its content. Of a link that is where it leads to.
@@ -112,11 +112,16 @@ fn flatten(tree: &Tree, prefix: &str, files: &mut BTreeMap<String, Blob>) {
     }
 }
 
-/// Git sorts a folder as if its name ended in a slash.
+/// The id of a folder's tree.
 pub(super) fn tree_id(tree: &Tree) -> [u8; 20] {
+    object("tree", &encoded_tree(tree)).0
+}
+
+/// A tree as git writes it, which sorts a folder as if its name ended in a slash.
+pub(super) fn encoded_tree(tree: &Tree) -> Vec<u8> {
     let mut entries: Vec<(String, &str, &str, [u8; 20])> = Vec::new();
     for (name, (mode, content)) in &tree.files {
-        entries.push((name.clone(), mode, name, object_id("blob", content)));
+        entries.push((name.clone(), mode, name, object("blob", content).0));
     }
     for (name, inner) in &tree.folders {
         entries.push((format!("{name}/"), "40000", name, tree_id(inner)));
@@ -127,20 +132,20 @@ pub(super) fn tree_id(tree: &Tree) -> [u8; 20] {
         body.extend_from_slice(format!("{mode} {name}\0").as_bytes());
         body.extend_from_slice(&id);
     }
-    object_id("tree", &body)
+    body
 }
 
-fn object_id(kind: &str, content: &[u8]) -> [u8; 20] {
-    let mut hash = Sha1::new();
-    hash.update(format!("{kind} {}\0", content.len()));
-    hash.update(content);
-    hash.finalize().into()
+/// An object of git: its id, and its bytes.
+pub(super) fn object(kind: &str, content: &[u8]) -> ([u8; 20], Vec<u8>) {
+    let mut bytes = format!("{kind} {}\0", content.len()).into_bytes();
+    bytes.extend_from_slice(content);
+    (Sha1::digest(&bytes).into(), bytes)
 }
 
 /// The id that git gives a text, as the stand-in's stand-in for the id of a first commit.
 #[must_use]
 pub fn text_id(text: &str) -> String {
-    hex(&object_id("blob", text.as_bytes()))
+    hex(&object("blob", text.as_bytes()).0)
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {

@@ -39,6 +39,8 @@ const NO_TEMPLATES: [&str; 3] = ["goal", "resume-claude", "resume-codex"];
 const INIT: &str = "init";
 /// Names that the client knows by itself.
 const OF_CLIENT: [&str; 2] = ["compact", "summarize"];
+/// The command that is counted apart.
+const REVIEW: &str = "review";
 /// How long a line of a template may run.
 const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
 /// What an address of a file hides.
@@ -146,7 +148,8 @@ impl World {
         }
         let taken =
             |commands: &[(String, Value)], name: &str| commands.iter().any(|(known, _)| known == name);
-        let skills: Vec<_> = skills.into_iter().filter(|(name, _)| !taken(&commands, name)).collect();
+        let skills = skills.into_iter().chain(self.skill_commands());
+        let skills: Vec<_> = skills.filter(|(name, _)| !taken(&commands, name)).collect();
         commands.extend(skills);
         let worktree = self.worktree_of(directory);
         for (_, told) in &mut commands {
@@ -253,6 +256,11 @@ impl World {
         if self.profile.names_commands {
             let title = format!("/{} {}", executed.name, executed.arguments);
             first["metadata"] = json!({"kilo": {"injected": {"title": title.trim()}}});
+            if executed.name == REVIEW {
+                for (key, value) in [("mode", REVIEW), ("feature", "code_reviews"), ("command", REVIEW)] {
+                    first["metadata"][key] = json!(value);
+                }
+            }
         }
         let sent = wish["parts"].as_array().cloned().unwrap_or_default();
         let parts = if is_task {
@@ -308,10 +316,7 @@ impl World {
 /// A command of the settings, as it is told.
 fn of_settings(name: &str, wanted: &Value, keys: &[&str]) -> Value {
     let template = wanted["template"].as_str().unwrap_or_default();
-    let mut hints: Vec<&str> = NUMBERED.find_iter(template).map(|found| found.as_str()).collect();
-    hints.sort_unstable();
-    hints.dedup();
-    hints.extend(template.contains("$ARGUMENTS").then_some("$ARGUMENTS"));
+    let hints = hints(template);
     let told = keys.iter().map(|key| {
         let value = match *key {
             "name" => json!(name),
@@ -322,6 +327,15 @@ fn of_settings(name: &str, wanted: &Value, keys: &[&str]) -> Value {
         ((*key).to_owned(), value)
     });
     Value::Object(told.collect())
+}
+
+/// The places of a template that are filled in.
+pub(super) fn hints(template: &str) -> Vec<&str> {
+    let mut hints: Vec<&str> = NUMBERED.find_iter(template).map(|found| found.as_str()).collect();
+    hints.sort_unstable();
+    hints.dedup();
+    hints.extend(template.contains("$ARGUMENTS").then_some("$ARGUMENTS"));
+    hints
 }
 
 /// The template with what was said in its places: the last numbered place takes the rest.

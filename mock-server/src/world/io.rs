@@ -1,6 +1,7 @@
 //! The world's vocabulary: what happens to it, and what it does. Whoever drives a world speaks it.
 
 use super::surroundings::{PlaceFound, PlaceWish};
+use super::tools::Skill;
 use crate::model::{ChatRequest, Delta, Usage};
 use crate::providers::Access;
 use bytes::Bytes;
@@ -26,6 +27,8 @@ pub struct WorldConfig {
     pub home: String,
     /// The server's configuration, in the server's own words.
     pub config: Map<String, Value>,
+    /// The skills that lie in the workspace.
+    pub skills: Vec<Skill>,
     /// Shell lines of the agent are run.
     pub runs_shell: bool,
 }

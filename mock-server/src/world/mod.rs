@@ -88,7 +88,7 @@ mod vcs;
 
 use crate::doc::Operations;
 use crate::profile::Profile;
-pub(crate) use config::configured;
+pub(crate) use config::{configured, merge};
 use ids::Ids;
 pub use io::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
@@ -102,6 +102,7 @@ pub(crate) use settings_form::whole;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 pub use surroundings::{Browsed, PlaceFound, PlaceWish};
+pub use tools::Skill;
 pub(crate) use tools::place::resolved;
 
 /// What an effect's result is for.
@@ -212,7 +213,7 @@ impl World {
     #[must_use]
     pub fn new(profile: &'static Profile, mut config: WorldConfig) -> Self {
         config.config = settings_form::whole(config.config);
-        let agents = agents::Agents::new(profile, config.config.clone(), &config.directory, &config.home);
+        let agents = agents::Agents::new(profile, config.config.clone(), agents::Places::of(&config));
         let agents = Arc::new(agents);
         Self {
             profile,

@@ -1,7 +1,7 @@
 //! What the world asks about agents: is there one, what does it want, who works by default.
 
 use super::super::{ApiRequest, Ticket, World};
-use super::{Agent, Agents};
+use super::{Agent, Agents, Places};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl World {
     /// The settings are others: so are those who can work.
     pub(in super::super) fn gather_agents(&mut self) {
         let settings = self.all_settings();
-        let agents = Agents::new(self.profile, settings, &self.config.directory, &self.config.home);
+        let agents = Agents::new(self.profile, settings, Places::of(&self.config));
         self.agents = Arc::new(agents);
         self.permissions.obey(Arc::clone(&self.agents));
     }
@@ -80,7 +80,7 @@ mod tests {
     fn who_is_not_there_is_told_beside_those_who_are_and_show_themselves() {
         let settings = json!({"agent": {"plan": {"disable": true}, "ghost": {"hidden": true}}});
         let settings = settings.as_object().cloned().unwrap();
-        let agents = Agents::new(Profile::of(ServerKind::Opencode), settings, "/w", "/h");
+        let agents = Agents::new(Profile::of(ServerKind::Opencode), settings, Places::default());
         let error = not_found("nobody", agents.all());
         assert_eq!(
             error["data"]["message"],

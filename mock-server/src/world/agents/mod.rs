@@ -6,6 +6,7 @@
 mod met;
 mod rules;
 
+use super::WorldConfig;
 use super::rules::{Rule, of_config};
 use crate::profile::Profile;
 use crate::roster::Roster;
@@ -35,9 +36,27 @@ pub(crate) struct Agent {
 pub(crate) struct Agents {
     profile: &'static Profile,
     settings: Map<String, Value>,
+    places: Places,
+    all: OnceLock<Vec<Agent>>,
+}
+
+/// Where those who work are, as their rules name it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places {
     directory: String,
     home: String,
-    all: OnceLock<Vec<Agent>>,
+    /// The folders of skills: all may go there.
+    skills: Vec<String>,
+}
+
+impl Places {
+    pub(crate) fn of(config: &WorldConfig) -> Self {
+        Self {
+            directory: config.directory.clone(),
+            home: config.home.clone(),
+            skills: config.skills.iter().map(|skill| skill.folder.clone()).collect(),
+        }
+    }
 }
 
 impl Agent {
@@ -70,20 +89,9 @@ impl Agent {
 }
 
 impl Agents {
-    /// Those of a profile with these settings, which are whole; `directory` and `home` are where it stands.
-    pub(crate) fn new(
-        profile: &'static Profile,
-        settings: Map<String, Value>,
-        directory: &str,
-        home: &str,
-    ) -> Self {
-        Self {
-            profile,
-            settings,
-            directory: directory.to_owned(),
-            home: home.to_owned(),
-            all: OnceLock::new(),
-        }
+    /// Those of a profile with these settings, which are whole.
+    pub(crate) fn new(profile: &'static Profile, settings: Map<String, Value>, places: Places) -> Self {
+        Self { profile, settings, places, all: OnceLock::new() }
     }
 
     /// All, in the order in which they are told.
@@ -129,7 +137,7 @@ impl Agents {
     /// Those of the release, then those that only the settings know; by name, but for the one who works by default.
     fn gathered(&self) -> Vec<Agent> {
         let roster = Roster::of(self.profile.server);
-        let book = Rulebook::of(self.profile, roster, &self.settings, &self.directory, &self.home);
+        let book = Rulebook::of(self.profile, roster, &self.settings, &self.places);
         let mut agents: Vec<Agent> = Vec::new();
         for told in &roster.agents {
             let Value::Object(told) = book.moved(told) else { continue };
@@ -154,7 +162,8 @@ impl Agents {
                 }
             };
             let is_native = told.get("native") == Some(&Value::Bool(true));
-            let own = wanted.as_object().map(|wanted| of_config(wanted, &self.home)).unwrap_or_default();
+            let own =
+                wanted.as_object().map(|wanted| of_config(wanted, &self.places.home)).unwrap_or_default();
             book.add(name, is_native, &mut rules, own);
             agents.push(Agent::of(self.changed(told, wanted), rules));
         }
@@ -207,7 +216,7 @@ mod tests {
 
     fn agents(server: ServerKind, settings: &Value) -> Agents {
         let settings = crate::world::settings_form::whole(settings.as_object().cloned().unwrap());
-        Agents::new(Profile::of(server), settings, "/w", "/h")
+        Agents::new(Profile::of(server), settings, Places::default())
     }
 
     #[test]

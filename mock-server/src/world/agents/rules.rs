@@ -3,6 +3,7 @@
 
 use super::super::rules::{Action, Rule, Source, matches, of_config};
 use super::super::tools::place::{relative, resolved};
+use super::Places;
 use crate::profile::{Profile, SettingsPlace};
 use crate::roster::Roster;
 use serde_json::{Map, Value, json};
@@ -17,8 +18,7 @@ const DANGEROUS: [&str; 7] =
 pub(super) struct Rulebook<'a> {
     profile: &'static Profile,
     roster: &'a Roster,
-    directory: &'a str,
-    home: &'a str,
+    places: &'a Places,
     /// What the settings say to all.
     settings: Vec<Rule>,
     /// A rule for the tools of each server of tools, for agents that are told about them.
@@ -34,8 +34,7 @@ impl<'a> Rulebook<'a> {
         profile: &'static Profile,
         roster: &'a Roster,
         settings: &Map<String, Value>,
-        directory: &'a str,
-        home: &'a str,
+        places: &'a Places,
     ) -> Self {
         let servers = settings.get("mcp").and_then(Value::as_object).into_iter().flatten();
         let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
@@ -46,9 +45,8 @@ impl<'a> Rulebook<'a> {
         let mut book = Self {
             profile,
             roster,
-            directory,
-            home,
-            settings: of_config(settings, home),
+            places,
+            settings: of_config(settings, &places.home),
             servers: servers.collect(),
             base: Vec::new(),
             last: None,
@@ -68,9 +66,20 @@ impl<'a> Rulebook<'a> {
 
     /// What was recorded of an agent, with the folders of this place.
     pub(super) fn moved(&self, told: &Value) -> Value {
-        let Self { roster, directory, home, .. } = self;
+        let (roster, Places { directory, home, skills }) = (self.roster, self.places);
         let moved = |text: &str| text.replace(&roster.workspace, directory).replace(&roster.home, home);
         let mut moved: Value = serde_json::from_str(&moved(&told.to_string())).unwrap_or_default();
+        let own = format!("{home}/tmp/{}/*", self.profile.server.word());
+        if let Some(rules) = moved["permission"].as_array_mut() {
+            // Who may go to the server's own folder may go to those of the skills.
+            let spread = |rule: Value| {
+                let skills = skills.iter().filter(|_| rule["pattern"] == own.as_str());
+                let more: Vec<Value> =
+                    skills.map(|skill| with_pattern(&rule, &format!("{skill}/*"))).collect();
+                std::iter::once(rule).chain(more)
+            };
+            *rules = std::mem::take(rules).into_iter().flat_map(spread).collect();
+        }
         for rule in moved["permission"].as_array_mut().into_iter().flatten() {
             if let Some(way) = rule["pattern"].as_str().and_then(|pattern| self.way(pattern)) {
                 rule["pattern"] = json!(way);
@@ -83,7 +92,7 @@ impl<'a> Rulebook<'a> {
     fn way(&self, pattern: &str) -> Option<String> {
         let path = pattern.starts_with("../").then(|| resolved(&self.roster.workspace, pattern))?;
         let inside = path.strip_prefix(&self.roster.home)?;
-        Some(relative(self.directory, &format!("{}{inside}", self.home)))
+        Some(relative(&self.places.directory, &format!("{}{inside}", self.places.home)))
     }
 
     fn recorded(&self, told: &Value) -> Vec<Rule> {
@@ -244,6 +253,12 @@ impl<'a> Rulebook<'a> {
     }
 }
 
+fn with_pattern(rule: &Value, pattern: &str) -> Value {
+    let mut rule = rule.clone();
+    rule["pattern"] = json!(pattern);
+    rule
+}
+
 /// Where the rules about a permission begin that end a list.
 fn start_of_last(rules: &[Rule], permission: &str) -> usize {
     rules.iter().rposition(|rule| rule.permission != permission).map_or(0, |at| at + 1)
@@ -269,7 +284,9 @@ mod tests {
         for server in [ServerKind::Kilo, ServerKind::Opencode] {
             let roster = Roster::of(server);
             let settings = Map::new();
-            let book = Rulebook::of(Profile::of(server), roster, &settings, &roster.workspace, &roster.home);
+            let places =
+                Places { directory: roster.workspace.clone(), home: roster.home.clone(), skills: Vec::new() };
+            let book = Rulebook::of(Profile::of(server), roster, &settings, &places);
             for told in &roster.agents {
                 let mut rules = book.of_release(told.as_object().unwrap());
                 book.close(told["name"].as_str().unwrap(), &mut rules);

@@ -13,6 +13,7 @@ pub(in crate::world) mod place;
 mod question;
 mod read;
 mod search;
+mod skill;
 mod task;
 mod todos;
 mod webfetch;
@@ -28,6 +29,7 @@ use outside::Kind;
 use place::{Place, inside, relative, resolved};
 pub(crate) use question::OpenQuestion;
 use serde_json::{Value, json};
+pub use skill::Skill;
 pub(crate) use write::WritePlan;
 
 /// What a call found out before it acts.
@@ -51,6 +53,8 @@ pub(crate) enum Plan {
     Fetch(webfetch::FetchPlan),
     /// Look for files or lines.
     Search(Box<search::SearchPlan>),
+    /// Load instructions.
+    Skill(Box<skill::SkillPlan>),
     /// Write down what is to be done.
     Todos(todos::TodoPlan),
 }
@@ -58,8 +62,6 @@ pub(crate) enum Plan {
 impl World {
     /// The arguments are whole, and all that was on its way is done.
     pub(crate) fn start_call(&mut self, session: &str, call: usize) {
-        let skill = self.text_argument(session, call, "name").unwrap_or_default();
-        let is_unknown_skill = !self.profile.skills.contains(&skill.as_str());
         let Some(run) = self.run_mut(session) else { return };
         let Some(starting) = run.calls.get(call) else { return };
         match starting.tool.as_str() {
@@ -74,13 +76,9 @@ impl World {
             "question" => self.start_question(session, call),
             "todowrite" => self.start_todos(session, call),
             STRUCTURED => self.take_structured(session, call),
-            "skill" if is_unknown_skill => {
-                let known = self.profile.skills.join(", ");
-                let message = format!("Skill \"{skill}\" not found. Available skills: {known}");
-                self.fail_call(session, call, &message);
-            }
+            "skill" => self.start_skill(session, call),
             other => {
-                let known = "bash, edit, glob, grep, question, read, task, todowrite, webfetch, write";
+                let known = "bash, edit, glob, grep, question, read, skill, task, todowrite, webfetch, write";
                 let message =
                     format!("standin does not perform the tool '{other}' yet; it performs: {known}");
                 self.fail_call(session, call, &message);
@@ -111,6 +109,7 @@ impl World {
             Plan::Task(_) => self.give_task(session, call),
             Plan::Write(plan) => self.write(session, call, &plan),
             Plan::Leave(plan) => self.leave(session, call, *plan),
+            Plan::Skill(plan) => self.load_skill(session, call, &plan),
             Plan::Todos(plan) => self.write_todos(session, call, &plan),
             // Nobody has to allow them: an edit has become a write by then.
             Plan::Ask(_) | Plan::Edit(_) => {}
@@ -125,6 +124,7 @@ impl World {
             (_, Err(message)) => self.fail_call(session, call, &message),
             (Some(Plan::Edit(plan)), Ok(found)) => self.file_to_edit(session, call, &plan, &found),
             (Some(Plan::Search(plan)), Ok(found)) => self.searched(session, call, &plan, &found),
+            (Some(Plan::Skill(plan)), Ok(found)) => self.skill_files_found(session, call, &plan, &found),
             (Some(Plan::Write(plan)), Ok(found)) => self.file_to_write(session, call, plan, found),
             (
                 Some(

@@ -264,7 +264,7 @@ impl World {
             message.or_else(|| error["name"].as_str()).unwrap_or_default().to_owned()
         });
         if self.profile.subagent_rules {
-            return error;
+            return error.map(|why| format!("{why}\n{}", resumable(child)));
         }
         let failed = || {
             let is_failed = |part: &&Value| {
@@ -334,4 +334,12 @@ fn told(session: &str, child: &str) -> Value {
 
 fn denial(permission: &str) -> Rule {
     Rule::new(permission, "*", Action::Deny, Source::Session)
+}
+
+/// How the agent can take up again what another one has not done.
+fn resumable(child: &str) -> String {
+    format!(
+        "This subagent session can be resumed: call the task tool again with task_id=\"{child}\" and a prompt describing \
+         how to continue or recover. Its prior context is preserved."
+    )
 }
