@@ -67,10 +67,6 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
         Err(error) => return Outcome::Untestable(format!("failed to start a runtime: {error}")),
     };
     let servers = arguments.server.map_or_else(|| ServerKind::ALL.to_vec(), |server| vec![server]);
-    let walks = match walks(arguments) {
-        Ok(walks) => walks,
-        Err(why) => return Outcome::Misuse(why),
-    };
     let npm_dir = arguments.npm_dir.clone().unwrap_or_else(|| machine.default_npm_dir());
     let mut outcomes = Vec::new();
     for server in servers {
@@ -89,6 +85,10 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
             model_pause: Duration::ZERO,
             server_log: None,
             secrets: machine.secrets.clone(),
+        };
+        let walks = match walks(arguments, server) {
+            Ok(walks) => walks,
+            Err(why) => return Outcome::Misuse(why),
         };
         for walk in &walks {
             let piece = Piece { name: walk.name.clone(), scenario: walk.scenario.clone(), server };
@@ -110,10 +110,12 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
 }
 
 /// What is to be walked.
-fn walks(arguments: &Arguments) -> Result<Vec<Walk>, String> {
+fn walks(arguments: &Arguments, server: ServerKind) -> Result<Vec<Walk>, String> {
     if arguments.scenario.is_empty() {
         let seeds = arguments.seed..arguments.seed.saturating_add(arguments.count);
-        return seeds.map(|seed| Walk::of(seed, arguments.steps).map_err(|e| e.to_string())).collect();
+        return seeds
+            .map(|seed| Walk::of(seed, arguments.steps, server).map_err(|e| e.to_string()))
+            .collect();
     }
     let read = |path: &PathBuf| {
         let text = std::fs::read_to_string(path)

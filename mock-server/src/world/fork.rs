@@ -1,7 +1,7 @@
 //! A session's copy: the same conversation up to a prompt, with ids of its own.
 
 use super::routes::body_of;
-use super::session::{Message, NewSession, merge};
+use super::session::{Message, NewSession};
 use super::tokens::Tokens;
 use super::{ApiRequest, World};
 use serde_json::{Value, json};
@@ -21,23 +21,14 @@ impl World {
         let copied: Vec<Message> = source.messages[..until.unwrap_or(source.messages.len())].to_vec();
         let wish = NewSession {
             title: Some(forked_title(&source.title)),
+            source: Some(id.to_owned()),
             metadata: source.metadata.clone(),
             model: if self.profile.forks_keep_model { model_at(source, before) } else { None },
             ..NewSession::default()
         };
         let diff = source.diff.clone();
-        if self.profile.tells_sandbox {
-            let state = json!({"directory": directory, "enabled": false, "available": true, "version": 0});
-            let fork = self.create_session_quietly(&directory, wish);
-            let mut properties = json!({"sessionID": fork});
-            merge(&mut properties, state);
-            self.emit_outside_project(&directory, "sandbox.status.changed", properties);
-            self.emit_created(&fork);
-            self.copy_messages(request.ticket, &fork, copied, diff);
-        } else {
-            let fork = self.create_session(&directory, wish);
-            self.copy_messages(request.ticket, &fork, copied, diff);
-        }
+        let fork = self.create_session(&directory, wish);
+        self.copy_messages(request.ticket, &fork, copied, diff);
     }
 
     fn copy_messages(&mut self, ticket: u64, fork: &str, copied: Vec<Message>, diff: Vec<Value>) {

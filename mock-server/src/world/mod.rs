@@ -17,6 +17,7 @@
 //! * `tools` — what the agent's tools do, one file each.
 //! * `permission` — who may do what; `consent` — what a person answers; `rules` — what the rules say.
 //! * `ghost` — a session that is deleted while its turn runs.
+//! * `sandbox` — whether a session's commands are kept apart.
 //! * `circles` — the same call again and again.
 //! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `projects`, `vcs`,
 //!   `config`, `accounts`, `mcp`, `signals`; `instance` — a directory that somebody has named, until it is disposed of.
@@ -70,6 +71,7 @@ mod revert;
 mod routes;
 mod rules;
 mod run;
+mod sandbox;
 mod session;
 mod sessions;
 mod settings_form;

@@ -162,24 +162,14 @@ impl World {
     /// A new session for a task.
     fn session_for_task(&mut self, session: &str, plan: &TaskPlan) -> Option<String> {
         let directory = self.sessions.get(session)?.directory.clone();
-        let child = self.create_session_quietly(
-            &directory,
-            NewSession {
-                title: Some(format!("{} (@{} subagent)", plan.description, plan.agent)),
-                parent: Some(session.to_owned()),
-                agent: Some(plan.agent.clone()),
-                permission: Some(self.rules_for_task(session, plan)),
-                ..NewSession::default()
-            },
-        );
-        if self.profile.subagent_rules {
-            let status = json!({
-                "sessionID": child, "directory": directory, "enabled": false, "available": true, "version": 0,
-            });
-            self.emit_outside_project(&directory, "sandbox.status.changed", status);
-        }
-        self.emit_created(&child);
-        Some(child)
+        let wish = NewSession {
+            title: Some(format!("{} (@{} subagent)", plan.description, plan.agent)),
+            parent: Some(session.to_owned()),
+            agent: Some(plan.agent.clone()),
+            permission: Some(self.rules_for_task(session, plan)),
+            ..NewSession::default()
+        };
+        Some(self.create_session(&directory, wish))
     }
 
     fn tools_taken_away(&self, agent: &str) -> Value {
