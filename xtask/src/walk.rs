@@ -22,6 +22,8 @@ use std::time::Duration;
 
 /// Where walks are written that the stand-in does not walk as the real server does.
 const KEPT: &str = "target/walk";
+/// No turn of a walk takes longer.
+const IDLE: Duration = Duration::from_secs(30);
 /// So many differences tell where to look; the others mostly follow from them.
 const SHOWN: usize = 6;
 
@@ -160,7 +162,7 @@ impl Both<'_> {
     fn by_real_server(&self, name: &str) -> Result<Recording, String> {
         let real = self
             .runtime
-            .block_on(self.piece.by_program(self.program, &Limits::default()))
+            .block_on(self.piece.by_program(self.program, &Limits { idle: IDLE, ..Limits::default() }))
             .map_err(|error| format!("the real server: {error}"))?;
         self.kept(&real.recording, &real.secrets, name)
     }

@@ -1,6 +1,7 @@
 //! The steps of a walk that change what is there: sessions, messages, parts.
 
 use super::person::{Person, Session};
+use fixtures::ServerKind;
 use serde_json::json;
 
 impl Person {
@@ -13,19 +14,22 @@ impl Person {
         let name = self.word("s");
         let mut session = Session { name: name.clone(), ..Session::default() };
         let mut target = "POST /session".to_owned();
-        let json = match self.below(10) {
+        let json = match self.below(12) {
             0..=2 => json!({}),
-            3..=6 => json!({"title": "A walk"}),
-            7 => json!({"metadata": {"of": "a walk"}, "title": "Known"}),
-            8 if !self.sessions.is_empty() => {
+            3..=8 => json!({"title": "A walk"}),
+            9 => json!({"metadata": {"of": "a walk"}, "title": "Known"}),
+            10 if !self.sessions.is_empty() => {
                 let parent = self.alive();
+                session.parent = Some(self.sessions[parent].name.clone());
                 json!({"parentID": self.name(parent)})
             }
-            _ => {
+            // Another instance that runs confuses Kilo's server about where it is.
+            11 if self.server == ServerKind::Opencode => {
                 target = "POST /session?directory=${workspace}/src".to_owned();
                 session.is_elsewhere = true;
                 json!({"title": "Elsewhere"})
             }
+            _ => json!({"title": "One more"}),
         };
         self.request(&target, Some(&json), &[(&name, "/id")]);
         self.sessions.push(session);
@@ -57,9 +61,13 @@ impl Person {
         let at = if self.rarely(50) { self.message_of(session) } else { None };
         let json = at.map_or_else(|| json!({}), |message| json!({"messageID": message}));
         self.request(&format!("POST /session/{name}/fork"), Some(&json), &[(&fork, "/id")]);
-        // It is made where the request means, and not where the other one is.
-        let fork =
-            Session { name: fork, has_prompted: of.has_prompted, is_odd: of.is_odd, ..Session::default() };
+        let fork = Session {
+            name: fork,
+            has_prompted: of.has_prompted,
+            is_odd: of.is_odd,
+            is_elsewhere: of.is_elsewhere,
+            ..Session::default()
+        };
         self.sessions.push(fork);
     }
 
@@ -123,8 +131,13 @@ impl Person {
         }
         let session = self.alive();
         let name = self.name(session);
-        // Its children go with it; what is done to them is answered as it is to what never was.
-        self.sessions.remove(session);
+        let mut gone = vec![self.sessions.remove(session).name];
+        // Its children go with it.
+        while let Some(of) = gone.pop() {
+            let is_child = |session: &mut Session| session.parent.as_ref() == Some(&of);
+            gone.extend(self.sessions.extract_if(.., is_child).map(|child| child.name));
+            self.gone.push(of);
+        }
         self.request(&format!("DELETE /session/{name}"), None, &[]);
         self.request(&format!("GET /session/{name}"), None, &[]);
     }

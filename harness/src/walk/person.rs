@@ -17,6 +17,8 @@ pub(super) struct Session {
     /// Words for a message and for a part of it.
     pub(super) parts: Vec<(String, String)>,
     pub(super) has_prompted: bool,
+    /// The name of the session that it goes with.
+    pub(super) parent: Option<String>,
     /// Who works there, or what is allowed, is not what the agent's words reckon with.
     pub(super) is_odd: bool,
     /// Its events are told to others.
@@ -30,6 +32,8 @@ pub(super) struct Person {
     pub(super) steps: Vec<String>,
     /// What was said, by its place among the words.
     said: Vec<bool>,
+    /// Names of sessions that are deleted.
+    pub(super) gone: Vec<String>,
     /// Words that the agent asks about no more.
     pub(super) allowed: Vec<&'static str>,
     random: ChaCha8Rng,
@@ -43,6 +47,7 @@ impl Person {
             sessions: Vec::new(),
             steps: Vec::new(),
             said: vec![false; WORDS.len()],
+            gone: Vec::new(),
             allowed: Vec::new(),
             random: ChaCha8Rng::seed_from_u64(seed),
             words: 0,
@@ -155,6 +160,8 @@ impl Person {
     pub(super) fn rests(&mut self, seconds: &str) {
         let json = json!({"agent": "general", "command": format!("sleep {seconds}")});
         self.sends("POST /session/${pause}/shell", Some(&json), &[], ", session = \"pause\"");
+        // Whatever else became idle meanwhile is behind.
+        self.awaits("session.idle", "${pause}", None);
     }
 }
 

@@ -11,7 +11,6 @@ const OF_THE_SERVER: &[&str] = &[
     "/session?limit=2",
     "/session?roots=true",
     "/session?search=walk",
-    "/session?directory=${workspace}/src",
     "/session?directory=${workspace}",
     "/session?scope=project&path=src",
     "/session/status",
@@ -20,7 +19,6 @@ const OF_THE_SERVER: &[&str] = &[
     "/project",
     "/project/current",
     "/path",
-    "/path?directory=${workspace}/src",
     "/vcs",
     "/global/health",
     "/agent",
@@ -74,6 +72,12 @@ impl Person {
     pub(super) fn is_wrong(&mut self) {
         let session = self.alive();
         let name = self.name(session);
+        let gone = self.gone.clone();
+        if self.rarely(30)
+            && let Some(gone) = self.pick(&gone)
+        {
+            return self.asks_a_gone_one(&format!("${{{gone}}}"));
+        }
         let wrong: [(String, Option<Value>); 14] = [
             ("GET /session/ses_nosuch0000".into(), None),
             ("GET /session/abc".into(), None),
@@ -92,6 +96,36 @@ impl Person {
         ];
         if let Some((line, json)) = self.pick(&wrong) {
             self.request(&line, json.as_ref(), &[]);
+        }
+    }
+
+    /// Wants something of a session that is deleted.
+    fn asks_a_gone_one(&mut self, name: &str) {
+        let parts = json!({"parts": [{"type": "text", "text": "still there?"}]});
+        let line = json!({"agent": "general", "command": "true"});
+        let model = json!({"providerID": "fake", "modelID": "fake"});
+        let command = json!({"command": "hail", "arguments": ""});
+        let wishes: [(&str, &str, Option<Value>); 14] = [
+            ("POST", "/message", Some(parts)),
+            ("POST", "/shell", Some(line)),
+            ("POST", "/summarize", Some(model)),
+            ("POST", "/command", Some(command)),
+            ("POST", "/fork", Some(json!({}))),
+            ("POST", "/abort", None),
+            ("POST", "/revert", Some(json!({"messageID": "msg_nosuch0000"}))),
+            ("POST", "/unrevert", None),
+            ("PATCH", "", Some(json!({"title": "Late"}))),
+            ("DELETE", "", None),
+            ("GET", "/message", None),
+            ("GET", "/children", None),
+            ("GET", "/todo", None),
+            ("GET", "/diff", None),
+        ];
+        if let Some((method, what, json)) = self.pick(&wishes) {
+            if what == "/command" {
+                self.needs("greet");
+            }
+            self.request(&format!("{method} /session/{name}{what}"), json.as_ref(), &[]);
         }
     }
 }

@@ -64,10 +64,14 @@ impl Person {
         self.needs(word.word);
         let name = self.name(session);
         let body = Self::body(word, more);
-        if self.rarely(20) {
+        if self.rarely(20) && !self.sessions[session].is_elsewhere {
             self.request(&format!("POST /session/{name}/prompt_async"), Some(&body), &[]);
         } else {
             self.request(&format!("POST /session/{name}/message"), Some(&body), &[]);
+        }
+        if word.way == Way::Refused && !self.sessions[session].is_elsewhere {
+            // A turn that fails is told to be over twice.
+            self.awaits("session.idle", &name, None);
         }
         self.ends(session);
         let known = !self.sessions[session].is_odd && word.way != Way::Refused && more.get("more").is_none();
@@ -78,7 +82,7 @@ impl Person {
     fn ends(&mut self, session: usize) {
         self.sessions[session].has_prompted = true;
         if self.sessions[session].is_elsewhere {
-            return self.rests("1.2");
+            return self.rests("1.6");
         }
         let name = self.name(session);
         self.awaits("session.idle", &name, None);
@@ -192,10 +196,9 @@ impl Person {
         self.needs("greet");
         let (name, child) = (self.name(session), self.word("s"));
         self.request(&format!("GET /session/{name}/children"), None, &[(&child, "/0/id")]);
-        if !self.sessions.iter().any(|session| session.name == child) {
-            let child = Session { name: child, has_prompted: true, is_odd: true, ..Session::default() };
-            self.sessions.push(child);
-        }
+        let parent = Some(self.sessions[session].name.clone());
+        let child = Session { name: child, parent, has_prompted: true, is_odd: true, ..Session::default() };
+        self.sessions.push(child);
     }
 
     /// Does something to a session that is busy; tells whether it is prompted.
@@ -300,5 +303,6 @@ impl Person {
         let session = self.alive();
         let name = self.name(session);
         self.request(&format!("POST /session/{name}/abort"), None, &[]);
+        self.rests("0.25");
     }
 }

@@ -201,6 +201,8 @@ pub struct World {
     disposes: bool,
     booted: BTreeSet<String>,
     booted_next: BTreeSet<String>,
+    /// The directories where new sessions run their commands in a sandbox.
+    sandboxed: BTreeSet<String>,
     /// A shell line has been taken apart before.
     shell_is_warm: bool,
     waiting: BTreeMap<EffectId, Purpose>,
@@ -235,6 +237,7 @@ impl World {
             disposes: false,
             booted: BTreeSet::new(),
             booted_next: BTreeSet::new(),
+            sandboxed: BTreeSet::new(),
             shell_is_warm: false,
             waiting: BTreeMap::new(),
             next_effect: 1,

@@ -82,12 +82,23 @@ impl World {
         }
     }
 
-    /// The query beats the header, and both beat the default.
+    /// Where a session is counts most; then the query, then the header.
     pub(super) fn directory_of(&self, request: &ApiRequest) -> String {
         let name = if request.path.starts_with("/api/") { "location[directory]" } else { "directory" };
         let query = request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         let named =
             query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
+        let segments: Vec<&str> = request.path.split('/').skip(1).collect();
+        let is_fork = matches!(segments[..], ["session", _, "fork"]);
+        let session = match segments[..] {
+            ["session", id, ..] => self.sessions.get(id).filter(|session| !session.is_gone),
+            _ => None,
+        };
+        if let Some(session) = session
+            && !(is_fork && named.is_some() && self.profile.forks_elsewhere)
+        {
+            return session.directory.clone();
+        }
         match named {
             None => self.config.directory.clone(),
             Some(directory) => resolved(&self.config.directory, &directory),

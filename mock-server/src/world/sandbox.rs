@@ -20,10 +20,11 @@ impl Sandbox {
 }
 
 impl World {
-    /// The session is about to work; without a word of a person it does so outside of a sandbox.
+    /// The session is about to work: as the last one of its directory that a person has switched, else outside.
     pub(crate) fn settle_sandbox(&mut self, session: &str) -> Sandbox {
-        let owner = self.sessions.get_mut(session);
-        owner.map(|owner| *owner.sandbox.get_or_insert_default()).unwrap_or_default()
+        let Some(owner) = self.sessions.get_mut(session) else { return Sandbox::default() };
+        let is_on = self.sandboxed.contains(&owner.directory);
+        *owner.sandbox.get_or_insert(Sandbox { is_on, version: 0 })
     }
 
     /// A new session takes over what is settled of the one that it comes from, which is told before the session is.
@@ -51,6 +52,11 @@ impl World {
             owner.sandbox = Some(sandbox);
         }
         let directory = self.sessions.get(session).map(|owner| owner.directory.clone()).unwrap_or_default();
+        if sandbox.is_on {
+            self.sandboxed.insert(directory.clone());
+        } else {
+            self.sandboxed.remove(&directory);
+        }
         let mut told = json!({"sessionID": session});
         merge(&mut told, sandbox.wire(&directory));
         self.emit(&directory, "sandbox.status.changed", told);

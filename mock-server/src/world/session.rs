@@ -148,7 +148,9 @@ impl Session {
 
 impl World {
     pub(crate) fn create_session(&mut self, directory: &str, wish: NewSession) -> String {
-        let source = wish.source.clone().or_else(|| wish.parent.clone());
+        // Of a parent somewhere else nothing is known here.
+        let is_here = |parent: &String| self.sessions.get(parent).is_some_and(|p| p.directory == directory);
+        let source = wish.source.clone().or_else(|| wish.parent.clone().filter(is_here));
         let id = self.create_session_quietly(directory, wish);
         if let Some(source) = source {
             self.inherit_sandbox(&source, &id);
