@@ -137,7 +137,9 @@ const fn through(word: &'static str, answers: usize, steps: &'static str) -> Wor
 pub(super) fn agent(is_said: impl Fn(&Word) -> bool) -> String {
     let turns = WORDS.iter().filter(|word| is_said(word)).map(|word| {
         let Word { word, steps, .. } = word;
-        format!("\n[[agent]]\non = {{ prompt_contains = \"{word}\" }}\nsteps = [\n  {steps},\n]\n")
+        // The servers say a word like these now and then, too.
+        let occasion = if word.is_empty() { String::new() } else { format!("please {word}") };
+        format!("\n[[agent]]\non = {{ prompt_contains = \"{occasion}\" }}\nsteps = [\n  {steps},\n]\n")
     });
     format!("{WORKSPACE}{}", turns.collect::<String>())
 }

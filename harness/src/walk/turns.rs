@@ -21,7 +21,8 @@ impl Person {
             Way::Stalls => self.loses_patience(session, &word),
             Way::Delegates => self.delegates(session, &word),
             _ => {
-                let more = self.oddity(session);
+                // What more parts say, the model may take for the words.
+                let more = if word.way == Way::Through { self.oddity(session) } else { json!({}) };
                 self.says(session, &word, &more);
             }
         }
@@ -208,6 +209,7 @@ impl Person {
             self.needs(word.word);
             let body = Self::body(&word, &json!({}));
             self.request(&format!("POST /session/{name}/prompt_async"), Some(&body), &[]);
+            self.awaits("message.part.updated", "please greet", None);
             return true;
         }
         self.meddles_a_little(session);

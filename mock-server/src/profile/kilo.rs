@@ -46,6 +46,7 @@ pub(super) static PROFILE: Profile = Profile {
     forgives_lost_parts: true,
     forks_keep_model: true,
     forks_are_free: true,
+    forks_copy_children: true,
     forks_elsewhere: true,
     tells_sandbox: true,
     restores_only_changed: true,

@@ -91,6 +91,8 @@ pub struct Profile {
     pub forks_keep_model: bool,
     /// What a fork takes over is told to have cost nothing.
     pub forks_are_free: bool,
+    /// The sessions in which a session's tasks were done are copied with it.
+    pub forks_copy_children: bool,
     /// A fork is made in the directory that its request names (else where the session is that it is made of).
     pub forks_elsewhere: bool,
     /// A fork is told whether its commands run in a sandbox.

@@ -44,6 +44,7 @@ pub(super) static PROFILE: Profile = Profile {
     forgives_lost_parts: false,
     forks_keep_model: false,
     forks_are_free: false,
+    forks_copy_children: false,
     forks_elsewhere: false,
     tells_sandbox: false,
     restores_only_changed: false,

@@ -28,11 +28,19 @@ impl World {
         };
         let diff = source.diff.clone();
         let fork = self.create_session(&directory, wish);
-        self.copy_messages(request.ticket, &fork, copied, diff);
+        let told = self.session_info(&fork);
+        self.copy_messages(&fork, copied);
+        if let Some(owner) = self.sessions.get_mut(&fork) {
+            owner.diff_base.clone_from(&diff);
+            owner.diff = diff;
+        }
+        if self.profile.forks_copy_children {
+            self.copy_children(&fork, &mut HashMap::from([(id.to_owned(), fork.clone())]));
+        }
+        self.reply_json(request.ticket, told);
     }
 
-    fn copy_messages(&mut self, ticket: u64, fork: &str, copied: Vec<Message>, diff: Vec<Value>) {
-        let told = self.session_info(fork);
+    pub(super) fn copy_messages(&mut self, fork: &str, copied: Vec<Message>) {
         let mut copies: HashMap<String, String> = HashMap::new();
         for Message { mut info, parts, began_ms } in copied {
             let id = self.ids.ascending("msg", self.now_ms);
@@ -71,11 +79,6 @@ impl World {
                 self.add_part(fork, &id, part);
             }
         }
-        if let Some(owner) = self.sessions.get_mut(fork) {
-            owner.diff_base.clone_from(&diff);
-            owner.diff = diff;
-        }
-        self.reply_json(ticket, told);
     }
 }
 

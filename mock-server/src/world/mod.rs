@@ -7,7 +7,7 @@
 //! * `routes` — a request → the part of the world that answers it; `entrance` — what happens before.
 //! * `session` — sessions, messages and parts, and the JSON that they are on the wire.
 //! * `sessions`, `messages` — the routes that make, list, change and delete them.
-//! * `fork` — a session's copy; `revert` — a session is taken back, with the files.
+//! * `fork` — a session's copy (`fork_children`: with the sessions of its tasks); `revert` — a session is taken back, with the files.
 //! * `prompt` — what a person sends: at once, or a follow-up; `letter` — what it carries is read.
 //! * `command`, `person_line` — commands and lines of the person; `agents` — who can work.
 //! * `turn` — from a prompt to idle: one step of the model after the other; `run` — what is known of it meanwhile.
@@ -47,6 +47,7 @@ mod entrance;
 mod failure;
 mod files;
 mod fork;
+mod fork_children;
 mod fuzzy;
 mod ghost;
 mod git_diff;
