@@ -30,8 +30,8 @@ const SHOWN: usize = 6;
 /// Walk at random.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A person with a seed prompts, forks, reverts, renames, deletes and is wrong, with a real server and
-with the stand-in; what differs is a mistake of the stand-in, unless the real server differs there from itself in a
+    after_help = "A person with a seed prompts, answers questions, commands, sums up, forks, reverts, renames, deletes and is
+wrong, with a real server and with the stand-in; what differs is a mistake of the stand-in, unless the real server differs there from itself in a
 second run. The walk and the time lines are left in target/walk:
 
     cargo xtask walk --seed 1 --count 20
