@@ -22,14 +22,16 @@ use std::time::Duration;
 
 /// Where walks are written that the stand-in does not walk as the real server does.
 const KEPT: &str = "target/walk";
+/// No turn of a walk takes longer.
+const IDLE: Duration = Duration::from_secs(30);
 /// So many differences tell where to look; the others mostly follow from them.
 const SHOWN: usize = 6;
 
 /// Walk at random.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A person with a seed prompts, forks, reverts, renames, deletes and is wrong, with a real server and
-with the stand-in; what differs is a mistake of the stand-in, unless the real server differs there from itself in a
+    after_help = "A person with a seed prompts, answers questions, commands, sums up, forks, reverts, renames, deletes and is
+wrong, with a real server and with the stand-in; what differs is a mistake of the stand-in, unless the real server differs there from itself in a
 second run. The walk and the time lines are left in target/walk:
 
     cargo xtask walk --seed 1 --count 20
@@ -67,10 +69,6 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
         Err(error) => return Outcome::Untestable(format!("failed to start a runtime: {error}")),
     };
     let servers = arguments.server.map_or_else(|| ServerKind::ALL.to_vec(), |server| vec![server]);
-    let walks = match walks(arguments) {
-        Ok(walks) => walks,
-        Err(why) => return Outcome::Misuse(why),
-    };
     let npm_dir = arguments.npm_dir.clone().unwrap_or_else(|| machine.default_npm_dir());
     let mut outcomes = Vec::new();
     for server in servers {
@@ -89,6 +87,10 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
             model_pause: Duration::ZERO,
             server_log: None,
             secrets: machine.secrets.clone(),
+        };
+        let walks = match walks(arguments, server) {
+            Ok(walks) => walks,
+            Err(why) => return Outcome::Misuse(why),
         };
         for walk in &walks {
             let piece = Piece { name: walk.name.clone(), scenario: walk.scenario.clone(), server };
@@ -110,10 +112,12 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
 }
 
 /// What is to be walked.
-fn walks(arguments: &Arguments) -> Result<Vec<Walk>, String> {
+fn walks(arguments: &Arguments, server: ServerKind) -> Result<Vec<Walk>, String> {
     if arguments.scenario.is_empty() {
         let seeds = arguments.seed..arguments.seed.saturating_add(arguments.count);
-        return seeds.map(|seed| Walk::of(seed, arguments.steps).map_err(|e| e.to_string())).collect();
+        return seeds
+            .map(|seed| Walk::of(seed, arguments.steps, server).map_err(|e| e.to_string()))
+            .collect();
     }
     let read = |path: &PathBuf| {
         let text = std::fs::read_to_string(path)
@@ -158,7 +162,7 @@ impl Both<'_> {
     fn by_real_server(&self, name: &str) -> Result<Recording, String> {
         let real = self
             .runtime
-            .block_on(self.piece.by_program(self.program, &Limits::default()))
+            .block_on(self.piece.by_program(self.program, &Limits { idle: IDLE, ..Limits::default() }))
             .map_err(|error| format!("the real server: {error}"))?;
         self.kept(&real.recording, &real.secrets, name)
     }

@@ -91,10 +91,16 @@ pub struct Profile {
     pub forks_keep_model: bool,
     /// What a fork takes over is told to have cost nothing.
     pub forks_are_free: bool,
+    /// The sessions in which a session's tasks were done are copied with it.
+    pub forks_copy_children: bool,
+    /// A fork is made in the directory that its request names (else where the session is that it is made of).
+    pub forks_elsewhere: bool,
     /// A fork is told whether its commands run in a sandbox.
     pub tells_sandbox: bool,
     /// Who reverts or unreverts puts back the files that the agent changed, and tells of it (else the whole folder).
     pub restores_only_changed: bool,
+    /// Agents whose own rules no other rule can lift.
+    pub strict_agents: &'static [&'static str],
     /// A question that the person dismisses ends its call well (else in an error); the turn ends in either case.
     pub dismissal_completes: bool,
     /// A list of what is to be done is told before its call is told to run.

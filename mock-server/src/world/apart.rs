@@ -308,30 +308,11 @@ impl World {
                 (200, self.session_info(&session))
             }
             "session.unshare" => (500, json!({"_tag": "InternalServerError"})),
-            "sandbox.toggle" => {
-                let owner = self.sessions.get_mut(&session)?;
-                owner.sandbox_changes += 1;
-                let (version, directory) = (owner.sandbox_changes, owner.directory.clone());
-                let is_on = version % 2 == 1;
-                let told = json!({
-                    "sessionID": session, "directory": directory, "enabled": is_on, "available": true,
-                    "version": version,
-                });
-                self.emit(&directory, "sandbox.status.changed", told);
-                (200, sandbox(&directory, version))
-            }
-            "sandbox.status" => {
-                let owner = self.sessions.get(&session)?;
-                (200, sandbox(&owner.directory, owner.sandbox_changes))
-            }
+            "sandbox.toggle" => (200, self.toggle_sandbox(&session)),
+            "sandbox.status" => (200, self.sandbox_status(&session)),
             _ => return None,
         })
     }
-}
-
-/// Whether the commands of a session run in a sandbox: it is changed from off.
-fn sandbox(directory: &str, changes: u32) -> Value {
-    json!({"directory": directory, "enabled": changes % 2 == 1, "available": true, "reason": null, "version": changes})
 }
 
 /// Three numbers with dots between, and maybe more behind a dash or a plus. Who names nothing means the latest.

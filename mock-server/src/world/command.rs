@@ -274,12 +274,16 @@ impl World {
             let files = files.into_iter().filter(|file| !is_sent(file));
             std::iter::once(first).chain(files).chain(agents).chain(sent.clone()).collect()
         };
-        let (asker, asked) = if is_task {
+        let (asker, mut asked) = if is_task {
             let asker = word(&wish, "agent").unwrap_or_else(|| self.default_agent().to_owned());
             (asker, chosen(&wish).unwrap_or_else(|| self.model_of(&session)))
         } else {
             (agent, model)
         };
+        // The variant of the prompt before is not taken over.
+        if let Some(fields) = asked.as_object_mut() {
+            fields.remove("variant");
+        }
         let prompt = Prompt {
             message: word(&wish, "messageID"),
             agent: Some(asker),

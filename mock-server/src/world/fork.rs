@@ -1,7 +1,7 @@
 //! A session's copy: the same conversation up to a prompt, with ids of its own.
 
 use super::routes::body_of;
-use super::session::{Message, NewSession, merge};
+use super::session::{Message, NewSession};
 use super::tokens::Tokens;
 use super::{ApiRequest, World};
 use serde_json::{Value, json};
@@ -21,27 +21,26 @@ impl World {
         let copied: Vec<Message> = source.messages[..until.unwrap_or(source.messages.len())].to_vec();
         let wish = NewSession {
             title: Some(forked_title(&source.title)),
+            source: Some(id.to_owned()),
             metadata: source.metadata.clone(),
             model: if self.profile.forks_keep_model { model_at(source, before) } else { None },
             ..NewSession::default()
         };
         let diff = source.diff.clone();
-        if self.profile.tells_sandbox {
-            let state = json!({"directory": directory, "enabled": false, "available": true, "version": 0});
-            let fork = self.create_session_quietly(&directory, wish);
-            let mut properties = json!({"sessionID": fork});
-            merge(&mut properties, state);
-            self.emit_outside_project(&directory, "sandbox.status.changed", properties);
-            self.emit_created(&fork);
-            self.copy_messages(request.ticket, &fork, copied, diff);
-        } else {
-            let fork = self.create_session(&directory, wish);
-            self.copy_messages(request.ticket, &fork, copied, diff);
+        let fork = self.create_session(&directory, wish);
+        let told = self.session_info(&fork);
+        self.copy_messages(&fork, copied);
+        if let Some(owner) = self.sessions.get_mut(&fork) {
+            owner.diff_base.clone_from(&diff);
+            owner.diff = diff;
         }
+        if self.profile.forks_copy_children {
+            self.copy_children(&fork, &mut HashMap::from([(id.to_owned(), fork.clone())]));
+        }
+        self.reply_json(request.ticket, told);
     }
 
-    fn copy_messages(&mut self, ticket: u64, fork: &str, copied: Vec<Message>, diff: Vec<Value>) {
-        let told = self.session_info(fork);
+    pub(super) fn copy_messages(&mut self, fork: &str, copied: Vec<Message>) {
         let mut copies: HashMap<String, String> = HashMap::new();
         for Message { mut info, parts, began_ms } in copied {
             let id = self.ids.ascending("msg", self.now_ms);
@@ -80,11 +79,6 @@ impl World {
                 self.add_part(fork, &id, part);
             }
         }
-        if let Some(owner) = self.sessions.get_mut(fork) {
-            owner.diff_base.clone_from(&diff);
-            owner.diff = diff;
-        }
-        self.reply_json(ticket, told);
     }
 }
 

@@ -30,14 +30,10 @@ impl World {
         if WITHOUT_INSTANCE.iter().any(|prefix| operation.starts_with(prefix)) {
             return;
         }
-        // What is about a session is about the instance of its directory.
-        let session = request.path.strip_prefix("/session/").and_then(|rest| rest.split('/').next());
-        let directory = match session.and_then(|session| self.sessions.get(session)) {
-            Some(session) => session.directory.clone(),
-            None => self.directory_of(request),
-        };
+        let directory = self.directory_of(request);
         // Who listens hears of it: its boot comes when the stream is open. One that is met by its session is not used yet.
-        let is_asked_for = directory == self.directory_of(request);
+        let named = self.named_directory(request);
+        let is_asked_for = directory == named.unwrap_or_else(|| self.config.directory.clone());
         self.enter(&directory, is_asked_for && operation != "event.subscribe");
     }
 

@@ -7,7 +7,7 @@
 //! * `routes` — a request → the part of the world that answers it; `entrance` — what happens before.
 //! * `session` — sessions, messages and parts, and the JSON that they are on the wire.
 //! * `sessions`, `messages` — the routes that make, list, change and delete them.
-//! * `fork` — a session's copy; `revert` — a session is taken back, with the files.
+//! * `fork` — a session's copy (`fork_children`: with the sessions of its tasks); `revert` — a session is taken back, with the files.
 //! * `prompt` — what a person sends: at once, or a follow-up; `letter` — what it carries is read.
 //! * `command`, `person_line` — commands and lines of the person; `agents` — who can work.
 //! * `turn` — from a prompt to idle: one step of the model after the other; `run` — what is known of it meanwhile.
@@ -17,6 +17,7 @@
 //! * `tools` — what the agent's tools do, one file each.
 //! * `permission` — who may do what; `consent` — what a person answers; `rules` — what the rules say.
 //! * `ghost` — a session that is deleted while its turn runs.
+//! * `sandbox` — whether a session's commands are kept apart.
 //! * `circles` — the same call again and again.
 //! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `projects`, `vcs`,
 //!   `config`, `accounts`, `mcp`, `signals`; `instance` — a directory that somebody has named, until it is disposed of.
@@ -46,6 +47,7 @@ mod entrance;
 mod failure;
 mod files;
 mod fork;
+mod fork_children;
 mod fuzzy;
 mod ghost;
 mod git_diff;
@@ -71,6 +73,7 @@ mod revert;
 mod routes;
 mod rules;
 mod run;
+mod sandbox;
 mod session;
 mod sessions;
 mod settings_form;
@@ -201,6 +204,8 @@ pub struct World {
     disposes: bool,
     booted: BTreeSet<String>,
     booted_next: BTreeSet<String>,
+    /// The directories where new sessions run their commands in a sandbox.
+    sandboxed: BTreeSet<String>,
     /// A shell line has been taken apart before.
     shell_is_warm: bool,
     waiting: BTreeMap<EffectId, Purpose>,
@@ -235,6 +240,7 @@ impl World {
             disposes: false,
             booted: BTreeSet::new(),
             booted_next: BTreeSet::new(),
+            sandboxed: BTreeSet::new(),
             shell_is_warm: false,
             waiting: BTreeMap::new(),
             next_effect: 1,

@@ -37,6 +37,8 @@ pub(crate) struct Permissions {
     pub(crate) unasked: BTreeSet<String>,
     /// What is allowed for always does not lift a narrower rule that asks.
     keeps_narrow_questions: bool,
+    /// No other rule lifts those of these agents.
+    strict_agents: &'static [&'static str],
     pub(crate) pending: Vec<Pending>,
 }
 
@@ -64,13 +66,16 @@ enum Ruling {
     Allowed(Rule),
     Asked,
     Denied(Rule),
+    /// A strict agent's own rules deny it.
+    Forbidden,
 }
 
 impl Permissions {
     pub(crate) fn new(agents: Arc<Agents>, profile: &Profile) -> Self {
         let keeps_narrow_questions = profile.keeps_narrow_questions;
         let (kept, unasked, pending) = (Vec::new(), BTreeSet::new(), Vec::new());
-        Self { agents, kept, unasked, keeps_narrow_questions, pending }
+        let strict_agents = profile.strict_agents;
+        Self { agents, kept, unasked, keeps_narrow_questions, strict_agents, pending }
     }
 
     /// Other agents, with other rules; what a person has allowed stays allowed.
@@ -143,6 +148,10 @@ impl Permissions {
         let mut asks = false;
         let mut allowed = None;
         for pattern in &wish.patterns {
+            let is_strict = self.strict_agents.contains(&who.agent.as_str());
+            if is_strict && self.says(&who.agent, wish.permission, pattern) == Action::Deny {
+                return Ruling::Forbidden;
+            }
             let rule = self.decide(who, wish.permission, pattern);
             match rule.action {
                 Action::Deny => return Ruling::Denied(rule),
@@ -172,6 +181,24 @@ impl Permissions {
         }
         approval["rule"] = rule.wire();
         approval
+    }
+
+    /// What a call says of it that a strict agent may not do: the rule is not found, but made up.
+    fn approval_of_forbidden(&self, who: &Who, wish: &Wish) -> Value {
+        let pattern = wish.patterns.first().map_or("*", String::as_str);
+        let is_same = |own: &&Rule| own.permission == wish.permission && own.pattern == pattern;
+        let source = self.rules_of(&who.agent).iter().find(is_same).map_or(Source::Agent, |own| own.source);
+        self.approval(who, &Rule::new(wish.permission, pattern, Action::Deny, source))
+    }
+
+    /// The rules that such a refusal names: of equal ones the last.
+    fn told_of_forbidden(&self, who: &Who, permission: &str) -> String {
+        let rules: Vec<Value> = self.rules_of(&who.agent).iter().map(Rule::as_written).collect();
+        let is_last = |at: &usize| !rules[at + 1..].contains(&rules[*at]);
+        let about =
+            |at: &usize| rules[*at]["permission"].as_str().is_some_and(|own| rules::matches(permission, own));
+        let told = (0..rules.len()).filter(|at| is_last(at) && about(at)).map(|at| rules[at].clone());
+        Value::Array(told.collect()).to_string()
     }
 
     /// The rules that a refusal names.
@@ -220,8 +247,15 @@ pub(crate) fn tell_of_leaving(approval: &mut Value, permission: &str, metadata: 
 impl World {
     pub(crate) fn who(&self, session: &str) -> Who {
         let permission = self.sessions.get(session).and_then(|owner| owner.permission.as_ref());
-        let rules = permission.map(rules::of_session).unwrap_or_default();
-        Who { session: session.to_owned(), agent: self.agent_of(session).to_owned(), rules }
+        let mut rules = permission.map(rules::of_session).unwrap_or_default();
+        let agent = self.agent_of(session).to_owned();
+        if self.profile.strict_agents.contains(&agent.as_str()) {
+            let denials: Vec<Rule> =
+                rules.iter().filter(|rule| rule.action == Action::Deny).cloned().collect();
+            rules.extend(self.permissions.rules_of(&agent).iter().cloned());
+            rules.extend(denials);
+        }
+        Who { session: session.to_owned(), agent, rules }
     }
 
     /// Lets a call go on, forbids it, or asks first.
@@ -237,6 +271,12 @@ impl World {
             Ruling::Denied(rule) => {
                 let approval = self.permissions.approval(&who, &rule);
                 let told = self.permissions.told(&who, &rule, wish.permission);
+                self.forbid_call(session, call, approval, &told);
+                return;
+            }
+            Ruling::Forbidden => {
+                let approval = self.permissions.approval_of_forbidden(&who, wish);
+                let told = self.permissions.told_of_forbidden(&who, wish.permission);
                 self.forbid_call(session, call, approval, &told);
                 return;
             }
@@ -272,6 +312,9 @@ impl World {
             Ruling::Allowed(_) => Verdict::Allowed,
             Ruling::Denied(rule) => {
                 Verdict::Denied(forbidden(&self.permissions.told(&who, &rule, wish.permission)))
+            }
+            Ruling::Forbidden => {
+                Verdict::Denied(forbidden(&self.permissions.told_of_forbidden(&who, wish.permission)))
             }
             Ruling::Asked => Verdict::Asked,
         }

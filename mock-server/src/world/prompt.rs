@@ -95,6 +95,7 @@ impl World {
             self.remove_empty_failures(session);
         }
         if let Some(letter) = self.open_letter(session, prompt) {
+            self.settle_sandbox(session);
             self.read_letter(letter);
         }
     }

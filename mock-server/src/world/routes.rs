@@ -86,16 +86,28 @@ impl World {
         }
     }
 
-    /// The query beats the header, and both beat the default.
+    /// Where the session is that a request is about; else the directory that it names.
     pub(super) fn directory_of(&self, request: &ApiRequest) -> String {
+        let segments: Vec<&str> = request.path.split('/').skip(1).collect();
+        let named = self.named_directory(request);
+        let session = match segments[..] {
+            ["session", _, "fork"] if named.is_some() && self.profile.forks_elsewhere => None,
+            ["session", id, ..] => self.sessions.get(id).filter(|session| !session.is_gone),
+            _ => None,
+        };
+        session
+            .map(|session| session.directory.clone())
+            .or(named)
+            .unwrap_or_else(|| self.config.directory.clone())
+    }
+
+    /// The directory that a request names: the query beats the header.
+    pub(super) fn named_directory(&self, request: &ApiRequest) -> Option<String> {
         let name = if request.path.starts_with("/api/") { "location[directory]" } else { "directory" };
         let query = request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         let named =
             query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
-        match named {
-            None => self.config.directory.clone(),
-            Some(directory) => resolved(&self.config.directory, &directory),
-        }
+        named.map(|directory| resolved(&self.config.directory, &directory))
     }
 
     fn subscribe(&mut self, request: &ApiRequest) {

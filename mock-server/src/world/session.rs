@@ -4,6 +4,7 @@ use super::World;
 use super::next::Notes;
 use super::prompt::Queued;
 use super::run::Run;
+use super::sandbox::Sandbox;
 use super::tokens::Tokens;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -55,8 +56,8 @@ pub(crate) struct Session {
     /// What the session that this one was forked from had changed, if that counts.
     pub(crate) diff_base: Vec<Value>,
     next_seq: u64,
-    /// How often its sandbox was switched.
-    pub(crate) sandbox_changes: u32,
+    /// Whether its commands run in a sandbox, once that is settled.
+    pub(crate) sandbox: Option<Sandbox>,
     /// What the next generation alone knows of it.
     pub(crate) notes: Notes,
 }
@@ -68,6 +69,8 @@ pub(crate) struct NewSession {
     pub(crate) id: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) parent: Option<String>,
+    /// The session that it is a copy of.
+    pub(crate) source: Option<String>,
     pub(crate) agent: Option<String>,
     pub(crate) model: Option<Value>,
     pub(crate) metadata: Option<Value>,
@@ -145,7 +148,13 @@ impl Session {
 
 impl World {
     pub(crate) fn create_session(&mut self, directory: &str, wish: NewSession) -> String {
+        // Of a parent somewhere else nothing is known here.
+        let is_here = |parent: &String| self.sessions.get(parent).is_some_and(|p| p.directory == directory);
+        let source = wish.source.clone().or_else(|| wish.parent.clone().filter(is_here));
         let id = self.create_session_quietly(directory, wish);
+        if let Some(source) = source {
+            self.inherit_sandbox(&source, &id);
+        }
         self.emit_created(&id);
         id
     }
@@ -191,7 +200,7 @@ impl World {
             misuses: 0,
             diff_base: Vec::new(),
             next_seq: 0,
-            sandbox_changes: 0,
+            sandbox: None,
             notes: Notes::default(),
         };
         self.sessions.insert(id.clone(), session);

@@ -55,13 +55,13 @@ impl World {
         let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
         let model = body.get("model").map(|model| only(model, &["id", "providerID", "variant"]));
         let wish = NewSession {
-            id: None,
             title: text("title"),
             parent: text("parentID"),
             agent: text("agent"),
             model,
             metadata: body.get("metadata").cloned(),
             permission: body.get("permission").cloned(),
+            ..NewSession::default()
         };
         let directory = self.directory_of(request);
         let id = self.create_session(&directory, wish);

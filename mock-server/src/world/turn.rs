@@ -130,6 +130,7 @@ impl World {
     /// Asks the model for the current step.
     pub(crate) fn ask_model(&mut self, session: &str) {
         self.emit_status(session, "busy");
+        self.settle_sandbox(session);
         let request = self.turn_request(session);
         self.effect(Purpose::Answer(session.to_owned()), Effect::AskModel(request));
     }

@@ -115,10 +115,14 @@ impl World {
         if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
             call.title = Some(plan.description.clone());
         }
-        self.progress(session, call, told(session, &child));
+        let (model, variant) = self.model_for_task(session, &plan.agent);
+        let told = self.told_of_task(session, &child);
+        self.progress(session, call, told);
         let tools = self.profile.subagent_rules.then(|| self.tools_taken_away(&plan.agent));
         let prompt = Prompt {
             agent: Some(plan.agent.clone()),
+            model: Some(model),
+            variant,
             tools,
             parts: vec![json!({"type": "text", "text": plan.prompt})],
             ..Prompt::default()
@@ -162,24 +166,14 @@ impl World {
     /// A new session for a task.
     fn session_for_task(&mut self, session: &str, plan: &TaskPlan) -> Option<String> {
         let directory = self.sessions.get(session)?.directory.clone();
-        let child = self.create_session_quietly(
-            &directory,
-            NewSession {
-                title: Some(format!("{} (@{} subagent)", plan.description, plan.agent)),
-                parent: Some(session.to_owned()),
-                agent: Some(plan.agent.clone()),
-                permission: Some(self.rules_for_task(session, plan)),
-                ..NewSession::default()
-            },
-        );
-        if self.profile.subagent_rules {
-            let status = json!({
-                "sessionID": child, "directory": directory, "enabled": false, "available": true, "version": 0,
-            });
-            self.emit_outside_project(&directory, "sandbox.status.changed", status);
-        }
-        self.emit_created(&child);
-        Some(child)
+        let wish = NewSession {
+            title: Some(format!("{} (@{} subagent)", plan.description, plan.agent)),
+            parent: Some(session.to_owned()),
+            agent: Some(plan.agent.clone()),
+            permission: Some(self.rules_for_task(session, plan)),
+            ..NewSession::default()
+        };
+        Some(self.create_session(&directory, wish))
     }
 
     fn tools_taken_away(&self, agent: &str) -> Value {
@@ -219,7 +213,7 @@ impl World {
         if self.tells_output(session) && !self.is_subtask(session) {
             self.progress(session, call, json!({"output": output}));
         }
-        let mut metadata = told(session, &child);
+        let mut metadata = self.told_of_task(session, &child);
         metadata["truncated"] = json!(false);
         let result = Completed { output, title: description, metadata, ..Completed::default() };
         self.complete_call(session, call, result);
@@ -247,7 +241,7 @@ impl World {
             run.for_call = None;
         }
         let now = self.now_ms;
-        let mut metadata = told(session, child);
+        let mut metadata = self.told_of_task(session, child);
         self.add_approval(session, call, &mut metadata);
         self.set_state(session, call, |input, started| {
             json!({
@@ -320,16 +314,35 @@ impl World {
         said.chain(short.map(denial)).chain(by_name.map(denial)).collect()
     }
 
+    /// The model of the agent that is to work; without one of its own, that of who asks, and its variant.
+    fn model_for_task(&self, session: &str, agent: &str) -> (Value, Option<String>) {
+        if let Some(own) = self.own_model_of(agent) {
+            return (own, None);
+        }
+        let owner = self.sessions.get(session);
+        let asking = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.message));
+        let info = asking.map(|message| &message.info).unwrap_or(&Value::Null);
+        let model = json!({"modelID": info["modelID"], "providerID": info["providerID"]});
+        (model, info["variant"].as_str().map(str::to_owned))
+    }
+
+    /// What the call tells of the other session.
+    fn told_of_task(&self, session: &str, child: &str) -> Value {
+        let agent = self.agent_of(child).to_owned();
+        let (model, variant) = self.model_for_task(session, &agent);
+        let mut told = json!({"parentSessionId": session, "sessionId": child, "model": model});
+        if let Some(variant) = variant.filter(|_| self.profile.subagent_rules) {
+            told["variant"] = json!(variant);
+        }
+        told
+    }
+
     fn task_plan(&mut self, session: &str, call: usize) -> Option<TaskPlan> {
         match &self.run_mut(session)?.calls.get(call)?.plan {
             Some(Plan::Task(plan)) => Some(plan.as_ref().clone()),
             _ => None,
         }
     }
-}
-
-fn told(session: &str, child: &str) -> Value {
-    json!({"parentSessionId": session, "sessionId": child, "model": {"modelID": "fake", "providerID": "fake"}})
 }
 
 fn denial(permission: &str) -> Rule {
