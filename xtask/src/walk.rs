@@ -2,6 +2,7 @@
 //! compared. What differs is performed by the real server once more: where it differs from itself, nobody can be equal.
 
 use crate::outcome::Outcome;
+use crate::pinned;
 use clap::Args;
 use fixtures::compare::{Difference, Sides};
 use fixtures::floats::Floats;
@@ -13,10 +14,9 @@ use harness::machine::Machine;
 use harness::performance::{Piece, Program};
 use harness::truth::{differences, stand_in_limits};
 use harness::walk::Walk;
-use harness::{complain, say};
+use harness::say;
 use recorder::Limits;
 use recorder::keep::keep;
-use recorder::real_servers::{self, Release};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -72,21 +72,12 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
     let npm_dir = arguments.npm_dir.clone().unwrap_or_else(|| machine.default_npm_dir());
     let mut outcomes = Vec::new();
     for server in servers {
-        let path = match real_servers::program(server, &npm_dir, Release::Pinned, |what| complain!("{what}"))
-        {
-            Ok(path) => path,
-            Err(error) => {
-                outcomes.push(Outcome::Untestable(error.to_string()));
+        let program = match pinned::program(server, &npm_dir, &machine) {
+            Ok(program) => program,
+            Err(why) => {
+                outcomes.push(Outcome::Untestable(why));
                 continue;
             }
-        };
-        let program = Program {
-            path,
-            args: Vec::new(),
-            path_env: machine.path_env.clone(),
-            model_pause: Duration::ZERO,
-            server_log: None,
-            secrets: machine.secrets.clone(),
         };
         let walks = match walks(arguments, server) {
             Ok(walks) => walks,

@@ -110,13 +110,19 @@ fn settings_in(profile: &Profile, root: &Path, file: &Path) -> Value {
 fn put_in_files(value: &mut Value, folder: &Path, root: &Path) {
     match value {
         Value::String(text) => {
+            // What a file says is not looked into again: it may name itself.
+            let mut told = String::new();
+            let mut rest = text.as_str();
             while let Some((before, (path, after))) =
-                text.split_once("{file:").and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+                rest.split_once("{file:").and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
             {
                 let path = folder.join(path).canonicalize().ok().filter(|path| path.starts_with(root));
                 let content = path.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-                *text = format!("{before}{}{after}", content.trim());
+                told.push_str(before);
+                told.push_str(content.trim());
+                rest = after;
             }
+            *text = told + rest;
         }
         Value::Array(all) => all.iter_mut().for_each(|one| put_in_files(one, folder, root)),
         Value::Object(all) => all.values_mut().for_each(|one| put_in_files(one, folder, root)),
@@ -200,7 +206,7 @@ mod tests {
             fs::write(path, text).unwrap();
         };
         write("opencode.json", "{ \"instructions\": [\"A.md\"], \"username\": \"{file:name.txt}\" } // mine");
-        write("name.txt", "somebody\n");
+        write("name.txt", "somebody, {file:name.txt}\n");
         write(".opencode/opencode.jsonc", "{\"instructions\": [\"B.md\", \"A.md\"],}");
         write(".opencode/agents/deep/er.md", "---\nmode: subagent\n---\nDeep.\n");
         write(".opencode/command/c.md", "C $1\n");
@@ -210,7 +216,7 @@ mod tests {
         assert_eq!(
             Value::Object(found.settings),
             json!({
-                "instructions": ["A.md", "B.md"], "username": "somebody",
+                "instructions": ["A.md", "B.md"], "username": "somebody, {file:name.txt}",
                 "$schema": "https://opencode.ai/config.json",
                 "agent": {"deep/er": {"mode": "subagent", "name": "deep/er", "prompt": "Deep."}},
                 "command": {"c": {"template": "C $1"}},

@@ -5,6 +5,7 @@ mod compare;
 mod life;
 
 use crate::outcome::Outcome;
+use crate::pinned;
 use clap::Args;
 use compare::{Account, told};
 use fixtures::ServerKind;
@@ -16,10 +17,9 @@ use harness::{complain, say};
 use life::{Life, Script};
 use mock_server::Options;
 use recorder::Limits;
-use recorder::real_servers::{self, Release};
+use recorder::real_servers;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// Where the lives are, and what both servers play for them.
@@ -161,20 +161,11 @@ impl Pair {
         root: &Path,
     ) -> Result<Self, String> {
         let installs = |what: &str| complain!("{what}");
-        let path = real_servers::program(client.server, npm_dir, Release::Pinned, installs)
-            .map_err(|error| error.to_string())?;
+        let program = pinned::program(client.server, npm_dir, machine)?;
         // In a folder of their own: another release of a client must not disturb the servers.
         let package =
             real_servers::library(client.package, client.release, &npm_dir.join("clients"), installs)
                 .map_err(|error| error.to_string())?;
-        let program = Program {
-            path,
-            args: Vec::new(),
-            path_env: machine.path_env.clone(),
-            model_pause: Duration::ZERO,
-            server_log: None,
-            secrets: machine.secrets.clone(),
-        };
         let life = root.join(LIVES).join("life.mjs");
         let script = Script { life, package, export: client.export };
         let folder = root.join(KEPT).join(client.name);
