@@ -4,13 +4,12 @@
 use super::prompt::{Executed, Prompt};
 use super::routes::body_of;
 use super::session::Message;
+use super::template::{LINE, NAME, NUMBERED, filled_in, place_of};
 use super::{ApiRequest, Effect, Found, Purpose, ShellLine, ShellNews, Ticket, World};
 use crate::roster::Roster;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use regex::Regex;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use std::sync::LazyLock;
 
 /// A command on its way to be a prompt.
 #[derive(Debug)]
@@ -46,17 +45,6 @@ const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
 /// What an address of a file hides.
 const PATH: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'`');
-
-#[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
-static NUMBERED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\$(\d+)").unwrap());
-#[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
-static LINE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"!`([^`]+)`").unwrap());
-#[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
-static WORD: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"(?i)(?:\[Image\s+\d+\]|"[^"]*"|'[^']*'|[^\s"']+)"#).unwrap());
-#[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
-static NAME: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?:^|[^\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)").unwrap());
 
 impl World {
     /// `POST /session/{id}/command`.
@@ -340,70 +328,4 @@ pub(super) fn hints(template: &str) -> Vec<&str> {
     hints.dedup();
     hints.extend(template.contains("$ARGUMENTS").then_some("$ARGUMENTS"));
     hints
-}
-
-/// The template with what was said in its places: the last numbered place takes the rest.
-fn filled_in(template: &str, arguments: &str) -> String {
-    let words: Vec<&str> = WORD
-        .find_iter(arguments)
-        .map(|found| found.as_str())
-        .map(|word| word.strip_prefix(['"', '\'']).unwrap_or(word))
-        .map(|word| word.strip_suffix(['"', '\'']).unwrap_or(word))
-        .collect();
-    let number = |found: &regex::Captures<'_>| found[1].parse::<usize>().unwrap_or(usize::MAX);
-    let last = NUMBERED.captures_iter(template).map(|found| number(&found)).max();
-    let text = NUMBERED.replace_all(template, |found: &regex::Captures<'_>| {
-        let at = number(found).wrapping_sub(1);
-        if at >= words.len() {
-            String::new()
-        } else if Some(number(found)) == last {
-            words[at..].join(" ")
-        } else {
-            words[at].to_owned()
-        }
-    });
-    let has_place = template.contains("$ARGUMENTS");
-    let text = text.replace("$ARGUMENTS", arguments);
-    if last.is_none() && !has_place && !arguments.trim().is_empty() {
-        format!("{text}\n\n{arguments}")
-    } else {
-        text
-    }
-}
-
-fn place_of(name: &str, directory: &str, home: &str) -> String {
-    let path = match name.strip_prefix("~/") {
-        Some(behind) => format!("{home}/{behind}"),
-        None if name.starts_with('/') => name.to_owned(),
-        None => format!("{directory}/{name}"),
-    };
-    super::tools::whole_path(&path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_said_with_a_command_is_put_into_its_template() {
-        for (template, arguments, text) in [
-            ("plain", "", "plain"),
-            ("plain", "more words", "plain\n\nmore words"),
-            ("a $ARGUMENTS b", "one  two", "a one  two b"),
-            ("$1 and $2.", "one 'two three' four", "one and two three four."),
-            ("$1 and $2.", "one", "one and ."),
-            ("$0|$1", "a b", "|a b"),
-        ] {
-            assert_eq!(filled_in(template, arguments), text, "{template:?} {arguments:?}");
-        }
-    }
-
-    #[test]
-    fn names_stand_behind_an_at_sign() {
-        let names = |text: &str| -> Vec<String> {
-            NAME.captures_iter(text).map(|found| found[1].to_owned()).collect()
-        };
-        assert_eq!(names("see @README.md, @a/b.txt. and x@y `@z`"), ["README.md", "a/b.txt"]);
-        assert_eq!(names("@one @two"), ["one", "two"]);
-    }
 }

@@ -83,6 +83,7 @@ mod subtask;
 mod summary;
 mod surroundings;
 mod telling;
+mod template;
 mod title;
 mod tokens;
 mod tools;

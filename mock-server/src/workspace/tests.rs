@@ -1,0 +1,105 @@
+//! Snapshots are named as git names them, and nothing leaves the folder.
+
+use super::*;
+
+#[test]
+fn a_snapshot_has_the_name_that_git_gives_its_tree() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("README.md"), "hello\n").unwrap();
+    let mut workspace = Workspace::new(folder.path()).unwrap();
+    let root = workspace.root().to_string_lossy().into_owned();
+    // Both names were seen on the real servers.
+    let before = workspace.snapshot(&root);
+    assert_eq!(before, "853694aae8816094a0d875fee7ea26278dbf5d0f");
+    workspace.write(&format!("{root}/out.txt"), "hello\n").unwrap();
+    let after = workspace.snapshot(&root);
+    assert_eq!(after, "ce6ea7cc190067e1696263c7a77a94e821c3faba");
+    let change = FileChange {
+        path: "out.txt".into(),
+        before: None,
+        after: Some("hello\n".into()),
+        modes: (PLAIN, PLAIN),
+    };
+    assert_eq!(workspace.changes(&before, &after), [change]);
+}
+
+#[test]
+fn what_is_ignored_is_in_no_snapshot_and_has_not_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write(".gitignore", "a.txt\n");
+    write("README.md", "hello\n");
+    write("sub/.gitignore", "b.txt\n");
+    write("sub/a.txt", "a\n");
+    let mut workspace = Workspace::new(folder.path()).unwrap();
+    let root = workspace.root().to_string_lossy().into_owned();
+    // These names were seen on the real servers.
+    assert_eq!(workspace.snapshot(&format!("{root}/sub")), "f525a3588c29a658c5ce8d82ad6adf592cee6d30");
+    let whole = "58afcd7512c590a861525a2f4e270152190ef09f";
+    assert_eq!(workspace.snapshot(&root), whole);
+    assert_eq!(workspace.snapshot(&format!("{root}/sub")), whole);
+    assert_eq!(workspace.snapshot("/elsewhere"), "");
+    assert!(workspace.since_commit().is_empty());
+    workspace.commit();
+    write("sub/b.txt", "b\n");
+    write("b.txt", "b\n");
+    fs::remove_file(folder.path().join("README.md")).unwrap();
+    let changed: Vec<String> = workspace.since_commit().into_iter().map(|change| change.path).collect();
+    assert_eq!(changed, ["README.md", "b.txt"]);
+}
+
+#[test]
+fn links_and_programs_are_kept_as_git_keeps_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut workspace = Workspace::new(folder.path()).unwrap();
+    let root = workspace.root().to_path_buf();
+    let name = root.to_string_lossy().into_owned();
+    let before = workspace.snapshot(&name);
+    symlink("run.sh", root.join("link")).unwrap();
+    fs::write(root.join("run.sh"), "true\n").unwrap();
+    fs::set_permissions(root.join("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    let after = workspace.snapshot(&name);
+    // git's own name for this tree.
+    assert_eq!(after, "eb50e81e1bab1d6488747aab749e23ac8f6aa1c6");
+    let modes: Vec<_> = workspace.changes(&before, &after).iter().map(|change| change.modes).collect();
+    assert_eq!(modes, [(PLAIN, LINK), (PLAIN, PROGRAM)]);
+    let whole = |tree: &String| [RestoredFile { tree: tree.clone(), path: Some("link".into()) }];
+    workspace.restore(&whole(&before)).unwrap();
+    assert!(root.join("link").symlink_metadata().is_err());
+    workspace.restore(&whole(&after)).unwrap();
+    assert_eq!(fs::read_link(root.join("link")).unwrap().to_str(), Some("run.sh"));
+}
+
+#[test]
+fn nothing_leaves_the_folder_by_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(folder.path()).unwrap();
+    std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).unwrap();
+    let path = workspace.root().join("link/new/file.txt").to_string_lossy().into_owned();
+    let error = workspace.write(&path, "x").unwrap_err();
+    assert!(error.contains("keeps to its workspace"), "{error}");
+    assert!(fs::read_dir(outside.path()).unwrap().next().is_none());
+    assert!(workspace.read(&path).is_err());
+}
+
+#[test]
+fn a_place_is_a_file_a_folder_or_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(folder.path()).unwrap();
+    let root = workspace.root().to_string_lossy().into_owned();
+    let found = |path: &str| workspace.read(&format!("{root}/{path}")).unwrap();
+    workspace.write(&format!("{root}/notes/b.txt"), "b").unwrap();
+    workspace.write(&format!("{root}/notes/a/deep.txt"), "x").unwrap();
+    let names: Vec<String> = ["a/", "b.txt"].map(str::to_owned).to_vec();
+    assert_eq!(found("notes/b.txt"), Found::File(b"b".to_vec()));
+    assert_eq!(found("notes"), Found::Folder(names.clone()));
+    assert_eq!(found("notes/c.txt"), Found::Nothing { beside: Some(names) });
+    assert_eq!(found("nowhere/c.txt"), Found::Nothing { beside: None });
+    // Clients are told that the workspace is a repository.
+    assert_eq!(workspace.read(&root).unwrap(), Found::Folder(vec![".git/".into(), "notes/".into()]));
+}
