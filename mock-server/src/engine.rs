@@ -352,8 +352,8 @@ fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
             }
             (Some("application/json".to_owned()), Bytes::from(Value::Object(over).to_string()))
         }
-        ReplyBody::Providers { request, access, all, by_key } => {
-            let told = pages.exhibits.providers(&request, &access, all, by_key);
+        ReplyBody::Providers { access, all, by_key } => {
+            let told = pages.exhibits.providers(&access, all, by_key);
             (Some("application/json".to_owned()), Bytes::from(told.to_string()))
         }
         ReplyBody::Bytes(kind, bytes) => (Some(kind), Bytes::from(bytes)),

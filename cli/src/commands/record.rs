@@ -14,6 +14,7 @@ use recorder::keep::{KeepError, keep};
 use recorder::launch::LaunchError;
 use recorder::real_servers::{self, Release};
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
@@ -135,17 +136,29 @@ fn release_folder(out: &Path, header: &Header) -> PathBuf {
     out.join(format!("{}-{}", header.server, header.version))
 }
 
-/// `/doc` belongs to the release: every scenario reads the same one.
+/// `/doc` belongs to the release: every scenario reads the same one. As a recording it has its name when all of it is
+/// there, and is its owner's alone.
 fn keep_doc(performance: &Performance, out: &Path) -> Result<(), Failure> {
     let path = release_folder(out, &performance.recording.header).join("doc.json");
     let doc = String::from_utf8_lossy(&performance.doc);
     match performance.secrets.scan(&doc).first() {
-        None => super::write_text(&path, &doc),
+        None => write_whole(&path, &doc).map_err(|error| {
+            Failure::CouldNot(format!("failed to write {}: {}", path.display(), super::io_words(&error)))
+        }),
         Some(finding) => Err(Failure::Fails(format!(
             "{} would hold a secret and was not written: {finding}",
             path.display()
         ))),
     }
+}
+
+/// Written beside its place, readable by its owner alone, and put there when it is whole.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new().prefix("doc.json.").suffix(".new").tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map(drop).map_err(|error| error.error)
 }
 
 /// Where it is written until it is finished.

@@ -103,12 +103,15 @@ async fn kill_one(script: &str, moment: &Moment, what: &str) -> usize {
     assert_eq!(std::fs::read_dir(folder.path().join("tmp")).unwrap().count(), 0, "{what}: a sandbox is left");
     let mut lines = 0;
     for file in files(&folder.path().join("standin-recordings")) {
-        // Who had recorded everything by then has kept `/doc`, too, which is no recording and no secret.
-        if file.ends_with("doc.json") {
-            continue;
-        }
         let mode = std::fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{what}: {}", file.display());
+        // Who had recorded everything by then has kept `/doc`, too, and all of it.
+        if file.ends_with("doc.json") {
+            let doc = std::fs::read(&file).unwrap();
+            serde_json::from_slice::<serde_json::Value>(&doc)
+                .unwrap_or_else(|error| panic!("{what}: {error}"));
+            continue;
+        }
         // What has no name that a recording can have was being made in that moment.
         if file.extension().is_some_and(|extension| extension != "new") {
             lines += Recording::read(&file).unwrap_or_else(|error| panic!("{what}: {error}")).lines.len();

@@ -184,6 +184,7 @@ pub(super) static PROFILE: Profile = Profile {
         "write",
     ],
     keys_dispose: true,
+    keys_connect: false,
     unknown_commands_pass: false,
     project_config: ".kilo/kilo.jsonc",
     reads_project_config: true,

@@ -161,6 +161,8 @@ pub struct Profile {
     pub tools: &'static [&'static str],
     /// Who gives or takes away a provider's key ends all instances.
     pub keys_dispose: bool,
+    /// Every provider that was given something is told as connected, be it of use or not.
+    pub keys_connect: bool,
     /// A command for the terminal that has no meaning is passed on without a name.
     pub unknown_commands_pass: bool,
     /// Where a project's settings are written, relative to its directory.

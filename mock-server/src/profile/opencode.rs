@@ -153,6 +153,7 @@ pub(super) static PROFILE: Profile = Profile {
         "write",
     ],
     keys_dispose: false,
+    keys_connect: true,
     unknown_commands_pass: true,
     project_config: "config.json",
     reads_project_config: false,

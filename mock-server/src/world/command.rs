@@ -4,7 +4,7 @@
 use super::prompt::{Executed, Prompt};
 use super::routes::body_of;
 use super::session::Message;
-use super::template::{LINE, NAME, NUMBERED, filled_in, place_of};
+use super::template::{LINE, NAME, filled_in, hints, place_of};
 use super::{ApiRequest, Effect, Found, Purpose, ShellLine, ShellNews, Ticket, World};
 use crate::roster::Roster;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -319,13 +319,4 @@ fn of_settings(name: &str, wanted: &Value, keys: &[&str]) -> Value {
         ((*key).to_owned(), value)
     });
     Value::Object(told.collect())
-}
-
-/// The places of a template that are filled in.
-pub(super) fn hints(template: &str) -> Vec<&str> {
-    let mut hints: Vec<&str> = NUMBERED.find_iter(template).map(|found| found.as_str()).collect();
-    hints.sort_unstable();
-    hints.dedup();
-    hints.extend(template.contains("$ARGUMENTS").then_some("$ARGUMENTS"));
-    hints
 }

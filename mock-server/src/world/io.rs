@@ -142,8 +142,6 @@ pub enum ReplyBody {
     },
     /// The providers that can be used, or all; those without a key as they were recorded.
     Providers {
-        /// The request.
-        request: Box<ApiRequest>,
         /// Which can be used.
         access: Access,
         /// Those that can't be used, too.

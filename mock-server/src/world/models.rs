@@ -19,8 +19,8 @@ impl World {
     }
 
     fn tell_providers(&mut self, request: &ApiRequest, access: Access, all: bool) {
-        let by_key = !self.profile.keys_dispose;
-        let body = ReplyBody::Providers { request: Box::new(request.clone()), access, all, by_key };
+        let by_key = self.profile.keys_connect;
+        let body = ReplyBody::Providers { access, all, by_key };
         self.reply(request.ticket, 200, body);
     }
 

@@ -4,7 +4,7 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 #[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
-pub(super) static NUMBERED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\$(\d+)").unwrap());
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\$(\d+)").unwrap());
 #[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
 pub(super) static LINE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"!`([^`]+)`").unwrap());
 #[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
@@ -13,6 +13,15 @@ static WORD: LazyLock<Regex> =
 #[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
 pub(super) static NAME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?:^|[^\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)").unwrap());
+
+/// The places of a template that are filled in.
+pub(super) fn hints(template: &str) -> Vec<&str> {
+    let mut hints: Vec<&str> = NUMBERED.find_iter(template).map(|found| found.as_str()).collect();
+    hints.sort_unstable();
+    hints.dedup();
+    hints.extend(template.contains("$ARGUMENTS").then_some("$ARGUMENTS"));
+    hints
+}
 
 /// The template with what was said in its places: the last numbered place takes the rest.
 pub(super) fn filled_in(template: &str, arguments: &str) -> String {

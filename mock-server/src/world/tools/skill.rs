@@ -126,7 +126,7 @@ impl World {
                 told["trusted"] = json!(false);
             }
             told["template"] = json!(template);
-            told["hints"] = json!(super::super::command::hints(&template));
+            told["hints"] = json!(crate::world::template::hints(&template));
             (skill.name, told)
         };
         self.skills().into_iter().filter(|(_, is_own)| !is_own).map(told).collect()
