@@ -2,6 +2,7 @@
 
 use super::run::{Call, CallState};
 use super::{Effect, EffectId, ModelFailure, Purpose, World};
+use crate::javascript;
 use crate::model::Delta;
 use serde_json::{Value, json};
 
@@ -178,7 +179,7 @@ impl World {
         if call.state != CallState::Written {
             return;
         }
-        if let Ok(input) = serde_json::from_str::<Value>(&call.arguments) {
+        if let Some(input) = javascript::parse(call.arguments.as_bytes()) {
             self.arguments_whole(session, index, input);
         }
     }

@@ -60,6 +60,7 @@ mod line_diff;
 mod mcp;
 mod memory;
 mod messages;
+mod model_usage;
 mod models;
 mod next;
 mod patch;
@@ -218,7 +219,7 @@ impl World {
     /// A world without sessions.
     #[must_use]
     pub fn new(profile: &'static Profile, mut config: WorldConfig) -> Self {
-        config.config = settings_form::whole(config.config);
+        config.config = settings_form::in_use(settings_form::whole(config.config));
         let agents = agents::Agents::new(profile, config.config.clone(), agents::Places::of(&config));
         let agents = Arc::new(agents);
         Self {
