@@ -232,8 +232,7 @@ mod tests {
         write(".opencode/command/c.md", "C $1\n");
         write(".opencode/skill/knots/SKILL.md", "---\nname: knots\n---\n\nTie.\n");
         write(".kilo/command/d.md", "D\n");
-        let found =
-            ProjectFiles::read(Profile::of(ServerKind::Opencode), folder.path(), Path::new("/home/me"));
+        let found = ProjectFiles::read(Profile::of(ServerKind::Opencode), folder.path(), Path::new("/me"));
         assert_eq!(
             Value::Object(found.settings),
             json!({
@@ -251,5 +250,10 @@ mod tests {
         );
         assert!(read(".opencode/.gitignore").contains("node_modules"));
         assert!(!folder.path().join(".kilo/.gitignore").exists());
+    }
+    #[test]
+    fn the_environment_has_a_home_and_nothing_of_its_person() {
+        let told = with_environment("{env:HOME}/a {env:PATH}b {env:} {env:c", Path::new("/me"));
+        assert_eq!(told, "/me/a b {env:} {env:c");
     }
 }

@@ -232,7 +232,8 @@ fn code(content: &str) -> String {
         return String::new();
     }
     let content = content.replace("\r\n", " ").replace(['\r', '\n'], " ");
-    let is_padded = content.starts_with(' ') && content.ends_with(' ') && content.trim_matches(' ') != "";
+    let is_padded =
+        content.starts_with(' ') && content.ends_with(' ') && !content.trim_matches(' ').is_empty();
     let padding = if content.starts_with('`') || content.ends_with('`') || is_padded { " " } else { "" };
     let runs: Vec<usize> = content.split(|letter| letter != '`').map(str::len).collect();
     let mark = "`".repeat((1..).find(|length| !runs.contains(length)).unwrap_or(1));
