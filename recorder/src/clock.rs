@@ -60,6 +60,12 @@ pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option
     tokio::time::timeout(limit, work).await.ok()
 }
 
+/// Waits so long before something is tried again.
+#[expect(clippy::disallowed_methods, reason = "this file owns the clock")]
+pub(crate) async fn pause(length: Duration) {
+    tokio::time::sleep(length).await;
+}
+
 /// Waits until `last_activity` lies `quiet` in the past. The caller bounds it with [`within`].
 #[expect(clippy::disallowed_methods, reason = "this file owns the clock")]
 pub(crate) async fn quiet_since(quiet: Duration, last_activity: impl Fn() -> Instant) {
