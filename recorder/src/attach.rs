@@ -48,9 +48,9 @@ impl Attached {
     /// Listens until `end`, or until the server ends; says what was heard.
     pub async fn listen(self, end: impl Future<Output = ()>) -> Result<Account, CaptureError> {
         let both =
-            async { tokio::join!(self.follow(StreamName::Event), self.follow(StreamName::GlobalEvent)) };
+            async { tokio::try_join!(self.follow(StreamName::Event), self.follow(StreamName::GlobalEvent)) };
         let heard = tokio::select! {
-            (one, other) = both => one.and(other),
+            heard = both => heard.map(drop),
             () = end => Ok(()),
         };
         let mut ledger = self.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);

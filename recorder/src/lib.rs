@@ -21,6 +21,7 @@
 //! passes them on), and what a recording means.
 
 pub mod attach;
+mod background;
 pub mod capture;
 pub mod clock;
 pub mod drive;

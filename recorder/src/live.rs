@@ -45,9 +45,9 @@ impl Live {
 
     /// Gives it its name, without these secrets.
     pub fn finish(self, secrets: &Secrets) -> Result<(), KeepError> {
-        let lines = self.tape.take();
         // What was recorded stands on disk, whatever else goes wrong.
         self.scribe.end()?;
+        let lines = self.tape.take();
         let mut header = self.header;
         if header.workspace.is_empty() {
             header.workspace = workspace(&lines).unwrap_or_default();

@@ -23,12 +23,12 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct Written {
-    lines: Vec<Line>,
+    lines: Vec<Arc<Line>>,
     latest_us: u64,
 }
 
 /// Hears each line in its order. It is called under the tape's lock, so it must neither wait nor push.
-pub type Listener = Box<dyn Fn(&Line) + Send + Sync>;
+pub type Listener = Box<dyn Fn(&Arc<Line>) + Send + Sync>;
 
 impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -84,7 +84,7 @@ impl Tape {
     fn write(&self, written: &mut Written, when: Instant, line: impl FnOnce(u64) -> Line) {
         let since = when.saturating_duration_since(self.inner.start);
         let at_us = u64::try_from(since.as_micros()).unwrap_or(u64::MAX).max(written.latest_us);
-        let line = line(at_us);
+        let line = Arc::new(line(at_us));
         if let Some(listener) = &self.inner.listener {
             listener(&line);
         }
@@ -99,13 +99,13 @@ impl Tape {
     /// A copy of all lines so far.
     #[must_use]
     pub fn lines(&self) -> Vec<Line> {
-        self.lock().lines.clone()
+        self.lock().lines.iter().map(|line| Line::clone(line)).collect()
     }
 
     /// All lines so far, taken off the tape: for who needs it no more, and has no room for a copy.
     #[must_use]
     pub fn take(&self) -> Vec<Line> {
-        std::mem::take(&mut self.lock().lines)
+        std::mem::take(&mut self.lock().lines).into_iter().map(Arc::unwrap_or_clone).collect()
     }
 
     /// A number for the next exchange, from 1, never given twice.
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_listener_hears_every_line_in_its_order() {
         let (heard, lines) = std::sync::mpsc::channel();
-        let tape = Tape::heard_by(Box::new(move |line| heard.send(line.clone()).unwrap()));
+        let tape = Tape::heard_by(Box::new(move |line| heard.send(Line::clone(line)).unwrap()));
         std::thread::scope(|scope| {
             for writer in 0..4 {
                 let tape = tape.clone();

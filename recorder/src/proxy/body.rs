@@ -2,13 +2,16 @@
 //! secret, and only as long as there is room for it.
 
 use super::http::Head;
-use crate::ledger::told;
+use crate::ledger::{MIB, told};
 use fixtures::recording::Body;
 use flate2::write::{MultiGzDecoder, ZlibDecoder};
 use std::io::Write as _;
 
 /// Compressed bytes are taken so many at a time: one of them may stand for a thousand.
 const STEP: usize = 1024;
+
+/// A body from this length on is a long one.
+const LONG: usize = MIB;
 
 /// Takes bytes out of their coding.
 #[derive(Debug)]
@@ -106,7 +109,7 @@ impl Collected {
                 let left_out = Some(format!("{} bytes passed and are not recorded: {why}", self.passed));
                 Kept { left_out, ..Kept::default() }
             }
-            None => Kept { bytes: self.kept.len(), body: Body::from_bytes(&self.kept), left_out: None },
+            None => Kept { bytes: self.kept.len(), body: spelled(self.kept), left_out: None },
         }
     }
 }
@@ -118,6 +121,14 @@ pub(super) struct Kept {
     pub(super) bytes: usize,
     /// Why it is not recorded, if it isn't.
     pub(super) left_out: Option<String>,
+}
+
+/// A long body is not taken apart to find the nicest spelling: it would take longer than to pass it on.
+fn spelled(bytes: Vec<u8>) -> Body {
+    if bytes.len() < LONG {
+        return Body::from_bytes(&bytes);
+    }
+    String::from_utf8(bytes).map_or_else(|error| Body::from_bytes(error.as_bytes()), Body::Text)
 }
 
 #[cfg(test)]

@@ -3,14 +3,21 @@
 
 use super::conversation::Side;
 use crate::clock;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use fixtures::recording::HowEnded;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// So many bytes may wait to be read; then the wires wait.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// So much is read at once.
+pub(super) const ROOM: usize = 64 * 1024;
+/// After it was called, the reader waits so long for more.
+const PAUSE: Duration = Duration::from_millis(2);
+/// So many buffers are kept for later.
+const MOST_SPARE: usize = 64;
 
 /// Something that happened on a connection.
 #[derive(Debug)]
@@ -46,6 +53,8 @@ struct Queue {
     waiting: Vec<Copy>,
     /// Of those that wait, and of those that are being read.
     bytes: usize,
+    /// Buffers that were read: fresh memory is dear.
+    spare: Vec<BytesMut>,
     is_reader_idle: bool,
     is_closed: bool,
 }
@@ -91,19 +100,37 @@ impl Copies {
                 return None;
             }
             queue.is_reader_idle = true;
-            queue = self.filled.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            while queue.is_reader_idle && !queue.is_closed {
+                queue = self.filled.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            }
+            // To be woken costs the wires something; what comes soon needs no call of its own.
+            queue = clock::linger(&self.filled, queue, PAUSE, |queue| queue.is_closed);
         }
     }
 
-    /// So many of the bytes that were taken are read.
-    pub(super) fn have_read(&self, bytes: usize) {
+    /// These bytes that were taken are read.
+    pub(super) fn have_read(&self, bytes: Bytes) {
+        let length = bytes.len();
+        // What was a part of a buffer is too small to be one.
+        let spare = if length > ROOM / 2 { bytes.try_into_mut().ok() } else { None };
         let mut queue = self.lock();
+        if let Some(mut spare) = spare
+            && queue.spare.len() < MOST_SPARE
+        {
+            spare.clear();
+            queue.spare.push(spare);
+        }
         let was_full = queue.bytes >= MOST_BYTES;
-        queue.bytes -= bytes;
+        queue.bytes -= length;
         if was_full && queue.bytes < MOST_BYTES {
             drop(queue);
             self.read.notify_waiters();
         }
+    }
+
+    /// A buffer that is free again.
+    pub(super) fn spare(&self) -> Option<BytesMut> {
+        self.lock().spare.pop()
     }
 
     /// Nothing more will come.

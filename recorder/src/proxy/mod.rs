@@ -13,6 +13,7 @@ mod credentials;
 mod http;
 mod wire;
 
+use crate::background;
 use crate::clock;
 use crate::ledger::{Account, Ledger, Room};
 use crate::loopback::Loopback;
@@ -52,8 +53,7 @@ impl Proxy {
         let copies = Arc::new(Copies::default());
         let read = Arc::clone(&copies);
         let ledger = Ledger::new(tape, room);
-        let reader =
-            std::thread::Builder::new().name("reader".to_owned()).spawn(move || listen(&read, ledger))?;
+        let reader = background::spawn("reader", move || listen(&read, ledger))?;
         let (ends, is_over) = watch::channel(false);
         let wires = tokio::spawn(accept(listener, server, Arc::clone(&copies), is_over));
         Ok(Self { port, ends, wires, copies, reader })
@@ -130,7 +130,7 @@ fn listen(copies: &Copies, mut ledger: Ledger) -> Account {
                 }
                 What::Said(side, bytes) => {
                     conversation.hear(side, when, &bytes, &mut ledger);
-                    copies.have_read(bytes.len());
+                    copies.have_read(bytes);
                 }
                 What::Left(side) => conversation.left(side, when, &mut ledger),
                 What::Ended(how) => {

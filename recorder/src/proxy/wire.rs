@@ -2,7 +2,7 @@
 //! reads slowly slows the other one down, as without anybody between them.
 
 use super::conversation::Side;
-use super::copies::{Copies, What};
+use super::copies::{Copies, ROOM, What};
 use crate::loopback::Loopback;
 use bytes::{Bytes, BytesMut};
 use fixtures::recording::HowEnded;
@@ -11,8 +11,6 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 
-/// So much is read at once.
-const ROOM: usize = 64 * 1024;
 /// With less room than this, more is made.
 const LEAST_ROOM: usize = 4 * 1024;
 
@@ -101,7 +99,7 @@ impl Passage<'_> {
         loop {
             self.copies.room().await;
             if room.capacity() < LEAST_ROOM {
-                room.reserve(ROOM);
+                room = self.copies.spare().unwrap_or_else(|| BytesMut::with_capacity(ROOM));
             }
             match from.read_buf(&mut room).await {
                 Ok(0) => {
@@ -113,7 +111,8 @@ impl Passage<'_> {
                 Ok(_) => {}
                 Err(error) => return End::Unread(error),
             }
-            let bytes = room.split().freeze();
+            // A buffer that is full goes on as a whole, and comes back when it is read.
+            let bytes = if room.len() > ROOM / 2 { std::mem::take(&mut room) } else { room.split() }.freeze();
             self.put(What::Said(self.side, bytes.clone()));
             if self.send(bytes, to).await.is_err() {
                 return End::Unwanted;
