@@ -20,14 +20,14 @@ use std::path::{Path, PathBuf};
     override_usage = "standin record --server SERVER --scenario NAME|FILE [OPTIONS]
        standin record --proxy --upstream URL [OPTIONS]
        standin record --attach URL [OPTIONS]",
-    after_help = "A scenario is performed with a server that is started for it, in a fresh home and workspace; its model is the
-scenario's agent:
+    after_help = "A scenario is performed with a server that is started for it, in a fresh home and workspace; its model is
+the scenario's agent:
 
     standin record --server kilo --scenario text/plain
     standin record --server opencode --scenario mine.toml --bin ./my-server --out mine.jsonl
 
 Any client of a server that runs already is recorded through a proxy: point the client at the address that is
-printed, and end it with Ctrl-C. What was recorded plays again to the same client with `standin serve --replay FILE`:
+printed, and end it with Ctrl-C. It plays again to the same client with standin serve --replay FILE:
 
     standin record --proxy --upstream http://127.0.0.1:4096 --out mine.jsonl
 
@@ -35,8 +35,8 @@ Or listen to the two event streams of a running server, without any client:
 
     standin record --attach http://127.0.0.1:4096 --out mine.jsonl
 
-What is written holds no secret that is known or looks like one; look at it all the same before you pass it on: what
-you and the agent said stands in it.
+What is written holds no secret that is known or looks like one; look at it all the same before you pass it
+on: what you and the agent said stands in it.
 
 Exit codes: 0 it is recorded, 1 a step of the person failed, the model was asked in vain, or a secret was
 found, 2 misuse, a place that can't be written among it, 3 the server could not be had or recorded."
@@ -83,7 +83,7 @@ pub(crate) struct Arguments {
     attach: Option<Loopback>,
     /// The password of a running server [default: from the server's own environment variable]
     ///
-    /// Clients of a proxy bring their own; this one is for its question which release the server is.
+    /// Clients of a proxy bring their own; this one is to ask the server which release it is.
     #[arg(long, value_parser = words::some_text(), conflicts_with = "scenario")]
     password: Option<String>,
     /// The user of that password [default: the server's name]
