@@ -14,6 +14,7 @@ use recorder::{Loopback, Proxy, Tape};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
+const ASKS: &[u8] = b"GET /long HTTP/1.1\r\n\r\n";
 const BODY: usize = 512 * MIB;
 /// What may wait to be read, what is kept of a body, and the rest of the process.
 const MOST: usize = 160 * MIB;
@@ -31,7 +32,7 @@ async fn a_huge_body_passes_in_bounded_memory() {
     let server = Loopback::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
     tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
-        socket.read(&mut [0; 4096]).await.unwrap();
+        socket.read_exact(&mut [0; ASKS.len()]).await.unwrap();
         let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {BODY}\r\n\r\n");
         socket.write_all(head.as_bytes()).await.unwrap();
         let piece = vec![b'a'; MIB];
@@ -42,7 +43,7 @@ async fn a_huge_body_passes_in_bounded_memory() {
     let tape = Tape::new();
     let proxy = Proxy::start(0, server, tape.clone(), Room::default()).await.unwrap();
     let mut socket = TcpStream::connect(proxy.url().trim_start_matches("http://")).await.unwrap();
-    socket.write_all(b"GET /long HTTP/1.1\r\n\r\n").await.unwrap();
+    socket.write_all(ASKS).await.unwrap();
     let (mut room, mut read) = (vec![0; MIB], 0);
     loop {
         match socket.read(&mut room).await.unwrap() {

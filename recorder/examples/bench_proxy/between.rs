@@ -37,7 +37,13 @@ pub(crate) struct Stand {
 enum Who {
     Nobody,
     Copy(JoinHandle<()>),
-    Proxy { proxy: Proxy, live: Live, _folder: TempDir },
+    Proxy(Box<Recording>),
+}
+
+struct Recording {
+    proxy: Proxy,
+    live: Live,
+    _folder: TempDir,
 }
 
 impl Stand {
@@ -60,7 +66,7 @@ impl Stand {
                 let server = Loopback::parse(&format!("http://127.0.0.1:{server}"))?;
                 let proxy = Proxy::start(0, server, live.tape(), Room::default()).await?;
                 let port = proxy.url().rsplit(':').next().unwrap_or_default().parse()?;
-                Ok(Self { port, who: Who::Proxy { proxy, live, _folder: folder } })
+                Ok(Self { port, who: Who::Proxy(Box::new(Recording { proxy, live, _folder: folder })) })
             }
         }
     }
@@ -70,7 +76,8 @@ impl Stand {
         match self.who {
             Who::Nobody => {}
             Who::Copy(copies) => copies.abort(),
-            Who::Proxy { proxy, live, _folder } => {
+            Who::Proxy(recording) => {
+                let Recording { proxy, live, _folder } = *recording;
                 let account = proxy.end().await;
                 if account.left_out_count > 0 {
                     return Err(format!("the recording is not whole: {:?}", account.left_out).into());
