@@ -22,7 +22,7 @@ pub(crate) async fn fetch(wish: PageWish) -> Result<Page, String> {
         .timeout(Duration::from_millis(wish.timeout_ms))
         .build()
         .map_err(|_| unreachable())?;
-    let url = reqwest::Url::parse(&wish.url).map_err(|_| unreachable())?;
+    let url = reqwest::Url::parse(&wish.url).map_err(|_| format!("InvalidUrl error (GET {})", wish.url))?;
     // As if there were no network.
     if !is_here(&url) {
         return Err(unreachable());

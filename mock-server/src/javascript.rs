@@ -1,6 +1,9 @@
 //! Lengths and numbers as the servers have them: they are JavaScript, which counts UTF-16 units and reads numbers in
 //! its own way. Words are sorted as a dictionary has them.
 
+mod json;
+
+pub(crate) use json::{number_text, parse};
 use std::cmp::Ordering;
 
 /// The beginning of a text, of at most `max` units. A letter that does not fit is left out whole.

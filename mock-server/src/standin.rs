@@ -10,8 +10,7 @@ use crate::http::auth::Access;
 use crate::http::core::Core;
 use crate::http::listen::serve;
 use crate::journal::Journal;
-use crate::model::RemoteModel;
-use crate::model::Script;
+use crate::model::{PageServer, RemoteModel, Script};
 use crate::options::{Options, Play, StartError};
 use crate::performer::Performer;
 use crate::profile::Profile;
@@ -54,6 +53,8 @@ pub struct StandIn {
     asked: AtomicBool,
     /// They go with it.
     _folders: Vec<TempDir>,
+    /// What its agent can fetch.
+    _pages: Option<PageServer>,
 }
 
 /// What a stand-in is asked when it is dropped.
@@ -73,7 +74,14 @@ impl StandIn {
         let clock = Arc::new(Clock::new(options.clock));
         let journal = Journal::with_memory(clock.clone(), options.memory);
         let faults = ArmedPlan::new(options.faults.clone());
-        let (performer, workspace, folders) = performer(profile, &options)?;
+        let pages = match &options.play {
+            Play::Scenario(scenario) if options.model.is_none() => PageServer::start(&scenario.pages).await,
+            _ => Ok(None),
+        };
+        let pages =
+            pages.map_err(|source| StartError::Listen { lane: "pages".to_owned(), port: 0, source })?;
+        let pages_url = pages.as_ref().map(PageServer::url);
+        let (performer, workspace, folders) = performer(profile, &options, pages_url)?;
         let access =
             Access { username: profile.server.word().to_owned(), password: options.password.clone() };
         let model = options.model.as_deref().map(RemoteModel::at).transpose().map_err(StartError::Model)?;
@@ -108,6 +116,7 @@ impl StandIn {
             on_drop: OnDrop::Nothing,
             asked: AtomicBool::new(false),
             _folders: folders,
+            _pages: pages,
         })
     }
 
@@ -244,7 +253,11 @@ impl Drop for StandIn {
 
 type Prepared = (Box<dyn Performer>, String, Vec<TempDir>);
 
-fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, StartError> {
+fn performer(
+    profile: &'static Profile,
+    options: &Options,
+    pages_url: Option<String>,
+) -> Result<Prepared, StartError> {
     let scenario = match &options.play {
         Play::Scenario(scenario) => scenario,
         Play::Recording(recording) => {
@@ -287,7 +300,7 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         workspace = workspace.and(open);
     }
     let root = workspace.root().to_string_lossy().into_owned();
-    let found = ProjectFiles::read(profile, workspace.root());
+    let found = ProjectFiles::read(profile, workspace.root(), &home);
     let mut config = found.settings;
     merge_settings(&mut config, &Value::Object(scenario.workspace.config.clone()));
     let config = WorldConfig {
@@ -300,7 +313,10 @@ fn performer(profile: &'static Profile, options: &Options) -> Result<Prepared, S
         runs_shell: folder.is_some() || options.allow_shell,
     };
     let mind = match &options.model {
-        None => Mind::Script(Box::new(Script::new(scenario.as_ref().clone(), root.clone()))),
+        None => {
+            let script = Script::new(scenario.as_ref().clone(), root.clone()).with_pages_at(pages_url);
+            Mind::Script(Box::new(script))
+        }
         Some(url) => Mind::Remote(url.clone()),
     };
     let release = profile.server.release();

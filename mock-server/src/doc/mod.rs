@@ -2,13 +2,18 @@
 //! The real servers check requests against the very schemas that `/doc` is made of, so the recorded `/doc` is what the
 //! stand-in checks them against, in the same words.
 
+mod limits;
+mod problem;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod unwritten;
 
+use crate::javascript;
 use crate::target::{self, Unreadable};
 use fixtures::{ServerKind, catalog};
-use schema::{Absent, Problem, Schemas};
+use problem::Problem;
+use schema::{Absent, Schemas};
 use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
 
@@ -86,6 +91,7 @@ const READS_BY_ITSELF: &str = "provider.oauth.authorize";
 /// Parameters that are checked otherwise than `/doc` says: operation, parameter, what it must be.
 type Hidden = (&'static str, &'static str, fn() -> Value);
 const HIDDEN: &[Hidden] = &[
+    ("experimental.session.list", "worktrees", || json!({"type": "string", "enum": ["true", "false"]})),
     ("v2.session.list", "limit", || json!({"type": "integer", "exclusiveMinimum": 0})),
     ("v2.session.messages", "limit", || json!({"type": "integer", "minimum": 1, "maximum": 200})),
     ("v2.session.history", "limit", || json!({"type": "integer", "exclusiveMinimum": 0, "maximum": 100})),
@@ -109,15 +115,15 @@ impl Operations {
         };
         cell.get_or_init(|| {
             let doc = catalog::doc(&server.release()).unwrap_or_default();
-            Self::read(&serde_json::from_slice(doc).unwrap_or_default())
+            Self::read(server, &serde_json::from_slice(doc).unwrap_or_default())
         })
     }
 
-    fn read(doc: &Value) -> Self {
+    fn read(server: ServerKind, doc: &Value) -> Self {
         let mut list = Vec::new();
         for (path, methods) in doc["paths"].as_object().into_iter().flatten() {
             for (method, operation) in methods.as_object().into_iter().flatten() {
-                list.push(Operation::read(path, method, operation));
+                list.push(Operation::read(server, path, method, operation));
             }
         }
         // A word in a path beats a parameter at its place.
@@ -125,7 +131,7 @@ impl Operations {
             operation.segments.iter().map(|s| !matches!(s, Segment::Literal(_))).collect::<Vec<_>>()
         };
         list.sort_by_key(parameters);
-        Self { schemas: Schemas::of(doc), list }
+        Self { schemas: Schemas::of(server, doc), list }
     }
 
     /// The operation that a request means.
@@ -151,6 +157,12 @@ impl Operations {
             return Ok("/doc".to_owned());
         }
         Ok(target::path_of(given.iter().map(String::as_str)))
+    }
+
+    /// Is this the name of an operation or of a schema?
+    #[cfg(test)]
+    fn knows(&self, name: &str) -> bool {
+        self.schemas.knows(name) || self.list.iter().any(|operation| operation.id == name)
     }
 
     /// The fields that the body of an operation may have.
@@ -218,7 +230,7 @@ impl Operations {
     fn wrong_body(&self, operation: &Operation, asked: &Asked<'_>) -> Option<Complaint> {
         let schema = operation.body.as_ref()?;
         if operation.id == READS_BY_ITSELF {
-            let body = serde_json::from_slice::<Value>(&lossy(asked.body)).ok();
+            let body = javascript::parse(asked.body);
             let is_right = body.is_some_and(|body| {
                 self.schemas.problem(schema, &body, Absent::Never).is_none()
                     && body.get("inputs") != Some(&Value::Null)
@@ -233,27 +245,19 @@ impl Operations {
             Asked { content_type: Some(kind), .. } if !is_loose && !is_json(kind) => {
                 return Some(Complaint::ContentType((*kind).to_owned()));
             }
-            Asked { body, .. } => match serde_json::from_slice::<Value>(&lossy(body)) {
-                Ok(value) => Some(value),
-                Err(_) if is_loose => return Some(Complaint::Tagged),
-                Err(_) => return Some(Complaint::Unexpected),
+            Asked { body, .. } => match javascript::parse(body) {
+                Some(value) => Some(value),
+                None if is_loose => return Some(Complaint::Tagged),
+                None => return Some(Complaint::Unexpected),
             },
         };
-        let problem = match value {
-            Some(value) => self.schemas.problem(schema, &value, Absent::Never),
-            None => Some(self.schemas.no_body(schema)),
-        }?;
+        let problem = self.schemas.problem_of_body(schema, value.as_ref())?;
         Some(if is_loose { Complaint::Tagged } else { problem.complaint("Payload") })
     }
 }
 
-/// Bytes that are no text are replaced, as the servers do.
-fn lossy(bytes: &[u8]) -> Vec<u8> {
-    String::from_utf8_lossy(bytes).into_owned().into_bytes()
-}
-
 impl Operation {
-    fn read(path: &str, method: &str, operation: &Value) -> Self {
+    fn read(server: ServerKind, path: &str, method: &str, operation: &Value) -> Self {
         let segment = |segment: &str| match segment.strip_prefix('{').and_then(|name| name.strip_suffix('}'))
         {
             Some(name) => Segment::Parameter(name.to_owned()),
@@ -279,7 +283,7 @@ impl Operation {
             parameters: operation["parameters"].as_array().into_iter().flatten().map(parameter).collect(),
             body: operation
                 .pointer("/requestBody/content/application~1json/schema")
-                .map(|body| marked(&id, body)),
+                .map(|body| unwritten::completed(server, &id, body)),
         }
     }
 
@@ -299,24 +303,6 @@ impl Operation {
     pub(crate) fn words(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
-}
-
-/// Fields that may be missing, but may not be null, which `/doc` does not say.
-const STRICT_FIELDS: &[(&str, &[&str])] = &[
-    ("pty.update", &["title", "size"]),
-    ("tui.showToast", &["title"]),
-    ("v2.projectCopy.create", &["name"]),
-    ("v2.pty.update", &["title", "size"]),
-    ("v2.session.permission.create", &["metadata", "save", "source"]),
-];
-
-fn marked(operation: &str, body: &Value) -> Value {
-    let mut body = body.clone();
-    let fields = STRICT_FIELDS.iter().find(|(id, _)| *id == operation).map_or(&[][..], |(_, fields)| fields);
-    for field in fields {
-        body["properties"][field][schema::STRICT] = json!(true);
-    }
-    body
 }
 
 impl Problem {

@@ -1,7 +1,11 @@
 //! A value against a schema, and what is wrong with it in the words of the real servers. They stop at the first thing,
 //! in the order of the schema.
 
-use crate::javascript;
+use super::Problem;
+use super::limits::{length_problem, pattern_problem, range_problem};
+use super::unwritten::{ABSENT, NULLABLE, completed, spelled};
+use crate::javascript::{self, number_text, units};
+use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 
 /// The named schemas of a `/doc`.
@@ -9,7 +13,13 @@ use serde_json::{Map, Value, json};
 pub(super) struct Schemas(Map<String, Value>);
 
 /// These have a name in `/doc` alone: what a client sends for them is made into something else, which has the name.
-const NAMELESS: &[&str] = &["AgentConfig", "PermissionConfig"];
+const NAMELESS: &[&str] = &[
+    "AgentConfig",
+    "ConfigV2ExperimentalPolicy",
+    "ConfigV2ReferenceGit",
+    "ConfigV2ReferenceLocal",
+    "PermissionConfig",
+];
 
 /// What may stand for a value that is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,50 +28,19 @@ pub(super) enum Absent {
     Never,
     /// In JSON.
     Null,
-    /// In a query.
+    /// In a query, and in some bodies.
     Undefined,
-}
-
-/// The first thing that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Problem {
-    what: String,
-    /// From the outside in.
-    path: Vec<Value>,
-}
-
-impl Problem {
-    pub(super) fn missing() -> Self {
-        Self { what: "Missing key".to_owned(), path: Vec::new() }
-    }
-
-    fn expected(expected: &str, got: &str) -> Self {
-        Self { what: format!("Expected {expected}, got {got}"), path: Vec::new() }
-    }
-
-    /// The same, in a thing of this name.
-    pub(super) fn at(mut self, name: &str) -> Self {
-        self.path.insert(0, json!(name));
-        self
-    }
-
-    fn at_item(mut self, place: usize) -> Self {
-        self.path.insert(0, json!(place));
-        self
-    }
-
-    pub(super) fn message(&self) -> String {
-        if self.path.is_empty() {
-            return self.what.clone();
-        }
-        let path: String = self.path.iter().map(|key| format!("[{key}]")).collect();
-        format!("{}\n  at {path}", self.what)
-    }
+    /// In JSON, where two schemas say it.
+    NullTwice,
 }
 
 impl Schemas {
-    pub(super) fn of(doc: &Value) -> Self {
-        Self(super::named_schemas(doc))
+    pub(super) fn of(server: ServerKind, doc: &Value) -> Self {
+        let mut named = super::named_schemas(doc);
+        for (name, schema) in &mut named {
+            *schema = completed(server, name, schema);
+        }
+        Self(named)
     }
 
     /// The schema that is meant, and its name if messages tell it by that.
@@ -71,6 +50,11 @@ impl Schemas {
             Some((name, schema)) => (schema, Some(name.as_str()).filter(|name| !NAMELESS.contains(name))),
             None => (schema, None),
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.0.contains_key(name)
     }
 
     /// The names of a schema's properties.
@@ -115,17 +99,31 @@ impl Schemas {
         // A schema with a name is asked as one thing; only what is of no kind that it knows could have been nothing.
         let is_known_kind = members.iter().any(|member| is_of_kind(self.resolved(member).0, value));
         let absent = if self.resolved(schema).1.is_some() && is_known_kind { Absent::Never } else { absent };
-        members.retain(|member| self.could_be(member, value));
-        let mut first = None;
+        // A word can only be wrong where there is nothing else to choose.
+        let is_choice = self.is_choice(schema);
+        members.retain(|member| match is_choice {
+            true => self.could_be(member, value),
+            false => is_of_kind(self.resolved(member).0, value),
+        });
+        let mut problems = Vec::new();
         for member in members {
-            match self.problem_inside(member, value) {
-                None => return None,
-                Some(problem) => {
-                    first.get_or_insert(problem);
-                }
-            }
+            problems.push(match self.is_choice(member) {
+                true => self.problem(member, value, Absent::Never)?,
+                false => self.problem_inside(member, value)?,
+            });
         }
-        first.or_else(|| Some(Problem::expected(&self.words_or(schema, absent), &js(value))))
+        let of_no_kind = || Problem::expected(&self.words_or(schema, absent), &js(value));
+        Some(problems.into_iter().reduce(Problem::and).unwrap_or_else(of_no_kind))
+    }
+
+    /// What is wrong with a body, or with none: it is chosen by its fixed words even where it can be one thing only.
+    pub(super) fn problem_of_body(&self, schema: &Value, body: Option<&Value>) -> Option<Problem> {
+        let choice = json!({"anyOf": [schema]});
+        let choice = if self.is_choice(schema) { schema } else { &choice };
+        match body {
+            Some(body) => self.problem(choice, body, Absent::Never),
+            None => Some(Problem::expected(&self.words(choice), "undefined")),
+        }
     }
 
     /// What is wrong with a value of a query.
@@ -139,7 +137,7 @@ impl Schemas {
             Some(member)
                 if type_of(member) == "integer" && number.is_none_or(|n| n.fract() != 0.0 || !is_safe(n)) =>
             {
-                Some(Problem::expected("an integer", &number.map_or("NaN".to_owned(), js_number_text)))
+                Some(Problem::expected("an integer", &number.map_or("NaN".to_owned(), number_text)))
             }
             Some(member) => range_problem(member, number?),
             None => {
@@ -182,25 +180,27 @@ impl Schemas {
         Problem::expected(&words.join(" | "), &json!(given).to_string())
     }
 
-    /// A request without its body.
-    pub(super) fn no_body(&self, schema: &Value) -> Problem {
-        Problem::expected(&self.words_or(schema, Absent::Never), "undefined")
-    }
-
-    /// The schemas of which a value must fit one.
+    /// The schemas of which a value must fit one. A choice within a choice is one of them.
     fn members<'a>(&'a self, schema: &'a Value, members: &mut Vec<&'a Value>) {
-        let (inner, _) = self.resolved(schema);
-        match inner["anyOf"].as_array().or_else(|| inner["oneOf"].as_array()) {
-            Some(inner) => inner.iter().for_each(|member| self.members(member, members)),
+        match choices(self.resolved(schema).0) {
+            Some(inner) => members.extend(inner),
             None => members.push(schema),
         }
     }
 
-    /// Is a value of this schema's kind? A thing with a fixed word is of its kind by that word.
+    fn is_choice(&self, schema: &Value) -> bool {
+        choices(self.resolved(schema).0).is_some()
+    }
+
+    /// Is a value of this schema's kind? A thing with fixed words is of its kind by one of them.
     fn could_be(&self, schema: &Value, value: &Value) -> bool {
-        let (schema, _) = self.resolved(schema);
-        let has_word = |(name, word): (&str, &Value)| value[name] == *word;
-        is_of_kind(schema, value) && self.fixed_words(schema).all(has_word)
+        let (inner, _) = self.resolved(schema);
+        if let Some(choices) = choices(inner) {
+            return choices.iter().any(|choice| is_of_kind(self.resolved(choice).0, value));
+        }
+        let mut words = self.fixed_words(inner).peekable();
+        let is_named = words.peek().is_none() || words.any(|(name, word)| value[name] == *word);
+        is_of_kind(inner, value) && is_named
     }
 
     /// The properties that can have one value only.
@@ -225,13 +225,13 @@ impl Schemas {
                 let item = |(place, item)| {
                     Some(self.problem(schema.get("items")?, item, Absent::Never)?.at_item(place))
                 };
-                items.iter().enumerate().find_map(item)
+                let inside = items.iter().enumerate().find_map(item);
+                inside.or_else(|| length_problem(schema, ["minItems", "maxItems"], items.len(), value))
             }
             Value::String(text) => {
-                let start = schema["pattern"].as_str()?.strip_prefix('^')?.trim_end_matches(".*");
-                let is_plain = start.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                let expected = format!("a string starting with {start:?}");
-                (is_plain && !text.starts_with(start)).then(|| Problem::expected(&expected, &js(value)))
+                let length = units(text);
+                length_problem(schema, ["minLength", "maxLength"], length, value)
+                    .or_else(|| pattern_problem(schema, text))
             }
             Value::Number(number) => {
                 let number = number.as_f64()?;
@@ -254,11 +254,10 @@ impl Schemas {
             let problem = match map.get(name) {
                 None if required => Some(Problem::missing()),
                 None => None,
-                // What may be missing may be null as well, unless it is marked.
-                Some(Value::Null) if !required && property.get(STRICT).is_none() => None,
                 Some(value) => {
-                    let is_sure = required || property.get(STRICT).is_some();
-                    self.problem(property, value, if is_sure { Absent::Never } else { Absent::Null })
+                    let absent = if required { Absent::Never } else { Absent::of(property) };
+                    let is_nothing = matches!(absent, Absent::Null | Absent::NullTwice) && value.is_null();
+                    if is_nothing { None } else { self.problem(property, value, absent) }
                 }
             };
             if let Some(problem) = problem {
@@ -266,9 +265,12 @@ impl Schemas {
             }
         }
         let others = schema.get("additionalProperties").filter(|others| others.is_object())?;
+        let is_other = |(name, value): &(&String, &Value)| {
+            !properties.contains_key(*name) && !(value.is_null() && others[NULLABLE] == true)
+        };
         let other =
             |(name, value): (&String, &Value)| Some(self.problem(others, value, Absent::Never)?.at(name));
-        map.iter().filter(|(name, _)| !properties.contains_key(*name)).find_map(other)
+        map.iter().filter(is_other).find_map(other)
     }
 
     /// What a schema asks for.
@@ -278,7 +280,9 @@ impl Schemas {
             return spelled(name);
         }
         if let Some(members) = inner["anyOf"].as_array() {
-            return members.iter().map(|member| self.words_of_member(member)).collect::<Vec<_>>().join(" | ");
+            let mut words: Vec<String> = members.iter().map(|member| self.words_of_member(member)).collect();
+            words.dedup();
+            return words.join(" | ");
         }
         match inner["enum"].as_array() {
             Some(words) => words.iter().map(Value::to_string).collect::<Vec<_>>().join(" | "),
@@ -300,11 +304,6 @@ impl Schemas {
 
     fn words_or(&self, schema: &Value, absent: Absent) -> String {
         match absent {
-            // A thing with a fixed word of its own is told by it, unless it has a name.
-            Absent::Never if self.resolved(schema).1.is_none() => match schema.get("anyOf") {
-                None => self.words_of_member(schema),
-                Some(_) => self.words(schema),
-            },
             Absent::Never => self.words(schema),
             _ => format!("{} | {}", self.words(schema), absent.word()),
         }
@@ -312,13 +311,29 @@ impl Schemas {
 }
 
 impl Absent {
+    /// What may be missing may be null as well, unless something else is known.
+    fn of(property: &Value) -> Self {
+        match property[ABSENT].as_str() {
+            None => Self::Null,
+            Some("never") => Self::Never,
+            Some("undefined") => Self::Undefined,
+            Some(_) => Self::NullTwice,
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
             Self::Never => "",
             Self::Null => "null",
             Self::Undefined => "undefined",
+            Self::NullTwice => "null | null",
         }
     }
+}
+
+/// What a value can be, where it is one of several things.
+fn choices(schema: &Value) -> Option<&Vec<Value>> {
+    schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array())
 }
 
 fn is_of_kind(schema: &Value, value: &Value) -> bool {
@@ -341,59 +356,14 @@ fn is_required(schema: &Value, name: &str) -> bool {
     schema["required"].as_array().is_some_and(|required| required.iter().any(|one| one == name))
 }
 
-fn range_problem(schema: &Value, number: f64) -> Option<Problem> {
-    let limit = |key: &str| schema[key].as_f64();
-    let told = |words: &str, limit: f64| {
-        Some(Problem::expected(
-            &format!("a value {words} {}", js_number_text(limit)),
-            &js_number_text(number),
-        ))
-    };
-    match (limit("minimum"), limit("exclusiveMinimum"), limit("maximum")) {
-        (Some(min), _, _) if number < min => told("greater than or equal to", min),
-        (_, Some(min), _) if number <= min => told("greater than", min),
-        (_, _, Some(max)) if number > max => told("less than or equal to", max),
-        _ => None,
-    }
-}
-
-/// Marks what may be missing, but may not be null.
-pub(super) const STRICT: &str = "x-strict";
-
-/// `/doc` leaves the dots out of these names.
-const DOTTED: &[&str] = &[
-    "Location.Ref",
-    "Model.Ref",
-    "MoveSession.Destination",
-    "PermissionV2.Reply",
-    "PermissionV2.Source",
-    "Policy.Effect",
-    "Project.Commands",
-    "Project.Icon",
-    "Prompt.AgentAttachment",
-    "Prompt.Source",
-    "PromptInput.FileAttachment",
-    "QuestionV2.Answer",
-    "QuestionV2.Reply",
-];
-
-fn spelled(name: &str) -> String {
-    let dotted = DOTTED.iter().find(|dotted| dotted.replace('.', "") == name);
-    dotted.copied().unwrap_or(name).to_owned()
-}
-
 fn is_safe(number: f64) -> bool {
     const MAX: f64 = 9_007_199_254_740_991.0;
     number.abs() <= MAX
 }
 
-fn js_number_text(number: f64) -> String {
-    format!("{number}")
-}
-
-fn js(value: &Value) -> String {
+pub(super) fn js(value: &Value) -> String {
     match value.as_f64() {
-        Some(number) => js_number_text(number),
+        Some(number) => number_text(number),
         None => value.to_string(),
     }
 }

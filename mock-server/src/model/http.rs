@@ -5,6 +5,7 @@
 
 use super::chat::ChatRequest;
 use super::gates::Gates;
+use super::pages::PageServer;
 use super::script::{Answer, Beat, Delta, Reply, Report, Script};
 use super::wire;
 use crate::clock::{Clock, ClockKind};
@@ -49,6 +50,7 @@ const SESSION_HEADERS: [&str; 3] = ["x-session-id", "x-session-affinity", "x-ope
 pub struct ModelServer {
     address: SocketAddr,
     task: tokio::task::JoinHandle<()>,
+    _pages: Option<PageServer>,
     shared: Arc<Shared>,
 }
 
@@ -89,6 +91,8 @@ impl ModelServer {
     /// Starts listening.
     pub async fn start(script: Script, options: ModelOptions) -> std::io::Result<Self> {
         let ModelOptions { port, pause, gates, on_call } = options;
+        let pages = PageServer::start(script.pages()).await?;
+        let script = script.with_pages_at(pages.as_ref().map(PageServer::url));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
         let clock = Clock::new(ClockKind::Real);
@@ -104,7 +108,7 @@ impl ModelServer {
             // Serving ends with the task; an accept error has nobody to be told to.
             let _ = axum::serve(Listener(listener), app).await;
         });
-        Ok(Self { address, task, shared })
+        Ok(Self { address, task, _pages: pages, shared })
     }
 
     /// The address, without `/v1`.

@@ -7,9 +7,11 @@
 use super::chat::{ChatRequest, role};
 use super::plan::{Segment, SegmentEnd, after, segments};
 use fixtures::recording::ModelPurpose;
-use fixtures::scenario::{AgentStep, BreakOff, Fail, Finish, FinishReason, Scenario, Usage, fill_in};
+use fixtures::scenario::{
+    AgentStep, BreakOff, Fail, Finish, FinishReason, Scenario, ShownPage, Usage, fill_in_words,
+};
 use serde_json::{Map, Value};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// One piece of a streamed answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +83,8 @@ pub enum Reply {
 pub struct Script {
     scenario: Scenario,
     workspace: String,
+    /// Where the scenario's pages are.
+    pages_url: Option<String>,
     turns: Vec<Vec<Segment>>,
     /// The latest answer in each turn of each conversation.
     latest: HashMap<TurnKey, Latest>,
@@ -114,11 +118,24 @@ impl Script {
         Self {
             scenario,
             workspace: workspace.into(),
+            pages_url: None,
             turns,
             latest: HashMap::new(),
             given: BTreeSet::new(),
             unscripted: Vec::new(),
         }
+    }
+
+    /// The pages that its agent can fetch.
+    #[must_use]
+    pub(crate) fn pages(&self) -> &BTreeMap<String, ShownPage> {
+        &self.scenario.pages
+    }
+
+    /// Its pages are there; the address takes the place of `${pages}` in the arguments of tools.
+    #[must_use]
+    pub(crate) fn with_pages_at(self, url: Option<String>) -> Self {
+        Self { pages_url: url, ..self }
     }
 
     /// The answer to a request.
@@ -247,10 +264,18 @@ impl Script {
 
     fn fill_in(&self, value: &mut Value) {
         match value {
-            Value::String(text) => *text = fill_in(text, &self.workspace),
+            Value::String(text) => *text = fill_in_words(text, &|word| self.meaning(word)),
             Value::Array(items) => items.iter_mut().for_each(|item| self.fill_in(item)),
             Value::Object(map) => map.values_mut().for_each(|item| self.fill_in(item)),
             _ => {}
+        }
+    }
+
+    fn meaning(&self, word: &str) -> Option<String> {
+        match word {
+            "workspace" => Some(self.workspace.clone()),
+            "pages" => self.pages_url.clone(),
+            _ => None,
         }
     }
 

@@ -44,6 +44,12 @@ pub struct Profile {
     pub asks_for_folder_of_missing: bool,
     /// Who reads a missing file is told the names that are near its own.
     pub names_near_files: bool,
+    /// A call that needs nothing from outside ends before the text that was said before it.
+    pub quick_calls_end_first: bool,
+    /// The host of a page that is fetched is spelled as it is looked for.
+    pub spells_hosts: bool,
+    /// Kinds of images that are fetched for nobody.
+    pub refused_images: &'static [&'static str],
     /// Who asks for fewer lines of a file or entries of a folder gets so many.
     pub least_lines: usize,
     /// Notebooks are read by their cells.

@@ -30,16 +30,16 @@ pub(crate) struct ProjectFiles {
 
 impl ProjectFiles {
     /// Reads the files of a workspace as the server does at its start.
-    pub(crate) fn read(profile: &Profile, root: &Path) -> Self {
+    pub(crate) fn read(profile: &Profile, root: &Path, home: &Path) -> Self {
         let mut found = Self::default();
         for name in profile.project_settings {
-            found.add(&settings_in(profile, root, &root.join(name)));
+            found.add(&settings_in(profile, (root, home), &root.join(name)));
         }
         let folders = profile.settings_folders.iter().map(|name| root.join(name));
         let folders: Vec<PathBuf> = folders.filter(|folder| folder.is_dir()).collect();
         for folder in &folders {
             for name in profile.folder_settings {
-                found.add(&settings_in(profile, root, &folder.join(name)));
+                found.add(&settings_in(profile, (root, home), &folder.join(name)));
             }
             let mark = folder.join(".gitignore");
             if !mark.exists() {
@@ -89,12 +89,14 @@ pub(crate) fn merge_settings(into: &mut Map<String, Value>, from: &Value) {
 }
 
 /// The settings in a file; one that can't be read says nothing. A file without a schema gets it.
-fn settings_in(profile: &Profile, root: &Path, file: &Path) -> Value {
+fn settings_in(profile: &Profile, (root, home): (&Path, &Path), file: &Path) -> Value {
     let Ok(text) = fs::read_to_string(file) else { return json!({}) };
     if is_distrusted(profile, &text) {
         return json!({});
     }
-    let Some(Value::Object(mut settings)) = jsonc::read(&text) else { return json!({}) };
+    let Some(Value::Object(mut settings)) = jsonc::read(&with_environment(&text, home)) else {
+        return json!({});
+    };
     if !settings.contains_key("$schema") {
         let told = jsonc::with_schema(&text, &settings, profile.config_schema, profile.distrusts_files);
         // Who may not write there does without.
@@ -104,6 +106,24 @@ fn settings_in(profile: &Profile, root: &Path, file: &Path) -> Value {
     let folder = file.parent().unwrap_or(root);
     settings.values_mut().for_each(|value| put_in_files(value, folder, root));
     Value::Object(settings)
+}
+
+/// `{env:NAME}` stands for what the server's environment says. That of a stand-in has a home, and nothing of its person's.
+fn with_environment(text: &str, home: &Path) -> String {
+    let mut pieces = text.split("{env:");
+    let mut told = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match piece.split_once('}') {
+            Some((name, after)) if !name.is_empty() => {
+                if name == "HOME" {
+                    told.push_str(&home.to_string_lossy());
+                }
+                told.push_str(after);
+            }
+            _ => told.extend(["{env:", piece]),
+        }
+    }
+    told
 }
 
 /// `{file:PATH}` stands for what the file holds, if it is one of the workspace.
@@ -212,7 +232,7 @@ mod tests {
         write(".opencode/command/c.md", "C $1\n");
         write(".opencode/skill/knots/SKILL.md", "---\nname: knots\n---\n\nTie.\n");
         write(".kilo/command/d.md", "D\n");
-        let found = ProjectFiles::read(Profile::of(ServerKind::Opencode), folder.path());
+        let found = ProjectFiles::read(Profile::of(ServerKind::Opencode), folder.path(), Path::new("/me"));
         assert_eq!(
             Value::Object(found.settings),
             json!({
@@ -230,5 +250,10 @@ mod tests {
         );
         assert!(read(".opencode/.gitignore").contains("node_modules"));
         assert!(!folder.path().join(".kilo/.gitignore").exists());
+    }
+    #[test]
+    fn the_environment_has_a_home_and_nothing_of_its_person() {
+        let told = with_environment("{env:HOME}/a {env:PATH}b {env:} {env:c", Path::new("/me"));
+        assert_eq!(told, "/me/a b {env:} {env:c");
     }
 }

@@ -246,6 +246,7 @@ impl Purpose {
             | Self::StepEnd(of)
             | Self::StepChanges(of)
             | Self::Answer(of)
+            | Self::AnswerEnd(of, ..)
             | Self::Retry(of)
             | Self::CallStart(of, _)
             | Self::CallRead(of, _)

@@ -2,7 +2,8 @@
 
 use super::run::{Call, CallState};
 use super::{Effect, EffectId, ModelFailure, Purpose, World};
-use crate::model::Delta;
+use crate::javascript;
+use crate::model::{Delta, Finish};
 use serde_json::{Value, json};
 
 impl World {
@@ -70,17 +71,34 @@ impl World {
             Delta::ToolArguments { index, text } => self.tool_arguments(session, *index, text),
             Delta::Finish(finish) => {
                 self.close_reasoning(session, &message);
-                self.close_text(session, &message);
-                if self.end_if_lost(session) {
-                    return;
+                if self.profile.quick_calls_end_first && self.has_call_to_begin(session) {
+                    let end = Purpose::AnswerEnd(session.to_owned(), message, *finish);
+                    return self.effect(end, Effect::Yield);
                 }
-                self.refuse_broken_arguments(session);
-                if let Some(run) = self.run_mut(session) {
-                    run.finish = Some(*finish);
-                }
-                self.end_step_if_done(session);
+                self.answer_ended(session, &message, *finish);
             }
         }
+    }
+
+    /// The model has said all; a call that needs nothing from outside may have ended before that.
+    pub(crate) fn answer_ended(&mut self, session: &str, message: &str, finish: Finish) {
+        if self.run_mut(session).is_none_or(|run| run.message != message) {
+            return;
+        }
+        self.close_text(session, message);
+        if self.end_if_lost(session) {
+            return;
+        }
+        self.refuse_broken_arguments(session);
+        if let Some(run) = self.run_mut(session) {
+            run.finish = Some(finish);
+        }
+        self.end_step_if_done(session);
+    }
+
+    fn has_call_to_begin(&self, session: &str) -> bool {
+        let run = self.sessions.get(session).and_then(|owner| owner.run.as_ref());
+        run.is_some_and(|run| run.calls.iter().any(|call| call.is_to_begin))
     }
 
     fn current_step(&self, session: &str) -> Option<(String, String, Option<u64>)> {
@@ -164,6 +182,7 @@ impl World {
             plan: None,
             approval: Value::Null,
             has_left: false,
+            is_to_begin: false,
         };
         if let Some(run) = self.run_mut(session) {
             run.calls.push(call);
@@ -178,7 +197,7 @@ impl World {
         if call.state != CallState::Written {
             return;
         }
-        if let Ok(input) = serde_json::from_str::<Value>(&call.arguments) {
+        if let Some(input) = javascript::parse(call.arguments.as_bytes()) {
             self.arguments_whole(session, index, input);
         }
     }
@@ -194,7 +213,22 @@ impl World {
             return;
         }
         self.tell_running(session, index);
-        self.effect(Purpose::CallStart(session.to_owned(), index), Effect::Yield);
+        self.begin_soon(session, index);
         self.suspect_loop(session, index);
+    }
+    /// Begins a call after all that is already on its way.
+    fn begin_soon(&mut self, session: &str, call: usize) {
+        if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
+            // A line of the shell is taken apart first.
+            call.is_to_begin = call.tool != "bash";
+        }
+        self.effect(Purpose::CallStart(session.to_owned(), call), Effect::Yield);
+    }
+
+    pub(super) fn begin_call(&mut self, session: &str, call: usize) {
+        if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
+            call.is_to_begin = false;
+        }
+        self.start_call(session, call);
     }
 }

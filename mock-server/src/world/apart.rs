@@ -194,10 +194,6 @@ impl World {
                 (200, json!({"ok": true, "id": self.project_of(&directory)}))
             }
             "kilocode.snapshot.prepare" => (200, json!({"prepared": false, "durationMs": 1})),
-            "sync.replay" if body["events"].as_array().is_some_and(Vec::is_empty) => {
-                let message = "Missing key\n  at [\"events\"][0]";
-                (400, json!({"name": "BadRequest", "data": {"message": message, "kind": "Payload"}}))
-            }
             "sync.replay" if is_of_unknown_events(&body) => (500, self.unknown_error_body()),
             "provider.oauth.callback" => {
                 let provider = segments.get(1).map(|id| id.replace("%2F", "/")).unwrap_or_default();
@@ -230,16 +226,9 @@ impl World {
     ) -> Option<(u16, Value)> {
         let body = body_of(request);
         Some(match operation {
-            "session.viewed" => {
-                let id = body["viewer"]["id"].as_str().unwrap_or_default();
-                if is_uuid(id) {
-                    return Some((200, json!(true)));
-                }
-                let message = format!("Expected a UUID, got {id:?}\n  at [\"viewer\"][\"id\"]");
-                (400, json!({"name": "BadRequest", "data": {"message": message, "kind": "Payload"}}))
-            }
+            "session.viewed" => (200, json!(true)),
             "config.modelStateUpdate" | "config.modelState" => {
-                if let Some(favorites) = body.get("favorite") {
+                if let Some(favorites) = body.get("favorite").filter(|given| !given.is_null()) {
                     self.favorites = favorites.clone();
                 }
                 (200, json!({"model": {}, "recent": [], "favorite": self.favorites, "variant": {}}))
@@ -272,6 +261,9 @@ impl World {
         }
         let session = segments.get(at + 1).copied()?.to_owned();
         if !self.knows_session(&session) {
+            if operation == "kilocode.sessionModelUsage" {
+                return Some((404, json!({"_tag": "NotFound"})));
+            }
             let message = format!("Session not found: {session}");
             let body = json!({"name": "NotFoundError", "data": {"message": message}});
             return (at == 1 && segments.get(1) == Some(&"session")).then_some((404, body));
@@ -293,11 +285,7 @@ impl World {
                 let message = "The board changed. Refresh it before clearing messages.";
                 (409, json!({"_tag": "ConflictError", "message": message}))
             }
-            "kilocode.sessionModelUsage" if self.sessions.get(&session)?.messages.is_empty() => {
-                let tokens = super::tokens::Tokens::default().wire();
-                let totals = json!({"steps": 0, "cost": 0, "tokens": tokens});
-                (200, json!({"sessionIDs": [session], "totals": totals, "models": []}))
-            }
+            "kilocode.sessionModelUsage" => (200, self.model_usage(&session)),
             // Links can't be made without a network; the settings of a recording forbid them.
             "session.share" => {
                 let may = matches!(self.all_settings().get("share"), Some(word) if word != "disabled");
@@ -329,16 +317,6 @@ fn is_of_unknown_events(body: &Value) -> bool {
     let mut events = body["events"].as_array().into_iter().flatten();
     let is_known = |kind: &str| kind.starts_with("session.") || kind.starts_with("message.");
     events.any(|event| !event["type"].as_str().is_some_and(is_known))
-}
-
-/// Hexadecimal digits in groups of 8, 4, 4, 4 and 12.
-fn is_uuid(text: &str) -> bool {
-    const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
-    let groups: Vec<&str> = text.split('-').collect();
-    let is_group = |(group, length): (&&str, &usize)| {
-        group.len() == *length && group.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
-    groups.len() == GROUPS.len() && groups.iter().zip(&GROUPS).all(is_group)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use super::routes::body_of;
 use super::rules::Rule;
-use super::settings_form::whole;
+use super::settings_form::{in_use, whole};
 use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World};
 use serde_json::{Map, Value, json};
@@ -94,6 +94,7 @@ impl World {
             merge(&mut over, &Value::Object(self.settings.project.clone()));
             over.insert("$schema".to_owned(), json!(self.schema()));
         }
+        let over = in_use(over);
         let body = ReplyBody::Configured { request: Box::new(request.clone()), over };
         self.reply(request.ticket, 200, body);
     }
@@ -119,7 +120,7 @@ impl World {
             merge(&mut config, &Value::Object(self.settings.project.clone()));
         }
         merge(&mut config, &Value::Object(self.config.config.clone()));
-        config
+        in_use(config)
     }
 
     /// What a person has said once and for all stands in the server's own settings, where it keeps that.

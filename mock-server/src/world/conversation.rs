@@ -4,11 +4,14 @@ use super::World;
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
+use super::title::TITLE_WRITER;
 use crate::model::{ChatRequest, MEDIA};
 use serde_json::{Value, json};
 
 /// How a result is told that was taken away to save room.
 pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
+
+const CODER: &str = "You are a coding agent played by a stand-in.";
 
 impl World {
     /// The request for the current step of a session's turn.
@@ -25,8 +28,7 @@ impl World {
                 session: Some(session.to_owned()),
             };
         }
-        let mut messages =
-            vec![json!({"role": "system", "content": "You are a coding agent played by a stand-in."})];
+        let mut messages = vec![self.opening(session)];
         if let Some(owner) = self.sessions.get(session) {
             let current = owner.run.as_ref().map_or("", |run| run.message.as_str());
             let waits = |id: &str| owner.queue.iter().any(|queued| queued.message == id);
@@ -42,6 +44,12 @@ impl World {
         }
         let tools = self.offered_tools(session);
         ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()) }
+    }
+
+    /// Who the model is. The agent for titles is told the same when a person prompts it.
+    fn opening(&self, session: &str) -> Value {
+        let who = if self.agent_of(session) == "title" { TITLE_WRITER } else { CODER };
+        json!({"role": "system", "content": who})
     }
 
     /// A message as the model is told it; `reminders` are told with it and kept nowhere.

@@ -45,6 +45,14 @@ const BOOTING_NEXT: &[&str] = &[
     "v2.skill.list",
 ];
 
+/// These are about the server itself, or (`v2.`) find their place in another way.
+const OF_THE_SERVER: &[&str] = &["app.log", "auth.", "global.", "v2."];
+
+/// Is an operation about a folder?
+fn needs_instance(operation: &str) -> bool {
+    !OF_THE_SERVER.iter().any(|beginning| operation.starts_with(beginning))
+}
+
 impl World {
     /// Is a request refused?
     pub(super) fn turns_away(
@@ -54,6 +62,9 @@ impl World {
         segments: &[&str],
     ) -> bool {
         let ticket = request.ticket;
+        if operation.is_some_and(needs_instance) && self.turns_away_from_workspace(request) {
+            return true;
+        }
         let is_next = operation.is_some_and(|id| id.starts_with("v2."));
         let complaint = self.complaint(request);
         if complaint != Some(Complaint::Lost)
@@ -90,6 +101,22 @@ impl World {
             return true;
         }
         false
+    }
+
+    /// A workspace that a request names is not the folder of that name: the servers can keep others, of which there
+    /// are none.
+    fn turns_away_from_workspace(&mut self, request: &ApiRequest) -> bool {
+        let named = request.query.iter().find(|(name, _)| name == "workspace").map(|(_, id)| id.clone());
+        match named.filter(|id| !id.is_empty()) {
+            None => return false,
+            Some(id) if id.starts_with("wrk") => {
+                let words = format!("Workspace not found: {id}");
+                let kind = "text/plain; charset=utf-8".to_owned();
+                self.reply(request.ticket, 500, ReplyBody::Bytes(kind, words.into_bytes()));
+            }
+            Some(_) => self.unknown_error(request.ticket),
+        }
+        true
     }
 
     /// A request may be the first that needs its instance.

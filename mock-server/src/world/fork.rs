@@ -1,5 +1,6 @@
 //! A session's copy: the same conversation up to a prompt, with ids of its own.
 
+use super::fork_children::end_task;
 use super::routes::body_of;
 use super::session::{Message, NewSession};
 use super::tokens::Tokens;
@@ -64,6 +65,9 @@ impl World {
                 }
                 if let Some(tail) = part["tail_start_id"].as_str().map(|tail| copies.get(tail).cloned()) {
                     part["tail_start_id"] = json!(tail);
+                }
+                if self.profile.forks_copy_children {
+                    end_task(&mut part, self.now_ms);
                 }
                 if is_free && part.get("cost").is_some() {
                     part["cost"] = json!(0);

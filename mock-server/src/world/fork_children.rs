@@ -2,7 +2,8 @@
 
 use super::World;
 use super::session::NewSession;
-use serde_json::Value;
+use super::tools::resumable;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// Where a task's call tells of its session; the first that is there counts.
@@ -76,6 +77,18 @@ fn is_task(part: &Value) -> bool {
     part["type"] == "tool" && part["tool"] == "task"
 }
 
+/// Nobody works any more for a copied task that still runs.
+pub(super) fn end_task(part: &mut Value, now: u64) {
+    let is_running = is_task(part) && matches!(part["state"]["status"].as_str(), Some("running" | "pending"));
+    let Some(child) = session_of_task(part).filter(|_| is_running).map(resumable) else { return };
+    let state = &part["state"];
+    part["state"] = json!({
+        "status": "error", "input": state["input"],
+        "error": format!("Task was still running when this session was forked.\n{child}"),
+        "metadata": state["metadata"], "time": {"start": state["time"]["start"], "end": now},
+    });
+}
+
 fn session_of_task(part: &Value) -> Option<&str> {
     let mut told = SESSION_OF_TASK.iter().filter_map(|place| part.pointer(place)?.as_str());
     if is_task(part) { told.next() } else { None }
@@ -117,7 +130,6 @@ fn renamed(part: &Value, copies: &HashMap<String, String>) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn tasks_are_told_again_and_texts_that_name_an_original() {

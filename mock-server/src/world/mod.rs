@@ -51,6 +51,7 @@ mod fork_children;
 mod fuzzy;
 mod ghost;
 mod git_diff;
+mod git_renames;
 mod history;
 mod ids;
 mod instance;
@@ -60,6 +61,7 @@ mod line_diff;
 mod mcp;
 mod memory;
 mod messages;
+mod model_usage;
 mod models;
 mod next;
 mod patch;
@@ -128,6 +130,8 @@ enum Purpose {
     Retry(String),
     /// `tools`: a call may begin.
     CallStart(String, usize),
+    /// `answer`: all is said, in this message.
+    AnswerEnd(String, String, crate::model::Finish),
     /// `tools`: another agent may begin what a call asks of it.
     TaskStart(String, usize),
     /// `tools`: what a call reads, or is about to change.
@@ -218,7 +222,7 @@ impl World {
     /// A world without sessions.
     #[must_use]
     pub fn new(profile: &'static Profile, mut config: WorldConfig) -> Self {
-        config.config = settings_form::whole(config.config);
+        config.config = settings_form::in_use(settings_form::whole(config.config));
         let agents = agents::Agents::new(profile, config.config.clone(), agents::Places::of(&config));
         let agents = Arc::new(agents);
         Self {
@@ -286,7 +290,10 @@ impl World {
             (Purpose::CutChanges(rest), EffectResult::Changes(changes)) => self.cut_changes(*rest, &changes),
             (Purpose::Retry(session), EffectResult::Waited) => self.retry(&session),
             (Purpose::TaskStart(session, call), EffectResult::Yielded) => self.begin_task(&session, call),
-            (Purpose::CallStart(session, call), EffectResult::Yielded) => self.start_call(&session, call),
+            (Purpose::CallStart(session, call), EffectResult::Yielded) => self.begin_call(&session, call),
+            (Purpose::AnswerEnd(session, message, finish), EffectResult::Yielded) => {
+                self.answer_ended(&session, &message, finish);
+            }
             (Purpose::CallRead(session, call), EffectResult::Read(found)) => {
                 self.call_read(&session, call, found);
             }

@@ -117,15 +117,6 @@ fn unquoted(name: &str) -> Option<String> {
     Some(plain)
 }
 
-/// The diff of all files, as git writes it.
-pub(crate) fn whole(changes: &[FileChange]) -> String {
-    let diffs = changes.iter().map(|change| {
-        let (before, after) = (change.before.as_deref(), change.after.as_deref());
-        git_style(change, before.unwrap_or_default(), after.unwrap_or_default())
-    });
-    diffs.collect::<String>().trim().to_owned()
-}
-
 /// The diff of one file, as git writes it.
 pub(crate) fn of_git(change: &FileChange) -> String {
     let (before, after) = (change.before.as_deref(), change.after.as_deref());

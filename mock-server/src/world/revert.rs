@@ -3,7 +3,9 @@
 use super::routes::body_of;
 use super::session::{Message, Session};
 use super::summary;
-use super::{ApiRequest, Effect, EffectResult, FileChange, Purpose, RestoredFile, Ticket, World, patch};
+use super::{
+    ApiRequest, Effect, EffectResult, FileChange, Purpose, RestoredFile, Ticket, World, git_renames,
+};
 use serde_json::{Value, json};
 
 /// A way back in progress.
@@ -173,7 +175,7 @@ impl World {
         let Some(session) = self.sessions.get(&rewind.session) else { return };
         let from = rewind.to.as_ref().map_or("", |point| point.message.as_str());
         let effect = summary::changes_of(session.messages.iter().skip_while(|message| message.id() != from));
-        let diff = Some(patch::whole(changes));
+        let diff = Some(git_renames::whole(changes));
         self.effect(Purpose::Rewind(Box::new(Rewind { diff, stage: Stage::Counting, ..rewind })), effect);
     }
 

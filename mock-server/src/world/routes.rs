@@ -3,6 +3,7 @@
 use super::consent::Answer;
 use super::tools::place::resolved;
 use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World};
+use crate::javascript;
 use crate::profile::{BootTiming, UnknownRoute};
 use crate::target;
 use fixtures::fault_plan::StreamName;
@@ -185,10 +186,14 @@ impl World {
 
 /// The body of a request that has been checked.
 pub(super) fn body_of(request: &ApiRequest) -> Value {
-    serde_json::from_slice(&request.body).unwrap_or_default()
+    javascript::parse(&request.body).unwrap_or_default()
 }
 
-/// The diff of an unknown session is empty, not an error; a message is looked for without its session.
+/// The diff of an unknown session is empty, not an error; a message is looked for without its session, and so is what
+/// to call a branch. What it has used is refused in words of its own.
 fn needs_session(method: &str, segments: &[&str]) -> bool {
-    !matches!((method, segments), (_, ["session", _, "diff"]) | ("GET", ["session", _, "message", _]))
+    !matches!(
+        (method, segments),
+        (_, ["session", _, "diff" | "model-usage" | "branch-name"]) | ("GET", ["session", _, "message", _])
+    )
 }

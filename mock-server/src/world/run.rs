@@ -93,6 +93,8 @@ pub(crate) struct Call {
     pub(crate) approval: Value,
     /// It may leave the workspace.
     pub(crate) has_left: bool,
+    /// It is told, and begins after what is on its way, without a delay of its own.
+    pub(crate) is_to_begin: bool,
 }
 
 /// How far a call is.

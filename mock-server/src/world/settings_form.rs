@@ -25,7 +25,7 @@ const OF_AGENT: [&str; 18] = [
     "tools",
 ];
 
-/// The settings, with all that they mean.
+/// The settings as they are read.
 pub(crate) fn whole(mut settings: Map<String, Value>) -> Map<String, Value> {
     if let Some(said) = settings.get_mut("permission") {
         *said = permissions(said.take());
@@ -36,20 +36,20 @@ pub(crate) fn whole(mut settings: Map<String, Value>) -> Map<String, Value> {
         merge(&mut permission, &said);
         settings.insert("permission".to_owned(), Value::Object(permission));
     }
-    if let Some(Value::Object(modes)) = settings.get("mode").cloned() {
-        let mut agents = settings.get("agent").and_then(Value::as_object).cloned().unwrap_or_default();
-        for (name, mut mode) in modes {
-            mode["mode"] = json!("primary");
-            merge(&mut agents, &json!({name: mode}));
-        }
-        if !agents.is_empty() {
-            settings.insert("agent".to_owned(), Value::Object(agents));
+    for key in ["agent", "mode"] {
+        if let Some(Value::Object(agents)) = settings.get_mut(key) {
+            agents.values_mut().filter_map(Value::as_object_mut).for_each(whole_agent);
         }
     }
-    if let Some(Value::Object(agents)) = settings.get_mut("agent") {
-        for agent in agents.values_mut().filter_map(Value::as_object_mut) {
-            whole_agent(agent);
-        }
+    settings
+}
+
+/// The same as they are used: modes are what agents were called before.
+pub(crate) fn in_use(mut settings: Map<String, Value>) -> Map<String, Value> {
+    let modes = settings.get("mode").and_then(Value::as_object).cloned().unwrap_or_default();
+    for (name, mut mode) in modes {
+        mode["mode"] = json!("primary");
+        merge(&mut settings, &json!({"agent": {name: mode}}));
     }
     settings
 }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_mode_is_an_agent_that_a_person_chooses() {
         let settings = json!({"mode": {"x": {"prompt": "X."}}, "agent": {"x": {"color": "#000000"}}});
-        let settings = whole(settings.as_object().cloned().unwrap());
+        let settings = in_use(whole(settings.as_object().cloned().unwrap()));
         let x = &settings["agent"]["x"];
         assert_eq!(
             (&x["mode"], &x["prompt"], &x["color"]),

@@ -77,6 +77,7 @@ impl World {
                 plan: None,
                 approval: Value::Null,
                 has_left: false,
+                is_to_begin: false,
             });
         }
         if self.is_nobody(session, &agent) {

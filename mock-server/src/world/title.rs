@@ -7,6 +7,8 @@ use crate::model::ChatRequest;
 use crate::profile::TitleTiming;
 use serde_json::{Value, json};
 
+/// What the model is told that it is when a title is wanted.
+pub(super) const TITLE_WRITER: &str = "You are a title generator played by a stand-in.";
 /// How often a server asks for a title before it gives up.
 const TRIES_MAX: u32 = 4;
 /// A prompt of this length is enough to find a title.
@@ -60,9 +62,7 @@ impl World {
         owner.title_tries += 1;
         let Some(owner) = self.sessions.get(session) else { return };
         let history = self.history_until(owner, until);
-        let mut messages = vec![json!({
-            "role": "system", "content": "You are a title generator played by a stand-in.",
-        })];
+        let mut messages = vec![json!({"role": "system", "content": TITLE_WRITER})];
         messages.extend(match self.profile.title {
             TitleTiming::AtFirstPrompt => self.first_prompt(owner, &history),
             TitleTiming::AfterWork => vec![prompts_and_work(&history)],

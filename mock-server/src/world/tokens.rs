@@ -56,6 +56,10 @@ impl Tokens {
         Self { cost: written.parse().unwrap_or_default(), ..self }
     }
 
+    pub(crate) fn cost(self) -> f64 {
+        self.cost
+    }
+
     /// What they cost, as it is told.
     pub(crate) fn wire_cost(self) -> Value {
         if self.cost == 0.0 { json!(0) } else { json!(self.cost) }

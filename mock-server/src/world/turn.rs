@@ -6,10 +6,11 @@ use super::run::{CallState, Run};
 use super::session::Message;
 use super::summary::{Job, Then};
 use super::tokens::Tokens;
-use super::{Effect, FileChange, Purpose, ReplyBody, World, patch};
+use super::{Effect, FileChange, Purpose, ReplyBody, World, git_renames, patch};
 use crate::model::{Finish, FinishReason};
 use crate::profile::{BootTiming, DiffStyle, FollowUps, TitleTiming};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 /// How a turn ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,13 +220,11 @@ impl World {
             let name = patch::git_name(&change.path).replace('\\', "/").replace("//", "/");
             format!("{}/{name}", self.worktree_of(&owner.directory))
         };
-        // Of a file that was moved as it is some servers tell only the new place.
-        let has_moved = |change: &FileChange| {
-            self.profile.diff_style != DiffStyle::Git
-                && change.after.is_none()
-                && changes.iter().any(|other| other.before.is_none() && other.after == change.before)
-        };
-        let files: Vec<String> = changes.iter().filter(|change| !has_moved(change)).map(in_folder).collect();
+        // Of a file that was moved some servers tell only the new place.
+        let tells_moves = self.profile.diff_style == DiffStyle::Git;
+        let moved = if tells_moves { HashSet::new() } else { git_renames::old_places(changes) };
+        let stays = |change: &&FileChange| !moved.contains(change.path.as_str());
+        let files: Vec<String> = changes.iter().filter(stays).map(in_folder).collect();
         let (message, hash) = (run.message.clone(), run.start_tree.clone());
         self.add_part(session, &message, json!({"type": "patch", "hash": hash, "files": files}));
     }

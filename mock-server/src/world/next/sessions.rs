@@ -23,7 +23,7 @@ impl World {
             info["parentID"] = json!(parent);
         }
         info["projectID"] = json!(session.project);
-        if let Some(agent) = &session.agent {
+        if let Some(agent) = session.agent.as_ref().filter(|agent| !agent.is_empty()) {
             info["agent"] = json!(agent);
         }
         if let Some(model) = &session.model {

@@ -18,8 +18,20 @@ impl World {
             && self.permissions.says(self.agent_of(session), "board_read", "*") == Action::Allow
     }
 
-    /// What the model gets of a call's good end.
+    /// Ends a call well whose output is told before that, where it is told.
+    pub(super) fn complete_told_call(&mut self, session: &str, call: usize, mut result: Completed) {
+        self.bounded(session, call, &mut result);
+        if self.tells_output(session) && !self.is_subtask(session) {
+            self.progress(session, call, json!({"output": result.output}));
+        }
+        self.complete_call(session, call, result);
+    }
+
+    /// What the model gets of a call's good end; that of a bounded one is what it is.
     pub(super) fn bounded(&mut self, session: &str, call: usize, result: &mut Completed) {
+        if result.metadata["truncated"] == true {
+            return;
+        }
         let tool = self.run_mut(session).and_then(|run| run.calls.get(call)).map(|call| call.tool.clone());
         if tool.is_none_or(|tool| OWN_BOUNDS.contains(&tool.as_str())) {
             return;

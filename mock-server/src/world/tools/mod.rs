@@ -7,6 +7,7 @@ mod arguments;
 mod bash;
 mod begin;
 mod bounds;
+mod completed;
 mod edit;
 mod outside;
 pub(in crate::world) mod place;
@@ -25,11 +26,14 @@ use super::structured::STRUCTURED;
 use super::{Found, World, session::merge};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+pub(crate) use completed::Completed;
 use outside::Kind;
 use place::{Place, inside, relative, resolved};
 pub(crate) use question::OpenQuestion;
 use serde_json::{Value, json};
 pub use skill::Skill;
+use std::borrow::Cow;
+pub(super) use task::resumable;
 pub(crate) use write::WritePlan;
 
 /// What a call found out before it acts.
@@ -257,6 +261,7 @@ impl World {
         if self.is_subtask(session) {
             return self.subtask_done(session, Ok(&result));
         }
+        result.omit_mere_names();
         if self.withhold_result(session, call, &result) {
             return;
         }
@@ -289,9 +294,9 @@ impl World {
         self.call_done(session, call);
     }
 
-    fn attached(&mut self, session: &str, call: usize, files: &[(&'static str, Vec<u8>)]) -> Vec<Value> {
+    fn attached(&mut self, session: &str, call: usize, files: &[(Cow<'static, str>, Vec<u8>)]) -> Vec<Value> {
         let message = self.call_part(session, call).map(|(message, _)| message).unwrap_or_default();
-        let of_file = |(kind, bytes): &(&str, Vec<u8>)| {
+        let of_file = |(kind, bytes): &(Cow<'static, str>, Vec<u8>)| {
             let url = format!("data:{kind};base64,{}", STANDARD.encode(bytes));
             let id = self.ids.ascending("prt", self.now_ms);
             json!({"type": "file", "mime": kind, "url": url, "id": id, "sessionID": session, "messageID": message})
@@ -367,23 +372,5 @@ pub(crate) fn whole_path(path: &str) -> String {
 fn tell_approval(metadata: &mut Value, approval: Value) {
     if !approval.is_null() {
         merge(metadata, json!({"approval": approval}));
-    }
-}
-
-/// A call's good end.
-#[derive(Debug, Clone)]
-pub(crate) struct Completed {
-    pub(crate) output: String,
-    pub(crate) title: String,
-    pub(crate) metadata: Value,
-    pub(crate) only_told: Value,
-    /// Files that belong to the output: each its kind and its bytes.
-    pub(crate) attachments: Vec<(&'static str, Vec<u8>)>,
-}
-
-impl Default for Completed {
-    fn default() -> Self {
-        let (output, title) = (String::new(), String::new());
-        Self { output, title, metadata: json!({}), only_told: json!({}), attachments: Vec::new() }
     }
 }

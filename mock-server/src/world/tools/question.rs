@@ -135,10 +135,7 @@ impl World {
     }
 
     fn end_question(&mut self, session: &str, call: usize, result: Completed) {
-        if self.tells_output(session) {
-            self.progress(session, call, json!({"output": result.output}));
-        }
-        self.complete_call(session, call, result);
+        self.complete_told_call(session, call, result);
     }
 
     /// Closes an open question; answers 404 where there is none of this id.

@@ -106,12 +106,9 @@ impl World {
     }
 
     fn skill_loaded(&mut self, session: &str, call: usize, name: String, output: String, dir: &str) {
-        if self.tells_output(session) {
-            self.progress(session, call, json!({"output": output}));
-        }
         let title = format!("Loaded skill: {name}");
         let metadata = json!({"name": name, "dir": dir, "truncated": false});
-        self.complete_call(session, call, Completed { output, title, metadata, ..Completed::default() });
+        self.complete_told_call(session, call, Completed { output, title, metadata, ..Completed::default() });
     }
 
     /// The skills of the workspace as commands.

@@ -210,13 +210,10 @@ impl World {
         let output = format!(
             "<task id=\"{child}\" state=\"completed\">\n<task_result>\n{said}\n</task_result>\n</task>"
         );
-        if self.tells_output(session) && !self.is_subtask(session) {
-            self.progress(session, call, json!({"output": output}));
-        }
         let mut metadata = self.told_of_task(session, &child);
         metadata["truncated"] = json!(false);
         let result = Completed { output, title: description, metadata, ..Completed::default() };
-        self.complete_call(session, call, result);
+        self.complete_told_call(session, call, result);
     }
 
     /// The calls of a turn that another agent works for, and its sessions.
@@ -350,7 +347,7 @@ fn denial(permission: &str) -> Rule {
 }
 
 /// How the agent can take up again what another one has not done.
-fn resumable(child: &str) -> String {
+pub(in crate::world) fn resumable(child: &str) -> String {
     format!(
         "This subagent session can be resumed: call the task tool again with task_id=\"{child}\" and a prompt describing \
          how to continue or recover. Its prior context is preserved."

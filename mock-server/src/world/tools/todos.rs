@@ -46,9 +46,6 @@ impl World {
             self.keep_todos(session, todos);
         }
         let output = serde_json::to_string_pretty(todos).unwrap_or_default();
-        if self.tells_output(session) {
-            self.progress(session, call, json!({"output": output}));
-        }
         let mut metadata = json!({"todos": todos});
         if self.profile.shows_todo_changes {
             metadata["view"] = view(&before, todos);
@@ -56,7 +53,7 @@ impl World {
         metadata["truncated"] = json!(false);
         let open = todos.iter().filter(|todo| todo["status"] != "completed").count();
         let result = Completed { output, title: format!("{open} todos"), metadata, ..Completed::default() };
-        self.complete_call(session, call, result);
+        self.complete_told_call(session, call, result);
     }
 
     fn keep_todos(&mut self, session: &str, todos: &[Value]) {

@@ -18,7 +18,7 @@ pub(super) fn by_bytes(content: &[u8]) -> Option<&'static str> {
 }
 
 /// Is an image what it says it is, as far as its outline tells?
-pub(super) fn is_sound(kind: &str, content: &[u8]) -> bool {
+pub(in crate::world::tools) fn is_sound(kind: &str, content: &[u8]) -> bool {
     let has = |wanted: &[u8]| content.windows(wanted.len()).any(|bytes| bytes == wanted);
     let is_whole = match kind {
         "image/png" => content.get(12..16) == Some(b"IHDR") && has(b"IEND"),

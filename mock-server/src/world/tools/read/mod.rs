@@ -10,6 +10,7 @@ use super::outside::Kind;
 use super::{Completed, Place, Plan};
 use crate::world::permission::Wish;
 use crate::world::{Effect, Found, Purpose, Sight, World};
+pub(super) use kinds::is_sound;
 use serde_json::{Value, json};
 use text::{LINES_MAX, PREVIEW_LINES, Window};
 
@@ -176,15 +177,9 @@ impl World {
 /// An image or a PDF goes to the model as it is; what only calls itself an image does not.
 fn shown_as_it_is(kind: &'static str, content: &[u8], place: &Place, loaded: &[&String]) -> Completed {
     let told = kinds::told(kind);
-    let is_sound = !kind.starts_with("image/") || kinds::is_sound(kind, content);
-    let omitted = "\n\n[1 image omitted: could not be resized below the image size limit.]";
-    Completed {
-        output: if is_sound { told.to_owned() } else { format!("{told}{omitted}") },
-        title: place.relative.clone(),
-        metadata: json!({"preview": told, "truncated": false, "loaded": loaded}),
-        attachments: if is_sound { vec![(kind, content.to_vec())] } else { Vec::new() },
-        ..Completed::default()
-    }
+    let metadata = json!({"preview": told, "truncated": false, "loaded": loaded});
+    let shown = Completed { title: place.relative.clone(), metadata, ..Completed::default() };
+    shown.showing(told, kind.into(), content)
 }
 
 /// What is shown names the file by `path`; what fails names it as it was `given`.

@@ -139,12 +139,7 @@ impl World {
             (What::Lines, found) => plan.lines(found),
         };
         match result {
-            Ok(result) => {
-                if self.tells_output(session) {
-                    self.progress(session, call, json!({"output": result.output}));
-                }
-                self.complete_call(session, call, result);
-            }
+            Ok(result) => self.complete_told_call(session, call, result),
             Err(message) => self.fail_call(session, call, &message),
         }
     }

@@ -1,6 +1,12 @@
 //! `webfetch`: a page as text, as Markdown or as it is.
 
+mod markdown;
+mod page;
+mod space;
+mod text;
+
 use super::{Completed, Plan};
+use crate::javascript::is_space;
 use crate::world::permission::Wish;
 use crate::world::{Effect, Page, PageWish, Purpose, World};
 use serde_json::json;
@@ -15,8 +21,8 @@ pub(crate) struct FetchPlan {
 
 const PATIENCE_S: f64 = 30.0;
 const LONGEST_S: f64 = 120.0;
-/// What is between these tags is no text.
-const SILENT: &[&str] = &["script", "style", "noscript", "iframe", "object", "embed"];
+/// Drawings that are no pictures to a model.
+const TEXT_IMAGES: &[&str] = &["image/svg+xml", "image/vnd.fastbidsheet"];
 
 impl World {
     pub(super) fn start_webfetch(&mut self, session: &str, call: usize) {
@@ -25,6 +31,7 @@ impl World {
             self.fail_call(session, call, "URL must start with http:// or https://");
             return;
         }
+        let url = if self.profile.spells_hosts { spelled(&url) } else { url };
         let format = self.text_argument(session, call, "format").unwrap_or_else(|| "markdown".to_owned());
         let timeout = self.argument(session, call, "timeout").cloned();
         let mut metadata = json!({"url": url, "format": format});
@@ -60,73 +67,74 @@ impl World {
         let plan =
             self.run_mut(session).and_then(|run| run.calls.get(call)).and_then(|call| call.plan.clone());
         let Some(Plan::Fetch(plan)) = plan else { return };
-        let shown = got.and_then(|page| shown(&page, &plan.format).map(|text| (page.kind, text)));
-        match shown {
-            Ok((kind, output)) => {
-                if self.tells_output(session) {
-                    self.progress(session, call, json!({"output": output}));
-                }
-                let title = format!("{} ({kind})", plan.url);
-                let metadata = json!({"truncated": false});
-                self.complete_call(
-                    session,
-                    call,
-                    Completed { output, title, metadata, ..Completed::default() },
-                );
-            }
+        let refused = self.profile.refused_images;
+        match got.and_then(|page| shown(&page, &plan, refused)) {
+            Ok(shown) => self.complete_told_call(session, call, shown),
             Err(message) => self.fail_call(session, call, &message),
         }
     }
 }
 
-fn shown(page: &Page, format: &str) -> Result<String, String> {
-    if page.kind.starts_with("image/") {
-        return Err("standin shows no images to the agent".to_owned());
-    }
-    let text = String::from_utf8_lossy(&page.bytes).into_owned();
-    match format {
-        "text" if page.kind.contains("text/html") => Ok(text_of(&text)),
-        "markdown" if page.kind.contains("text/html") => {
-            Err("standin does not make Markdown of web pages: ask for the format text or html".to_owned())
-        }
-        _ => Ok(text),
+/// An address whose host is spelled as it is looked for: in small letters, signs of other alphabets as such.
+fn spelled(url: &str) -> String {
+    let address = url.split(is_space).next().unwrap_or_default();
+    let address = address.trim_end_matches(['.', ',', '!', '?', ';', ':', ')', '"', '\'', ']', '>']);
+    let host = address.split_once("//").map_or("", |(_, host)| host);
+    let host = host.split(['/', ':']).next().unwrap_or_default();
+    match reqwest::Url::parse(address).ok().as_ref().and_then(reqwest::Url::host_str) {
+        Some(known) if !host.is_empty() && known != host => url.replacen(host, known, 1),
+        _ => url.to_owned(),
     }
 }
 
-/// What stands between the tags.
-fn text_of(page: &str) -> String {
-    let mut text = String::new();
-    let mut rest = page;
-    while let Some((before, tag)) = rest.split_once('<') {
-        text.push_str(before);
-        let (tag, after) = tag.split_once('>').unwrap_or((tag, ""));
-        rest = after;
-        let name =
-            tag.split(|letter: char| letter.is_whitespace() || letter == '/').next().unwrap_or_default();
-        let name = name.to_ascii_lowercase();
-        if SILENT.contains(&name.as_str()) {
-            let end = format!("</{name}");
-            rest = rest.to_ascii_lowercase().find(&end).map_or("", |at| &rest[at..]);
-        }
+/// What the agent gets of a page.
+fn shown(page: &Page, plan: &FetchPlan, refused: &[&str]) -> Result<Completed, String> {
+    let kind = page.kind.split(';').next().unwrap_or_default().trim().to_lowercase();
+    let title = format!("{} ({})", plan.url, page.kind);
+    if refused.contains(&kind.as_str()) {
+        return Err(format!("Unsupported image format: {kind}"));
     }
-    text.push_str(rest);
-    text.trim().to_owned()
+    let metadata = json!({"truncated": false});
+    if kind.starts_with("image/") && !TEXT_IMAGES.contains(&kind.as_str()) {
+        let image = Completed { title, metadata, ..Completed::default() };
+        return Ok(image.showing("Image fetched successfully", kind.into(), &page.bytes));
+    }
+    let text = String::from_utf8_lossy(&page.bytes);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let is_web_page = page.kind.contains("text/html");
+    let output = match plan.format.as_str() {
+        "markdown" if is_web_page => markdown::markdown_of(text),
+        "text" if is_web_page => text::text_of(text),
+        _ => text.to_owned(),
+    };
+    Ok(Completed { output, title, metadata, ..Completed::default() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn seen(page: &Page, format: &str) -> String {
+        let plan =
+            FetchPlan { url: "http://127.0.0.1/".to_owned(), format: format.to_owned(), timeout_ms: 1 };
+        shown(page, &plan, &["image/x-icon"])
+            .unwrap_or_else(|message| Completed { output: message, ..Completed::default() })
+            .output
+    }
+
     #[test]
     fn a_page_is_shown_as_the_servers_show_it() {
         let html = "<html><head><title>T</title><style>x{}</style></head><body><h1>Hello</h1><p>one <b>two</b></p>\
                     <script>1</script><a href=\"/x\">link</a></body></html>";
         let page = Page { kind: "text/html".into(), bytes: html.into() };
-        // The text was seen on the real servers.
-        assert_eq!(shown(&page, "text").unwrap(), "THelloone twolink");
-        assert_eq!(shown(&page, "html").unwrap(), html);
-        assert!(shown(&page, "markdown").is_err());
+        // Text and Markdown were seen on the real servers.
+        assert_eq!(seen(&page, "text"), "THelloone twolink");
+        assert_eq!(seen(&page, "markdown"), "T\n\n# Hello\n\none **two**\n\n[link](/x)");
+        assert_eq!(seen(&page, "html"), html);
         let plain = Page { kind: "application/json".into(), bytes: b"{\"a\":1}".to_vec() };
-        assert_eq!(shown(&plain, "markdown").unwrap(), "{\"a\":1}");
+        assert_eq!(seen(&plain, "markdown"), "{\"a\":1}");
+        assert_eq!(spelled("https://EXAMPLE.invalid/A?EXAMPLE"), "https://example.invalid/A?EXAMPLE");
+        let icon = Page { kind: "image/x-icon; a=b".into(), bytes: Vec::new() };
+        assert_eq!(seen(&icon, "markdown"), "Unsupported image format: image/x-icon");
     }
 }
