@@ -71,8 +71,10 @@ pub(crate) struct Arguments {
     /// Let the agent go wherever the server lets it, not only to folders that the stand-in has made.
     #[arg(long, conflicts_with = "replay")]
     allow_outside: bool,
-    /// So many milliseconds the model thinks before each answer, as no real one is quicker: some clients listen only
-    /// after they have prompted. On a logical clock it takes no time.
+    /// So many milliseconds the model thinks before each answer.
+    ///
+    /// No real one is at once, and some clients listen only after they have prompted. On a logical clock it takes no
+    /// time.
     #[arg(long, value_name = "MS", default_value_t = 80, conflicts_with = "replay")]
     model_pause_ms: u64,
     /// Decides every random choice.

@@ -18,7 +18,9 @@ pub(crate) fn program(folder: &Path, script: &str) -> PathBuf {
 
 /// The end of a script: it becomes a stand-in. The recorder says `serve --hostname … --port …`.
 pub(crate) fn serving(server: ServerKind) -> String {
-    format!("exec '{STANDIN}' \"$@\" --profile {server} --scenario {SCENARIO} --workspace .")
+    format!(
+        "exec '{STANDIN}' \"$@\" --profile {server} --scenario {SCENARIO} --workspace . --model-pause-ms 0"
+    )
 }
 
 /// Records `bin` in `folder`; its sandboxes are made in `folder/tmp`.
