@@ -3,6 +3,7 @@
 use super::surroundings::{PlaceFound, PlaceWish};
 use super::tools::Skill;
 use crate::model::{ChatRequest, Delta, Usage};
+use crate::project_files::{ProjectFiles, merge_settings};
 use crate::providers::Access;
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -25,12 +26,23 @@ pub struct WorldConfig {
     pub project: String,
     /// Folders of the server itself, for `/path`.
     pub home: String,
-    /// The server's configuration, in the server's own words.
+    /// The server's configuration, in the server's own words: what stands over the files of the workspace.
+    pub said: Map<String, Value>,
+    /// The same, with what these files say under it.
     pub config: Map<String, Value>,
     /// The skills that lie in the workspace.
     pub skills: Vec<Skill>,
     /// Shell lines of the agent are run.
     pub runs_shell: bool,
+}
+
+impl WorldConfig {
+    /// The files of the workspace say this.
+    pub(crate) fn learn(&mut self, files: &ProjectFiles) {
+        self.config.clone_from(&files.settings);
+        merge_settings(&mut self.config, &Value::Object(self.said.clone()));
+        self.skills.clone_from(&files.skills);
+    }
 }
 
 /// Something that happens to the world.
@@ -264,6 +276,8 @@ pub enum Effect {
     AskModel(ChatRequest),
     /// Something about the machine around the sessions.
     Place(PlaceWish),
+    /// What do the files of the workspace say now?
+    ReadProject,
 }
 
 /// How an effect ended.
@@ -289,6 +303,8 @@ pub enum EffectResult {
     Waited,
     /// What the machine says.
     Place(PlaceFound),
+    /// What the files of the workspace say.
+    Project(Box<ProjectFiles>),
 }
 
 /// A page that is wanted.

@@ -102,9 +102,10 @@ pub use io::{
     Subscription, Ticket, WorldConfig,
 };
 use permission::Permissions;
+pub(crate) use rules::at_home;
 use serde_json::{Map, Value, json};
 use session::Session;
-pub(crate) use settings_form::whole;
+pub(crate) use settings_form::{in_use, of_tools, permissions, whole, whole_agent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 pub use surroundings::{Browsed, PlaceFound, PlaceWish};
@@ -168,6 +169,8 @@ enum Purpose {
     CommandName(Box<command::Calling>),
     /// `surroundings`: what the machine says.
     Place(Box<surroundings::PlaceAsk>),
+    /// `instance`: the files of the workspace, before this is answered.
+    Project(Box<ApiRequest>),
     /// `title`: a title, so far.
     Title(String, String),
     /// `next`: the files before a step.
@@ -207,6 +210,8 @@ pub struct World {
     settings: config::Settings,
     /// An instance is being disposed of.
     disposes: bool,
+    /// The files of the workspace were read for an instance that is no more.
+    has_old_files: bool,
     booted: BTreeSet<String>,
     booted_next: BTreeSet<String>,
     /// The directories where new sessions run their commands in a sandbox.
@@ -243,6 +248,7 @@ impl World {
             keys: Map::new(),
             settings: config::Settings::default(),
             disposes: false,
+            has_old_files: false,
             booted: BTreeSet::new(),
             booted_next: BTreeSet::new(),
             sandboxed: BTreeSet::new(),
@@ -321,6 +327,7 @@ impl World {
                 self.name_looked_up(*calling, found)
             }
             (Purpose::Place(ask), EffectResult::Place(found)) => self.place_told(*ask, found),
+            (Purpose::Project(request), EffectResult::Project(files)) => self.learn(&files, &request),
             (Purpose::Rewind(rewind), result) => self.rewound(*rewind, result),
             (Purpose::JobSession(job), EffectResult::Changes(changes)) => self.job_session(job, &changes),
             (Purpose::JobPrompt(job), EffectResult::Changes(changes)) => self.job_prompt(&job, &changes),
