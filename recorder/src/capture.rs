@@ -261,6 +261,16 @@ impl Client {
 
     /// Opens a stream; from now on its bytes are kept as they arrive.
     pub async fn subscribe(&self, stream: StreamName, query: &str) -> Result<EventStream, CaptureError> {
+        let (exchange, response) = self.open(stream, query).await?;
+        Ok(EventStream::start(stream, exchange, response, self.tape.clone()))
+    }
+
+    /// Opens a stream whose bytes the caller keeps, under this number.
+    pub(crate) async fn open(
+        &self,
+        stream: StreamName,
+        query: &str,
+    ) -> Result<(u64, reqwest::Response), CaptureError> {
         let request = format!("GET {}", stream.path());
         let builder = self.plain(&Method::GET, stream.path(), query, None, "text/event-stream");
         let (exchange, response) = self.send(&request, builder).await?;
@@ -276,7 +286,7 @@ impl Client {
         if !is_stream {
             return Err(CaptureError::NoStream { request, status });
         }
-        Ok(EventStream::start(stream, exchange, response, self.tape.clone()))
+        Ok((exchange, response))
     }
 
     fn builder(&self, method: &Method, path: &str, query: &str) -> reqwest::RequestBuilder {

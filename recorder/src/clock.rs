@@ -1,5 +1,6 @@
 //! Time. Every wait of this crate has a named limit, and this is the only file that reads a clock or waits for one.
 
+use std::sync::{Condvar, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long each thing may take. The defaults fit the real servers on a slow machine; a stand-in, which has no
@@ -58,6 +59,22 @@ pub(crate) fn now() -> Instant {
 #[expect(clippy::disallowed_methods, reason = "this file owns the clock")]
 pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(limit, work).await.ok()
+}
+
+/// Waits so long before something is tried again.
+#[expect(clippy::disallowed_methods, reason = "this file owns the clock")]
+pub(crate) async fn pause(length: Duration) {
+    tokio::time::sleep(length).await;
+}
+
+/// Waits so long on a thread, or until `enough` holds when somebody calls.
+pub(crate) fn linger<'a, T>(
+    call: &Condvar,
+    guard: MutexGuard<'a, T>,
+    length: Duration,
+    enough: impl Fn(&T) -> bool,
+) -> MutexGuard<'a, T> {
+    call.wait_timeout_while(guard, length, |state| !enough(state)).unwrap_or_else(PoisonError::into_inner).0
 }
 
 /// Waits until `last_activity` lies `quiet` in the past. The caller bounds it with [`within`].

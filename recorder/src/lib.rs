@@ -8,6 +8,10 @@
 //!   all when the recorder itself is killed.
 //! * [`capture`] — a client that keeps what it sends and receives; [`events`] — a stream that is being kept.
 //! * [`drive`] — does what the person of a scenario does.
+//! * [`proxy`] — stands between any client and a running server ([`loopback`] is its address), and records both;
+//!   [`ledger`] says how much of it is kept.
+//! * [`attach`] — listens to the streams of a running server; [`identity`] is what such a server says that it is, and
+//!   [`live`] the recording that grows until somebody ends it.
 //! * [`scribe`] — writes a recording while it is made; [`keep`] — gives it its name, once it is known to hold no
 //!   secret.
 //! * [`tape`] — the time line; the calls of the model are pushed in by whoever plays the model.
@@ -16,15 +20,22 @@
 //! Absent on purpose: the model (it is given as an address), the environment and randomness (`main` reads them and
 //! passes them on), and what a recording means.
 
+pub mod attach;
+mod background;
 pub mod capture;
 pub mod clock;
 pub mod drive;
 pub mod events;
 pub mod group;
 mod guardian;
+pub mod identity;
 pub mod keep;
 pub mod launch;
+pub mod ledger;
+pub mod live;
+pub mod loopback;
 pub mod process;
+pub mod proxy;
 pub mod real_servers;
 pub mod sandbox;
 pub mod scribe;
@@ -38,5 +49,7 @@ pub use clock::Limits;
 pub use drive::{Performed, perform};
 pub use group::Group;
 pub use launch::{LaunchSpec, Server};
+pub use loopback::Loopback;
+pub use proxy::Proxy;
 pub use sandbox::Sandbox;
 pub use tape::Tape;

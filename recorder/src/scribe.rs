@@ -6,6 +6,7 @@
 //! left out, and a note says so. What is written is `NAME.jsonl.partial`; the name itself is given by
 //! [`keep`](crate::keep::keep), which redacts and scans the whole once more.
 
+use crate::background;
 use crate::events::{kind, property};
 use fixtures::FileError;
 use fixtures::recording::{Header, Line, Note, Recording, Writer};
@@ -14,16 +15,17 @@ use fixtures::sse::Parser;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 /// Takes lines for a scribe; what it is given before the scribe begins is not lost.
 #[derive(Debug, Clone)]
-pub struct Dictation(Sender<Option<Line>>);
+pub struct Dictation(Sender<Option<Arc<Line>>>);
 
 /// What is waiting to be written.
 #[derive(Debug)]
-pub struct Dictated(Receiver<Option<Line>>);
+pub struct Dictated(Receiver<Option<Arc<Line>>>);
 
 /// Both ends.
 #[must_use]
@@ -34,8 +36,8 @@ pub fn dictation() -> (Dictation, Dictated) {
 
 impl Dictation {
     /// Never waits. After the scribe has ended nobody hears.
-    pub fn hear(&self, line: &Line) {
-        self.0.send(Some(line.clone())).ok();
+    pub fn hear(&self, line: &Arc<Line>) {
+        self.0.send(Some(Arc::clone(line))).ok();
     }
 }
 
@@ -58,9 +60,7 @@ impl Scribe {
     ) -> Result<Self, FileError> {
         let mut page = Page::begin(path, header, secrets)?;
         let partial = page.writer.partial().to_owned();
-        let thread = std::thread::Builder::new()
-            .name("scribe".to_owned())
-            .spawn(move || page.take_down(&dictated.0))
+        let thread = background::spawn("scribe", move || page.take_down(&dictated.0))
             .map_err(|error| FileError::io(&partial, "start the thread that writes it", &error))?;
         Ok(Self { partial, dictation, thread })
     }
@@ -101,9 +101,9 @@ impl Page {
         Ok(Self { writer, header, redactor, secrets, held: Vec::new(), open: Open::default() })
     }
 
-    fn take_down(&mut self, dictated: &Receiver<Option<Line>>) -> Result<(), FileError> {
+    fn take_down(&mut self, dictated: &Receiver<Option<Arc<Line>>>) -> Result<(), FileError> {
         while let Ok(Some(line)) = dictated.recv() {
-            self.take(line)?;
+            self.take(Arc::unwrap_or_clone(line))?;
         }
         self.let_go()
     }

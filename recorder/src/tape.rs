@@ -5,7 +5,7 @@ use crate::clock;
 use fixtures::recording::Line;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// A growing list of lines. Clones write to the same list.
@@ -17,16 +17,25 @@ pub struct Tape {
 struct Inner {
     start: Instant,
     exchanges: AtomicU64,
-    lines: Mutex<Vec<Line>>,
+    written: Mutex<Written>,
     listener: Option<Listener>,
 }
 
+#[derive(Debug, Default)]
+struct Written {
+    lines: Vec<Arc<Line>>,
+    latest_us: u64,
+}
+
 /// Hears each line in its order. It is called under the tape's lock, so it must neither wait nor push.
-pub type Listener = Box<dyn Fn(&Line) + Send + Sync>;
+pub type Listener = Box<dyn Fn(&Arc<Line>) + Send + Sync>;
 
 impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tape").field("start", &self.start).field("lines", &self.lines).finish_non_exhaustive()
+        f.debug_struct("Tape")
+            .field("start", &self.start)
+            .field("written", &self.written)
+            .finish_non_exhaustive()
     }
 }
 
@@ -54,7 +63,7 @@ impl Tape {
             inner: Arc::new(Inner {
                 start: clock::now(),
                 exchanges: AtomicU64::new(0),
-                lines: Mutex::new(Vec::new()),
+                written: Mutex::default(),
                 listener,
             }),
         }
@@ -63,19 +72,40 @@ impl Tape {
     /// Appends the line that `line` makes of the time (microseconds). The time is taken under the lock, so that
     /// the order of the lines is the order of their times. `line` must not push.
     pub fn push(&self, line: impl FnOnce(u64) -> Line) {
-        let mut lines = self.inner.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let at_us = u64::try_from(self.inner.start.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let line = line(at_us);
+        self.write(&mut self.lock(), clock::now(), line);
+    }
+
+    /// As [`Tape::push`], for what happened at another time. One that lies before the latest line is moved to it: who
+    /// pushes later stands later.
+    pub fn push_at(&self, when: Instant, line: impl FnOnce(u64) -> Line) {
+        self.write(&mut self.lock(), when, line);
+    }
+
+    fn write(&self, written: &mut Written, when: Instant, line: impl FnOnce(u64) -> Line) {
+        let since = when.saturating_duration_since(self.inner.start);
+        let at_us = u64::try_from(since.as_micros()).unwrap_or(u64::MAX).max(written.latest_us);
+        let line = Arc::new(line(at_us));
         if let Some(listener) = &self.inner.listener {
             listener(&line);
         }
-        lines.push(line);
+        written.latest_us = at_us;
+        written.lines.push(line);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Written> {
+        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A copy of all lines so far.
     #[must_use]
     pub fn lines(&self) -> Vec<Line> {
-        self.inner.lines.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().lines.iter().map(|line| Line::clone(line)).collect()
+    }
+
+    /// All lines so far, taken off the tape: for who needs it no more, and has no room for a copy.
+    #[must_use]
+    pub fn take(&self) -> Vec<Line> {
+        std::mem::take(&mut self.lock().lines).into_iter().map(Arc::unwrap_or_clone).collect()
     }
 
     /// A number for the next exchange, from 1, never given twice.
@@ -116,9 +146,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_pushed_later_stands_later() {
+        let tape = Tape::new();
+        let early = clock::now();
+        tape.push(|at_us| Line::Note(Note { at_us, text: "1".into() }));
+        tape.push_at(early, |at_us| Line::Note(Note { at_us, text: "2".into() }));
+        let times: Vec<u64> = tape.lines().iter().map(Line::at_us).collect();
+        assert_eq!(times[0], times[1]);
+    }
+
+    #[test]
     fn a_listener_hears_every_line_in_its_order() {
         let (heard, lines) = std::sync::mpsc::channel();
-        let tape = Tape::heard_by(Box::new(move |line| heard.send(line.clone()).unwrap()));
+        let tape = Tape::heard_by(Box::new(move |line| heard.send(Line::clone(line)).unwrap()));
         std::thread::scope(|scope| {
             for writer in 0..4 {
                 let tape = tape.clone();

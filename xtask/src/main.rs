@@ -8,6 +8,7 @@
     reason = "they panic when the reader has left; `say!` does not"
 )]
 
+mod bench;
 mod cargo_tool;
 mod clients;
 mod extras;
@@ -42,6 +43,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Measure what the recording proxy costs, beside a bare TCP copy.
+    Bench(bench::Arguments),
     /// Let the official SDKs live with the real servers and with the stand-in, and compare what they see.
     Clients(clients::Arguments),
     /// Feed random inputs to a codec, and hold it against a second, independent one.
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command, root: &Path) -> Outcome {
     match command {
+        Command::Bench(arguments) => bench::run(&arguments, root),
         Command::Clients(arguments) => clients::run(&arguments, root),
         Command::Fuzz(arguments) => fuzz::run(&arguments, root),
         Command::Gate(arguments) => gate::run(&arguments, root),

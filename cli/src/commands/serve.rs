@@ -217,8 +217,9 @@ fn recording(path: &Path, wanted: Option<ServerKind>) -> Result<Recording, Failu
     }
 }
 
+/// The password that the server would take from the environment.
 #[expect(clippy::disallowed_methods, reason = "the real servers take their password from the environment")]
-fn password_of(server: ServerKind) -> Option<String> {
+pub(super) fn password_of(server: ServerKind) -> Option<String> {
     std::env::var(format!("{}_SERVER_PASSWORD", server.env_prefix()))
         .ok()
         .filter(|password| !password.is_empty())

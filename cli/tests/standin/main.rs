@@ -12,6 +12,7 @@ mod commands;
 // `/proc` says whose a process is.
 #[cfg(target_os = "linux")]
 mod killed;
+mod live;
 mod messages;
 mod programs;
 mod readme;

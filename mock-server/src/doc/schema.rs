@@ -266,7 +266,7 @@ impl Schemas {
         }
         let others = schema.get("additionalProperties").filter(|others| others.is_object())?;
         let is_other = |(name, value): &(&String, &Value)| {
-            !properties.contains_key(*name) && !(value.is_null() && others[NULLABLE] == true)
+            !(properties.contains_key(*name) || value.is_null() && others[NULLABLE] == true)
         };
         let other =
             |(name, value): (&String, &Value)| Some(self.problem(others, value, Absent::Never)?.at(name));

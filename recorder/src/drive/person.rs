@@ -3,7 +3,7 @@
 use super::waiting::{accepted, ask, awaited, quiet, quiet_from_now, shown, subscribe, timed};
 use super::{OpenGate, Problem};
 use crate::capture::{Client, Method};
-use crate::clock::Limits;
+use crate::clock::{self, Limits};
 use crate::events::{EventStream, kind, property};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -229,6 +229,7 @@ impl<'a> Person<'a> {
             let is_settled = |later: &Value| {
                 question.settled.contains(&kind(later)) && property(later, "requestID") == Some(id.as_str())
             };
+            self.everywhere(&event).await;
             if !self.events.has(place, is_settled) {
                 if self.limits.reads_at_questions {
                     self.read_more().await?;
@@ -257,7 +258,16 @@ impl<'a> Person<'a> {
             kind(event) == "session.idle" && property(event, "sessionID") == Some(session.id.as_str())
         };
         let idle = self.events.wait_for(session.prompted_at, is_idle);
-        awaited("session.idle after the latest prompt", limit, idle).await.map(drop)
+        let (_, idle) = awaited("session.idle after the latest prompt", limit, idle).await?;
+        self.everywhere(&idle).await;
+        Ok(())
+    }
+
+    /// Waits until the other stream has an event as well, so that what the person does next stands behind it on both,
+    /// however busy the machine is. A release that does not tell it there is not waited for.
+    async fn everywhere(&self, event: &Value) {
+        let told = self.global_events.wait_for(0, |other| other["payload"] == *event);
+        drop(clock::within(self.limits.quiet, told).await);
     }
 
     async fn wait_for_event(
@@ -282,6 +292,7 @@ impl<'a> Person<'a> {
             problem = refusal(&mut self.prompts, &mut self.sessions) => return Err(problem),
         };
         self.awaited_from = place + 1;
+        self.everywhere(&event).await;
         Ok(event)
     }
 

@@ -106,12 +106,12 @@ fn the_thread_takes_down_what_was_said_before_it_began_and_the_file_is_private()
     let path = folder.path().join("deep/x.jsonl");
     let (dictation, dictated) = dictation();
     let lines = chunks(&["data: 1\n\n", "data: 2"]);
-    dictation.hear(&lines[0]);
+    dictation.hear(&Arc::new(lines[0].clone()));
     let scribe = Scribe::begin(&path, &header(), Secrets::default(), (dictation.clone(), dictated)).unwrap();
-    dictation.hear(&lines[1]);
+    dictation.hear(&Arc::new(lines[1].clone()));
     let partial = scribe.partial().to_owned();
     scribe.end().unwrap();
-    dictation.hear(&lines[1]);
+    dictation.hear(&Arc::new(lines[1].clone()));
     assert_eq!(Recording::read(&partial).unwrap().lines, lines);
     assert_eq!(fs::metadata(&partial).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(!path.exists() && partial.ends_with("deep/x.jsonl.partial"));

@@ -20,15 +20,16 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn of(real: &Life, stood_in: &Life) -> Self {
+    /// `other` is who stands in for the real server.
+    pub(super) fn of(real: &Life, stood_in: &Life, other: &'static str) -> Self {
         let theirs: BTreeMap<&str, &Value> = seen(stood_in);
         let ours: BTreeMap<&str, &Value> = seen(real);
         let names: BTreeSet<&str> = ours.keys().chain(theirs.keys()).copied().collect();
         let differ = names.iter().filter_map(|name| {
             let told = match (ours.get(name), theirs.get(name)) {
-                (Some(real), Some(stood_in)) => first_difference(real, stood_in, "")?,
+                (Some(real), Some(stood_in)) => first_difference(real, stood_in, other, "")?,
                 (Some(_), None) => "only with the real server".to_owned(),
-                _ => "only with the stand-in".to_owned(),
+                _ => format!("only with {other}"),
             };
             Some(((*name).to_owned(), told))
         });
@@ -36,14 +37,14 @@ impl Account {
             checks: names.len(),
             requests: real.requests.len(),
             differ: differ.collect(),
-            asked: first_other_request(real, stood_in),
+            asked: first_other_request(real, stood_in, other),
             unsteady: 0,
         }
     }
 
     /// Where the real server differs from itself, nobody can be equal.
     pub(super) fn leave_out_what_differs(&mut self, real: &Life, again: &Life) {
-        let itself = Self::of(real, again);
+        let itself = Self::of(real, again, "the real server");
         let before = self.differ.len();
         self.differ.retain(|name, _| !itself.differ.contains_key(name));
         self.unsteady = before - self.differ.len();
@@ -85,26 +86,28 @@ fn seen(life: &Life) -> BTreeMap<&str, &Value> {
     life.checks.iter().map(|(name, saw)| (name.as_str(), saw)).collect()
 }
 
-fn first_other_request(real: &Life, stood_in: &Life) -> Option<String> {
+fn first_other_request(real: &Life, stood_in: &Life, other: &str) -> Option<String> {
     let longest = real.requests.len().max(stood_in.requests.len());
     (0..longest).find_map(|place| {
         let sides = (real.requests.get(place), stood_in.requests.get(place));
         let (real, stood_in) = (sides.0.unwrap_or(&Value::Null), sides.1.unwrap_or(&Value::Null));
-        first_difference(real, stood_in, "").map(|told| format!("number {}: {told}", place + 1))
+        first_difference(real, stood_in, other, "").map(|told| format!("number {}: {told}", place + 1))
     })
 }
 
 /// Where two values differ first, as a JSON pointer, and how.
-fn first_difference(real: &Value, stood_in: &Value, at: &str) -> Option<String> {
+fn first_difference(real: &Value, stood_in: &Value, other: &str, at: &str) -> Option<String> {
     match (real, stood_in) {
         (Value::Object(real), Value::Object(stood_in)) => {
             let keys = real.keys().chain(stood_in.keys().filter(|key| !real.contains_key(*key)));
             let of = |side: &serde_json::Map<String, Value>, key: &String| side.get(key).cloned();
             keys.into_iter().find_map(|key| match (of(real, key), of(stood_in, key)) {
-                (Some(real), Some(stood_in)) => first_difference(&real, &stood_in, &format!("{at}/{key}")),
-                (Some(real), None) => Some(format!("at {at}/{key} the stand-in misses {}", short(&real))),
+                (Some(real), Some(stood_in)) => {
+                    first_difference(&real, &stood_in, other, &format!("{at}/{key}"))
+                }
+                (Some(real), None) => Some(format!("at {at}/{key} {other} misses {}", short(&real))),
                 (_, stood_in) => {
-                    Some(format!("at {at}/{key} the stand-in adds {}", short(&stood_in.unwrap_or_default())))
+                    Some(format!("at {at}/{key} {other} adds {}", short(&stood_in.unwrap_or_default())))
                 }
             })
         }
@@ -113,16 +116,16 @@ fn first_difference(real: &Value, stood_in: &Value, at: &str) -> Option<String> 
             (0..longest).find_map(|place| {
                 let at = format!("{at}/{place}");
                 match (real.get(place), stood_in.get(place)) {
-                    (Some(real), Some(stood_in)) => first_difference(real, stood_in, &at),
-                    (Some(real), None) => Some(format!("at {at} the stand-in misses {}", short(real))),
+                    (Some(real), Some(stood_in)) => first_difference(real, stood_in, other, &at),
+                    (Some(real), None) => Some(format!("at {at} {other} misses {}", short(real))),
                     (None, stood_in) => {
-                        Some(format!("at {at} the stand-in adds {}", short(stood_in.unwrap_or(&Value::Null))))
+                        Some(format!("at {at} {other} adds {}", short(stood_in.unwrap_or(&Value::Null))))
                     }
                 }
             })
         }
         _ if real == stood_in => None,
-        _ => Some(format!("at {at}: real {}, stand-in {}", short(real), short(stood_in))),
+        _ => Some(format!("at {at}: real {}, {other} {}", short(real), short(stood_in))),
     }
 }
 
@@ -151,17 +154,17 @@ mod tests {
         let real =
             life(&[("a", json!({ "x": [1, 2] })), ("b", json!(1)), ("c", json!({ "y": 1 }))], &["GET /"]);
         let other = life(&[("a", json!({ "x": [1, 3] })), ("c", json!({ "z": 2 })), ("d", json!(1))], &[]);
-        let account = Account::of(&real, &other);
+        let account = Account::of(&real, &other, "the stand-in");
         assert!(!account.holds());
         assert_eq!(account.summary(), "0 of 4 checks equal, requests differ");
         assert_eq!(
             account.differences().collect::<Vec<_>>(),
             [
-                "a: at /x/1: real 2, stand-in 3",
+                "a: at /x/1: real 2, the stand-in 3",
                 "b: only with the real server",
                 "c: at /y the stand-in misses 1",
                 "d: only with the stand-in",
-                "requests: number 1: at : real \"GET /\", stand-in null",
+                "requests: number 1: at : real \"GET /\", the stand-in null",
             ]
         );
     }
@@ -170,14 +173,14 @@ mod tests {
     fn what_the_real_server_does_otherwise_the_next_time_is_no_difference() {
         let real = life(&[("a", json!(1)), ("b", json!(1))], &[]);
         let other = life(&[("a", json!(2)), ("b", json!(2))], &[]);
-        let mut account = Account::of(&real, &other);
+        let mut account = Account::of(&real, &other, "the stand-in");
         account.leave_out_what_differs(&real, &life(&[("a", json!(3)), ("b", json!(1))], &[]));
-        assert_eq!(account.differences().collect::<Vec<_>>(), ["b: at : real 1, stand-in 2"]);
+        assert_eq!(account.differences().collect::<Vec<_>>(), ["b: at : real 1, the stand-in 2"]);
         assert!(account.summary().starts_with("1 of 2 checks equal (1 of them as"));
     }
 
     #[test]
     fn a_life_without_checks_holds_nothing() {
-        assert!(!Account::of(&Life::default(), &Life::default()).holds());
+        assert!(!Account::of(&Life::default(), &Life::default(), "the stand-in").holds());
     }
 }

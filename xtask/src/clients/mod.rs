@@ -9,6 +9,7 @@ use crate::pinned;
 use clap::Args;
 use compare::{Account, told};
 use fixtures::ServerKind;
+use fixtures::recording::{FORMAT, FileKind, Header, Performer, Provenance};
 use fixtures::scenario::Scenario;
 use harness::machine::Machine;
 use harness::performance::Program;
@@ -16,8 +17,10 @@ use harness::stage::Stage;
 use harness::{complain, say};
 use life::{Life, Script};
 use mock_server::Options;
-use recorder::Limits;
+use recorder::ledger::Room;
+use recorder::live::Live;
 use recorder::real_servers;
+use recorder::{Limits, Loopback, Proxy};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -40,12 +43,20 @@ nobody can be equal. What was seen is left in target/clients:
     cargo xtask clients
     cargo xtask clients --client kilo-v2
 
+With --proxied the real server is compared with itself behind the proxy of `standin record --proxy`; what that recorded
+is left there, too:
+
+    cargo xtask clients --proxied
+
 Exit codes: 0 all equal; 1 something differs; 2 misuse; 3 a server or client can't be had."
 )]
 pub(crate) struct Arguments {
     /// Only this client: kilo-v1, kilo-v2, opencode-v1 or opencode-v2. Repeatable.
     #[arg(long, value_name = "NAME", value_parser = client)]
     client: Vec<Client>,
+    /// Let them live with the real server through the recording proxy instead of the stand-in.
+    #[arg(long)]
+    proxied: bool,
     /// The folder whose node_modules hold the servers, with a folder `clients` for the clients; made and filled when
     /// absent [default: the user's cache].
     #[arg(long, value_name = "DIR")]
@@ -55,7 +66,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// As it is when nobody says anything.
     pub(crate) fn everything() -> Self {
-        Self { client: Vec::new(), npm_dir: None }
+        Self { client: Vec::new(), proxied: false, npm_dir: None }
     }
 }
 
@@ -112,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
                 continue;
             }
         };
-        outcomes.push(match runtime.block_on(pair.compared()) {
+        outcomes.push(match runtime.block_on(pair.compared(arguments.proxied)) {
             Ok(account) => judged(client.name, &account),
             Err(why) => Outcome::Fails(format!("{}: {why}", client.name)),
         });
@@ -174,12 +185,16 @@ impl Pair {
         Ok(Self { client, script, scenario: scenario.clone(), program, folder })
     }
 
-    async fn compared(&self) -> Result<Account, String> {
+    async fn compared(&self, is_proxied: bool) -> Result<Account, String> {
         let real = self.with_real_server("real.jsonl").await?;
-        let options = Options::scenario(self.client.server, self.scenario.clone());
-        let stage = Stage::of_stand_in(options).await.map_err(|error| format!("the stand-in: {error}"))?;
-        let stood_in = self.lived(stage, "stand-in.jsonl").await?;
-        let mut account = Account::of(&real, &stood_in);
+        let mut account = if is_proxied {
+            Account::of(&real, &self.through_proxy("proxied.jsonl").await?, "the proxied server")
+        } else {
+            let options = Options::scenario(self.client.server, self.scenario.clone());
+            let stage =
+                Stage::of_stand_in(options).await.map_err(|error| format!("the stand-in: {error}"))?;
+            Account::of(&real, &self.lived(stage, "stand-in.jsonl").await?, "the stand-in")
+        };
         if !account.holds() {
             account.leave_out_what_differs(&real, &self.with_real_server("real-again.jsonl").await?);
         }
@@ -190,12 +205,41 @@ impl Pair {
     }
 
     async fn with_real_server(&self, name: &str) -> Result<Life, String> {
+        self.lived(self.real_server().await?, name).await
+    }
+
+    async fn real_server(&self) -> Result<Stage, String> {
         let nobody = Arc::new(|_: &_, _: &_| {});
-        let stage =
-            Stage::of_program(&self.scenario, self.client.server, &self.program, &Limits::default(), nobody)
-                .await
-                .map_err(|error| format!("the real server: {error}"))?;
-        self.lived(stage, name).await
+        Stage::of_program(&self.scenario, self.client.server, &self.program, &Limits::default(), nobody)
+            .await
+            .map_err(|error| format!("the real server: {error}"))
+    }
+
+    /// With a real server behind the recording proxy.
+    async fn through_proxy(&self, name: &str) -> Result<Life, String> {
+        let mut stage = self.real_server().await?;
+        let header = Header {
+            format: FORMAT,
+            kind: FileKind::Recording,
+            server: self.client.server,
+            version: stage.version.clone(),
+            performer: Performer::Real,
+            scenario: format!("live/{}", self.client.name),
+            workspace: stage.workspace.clone(),
+            by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(),
+            provenance: Provenance::default(),
+        };
+        let mut secrets = stage.secrets.clone();
+        let live = Live::begin(&self.folder.join("recording.jsonl"), header, secrets.clone());
+        let live = live.map_err(|error| error.to_string())?;
+        let proxy = Proxy::start(0, Loopback::parse(&stage.url)?, live.tape(), Room::default());
+        let proxy = proxy.await.map_err(|error| format!("the proxy: {error}"))?;
+        stage.url = proxy.url();
+        let life = self.lived(stage, name).await;
+        let account = proxy.end().await;
+        secrets.add_all(&account.secrets);
+        live.finish(&secrets).map_err(|error| error.to_string())?;
+        life
     }
 
     async fn lived(&self, stage: Stage, name: &str) -> Result<Life, String> {
