@@ -8,6 +8,7 @@ use fixtures::fault_plan::{FaultPlan, Place};
 use fixtures::scenario::Scenario;
 use fixtures::{FileError, ServerKind, catalog};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What is performed when nobody names a scenario: it does something with any prompt.
 pub const WELCOME: &str = "text/welcome";
@@ -40,6 +41,7 @@ pub struct Builder {
     seed: u64,
     allow_shell: bool,
     allow_outside: bool,
+    model_pause: Duration,
     opens_gates: bool,
     is_lenient: bool,
 }
@@ -66,6 +68,7 @@ impl Builder {
             seed: 1,
             allow_shell: false,
             allow_outside: false,
+            model_pause: Duration::ZERO,
             opens_gates: false,
             is_lenient: false,
         }
@@ -222,6 +225,23 @@ impl Builder {
         self
     }
 
+    /// Lets the model think for so long before each answer: no real one is at once, and some clients listen only after
+    /// they have prompted.
+    ///
+    /// ```
+    /// # use mock_server::StandIn;
+    /// # use std::time::Duration;
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let stand_in = StandIn::kilo().model_pause(Duration::from_millis(80)).start().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn model_pause(mut self, pause: Duration) -> Self {
+        self.model_pause = pause;
+        self
+    }
+
     /// Decides every random choice; the same seed makes the same ids.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -304,6 +324,7 @@ impl Builder {
             seed: self.seed,
             allow_shell: self.allow_shell,
             allow_outside: self.allow_outside,
+            model_pause: self.model_pause,
             memory: Memory::Whole,
         })
     }

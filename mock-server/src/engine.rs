@@ -3,9 +3,11 @@
 //! Everything waits in one queue, first in, first out. So what a request leads to happens in one order, the same
 //! each time, and a session's files, model and rules can't overtake each other.
 
+mod asking;
+
 use crate::exhibits::Exhibits;
 use crate::frames::{COMMENT, frame, open, send, send_next};
-use crate::model::{Beat, ChatRequest, Delta, ModelNews, Reading, Reply, Report, Script};
+use crate::model::{Beat, ChatRequest, ModelNews, Reading, Report, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::project_files::ProjectFiles;
@@ -40,6 +42,9 @@ pub struct Engine {
     answering: BTreeSet<EffectId>,
     /// Calls that may begin when the answer that has them is over, or after a moment.
     delayed: BTreeSet<EffectId>,
+    /// What the model has been asked and has not looked at yet.
+    thinking: BTreeMap<EffectId, ChatRequest>,
+    thinking_ms: u64,
     /// Where the server keeps what it is told to keep.
     home: Option<PathBuf>,
     /// Somebody has asked for the events of the next generation.
@@ -94,6 +99,8 @@ impl Engine {
             read: BTreeMap::new(),
             answering: BTreeSet::new(),
             delayed: BTreeSet::new(),
+            thinking: BTreeMap::new(),
+            thinking_ms: 0,
             home: None,
             next_listens: false,
         }
@@ -103,6 +110,12 @@ impl Engine {
     #[must_use]
     pub fn with_home(self, home: PathBuf) -> Self {
         Self { home: Some(home), ..self }
+    }
+
+    /// The model takes so long before it begins to answer.
+    #[must_use]
+    pub fn with_thinking(self, thinking_ms: u64) -> Self {
+        Self { thinking_ms, ..self }
     }
 
     /// Answers with these bytes.
@@ -120,35 +133,7 @@ impl Engine {
         acts: &mut Vec<Act>,
     ) {
         let result = match effect {
-            Effect::AskModel(request) => {
-                let answer = match &mut self.mind {
-                    Mind::Script(script) => script.answer(&request),
-                    Mind::Remote(url) => {
-                        let answered = format!("the model at {url}");
-                        acts.push(Act::Asked(Box::new(self.model_call(&request, answered))));
-                        acts.push(Act::Ask(id, request));
-                        self.answering.insert(id);
-                        return;
-                    }
-                };
-                acts.push(Act::Asked(Box::new(self.model_call(&request, answer.answered))));
-                match answer.reply {
-                    Reply::Beats(beats) if breaks_off_unsent(&beats) => {
-                        queue.push_back(Input::ModelFailed(id, ModelFailure::no_answer()));
-                    }
-                    Reply::Beats(beats) => {
-                        queue.push_back(Input::Model(id, Delta::BEGIN));
-                        self.play(id, beats.into(), queue);
-                    }
-                    Reply::Refused(fail) => {
-                        queue.push_back(Input::ModelFailed(id, ModelFailure::refused(&fail, now_ms)));
-                    }
-                    Reply::Unscripted(why) => {
-                        queue.push_back(Input::ModelFailed(id, ModelFailure::unscripted(&why, now_ms)));
-                    }
-                }
-                return;
-            }
+            Effect::AskModel(request) => return self.ask_in_time(id, request, now_ms, queue, acts),
             Effect::Wait { until_ms } => {
                 acts.push(Act::WakeAt(until_ms, id));
                 return;
@@ -248,6 +233,7 @@ impl Engine {
                     Output::Drop(effect) => {
                         self.held.retain(|held| held.effect != effect);
                         self.answering.remove(&effect);
+                        self.thinking.remove(&effect);
                         acts.push(Act::EndRun(effect));
                     }
                     Output::Effect(id, effect) => self.perform(id, effect, now(), &mut queue, &mut acts),
@@ -300,6 +286,9 @@ impl Performer for Engine {
     }
 
     fn wake_at(&mut self, effect: u64, now: &dyn Fn() -> u64) -> Vec<Act> {
+        if let Some(acts) = self.thought(effect, now) {
+            return acts;
+        }
         // A call that has begun meanwhile is known to the world no more under this number.
         let result = if self.delayed.remove(&effect) { EffectResult::Yielded } else { EffectResult::Waited };
         self.settle(VecDeque::from([Input::Done(effect, result)]), now)

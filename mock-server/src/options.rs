@@ -9,6 +9,7 @@ use fixtures::recording::Recording;
 use fixtures::scenario::Scenario;
 use fixtures::{FileError, ServerKind};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What a stand-in is to be.
 #[derive(Debug, Clone)]
@@ -37,6 +38,8 @@ pub struct Options {
     pub allow_shell: bool,
     /// The agent may go wherever the server that is stood in for lets it, not only to folders that the stand-in has made.
     pub allow_outside: bool,
+    /// So long the model thinks before it answers; on a logical clock that takes no time.
+    pub model_pause: Duration,
     /// How much the journal remembers.
     pub memory: Memory,
 }
@@ -77,6 +80,7 @@ impl Options {
             seed: 1,
             allow_shell: false,
             allow_outside: false,
+            model_pause: Duration::ZERO,
             memory: Memory::Whole,
         }
     }

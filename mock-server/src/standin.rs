@@ -1,7 +1,7 @@
 //! A stand-in that listens: the library's front door.
 
 use crate::builder::Builder;
-use crate::clock::Clock;
+use crate::clock::{Clock, ClockKind};
 use crate::engine::{Engine, Mind, Pages};
 use crate::exhibits::Exhibits;
 use crate::fault::ArmedPlan;
@@ -321,7 +321,9 @@ fn performer(
     let release = profile.server.release();
     let exhibits = Exhibits::of(profile.server, &config);
     let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
+    let thinking_ms = u64::try_from(options.model_pause.as_millis()).unwrap_or(u64::MAX);
     let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home);
+    let engine = engine.with_thinking(if options.clock == ClockKind::Logical { 0 } else { thinking_ms });
     Ok((Box::new(engine), root, folder.into_iter().chain(home_folder).collect()))
 }
 

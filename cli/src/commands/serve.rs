@@ -13,6 +13,7 @@ use mock_server::standin::MAIN_LANE;
 use mock_server::{ClockKind, Options, Play, StandIn, WELCOME, replay};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// What a stand-in is to be.
 #[derive(Debug, Args)]
@@ -70,6 +71,10 @@ pub(crate) struct Arguments {
     /// Let the agent go wherever the server lets it, not only to folders that the stand-in has made.
     #[arg(long, conflicts_with = "replay")]
     allow_outside: bool,
+    /// So many milliseconds the model thinks before each answer, as no real one is quicker: some clients listen only
+    /// after they have prompted. On a logical clock it takes no time.
+    #[arg(long, value_name = "MS", default_value_t = 80, conflicts_with = "replay")]
+    model_pause_ms: u64,
     /// Decides every random choice.
     #[arg(long, default_value_t = 1, value_parser = words::seed, allow_negative_numbers = true)]
     seed: u64,
@@ -160,6 +165,7 @@ fn options(arguments: Arguments) -> Result<Options, Failure> {
     options.allow_shell = arguments.allow_shell;
     options.memory = Memory::Latest { bytes: JOURNAL_BYTES };
     options.allow_outside = arguments.allow_outside;
+    options.model_pause = Duration::from_millis(arguments.model_pause_ms);
     options.clock = match arguments.clock {
         ClockWord::Real => ClockKind::Real,
         ClockWord::Scaled => ClockKind::Scaled { by: arguments.time_scale },

@@ -1,5 +1,7 @@
 //! One performer behind all lanes: takes requests one at a time, and hands out what follows from them.
 
+mod settling;
+
 use super::auth::Access;
 use super::cors::Origins;
 use super::intake::Intake;
@@ -72,6 +74,8 @@ struct Waiting {
     lane: Arc<str>,
     /// The headers that its answer has whatever it is.
     headers: Vec<(HeaderName, String)>,
+    /// Its answer comes a moment after what happened last.
+    ends_with_a_turn: bool,
     sender: oneshot::Sender<Answer>,
 }
 
@@ -135,7 +139,8 @@ impl Core {
         headers: &[(HeaderName, String)],
     ) -> Option<Answer> {
         let (sender, receiver) = oneshot::channel();
-        let waiting = Waiting { lane: lane.clone(), headers: headers.to_vec(), sender };
+        let ends_with_a_turn = settling::ends_with_a_turn(&request);
+        let waiting = Waiting { lane: lane.clone(), headers: headers.to_vec(), ends_with_a_turn, sender };
         {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
             if inner.waiting.len() >= WAITING_MAX {
@@ -242,10 +247,9 @@ impl Core {
                 Line::Model(call)
             }),
             Act::Reply(ticket, reply) => {
-                let Some(waiting) = inner.waiting.remove(&ticket) else { return };
-                self.note_reply(ticket, &reply, &waiting.headers);
-                // A client that has left gets no answer.
-                let _ = waiting.sender.send(Answer::Reply(reply));
+                if let Some(waiting) = inner.waiting.remove(&ticket) {
+                    self.answer_in_time(ticket, reply, waiting);
+                }
             }
             Act::Open(ticket, audience, hello) => self.open(inner, ticket, audience, hello),
             Act::WakeAfter(wait, number) => {
@@ -326,7 +330,7 @@ impl Core {
     }
 
     fn open(self: &Arc<Self>, inner: &mut Inner, ticket: Ticket, audience: Audience, hello: Frame) {
-        let Some(Waiting { lane, headers, sender }) = inner.waiting.remove(&ticket) else { return };
+        let Some(Waiting { lane, headers, sender, .. }) = inner.waiting.remove(&ticket) else { return };
         let stream = audience.stream;
         let headers = owned(stream_headers(stream)).chain(told(&headers)).collect();
         self.journal.push(|at_us| {

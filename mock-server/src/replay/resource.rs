@@ -43,11 +43,14 @@ pub(super) enum Resource {
 }
 
 /// What the query says of a folder and of credentials changes no read: most recordings have one folder.
-const IDLE_KEYS: [&str; 3] = ["directory", "workspace", "auth_token"];
+const IDLE_KEYS: [&str; 2] = ["directory", "auth_token"];
+/// A server has no other workspaces than folders; who names one is refused.
+const WORKSPACE: &str = "workspace";
 
 /// The part of a query that can change an answer; with the folder, if it is another one that the recording knows.
 pub(super) fn telling(query: &[(String, String)], folder: Option<String>) -> Vec<(String, String)> {
-    let kept = query.iter().filter(|(key, _)| !IDLE_KEYS.contains(&key.as_str())).cloned();
+    let is_idle = |key: &str, value: &str| IDLE_KEYS.contains(&key) || key == WORKSPACE && value.is_empty();
+    let kept = query.iter().filter(|(key, value)| !is_idle(key, value)).cloned();
     kept.chain(folder.map(|folder| ("directory".to_owned(), folder))).collect()
 }
 
@@ -65,6 +68,9 @@ pub(super) fn other_folder(
 impl Resource {
     /// What a path and the telling part of its query ask for; `None` when events do not tell it.
     pub(super) fn of(path: &str, query: &[(String, String)]) -> Option<Self> {
+        if query.iter().any(|(key, _)| key == WORKSPACE) {
+            return None;
+        }
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         let mut limit = None;
         let mut roots = false;

@@ -8,6 +8,7 @@
 )]
 
 mod ends;
+mod haste;
 mod outside;
 mod questions;
 mod shell;

@@ -1,0 +1,70 @@
+//! The model is asked: a script of this process, or one at an address.
+
+use super::{Engine, Mind, breaks_off_unsent};
+use crate::model::{ChatRequest, Delta, Reply};
+use crate::performer::Act;
+use crate::world::{EffectId, Input, ModelFailure};
+use std::collections::VecDeque;
+
+impl Engine {
+    /// Asks, or lets the model begin to think.
+    pub(super) fn ask_in_time(
+        &mut self,
+        id: EffectId,
+        request: ChatRequest,
+        now_ms: u64,
+        queue: &mut VecDeque<Input>,
+        acts: &mut Vec<Act>,
+    ) {
+        if self.thinking_ms == 0 {
+            return self.ask(id, request, now_ms, queue, acts);
+        }
+        self.thinking.insert(id, request);
+        acts.push(Act::WakeAt(now_ms + self.thinking_ms, id));
+    }
+
+    /// What a model that has thought about it says; none if that is not what the wait was for.
+    pub(super) fn thought(&mut self, id: EffectId, now: &dyn Fn() -> u64) -> Option<Vec<Act>> {
+        let request = self.thinking.remove(&id)?;
+        let (mut queue, mut acts) = (VecDeque::new(), Vec::new());
+        self.ask(id, request, now(), &mut queue, &mut acts);
+        acts.extend(self.settle(queue, now));
+        Some(acts)
+    }
+
+    fn ask(
+        &mut self,
+        id: EffectId,
+        request: ChatRequest,
+        now_ms: u64,
+        queue: &mut VecDeque<Input>,
+        acts: &mut Vec<Act>,
+    ) {
+        let answer = match &mut self.mind {
+            Mind::Script(script) => script.answer(&request),
+            Mind::Remote(url) => {
+                let answered = format!("the model at {url}");
+                acts.push(Act::Asked(Box::new(self.model_call(&request, answered))));
+                acts.push(Act::Ask(id, request));
+                self.answering.insert(id);
+                return;
+            }
+        };
+        acts.push(Act::Asked(Box::new(self.model_call(&request, answer.answered))));
+        match answer.reply {
+            Reply::Beats(beats) if breaks_off_unsent(&beats) => {
+                queue.push_back(Input::ModelFailed(id, ModelFailure::no_answer()));
+            }
+            Reply::Beats(beats) => {
+                queue.push_back(Input::Model(id, Delta::BEGIN));
+                self.play(id, beats.into(), queue);
+            }
+            Reply::Refused(fail) => {
+                queue.push_back(Input::ModelFailed(id, ModelFailure::refused(&fail, now_ms)));
+            }
+            Reply::Unscripted(why) => {
+                queue.push_back(Input::ModelFailed(id, ModelFailure::unscripted(&why, now_ms)));
+            }
+        }
+    }
+}
