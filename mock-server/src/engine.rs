@@ -10,6 +10,7 @@ use crate::frames::{COMMENT, frame, open, send, send_next};
 use crate::model::{Beat, ChatRequest, ModelNews, Reading, Report, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
+use crate::project_files::ProjectFiles;
 use crate::workspace::Workspace;
 use crate::world::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Input, ModelFailure, Output, Page, ReplyBody,
@@ -27,6 +28,7 @@ use std::sync::Arc;
 /// A world with its workspace and its model.
 #[derive(Debug)]
 pub struct Engine {
+    profile: &'static Profile,
     world: World,
     workspace: Workspace,
     mind: Mind,
@@ -86,6 +88,7 @@ impl Engine {
     #[must_use]
     pub fn new(profile: &'static Profile, config: WorldConfig, workspace: Workspace, mind: Mind) -> Self {
         Self {
+            profile,
             world: World::new(profile, config),
             workspace,
             mind,
@@ -146,6 +149,12 @@ impl Engine {
             Effect::Look { paths } => EffectResult::Looked(
                 paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
             ),
+            Effect::ReadProject => {
+                let home = self.home.as_deref().unwrap_or(Path::new("/"));
+                let files = ProjectFiles::read(self.profile, self.workspace.root(), home);
+                self.pages.exhibits.learn(&files);
+                EffectResult::Project(Box::new(files))
+            }
             Effect::Place(wish) => self.workspace.around(wish, self.home.as_deref()).into(),
             Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
             Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),

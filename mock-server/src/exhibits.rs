@@ -2,14 +2,19 @@
 //! world has no state for these reads, so they are answered as they were recorded (`server/about-itself`), with the
 //! folders of this stand-in in place of the recorded ones.
 
+mod next;
+
 use crate::performer::WireReply;
+use crate::profile::Profile;
+use crate::project_files::{NextFiles, ProjectFiles};
 use crate::providers::{Access, Providers};
-use crate::world::{ApiRequest, Skill, WorldConfig, configured, whole};
+use crate::world::{ApiRequest, Skill, WorldConfig, configured, in_use, whole};
 use bytes::Bytes;
 use fixtures::recording::{Line, Recording};
 use fixtures::{ServerKind, catalog};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// The recordings that have them.
@@ -28,13 +33,26 @@ type Answers = HashMap<String, (u16, Option<String>, String)>;
 pub struct Exhibits {
     of: Option<(ServerKind, WorldConfig)>,
     answers: OnceLock<Answers>,
+    /// What the files of the workspace said when the next generation was first asked.
+    next: OnceLock<NextFiles>,
 }
 
 impl Exhibits {
     /// Those of a release, as they are in the place of a stand-in.
     #[must_use]
     pub fn of(server: ServerKind, config: &WorldConfig) -> Self {
-        Self { of: Some((server, config.clone())), answers: OnceLock::new() }
+        Self { of: Some((server, config.clone())), ..Self::default() }
+    }
+
+    /// The files of the workspace say something else now.
+    pub(crate) fn learn(&mut self, files: &ProjectFiles) {
+        if let Some((server, config)) = &mut self.of {
+            config.learn(files);
+            self.answers.take();
+            if Profile::of(*server).next_ends {
+                self.next.take();
+            }
+        }
     }
 
     fn read(&self) -> Answers {
@@ -60,7 +78,8 @@ impl Exhibits {
             .get(&key(&request.path, &request.query))
             .or_else(|| answers.get(&key(&request.path, &[])));
         if let Some((status, kind, body)) = known {
-            return Some(WireReply::new(*status, kind.clone(), Bytes::from(body.clone())));
+            let body = self.with_next_files(&request.path, body).unwrap_or_else(|| body.clone());
+            return Some(WireReply::new(*status, kind.clone(), Bytes::from(body)));
         }
         let (list, id) = LISTS.iter().find_map(|list| {
             let id = request.path.strip_prefix(list)?.strip_prefix('/')?;
@@ -83,6 +102,13 @@ impl Exhibits {
 }
 
 impl Exhibits {
+    /// What is told at a path, where files of the workspace have a say in the next generation.
+    fn with_next_files(&self, path: &str, body: &str) -> Option<String> {
+        let (server, config) = self.of.as_ref().filter(|_| path.starts_with("/api/"))?;
+        let read = || NextFiles::read(Profile::of(*server), Path::new(&config.directory), &config.home);
+        next::told(path, body, self.next.get_or_init(read))
+    }
+
     /// The recorded configuration, with what clients have set.
     pub(crate) fn configured(&self, request: &ApiRequest, over: &Map<String, Value>) -> Option<WireReply> {
         let mut reply = self.answer(request)?;
@@ -137,7 +163,7 @@ fn configure(answers: &mut Answers, config: &Map<String, Value>) {
         if let Some((_, _, body)) = answers.get_mut(path)
             && let Ok(Value::Object(mut all)) = serde_json::from_str(body)
         {
-            all.extend(whole(config.clone()));
+            all.extend(in_use(whole(config.clone())));
             *body = Value::Object(all).to_string();
         }
     }
@@ -199,30 +225,24 @@ fn say_of_model(model: &mut Value, said: &Value) {
 
 /// The skills of the workspace, behind those of the release.
 fn add_skills(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
-    for path in ["/skill", "/api/skill"] {
-        let Some((_, _, body)) = answers.get_mut(path) else { continue };
-        let mut known: Value = serde_json::from_str(body).unwrap_or_default();
-        let is_next = known.get("data").is_some();
-        let list = if is_next { &mut known["data"] } else { &mut known };
-        let Some(list) = list.as_array_mut() else { continue };
-        for skill in config.skills.iter().filter(|skill| !(is_next && skill.is_foreign)) {
-            let Skill { name, description, location, content, .. } = skill;
-            let mut told = json!({"name": name});
-            if let Some(description) = description {
-                told["description"] = json!(description);
-            }
-            told["location"] = json!(location);
-            told["content"] = json!(content);
-            if server == ServerKind::Kilo && !is_next {
-                told["trusted"] = json!(false);
-            }
-            match list.iter_mut().find(|known| known["name"] == name.as_str()) {
-                Some(known) => *known = told,
-                None => list.push(told),
-            }
+    let Some((_, _, body)) = answers.get_mut("/skill") else { return };
+    let mut known: Vec<Value> = serde_json::from_str(body).unwrap_or_default();
+    for Skill { name, description, location, content, .. } in &config.skills {
+        let mut told = json!({"name": name});
+        if let Some(description) = description {
+            told["description"] = json!(description);
         }
-        *body = known.to_string();
+        told["location"] = json!(location);
+        told["content"] = json!(content);
+        if server == ServerKind::Kilo {
+            told["trusted"] = json!(false);
+        }
+        match known.iter_mut().find(|known| known["name"] == name.as_str()) {
+            Some(known) => *known = told,
+            None => known.push(told),
+        }
     }
+    *body = Value::from(known).to_string();
 }
 
 fn key(path: &str, query: &[(String, String)]) -> String {

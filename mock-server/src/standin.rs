@@ -14,7 +14,7 @@ use crate::model::{PageServer, RemoteModel, Script};
 use crate::options::{Options, Play, StartError};
 use crate::performer::Performer;
 use crate::profile::Profile;
-use crate::project_files::{ProjectFiles, merge_settings};
+use crate::project_files::ProjectFiles;
 use crate::replay::Replay;
 use crate::verify::Unmet;
 use crate::workspace::{Workspace, make_repository, text_id};
@@ -23,7 +23,7 @@ use fixtures::fault_plan::Fault;
 use fixtures::recording;
 use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
-use serde_json::Value;
+use serde_json::Map;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -300,18 +300,17 @@ fn performer(
         workspace = workspace.and(open);
     }
     let root = workspace.root().to_string_lossy().into_owned();
-    let found = ProjectFiles::read(profile, workspace.root(), &home);
-    let mut config = found.settings;
-    merge_settings(&mut config, &Value::Object(scenario.workspace.config.clone()));
-    let config = WorldConfig {
+    let mut config = WorldConfig {
         seed: options.seed,
         directory: root.clone(),
         project: project.unwrap_or_else(|| text_id("the first commit of a stand-in's project")),
         home: home.to_string_lossy().into_owned(),
-        config,
-        skills: found.skills,
+        said: scenario.workspace.config.clone(),
+        config: Map::new(),
+        skills: Vec::new(),
         runs_shell: folder.is_some() || options.allow_shell,
     };
+    config.learn(&ProjectFiles::read(profile, workspace.root(), &home));
     let mind = match &options.model {
         None => {
             let script = Script::new(scenario.as_ref().clone(), root.clone()).with_pages_at(pages_url);

@@ -194,6 +194,8 @@ pub(super) static PROFILE: Profile = Profile {
     project_settings: &["kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc"],
     settings_folders: &[".kilocode", ".kilo"],
     folder_settings: &["kilo.jsonc", "kilo.json", "opencode.jsonc", "opencode.json"],
+    next_settings: &["config.json", "kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc"],
+    next_ends: true,
     settings_ignored: "node_modules\npackage.json\npackage-lock.json\npnpm-lock.yaml\nbun.lock\nyarn.lock\n.gitignore\n\
         agent-manager.json",
     distrusts_files: true,

@@ -181,6 +181,10 @@ pub struct Profile {
     pub settings_folders: &'static [&'static str],
     /// The files of settings there, alike.
     pub folder_settings: &'static [&'static str],
+    /// The files that hold settings for the next generation, in a workspace and in those folders, in order.
+    pub next_settings: &'static [&'static str],
+    /// An instance of the next generation ends with the other one of its directory.
+    pub next_ends: bool,
     /// What the server lets git ignore there.
     pub settings_ignored: &'static str,
     /// What stands in a workspace is told nothing of the server's environment, and its skills are told not to be trusted.

@@ -163,6 +163,8 @@ pub(super) static PROFILE: Profile = Profile {
     project_settings: &["opencode.json", "opencode.jsonc"],
     settings_folders: &[".opencode"],
     folder_settings: &["opencode.json", "opencode.jsonc"],
+    next_settings: &["opencode.json", "opencode.jsonc"],
+    next_ends: false,
     settings_ignored: "node_modules\npackage.json\npackage-lock.json\nbun.lock\n.gitignore",
     distrusts_files: false,
     config_schema: "https://opencode.ai/config.json",

@@ -1,14 +1,17 @@
-//! What the files of a workspace say to a server before anything happens: settings, agents, commands and skills, each where
+//! What the files of a workspace say to a server when an instance begins: settings, agents, commands and skills, each where
 //! the server looks for it. As the real servers do, it leaves its marks there.
 //!
 //! * `front` — Markdown with fields before it; `jsonc` — settings as people write them.
+//! * `next` — the same files, as the next generation reads them.
 
 mod front;
 mod jsonc;
+mod next;
 
 use crate::profile::Profile;
 use crate::world::{Skill, merge};
 use front::Front;
+pub(crate) use next::NextFiles;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,16 +23,16 @@ const SKILLS_OF_OTHERS: [&str; 2] = [".claude", ".agents"];
 const SKILL: &str = "SKILL.md";
 
 /// What was found.
-#[derive(Debug, Default)]
-pub(crate) struct ProjectFiles {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectFiles {
     /// The settings, with the agents and commands that have files of their own.
-    pub(crate) settings: Map<String, Value>,
+    pub settings: Map<String, Value>,
     /// The skills, in the order in which they are found.
-    pub(crate) skills: Vec<Skill>,
+    pub skills: Vec<Skill>,
 }
 
 impl ProjectFiles {
-    /// Reads the files of a workspace as the server does at its start.
+    /// Reads the files of a workspace as the server does when an instance begins.
     pub(crate) fn read(profile: &Profile, root: &Path, home: &Path) -> Self {
         let mut found = Self::default();
         for name in profile.project_settings {
@@ -62,8 +65,7 @@ impl ProjectFiles {
         }
         let others = SKILLS_OF_OTHERS.iter().map(|name| root.join(name).join("skills"));
         let own = folders.iter().flat_map(|folder| ["skill", "skills"].map(|name| folder.join(name)));
-        let places = others.map(|folder| (folder, true)).chain(own.map(|folder| (folder, false)));
-        found.skills = places.flat_map(|(folder, is_foreign)| skills(profile, &folder, is_foreign)).collect();
+        found.skills = others.chain(own).flat_map(|folder| skills(profile, &folder)).collect();
         found
     }
 
@@ -195,7 +197,7 @@ fn mode(name: String, front: Front) -> Value {
     told
 }
 
-fn skills(profile: &Profile, folder: &Path, is_foreign: bool) -> Vec<Skill> {
+fn skills(profile: &Profile, folder: &Path) -> Vec<Skill> {
     let places = files_below(folder).filter(|path| path.file_name().is_some_and(|name| name == SKILL));
     let read = places.filter_map(|path| {
         let text = fs::read_to_string(&path).ok().filter(|text| !is_distrusted(profile, text))?;
@@ -206,7 +208,6 @@ fn skills(profile: &Profile, folder: &Path, is_foreign: bool) -> Vec<Skill> {
             folder: path.parent()?.to_string_lossy().into_owned(),
             location: path.to_string_lossy().into_owned(),
             content: front.text,
-            is_foreign,
         })
     });
     read.collect()

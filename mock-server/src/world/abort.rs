@@ -267,6 +267,7 @@ impl Purpose {
             | Self::CommandLine(_)
             | Self::CommandName(_)
             | Self::Place(_)
+            | Self::Project(_)
             | Self::JobSession(_)
             | Self::JobPrompt(_)
             | Self::NextStep(_)

@@ -1,8 +1,10 @@
 //! Instances: one for each directory that somebody has named. An instance begins with the first request about its
 //! directory and ends when it is disposed of, with all that runs in it.
 
+use super::settings_form::{in_use, whole};
 use super::{ApiRequest, Output, ReplyBody, World, within};
 use crate::profile::BootTiming;
+use crate::project_files::ProjectFiles;
 use crate::providers::Access;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -24,10 +26,29 @@ pub(super) struct Instance {
 /// Operations that are about no instance.
 const WITHOUT_INSTANCE: &[&str] = &["global.", "auth.", "app.log", "v2."];
 
+/// Is an operation about an instance?
+fn is_of_instance(operation: &str) -> bool {
+    !WITHOUT_INSTANCE.iter().any(|prefix| operation.starts_with(prefix))
+}
+
 impl World {
+    /// Does an instance begin for which the files of the workspace have to be read again?
+    pub(super) fn needs_files(&self, request: &ApiRequest, operation: &str) -> bool {
+        self.has_old_files && is_of_instance(operation) && self.directory_of(request) == self.config.directory
+    }
+
+    /// The files of the workspace are read again; the request that waited for them is answered.
+    pub(super) fn learn(&mut self, files: &ProjectFiles, request: &ApiRequest) {
+        self.has_old_files = false;
+        self.config.learn(files);
+        self.config.config = in_use(whole(std::mem::take(&mut self.config.config)));
+        self.gather_agents();
+        self.answer_request(request);
+    }
+
     /// A request is about an instance; it begins with the first.
     pub(super) fn enter_for(&mut self, request: &ApiRequest, operation: &str) {
-        if WITHOUT_INSTANCE.iter().any(|prefix| operation.starts_with(prefix)) {
+        if !is_of_instance(operation) {
             return;
         }
         let directory = self.directory_of(request);
@@ -131,6 +152,7 @@ impl World {
         if self.instances.remove(directory).is_none() {
             return;
         }
+        self.has_old_files |= directory == self.config.directory;
         let here = self.sessions.values().filter(|session| session.directory == directory);
         let (here, busy): (Vec<_>, Vec<_>) =
             here.map(|session| (session.id.clone(), session.run.is_some())).unzip();

@@ -1,8 +1,8 @@
 //! The world's vocabulary: what happens to it, and what it does. Whoever drives a world speaks it.
 
 use super::surroundings::{PlaceFound, PlaceWish};
-use super::tools::Skill;
 use crate::model::{ChatRequest, Delta, Usage};
+use crate::project_files::ProjectFiles;
 use crate::providers::Access;
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
@@ -13,25 +13,6 @@ use std::collections::BTreeMap;
 pub type Ticket = u64;
 /// Names an effect until its result; the world chooses it.
 pub type EffectId = u64;
-
-/// What a world starts with.
-#[derive(Debug, Clone)]
-pub struct WorldConfig {
-    /// Decides every random choice.
-    pub seed: u64,
-    /// The folder that is meant when a request names none.
-    pub directory: String,
-    /// The id of its project: the root commit of its repository, or `global`.
-    pub project: String,
-    /// Folders of the server itself, for `/path`.
-    pub home: String,
-    /// The server's configuration, in the server's own words.
-    pub config: Map<String, Value>,
-    /// The skills that lie in the workspace.
-    pub skills: Vec<Skill>,
-    /// Shell lines of the agent are run.
-    pub runs_shell: bool,
-}
 
 /// Something that happens to the world.
 #[derive(Debug, Clone, PartialEq)]
@@ -264,6 +245,8 @@ pub enum Effect {
     AskModel(ChatRequest),
     /// Something about the machine around the sessions.
     Place(PlaceWish),
+    /// What do the files of the workspace say now?
+    ReadProject,
 }
 
 /// How an effect ended.
@@ -289,6 +272,8 @@ pub enum EffectResult {
     Waited,
     /// What the machine says.
     Place(PlaceFound),
+    /// What the files of the workspace say.
+    Project(Box<ProjectFiles>),
 }
 
 /// A page that is wanted.

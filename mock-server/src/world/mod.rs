@@ -30,6 +30,7 @@
 //!   what is told beside.
 //! * `compaction` — a conversation is summed up; `subtask` — a prompt gives work to another agent.
 //! * `telling` — the envelopes of events. `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
+//! * `start` — what a world starts with; `purpose` — what an effect's result is for.
 
 mod abort;
 mod accounts;
@@ -69,6 +70,7 @@ mod permission;
 mod person_line;
 mod projects;
 mod prompt;
+mod purpose;
 mod refusal;
 mod reminders;
 mod revert;
@@ -80,6 +82,7 @@ mod session;
 mod sessions;
 mod settings_form;
 mod signals;
+mod start;
 mod structured;
 mod subtask;
 mod summary;
@@ -99,82 +102,20 @@ use ids::Ids;
 pub use io::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
     Output, Page, PageWish, Refusal, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Sight,
-    Subscription, Ticket, WorldConfig,
+    Subscription, Ticket,
 };
 use permission::Permissions;
+use purpose::Purpose;
+pub(crate) use rules::at_home;
 use serde_json::{Map, Value, json};
 use session::Session;
-pub(crate) use settings_form::whole;
+pub(crate) use settings_form::{in_use, of_tools, permissions, whole, whole_agent};
+pub use start::WorldConfig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 pub use surroundings::{Browsed, PlaceFound, PlaceWish};
 pub use tools::Skill;
 pub(crate) use tools::place::resolved;
-
-/// What an effect's result is for.
-#[derive(Debug)]
-enum Purpose {
-    /// `turn`: the files before a step.
-    StepStart(String),
-    /// `turn`: the files after a step.
-    StepEnd(String),
-    /// `turn`: which files a step changed.
-    StepChanges(String),
-    /// `turn`: the model's answer to a step.
-    Answer(String),
-    /// `abort`: the files at the end of a step that is cut short.
-    CutTree(Box<abort::Rest>),
-    /// `abort`: which files that step changed.
-    CutChanges(Box<abort::Rest>),
-    /// `failure`: the model may be asked again.
-    Retry(String),
-    /// `tools`: a call may begin.
-    CallStart(String, usize),
-    /// `answer`: all is said, in this message.
-    AnswerEnd(String, String, crate::model::Finish),
-    /// `tools`: another agent may begin what a call asks of it.
-    TaskStart(String, usize),
-    /// `tools`: what a call reads, or is about to change.
-    CallRead(String, usize),
-    /// `tools`: what stands where a call wants to read.
-    CallStudied(String, usize),
-    /// `tools`: which of the places that a call names are folders.
-    CallLooked(String, usize),
-    /// `tools`: the page that a call wants.
-    CallFetched(String, usize),
-    /// `tools`: the shell line of a call.
-    Shell(String, usize),
-    /// `tools`: the file that a call changes.
-    CallWritten(String, usize),
-    /// `tools`: the file that a call changes whose turn is over.
-    WrittenLate(String, Box<tools::WritePlan>),
-    /// `tools`: the whole of an output is kept.
-    OutputKept,
-    /// `permission`: a rule is kept.
-    RuleKept,
-    /// `summary`: what changed since the session began.
-    JobSession(summary::Job),
-    /// `summary`: what changed since the prompt.
-    JobPrompt(summary::Job),
-    /// `revert`: the files are looked at, put back, compared.
-    Rewind(Box<revert::Rewind>),
-    /// `letter`: what stands at the place that a part of a prompt names.
-    Letter(Box<letter::Letter>),
-    /// `person_line`: the line of a person.
-    PersonLine(String),
-    /// `command`: a line of a command's template.
-    CommandLine(Box<command::Calling>),
-    /// `command`: what stands at the place that a template names.
-    CommandName(Box<command::Calling>),
-    /// `surroundings`: what the machine says.
-    Place(Box<surroundings::PlaceAsk>),
-    /// `title`: a title, so far.
-    Title(String, String),
-    /// `next`: the files before a step.
-    NextStep(String),
-    /// `next`: the files before a session is taken back to a message.
-    NextRevert(Ticket, String, String),
-}
 
 /// The state of a stand-in.
 #[derive(Debug)]
@@ -207,6 +148,8 @@ pub struct World {
     settings: config::Settings,
     /// An instance is being disposed of.
     disposes: bool,
+    /// The files of the workspace were read for an instance that is no more.
+    has_old_files: bool,
     booted: BTreeSet<String>,
     booted_next: BTreeSet<String>,
     /// The directories where new sessions run their commands in a sandbox.
@@ -243,6 +186,7 @@ impl World {
             keys: Map::new(),
             settings: config::Settings::default(),
             disposes: false,
+            has_old_files: false,
             booted: BTreeSet::new(),
             booted_next: BTreeSet::new(),
             sandboxed: BTreeSet::new(),
@@ -321,6 +265,7 @@ impl World {
                 self.name_looked_up(*calling, found)
             }
             (Purpose::Place(ask), EffectResult::Place(found)) => self.place_told(*ask, found),
+            (Purpose::Project(request), EffectResult::Project(files)) => self.learn(&files, &request),
             (Purpose::Rewind(rewind), result) => self.rewound(*rewind, result),
             (Purpose::JobSession(job), EffectResult::Changes(changes)) => self.job_session(job, &changes),
             (Purpose::JobPrompt(job), EffectResult::Changes(changes)) => self.job_prompt(&job, &changes),

@@ -2,7 +2,7 @@
 
 use super::consent::Answer;
 use super::tools::place::resolved;
-use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World};
+use super::{ApiReply, ApiRequest, Effect, Purpose, ReplyBody, Subscription, World};
 use crate::javascript;
 use crate::profile::{BootTiming, UnknownRoute};
 use crate::target;
@@ -17,6 +17,9 @@ impl World {
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
         if self.turns_away(request, operation, &segments) {
             return;
+        }
+        if operation.is_some_and(|operation| self.needs_files(request, operation)) {
+            return self.effect(Purpose::Project(Box::new(request.clone())), Effect::ReadProject);
         }
         self.boot_for(request, operation, &segments);
         let is_documented = operation.is_some();

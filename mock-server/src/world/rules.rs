@@ -123,7 +123,7 @@ pub(crate) fn of_config(config: &Map<String, Value>, home: &str) -> Vec<Rule> {
 }
 
 /// A pattern may begin with the person's home.
-fn at_home(pattern: &str, home: &str) -> String {
+pub(crate) fn at_home(pattern: &str, home: &str) -> String {
     let inside = ["~", "$HOME"].iter().find_map(|name| pattern.strip_prefix(name));
     match inside.filter(|inside| inside.is_empty() || inside.starts_with('/')) {
         Some(inside) => format!("{home}{inside}"),

@@ -54,7 +54,8 @@ pub(crate) fn in_use(mut settings: Map<String, Value>) -> Map<String, Value> {
     settings
 }
 
-fn whole_agent(agent: &mut Map<String, Value>) {
+/// What is said of an agent, in its whole form.
+pub(crate) fn whole_agent(agent: &mut Map<String, Value>) {
     let mut options = agent.get("options").and_then(Value::as_object).cloned().unwrap_or_default();
     for (key, value) in agent.iter().filter(|(key, _)| !OF_AGENT.contains(&key.as_str())) {
         options.insert(key.clone(), value.clone());
@@ -71,12 +72,12 @@ fn whole_agent(agent: &mut Map<String, Value>) {
 }
 
 /// One word is about everything.
-fn permissions(said: Value) -> Value {
+pub(crate) fn permissions(said: Value) -> Value {
     if said.is_string() { json!({"*": said}) } else { said }
 }
 
 /// Tools that are switched on and off, as permissions.
-fn of_tools(tools: &Value) -> Map<String, Value> {
+pub(crate) fn of_tools(tools: &Value) -> Map<String, Value> {
     let mut permissions = Map::new();
     for (tool, on) in tools.as_object().into_iter().flatten() {
         let permission = if matches!(tool.as_str(), "write" | "edit" | "patch") { "edit" } else { tool };

@@ -19,8 +19,6 @@ pub struct Skill {
     pub folder: String,
     /// The instructions.
     pub content: String,
-    /// It lies where other programs look for theirs; the next generation does not know it.
-    pub is_foreign: bool,
 }
 
 /// A skill that may be loaded.
@@ -44,7 +42,6 @@ impl World {
             location: word(told, "location"),
             folder: ".".to_owned(),
             content: word(told, "content"),
-            is_foreign: false,
         });
         let mut all: Vec<(Skill, bool)> = own.map(|skill| (skill, true)).collect();
         for skill in &self.config.skills {

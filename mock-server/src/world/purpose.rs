@@ -1,0 +1,70 @@
+//! What the world waits for: each effect has a purpose, by which its result finds the part of the world that asked for it.
+
+use super::{ApiRequest, Ticket, abort, command, letter, revert, summary, surroundings, tools};
+
+/// What an effect's result is for.
+#[derive(Debug)]
+pub(super) enum Purpose {
+    /// `turn`: the files before a step.
+    StepStart(String),
+    /// `turn`: the files after a step.
+    StepEnd(String),
+    /// `turn`: which files a step changed.
+    StepChanges(String),
+    /// `turn`: the model's answer to a step.
+    Answer(String),
+    /// `abort`: the files at the end of a step that is cut short.
+    CutTree(Box<abort::Rest>),
+    /// `abort`: which files that step changed.
+    CutChanges(Box<abort::Rest>),
+    /// `failure`: the model may be asked again.
+    Retry(String),
+    /// `tools`: a call may begin.
+    CallStart(String, usize),
+    /// `answer`: all is said, in this message.
+    AnswerEnd(String, String, crate::model::Finish),
+    /// `tools`: another agent may begin what a call asks of it.
+    TaskStart(String, usize),
+    /// `tools`: what a call reads, or is about to change.
+    CallRead(String, usize),
+    /// `tools`: what stands where a call wants to read.
+    CallStudied(String, usize),
+    /// `tools`: which of the places that a call names are folders.
+    CallLooked(String, usize),
+    /// `tools`: the page that a call wants.
+    CallFetched(String, usize),
+    /// `tools`: the shell line of a call.
+    Shell(String, usize),
+    /// `tools`: the file that a call changes.
+    CallWritten(String, usize),
+    /// `tools`: the file that a call changes whose turn is over.
+    WrittenLate(String, Box<tools::WritePlan>),
+    /// `tools`: the whole of an output is kept.
+    OutputKept,
+    /// `permission`: a rule is kept.
+    RuleKept,
+    /// `summary`: what changed since the session began.
+    JobSession(summary::Job),
+    /// `summary`: what changed since the prompt.
+    JobPrompt(summary::Job),
+    /// `revert`: the files are looked at, put back, compared.
+    Rewind(Box<revert::Rewind>),
+    /// `letter`: what stands at the place that a part of a prompt names.
+    Letter(Box<letter::Letter>),
+    /// `person_line`: the line of a person.
+    PersonLine(String),
+    /// `command`: a line of a command's template.
+    CommandLine(Box<command::Calling>),
+    /// `command`: what stands at the place that a template names.
+    CommandName(Box<command::Calling>),
+    /// `surroundings`: what the machine says.
+    Place(Box<surroundings::PlaceAsk>),
+    /// `instance`: the files of the workspace, before this is answered.
+    Project(Box<ApiRequest>),
+    /// `title`: a title, so far.
+    Title(String, String),
+    /// `next`: the files before a step.
+    NextStep(String),
+    /// `next`: the files before a session is taken back to a message.
+    NextRevert(Ticket, String, String),
+}

@@ -1,0 +1,35 @@
+//! What a world starts with: its place, its settings, and what the files of its workspace say.
+
+use super::tools::Skill;
+use crate::project_files::{ProjectFiles, merge_settings};
+use serde_json::{Map, Value};
+
+/// What a world starts with.
+#[derive(Debug, Clone)]
+pub struct WorldConfig {
+    /// Decides every random choice.
+    pub seed: u64,
+    /// The folder that is meant when a request names none.
+    pub directory: String,
+    /// The id of its project: the root commit of its repository, or `global`.
+    pub project: String,
+    /// Folders of the server itself, for `/path`.
+    pub home: String,
+    /// The server's configuration, in the server's own words: what stands over the files of the workspace.
+    pub said: Map<String, Value>,
+    /// The same, with what these files say under it.
+    pub config: Map<String, Value>,
+    /// The skills that lie in the workspace.
+    pub skills: Vec<Skill>,
+    /// Shell lines of the agent are run.
+    pub runs_shell: bool,
+}
+
+impl WorldConfig {
+    /// The files of the workspace say this.
+    pub(crate) fn learn(&mut self, files: &ProjectFiles) {
+        self.config.clone_from(&files.settings);
+        merge_settings(&mut self.config, &Value::Object(self.said.clone()));
+        self.skills.clone_from(&files.skills);
+    }
+}
