@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     allow_outside: bool,
     /// So many milliseconds the model thinks before each answer.
     ///
-    /// No real one is at once, and some clients listen only after they have prompted. On a logical clock it takes no
+    /// Some clients listen only after they have prompted. On a logical clock it takes no
     /// time.
     #[arg(long, value_name = "MS", default_value_t = 80, conflicts_with = "replay")]
     model_pause_ms: u64,
