@@ -43,8 +43,8 @@ pub struct Engine {
     /// Calls that may begin when the answer that has them is over, or after a moment.
     delayed: BTreeSet<EffectId>,
     /// What the model has been asked and has not looked at yet.
-    thinking: BTreeMap<EffectId, ChatRequest>,
-    thinking_ms: u64,
+    paused: BTreeMap<EffectId, ChatRequest>,
+    model_pause_ms: u64,
     /// Where the server keeps what it is told to keep.
     home: Option<PathBuf>,
     /// Somebody has asked for the events of the next generation.
@@ -99,8 +99,8 @@ impl Engine {
             read: BTreeMap::new(),
             answering: BTreeSet::new(),
             delayed: BTreeSet::new(),
-            thinking: BTreeMap::new(),
-            thinking_ms: 0,
+            paused: BTreeMap::new(),
+            model_pause_ms: 0,
             home: None,
             next_listens: false,
         }
@@ -114,8 +114,8 @@ impl Engine {
 
     /// The model takes so long before it begins to answer.
     #[must_use]
-    pub fn with_thinking(self, thinking_ms: u64) -> Self {
-        Self { thinking_ms, ..self }
+    pub fn with_model_pause(self, model_pause_ms: u64) -> Self {
+        Self { model_pause_ms, ..self }
     }
 
     /// Answers with these bytes.
@@ -133,7 +133,12 @@ impl Engine {
         acts: &mut Vec<Act>,
     ) {
         let result = match effect {
-            Effect::AskModel(request) => return self.ask_in_time(id, request, now_ms, queue, acts),
+            Effect::AskModel(request) if self.model_pause_ms > 0 => {
+                self.paused.insert(id, request);
+                acts.push(Act::WakeAt(now_ms + self.model_pause_ms, id));
+                return;
+            }
+            Effect::AskModel(request) => return self.ask(id, request, now_ms, queue, acts),
             Effect::Wait { until_ms } => {
                 acts.push(Act::WakeAt(until_ms, id));
                 return;
@@ -233,7 +238,7 @@ impl Engine {
                     Output::Drop(effect) => {
                         self.held.retain(|held| held.effect != effect);
                         self.answering.remove(&effect);
-                        self.thinking.remove(&effect);
+                        self.paused.remove(&effect);
                         acts.push(Act::EndRun(effect));
                     }
                     Output::Effect(id, effect) => self.perform(id, effect, now(), &mut queue, &mut acts),
@@ -286,7 +291,7 @@ impl Performer for Engine {
     }
 
     fn wake_at(&mut self, effect: u64, now: &dyn Fn() -> u64) -> Vec<Act> {
-        if let Some(acts) = self.thought(effect, now) {
+        if let Some(acts) = self.pause_over(effect, now) {
             return acts;
         }
         // A call that has begun meanwhile is known to the world no more under this number.

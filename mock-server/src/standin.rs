@@ -321,9 +321,12 @@ fn performer(
     let release = profile.server.release();
     let exhibits = Exhibits::of(profile.server, &config);
     let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
-    let thinking_ms = u64::try_from(options.model_pause.as_millis()).unwrap_or(u64::MAX);
+    let pause_ms = match options.clock {
+        ClockKind::Logical => 0,
+        _ => u64::try_from(options.model_pause.as_millis()).unwrap_or(u64::MAX),
+    };
     let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home);
-    let engine = engine.with_thinking(if options.clock == ClockKind::Logical { 0 } else { thinking_ms });
+    let engine = engine.with_model_pause(pause_ms);
     Ok((Box::new(engine), root, folder.into_iter().chain(home_folder).collect()))
 }
 

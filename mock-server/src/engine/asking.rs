@@ -7,32 +7,16 @@ use crate::world::{EffectId, Input, ModelFailure};
 use std::collections::VecDeque;
 
 impl Engine {
-    /// Asks, or lets the model begin to think.
-    pub(super) fn ask_in_time(
-        &mut self,
-        id: EffectId,
-        request: ChatRequest,
-        now_ms: u64,
-        queue: &mut VecDeque<Input>,
-        acts: &mut Vec<Act>,
-    ) {
-        if self.thinking_ms == 0 {
-            return self.ask(id, request, now_ms, queue, acts);
-        }
-        self.thinking.insert(id, request);
-        acts.push(Act::WakeAt(now_ms + self.thinking_ms, id));
-    }
-
-    /// What a model that has thought about it says; none if that is not what the wait was for.
-    pub(super) fn thought(&mut self, id: EffectId, now: &dyn Fn() -> u64) -> Option<Vec<Act>> {
-        let request = self.thinking.remove(&id)?;
+    /// What the model says when its pause is over; none if that is not what the wait was for.
+    pub(super) fn pause_over(&mut self, id: EffectId, now: &dyn Fn() -> u64) -> Option<Vec<Act>> {
+        let request = self.paused.remove(&id)?;
         let (mut queue, mut acts) = (VecDeque::new(), Vec::new());
         self.ask(id, request, now(), &mut queue, &mut acts);
         acts.extend(self.settle(queue, now));
         Some(acts)
     }
 
-    fn ask(
+    pub(super) fn ask(
         &mut self,
         id: EffectId,
         request: ChatRequest,

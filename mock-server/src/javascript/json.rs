@@ -1,6 +1,5 @@
 //! JSON as the servers read it: to JavaScript `1.0` is `1`, a whole number beyond 2^53 is the nearest one that it has,
-//! half a letter is a letter that nobody knows,
-//! and names that are numbers come first.
+//! half a letter is a letter that nobody knows, and names that are numbers come first.
 
 use serde_json::{Map, Number, Value};
 

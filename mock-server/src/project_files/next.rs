@@ -81,11 +81,11 @@ impl NextFiles {
     fn add_settings(&mut self, profile: &Profile, folder: &Path, home: &str) {
         for name in profile.next_settings {
             let text = fs::read_to_string(folder.join(name)).unwrap_or_default();
-            let Some(Value::Object(mut said)) = jsonc::read(&text).filter(|_| !text.is_empty()) else {
+            let Some(Value::Object(said)) = jsonc::read(&text).filter(|_| !text.is_empty()) else {
                 continue;
             };
             let is_older = said.keys().any(|key| OLDER.contains(&key.as_str()));
-            let said = if is_older { renewed(said) } else { Value::Object(std::mem::take(&mut said)) };
+            let said = if is_older { renewed(said) } else { Value::Object(said) };
             self.rules.extend(rules(&said, home));
             for (name, agent) in entries(&said["agents"]) {
                 self.agents.push((name.clone(), with_places(agent.clone(), home)));

@@ -216,6 +216,7 @@ impl World {
         self.begin_soon(session, index);
         self.suspect_loop(session, index);
     }
+
     /// Begins a call after all that is already on its way.
     fn begin_soon(&mut self, session: &str, call: usize) {
         if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {

@@ -1,5 +1,6 @@
 //! What happens to a request before anybody looks at what it wants: it may be refused, and an instance may boot.
 
+use super::instance::is_of_instance;
 use super::routes::body_of;
 use super::{ApiRequest, ReplyBody, World, within};
 use crate::doc::{Asked, Complaint};
@@ -45,14 +46,6 @@ const BOOTING_NEXT: &[&str] = &[
     "v2.skill.list",
 ];
 
-/// These are about the server itself, or (`v2.`) find their place in another way.
-const OF_THE_SERVER: &[&str] = &["app.log", "auth.", "global.", "v2."];
-
-/// Is an operation about a folder?
-fn needs_instance(operation: &str) -> bool {
-    !OF_THE_SERVER.iter().any(|beginning| operation.starts_with(beginning))
-}
-
 impl World {
     /// Is a request refused?
     pub(super) fn turns_away(
@@ -62,7 +55,7 @@ impl World {
         segments: &[&str],
     ) -> bool {
         let ticket = request.ticket;
-        if operation.is_some_and(needs_instance) && self.turns_away_from_workspace(request) {
+        if operation.is_some_and(is_of_instance) && self.turns_away_from_workspace(request) {
             return true;
         }
         let is_next = operation.is_some_and(|id| id.starts_with("v2."));

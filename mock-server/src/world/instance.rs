@@ -23,11 +23,11 @@ pub(super) struct Instance {
     pub(super) access: Access,
 }
 
-/// Operations that are about no instance.
+/// Operations that are about no instance: about the server itself, or (`v2.`) with one that they find in another way.
 const WITHOUT_INSTANCE: &[&str] = &["global.", "auth.", "app.log", "v2."];
 
 /// Is an operation about an instance?
-fn is_of_instance(operation: &str) -> bool {
+pub(super) fn is_of_instance(operation: &str) -> bool {
     !WITHOUT_INSTANCE.iter().any(|prefix| operation.starts_with(prefix))
 }
 

@@ -106,8 +106,14 @@ mod tests {
 
     #[test]
     fn a_mode_is_an_agent_that_a_person_chooses() {
-        let settings = json!({"mode": {"x": {"prompt": "X."}}, "agent": {"x": {"color": "#000000"}}});
-        let settings = in_use(whole(settings.as_object().cloned().unwrap()));
+        let settings = json!({
+            "mode": {"x": {"prompt": "X.", "permission": {"bash": "deny"}}}, "agent": {"x": {"color": "#000000"}},
+        });
+        let read = whole(settings.as_object().cloned().unwrap());
+        let mode = json!({"prompt": "X.", "permission": {"bash": "deny"}, "options": {}});
+        assert_eq!(read["mode"]["x"], mode);
+        assert_eq!(read["agent"]["x"].get("prompt"), None, "what is told of a change is not in use yet");
+        let settings = in_use(read);
         let x = &settings["agent"]["x"];
         assert_eq!(
             (&x["mode"], &x["prompt"], &x["color"]),
