@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 
 /// Which release may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Release {
-    /// The pinned one; it replaces another one that is installed.
-    Pinned,
+pub enum Release<'a> {
+    /// This version; it replaces another one that is installed.
+    Exactly(&'a str),
     /// The one that is installed, whichever it is; the pinned one when there is none.
     Installed,
 }
@@ -64,19 +64,19 @@ fn package(server: ServerKind) -> &'static str {
 pub fn program(
     server: ServerKind,
     npm_dir: &Path,
-    release: Release,
+    release: Release<'_>,
     installs: impl FnOnce(&str),
 ) -> Result<PathBuf, NpmError> {
     // A program is started in another folder than this one.
     let npm_dir = &std::path::absolute(npm_dir).unwrap_or_else(|_| npm_dir.to_owned());
     let package = package(server);
     let installed = installed_version(&npm_dir.join("node_modules").join(package).join("package.json"));
-    let suffices = match release {
-        Release::Pinned => installed.as_deref() == Some(server.pinned_version()),
-        Release::Installed => installed.is_some(),
+    let (suffices, version) = match release {
+        Release::Exactly(version) => (installed.as_deref() == Some(version), version),
+        Release::Installed => (installed.is_some(), server.pinned_version()),
     };
     if !suffices {
-        let what = format!("{package}@{}", server.pinned_version());
+        let what = format!("{package}@{version}");
         installs(&format!("installing {what} in {}", npm_dir.display()));
         install(what, npm_dir)?;
     }
@@ -147,14 +147,14 @@ mod tests {
         folder
     }
 
-    fn found(folder: &tempfile::TempDir, release: Release) -> Result<PathBuf, NpmError> {
+    fn found(folder: &tempfile::TempDir, release: Release<'_>) -> Result<PathBuf, NpmError> {
         program(ServerKind::Opencode, folder.path(), release, |what| panic!("{what}"))
     }
 
     #[test]
     fn what_is_installed_is_found_without_npm() {
-        let pinned = installed(ServerKind::Opencode.pinned_version(), true);
-        let program = found(&pinned, Release::Pinned).unwrap();
+        let pinned = installed("1.18.33", true);
+        let program = found(&pinned, Release::Exactly("1.18.33")).unwrap();
         assert_eq!(program, pinned.path().join("node_modules/.bin/opencode"));
         let older = installed("1.0.0", true);
         assert!(found(&older, Release::Installed).unwrap().starts_with(older.path()));

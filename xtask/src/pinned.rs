@@ -1,4 +1,4 @@
-//! The real servers' pinned releases, as programs that perform.
+//! The real servers' releases, as programs that perform: the pinned ones, and older ones by their version.
 
 use fixtures::ServerKind;
 use harness::complain;
@@ -10,7 +10,17 @@ use std::time::Duration;
 
 /// The pinned release of a server; it is installed when it is not there.
 pub(crate) fn program(server: ServerKind, npm_dir: &Path, machine: &Machine) -> Result<Program, String> {
-    let path = real_servers::program(server, npm_dir, Release::Pinned, |what| complain!("{what}"));
+    release(server, server.pinned_version(), npm_dir, machine)
+}
+
+/// This release of a server; it takes the place of another one that is installed in the folder.
+pub(crate) fn release(
+    server: ServerKind,
+    version: &str,
+    npm_dir: &Path,
+    machine: &Machine,
+) -> Result<Program, String> {
+    let path = real_servers::program(server, npm_dir, Release::Exactly(version), |what| complain!("{what}"));
     path.map(|path| at(path, machine)).map_err(|error| error.to_string())
 }
 

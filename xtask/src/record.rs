@@ -31,6 +31,11 @@ written to target/record and compared; without --update nothing else in the work
     cargo xtask record text/plain --update
     cargo xtask record text/plain --server kilo --keep-as slow-model --model-pause-ms 600
 
+An older release has a folder of its own, with its /doc. Without a scenario those are recorded again that it has:
+
+    cargo xtask record --release kilo@7.0.33
+    cargo xtask record --release kilo@7.0.33 text/plain --update
+
 Exit codes: 0 all equal, or written; 1 a recording differs or failed; 2 misuse; 3 a server can't be had."
 )]
 pub(crate) struct Arguments {
@@ -40,6 +45,9 @@ pub(crate) struct Arguments {
     /// Only this server: kilo or opencode.
     #[arg(long)]
     server: Option<ServerKind>,
+    /// Not the pinned release but this one, as SERVER@VERSION; what is kept of it is compared or, with --update, replaced.
+    #[arg(long, value_name = "SERVER@VERSION", value_parser = Take::parse, conflicts_with_all = ["server", "bin"])]
+    release: Option<Take>,
     /// Replace recordings that differ, and add missing ones. Without it the work tree is not touched.
     #[arg(long)]
     update: bool,
@@ -52,7 +60,8 @@ pub(crate) struct Arguments {
     /// Read the server's state at each question too: what a client finds that refreshes in mid-turn.
     #[arg(long, requires = "keep_as")]
     read_at_questions: bool,
-    /// The folder whose node_modules hold the servers; made and filled when absent [default: the user's cache].
+    /// The folder whose node_modules hold the servers; made and filled when absent [default: the user's cache, where
+    /// each older release has a folder of its own].
     #[arg(long, value_name = "DIR")]
     npm_dir: Option<PathBuf>,
     /// A program to record instead of an installed server.
@@ -71,6 +80,7 @@ impl Arguments {
         Self {
             scenarios,
             server: None,
+            release: None,
             update: false,
             keep_as: None,
             model_pause_ms: 0,
@@ -78,6 +88,64 @@ impl Arguments {
             npm_dir,
             bin: None,
         }
+    }
+}
+
+/// Which release is recorded.
+#[derive(Debug, Clone)]
+struct Take {
+    server: ServerKind,
+    version: String,
+}
+
+impl Take {
+    fn pinned(server: ServerKind) -> Self {
+        Self { server, version: server.pinned_version().to_owned() }
+    }
+
+    /// From the command line: `kilo@7.0.33`.
+    fn parse(word: &str) -> Result<Self, String> {
+        let (server, version) =
+            word.split_once('@').ok_or("a release is a server and its version, as kilo@7.0.33")?;
+        let is_good = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+        if !version.starts_with(|c: char| c.is_ascii_digit()) || !version.chars().all(is_good) {
+            return Err(format!("'{version}' is no version; one is 7.0.33"));
+        }
+        Ok(Self { server: server.parse()?, version: version.to_owned() })
+    }
+
+    fn is_pinned(&self) -> bool {
+        self.version == self.server.pinned_version()
+    }
+
+    /// The folder of its recordings.
+    fn release(&self) -> String {
+        format!("{}-{}", self.server, self.version)
+    }
+
+    /// The program that performs.
+    fn program(&self, arguments: &Arguments, machine: &Machine) -> Result<Program, String> {
+        if let Some(path) = &arguments.bin {
+            return Ok(pinned::at(path.clone(), machine));
+        }
+        let npm_dir = arguments.npm_dir.clone().unwrap_or_else(|| {
+            let folder = machine.default_npm_dir();
+            if self.is_pinned() { folder } else { folder.join("releases").join(self.release()) }
+        });
+        pinned::release(self.server, &self.version, &npm_dir, machine)
+    }
+
+    /// What is recorded when nobody says: all that there is; of an older release what is kept of it.
+    fn scenarios(&self) -> Vec<String> {
+        if self.is_pinned() { catalog::scenario_names() } else { catalog::recording_names(&self.release()) }
+    }
+
+    /// The same command again for one scenario, which replaces what is kept.
+    fn command(&self, name: &str) -> String {
+        if self.is_pinned() {
+            return format!("cargo xtask record {name} --server {} --update", self.server);
+        }
+        format!("cargo xtask record {name} --release {}@{} --update", self.server, self.version)
     }
 }
 
@@ -102,26 +170,24 @@ fn suffix(word: &str) -> Result<String, String> {
 
 /// Records; needs npm the first time.
 pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
-    let names =
-        if arguments.scenarios.is_empty() { catalog::scenario_names() } else { arguments.scenarios.clone() };
-    let servers: Vec<ServerKind> =
-        arguments.server.map_or_else(|| ServerKind::ALL.to_vec(), |server| vec![server]);
+    let takes: Vec<Take> = match (&arguments.release, arguments.server) {
+        (Some(take), _) => vec![take.clone()],
+        (None, Some(server)) => vec![Take::pinned(server)],
+        (None, None) => ServerKind::ALL.into_iter().map(Take::pinned).collect(),
+    };
+    let names = |take: &Take| match arguments.scenarios.is_empty() {
+        true => take.scenarios(),
+        false => arguments.scenarios.clone(),
+    };
     let machine = Machine::of_this_process();
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => return Outcome::Untestable(format!("failed to start a runtime: {error}")),
     };
-    let bar = progress_bar(names.len() * servers.len());
+    let bar = progress_bar(takes.iter().map(|take| names(take).len()).sum());
     let mut outcomes = Vec::new();
-    for &server in &servers {
-        let program = match &arguments.bin {
-            Some(path) => Ok(pinned::at(path.clone(), &machine)),
-            None => {
-                let npm_dir = arguments.npm_dir.clone().unwrap_or_else(|| machine.default_npm_dir());
-                pinned::program(server, &npm_dir, &machine)
-            }
-        };
-        let program = match program {
+    for take in &takes {
+        let program = match take.program(arguments, &machine) {
             Ok(program) => {
                 Program { model_pause: Duration::from_millis(arguments.model_pause_ms), ..program }
             }
@@ -130,9 +196,15 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
                 continue;
             }
         };
+        let names = names(take);
+        if names.is_empty() {
+            let what = take.release();
+            let why = format!("nothing of {what} is kept yet: name the scenarios that are to be recorded");
+            outcomes.push(Outcome::Untestable(why));
+        }
         for name in &names {
-            bar.set_message(format!("{server} performs {name}"));
-            let outcome = record(name, server, &program, arguments, root, &runtime);
+            bar.set_message(format!("{} performs {name}", take.server));
+            let outcome = record(name, take, &program, arguments, root, &runtime);
             bar.suspend(|| say!("{}", outcome.1));
             outcomes.push(outcome.0);
             bar.inc(1);
@@ -154,12 +226,13 @@ fn progress_bar(length: usize) -> ProgressBar {
 /// The outcome, and a line for the person.
 fn record(
     name: &str,
-    server: ServerKind,
+    wanted: &Take,
     program: &Program,
     arguments: &Arguments,
     root: &Path,
     runtime: &tokio::runtime::Runtime,
 ) -> (Outcome, String) {
+    let server = wanted.server;
     let what = format!("{server} {name}");
     let fails = |why: String| (Outcome::Fails(format!("{what}: {why}")), format!("✗ {what}: {why}"));
     let scenario = match catalog::scenario(name) {
@@ -176,14 +249,14 @@ fn record(
         return fails(format!("the scripted model was asked for something that it does not know: {why}"));
     }
     let version = &performance.recording.header.version;
-    if version != server.pinned_version() {
+    if *version != wanted.version {
         return fails(format!(
             "the program says that it is {version}, and the recordings are of {}; \
-             `standin record` records any release, elsewhere",
-            server.pinned_version()
+             --release records another one",
+            wanted.version
         ));
     }
-    let folder = root.join("fixtures/recordings").join(server.release());
+    let folder = root.join("fixtures/recordings").join(wanted.release());
     if let Some(suffix) = &arguments.keep_as {
         return match keep_one(&performance, &folder.join(format!("{name}.{suffix}.jsonl"))) {
             Ok(path) => (Outcome::Holds, format!("✓ {what}: kept as {path}")),
@@ -191,7 +264,7 @@ fn record(
         };
     }
     // What is compared is the file as it would be kept: without its secrets, and read again.
-    let take = root.join(TAKES).join(server.release()).join(format!("{name}.jsonl"));
+    let take = root.join(TAKES).join(wanted.release()).join(format!("{name}.jsonl"));
     let compared = keep_one(&performance, &take)
         .and_then(|_| compare(&take, &folder.join(format!("{name}.jsonl")), server));
     match compared {
@@ -210,7 +283,8 @@ fn record(
         Ok(Some(why)) => {
             let take = take.display();
             fails(format!(
-                "{why}\n  the new one: {take}\n  `cargo xtask record {name} --server {server} --update` replaces it"
+                "{why}\n  the new one: {take}\n  `{}` replaces it",
+                wanted.command(name)
             ))
         }
         Err(why) => fails(why),
