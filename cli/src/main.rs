@@ -39,6 +39,8 @@ enum Command {
     Record(commands::record::Arguments),
     /// Compare two recordings of one scenario.
     Compare(commands::compare::Arguments),
+    /// Say what a release changes for clients of another one, by recordings and by /doc.
+    Drift(commands::drift::Arguments),
     /// Run parity cases with an adapter; with the reference adapter when none is named.
     Check(commands::check::Arguments),
     /// Judge a saved history again.
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Model(arguments) => commands::model::run(&arguments),
         Command::Record(arguments) => commands::record::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Drift(arguments) => commands::drift::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Judge(arguments) => commands::judge::run(&arguments),
         Command::Gate(arguments) => commands::gate::run(&arguments),

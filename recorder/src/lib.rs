@@ -14,16 +14,18 @@
 //!   [`live`] the recording that grows until somebody ends it.
 //! * [`scribe`] — writes a recording while it is made; [`keep`] — gives it its name, once it is known to hold no
 //!   secret.
+//! * [`drift`] — in what a release differs from another one, by their recordings and by what they say of themselves.
 //! * [`tape`] — the time line; the calls of the model are pushed in by whoever plays the model.
 //! * [`clock`] — every limit by its name, and the only file that reads a clock or waits for one.
 //!
 //! Absent on purpose: the model (it is given as an address), the environment and randomness (`main` reads them and
-//! passes them on), and what a recording means.
+//! passes them on), and, but for drift, what a recording means.
 
 pub mod attach;
 mod background;
 pub mod capture;
 pub mod clock;
+pub mod drift;
 pub mod drive;
 pub mod events;
 pub mod group;

@@ -282,10 +282,7 @@ fn record(
         }
         Ok(Some(why)) => {
             let take = take.display();
-            fails(format!(
-                "{why}\n  the new one: {take}\n  `{}` replaces it",
-                wanted.command(name)
-            ))
+            fails(format!("{why}\n  the new one: {take}\n  `{}` replaces it", wanted.command(name)))
         }
         Err(why) => fails(why),
     }

@@ -3,6 +3,7 @@
 pub(crate) mod adapter;
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod drift;
 pub(crate) mod gate;
 pub(crate) mod judge;
 pub(crate) mod model;

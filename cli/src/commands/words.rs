@@ -36,6 +36,11 @@ pub(crate) fn seed(word: &str) -> Result<u64, String> {
     whole_number(word, 0..=u64::MAX)
 }
 
+/// How many.
+pub(crate) fn count(word: &str) -> Result<usize, String> {
+    whole_number(word, 0..=usize::MAX)
+}
+
 /// How many times as fast.
 pub(crate) fn times(word: &str) -> Result<u32, String> {
     let times = whole_number(word, 1..=u32::MAX)?;
