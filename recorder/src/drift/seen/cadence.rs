@@ -26,6 +26,8 @@ const PAUSE_TOLERANCE: f64 = 5.0;
 #[derive(Default)]
 struct Cadence {
     beats: Vec<u64>,
+    /// How long the longest stream was listened to.
+    longest: u64,
     /// How many pieces each text came in.
     texts: Vec<u64>,
     pauses: Vec<u64>,
@@ -38,16 +40,7 @@ pub(super) fn compare(pairs: &[(Seen, Seen)], findings: &mut Findings) {
         one.take(old);
         two.take(new);
     }
-    if let Some((before, after)) =
-        medians(&one.beats, &two.beats, FEWEST_BEATS, "the interval of heartbeats", findings)
-    {
-        let told = |us: f64| format!("every {:.1} s", us / 1e6);
-        if after > before * (1.0 + BEAT_TOLERANCE) {
-            push(Rule::HeartbeatSlower, told(before), told(after), findings);
-        } else if after < before * (1.0 - BEAT_TOLERANCE) {
-            push(Rule::HeartbeatFaster, told(before), told(after), findings);
-        }
-    }
+    heartbeats(&one, &two, findings);
     if let Some((before, after)) =
         medians(&one.texts, &two.texts, FEWEST_TEXTS, "the pieces of a text", findings)
         && (after > before * PIECES_TOLERANCE || after * PIECES_TOLERANCE < before)
@@ -65,11 +58,41 @@ pub(super) fn compare(pairs: &[(Seen, Seen)], findings: &mut Findings) {
     }
 }
 
+fn heartbeats(one: &Cadence, two: &Cadence, findings: &mut Findings) {
+    // Who has listened for longer than two beats take would have heard one.
+    let would_hear = |beats: &[u64], other: &Cadence| {
+        let longest = beats.iter().max().copied().unwrap_or(u64::MAX);
+        other.beats.is_empty() && other.longest > longest.saturating_mul(2)
+    };
+    let mut told = |rule| {
+        let (place, reaches) = (format!("event {HEARTBEAT}"), Vec::new());
+        let (old, new, source) = (None, None, Source::Recordings);
+        findings.push(Change { rule, source, place, old, new, reaches });
+    };
+    if would_hear(&one.beats, two) {
+        return told(Rule::EventGone);
+    }
+    if would_hear(&two.beats, one) {
+        return told(Rule::EventNew);
+    }
+    let both = medians(&one.beats, &two.beats, FEWEST_BEATS, "the interval of heartbeats", findings);
+    let Some((before, after)) = both else { return };
+    let told = |us: f64| format!("every {:.1} s", us / 1e6);
+    if after > before * (1.0 + BEAT_TOLERANCE) {
+        push(Rule::HeartbeatSlower, told(before), told(after), findings);
+    } else if after < before * (1.0 - BEAT_TOLERANCE) {
+        push(Rule::HeartbeatFaster, told(before), told(after), findings);
+    }
+}
+
 impl Cadence {
     fn take(&mut self, seen: &Seen) {
         for stream in &seen.streams {
             // The first beat is counted from the beginning of the stream.
             let mut beat = stream.events.first().map(|timed| timed.at_us);
+            let last = stream.events.last().map(|timed| timed.at_us);
+            let listened = last.zip(beat).map_or(0, |(last, first)| last.saturating_sub(first));
+            self.longest = self.longest.max(listened);
             let mut texts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
             for timed in &stream.events {
                 match kind(&timed.event) {
