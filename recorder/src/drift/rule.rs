@@ -116,7 +116,6 @@ rules! {
     VariantNew Additive "a new form",
     Widened Additive "any value of the type can stand there now",
     Narrowed Additive "the value is told more narrowly",
-    DefaultOther Additive "another default",
     SequenceOther Additive "the turn has more, fewer or repeated events",
     HeartbeatFaster Additive "heartbeats come more often",
     DeltasOther Additive "a text comes in more or fewer pieces",

@@ -143,7 +143,8 @@ impl<'d> Schemas<'d> {
             if let (Some(one), Some(two)) = (old[key].as_str(), new[key].as_str())
                 && one != two
             {
-                self.push(Rule::WordsOther, &place.below(&format!(" ({key})")), None, None);
+                let path = format!("{} ({key})", place.path.trim_end()).trim_start().to_owned();
+                self.push(Rule::WordsOther, &Place { path, ..place.clone() }, None, None);
             }
         }
     }

@@ -3,10 +3,9 @@
 
 use super::super::report::{Change, Findings, Source};
 use super::super::rule::Rule;
-use super::{Seen, kind, payload};
+use super::{HEARTBEAT, Seen, kind, payload};
 use std::collections::BTreeMap;
 
-const HEARTBEAT: &str = "server.heartbeat";
 const DELTA: &str = "message.part.delta";
 
 /// Fewer heartbeats than this on one side show no interval.

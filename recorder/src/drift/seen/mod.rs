@@ -15,10 +15,13 @@ mod tests;
 use super::report::Findings;
 use super::source::PairOfRecordings;
 use fixtures::catalog;
+use fixtures::floats::Floats;
 use fixtures::recording::{HowEnded, Recording};
 use fixtures::transcript::Transcript;
-use fixtures::transcript::unfolded::{Unfolded, unfolded};
+use fixtures::transcript::unfolded::{Timed, Unfolded, unfolded};
 use serde_json::Value;
+
+const HEARTBEAT: &str = "server.heartbeat";
 
 /// A recording as it is compared.
 pub(super) struct Seen {
@@ -28,16 +31,38 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    fn of(name: &str, recording: &Recording) -> Self {
-        Self { name: name.to_owned(), transcript: Transcript::of(recording), streams: unfolded(recording) }
+    fn of(name: &str, recording: &Recording, floats: &Floats) -> Self {
+        let mut streams = unfolded(recording);
+        streams.iter_mut().for_each(|stream| leave_out_chance(&mut stream.events, floats));
+        Self { name: name.to_owned(), transcript: Transcript::of(recording), streams }
     }
+}
+
+/// Leaves out what comes or does not come as the machine is: declared environment, and the record that follows it.
+/// Heartbeats stay: how often they come is compared.
+fn leave_out_chance(events: &mut Vec<Timed>, floats: &Floats) {
+    let mut left_out = false;
+    events.retain(|timed| {
+        let is_record = left_out && kind(&timed.event) == "sync";
+        let environment = floats.environment_of(payload(&timed.event));
+        let is_chance = environment.is_some_and(|environment| environment.optional);
+        left_out = is_chance && kind(&timed.event) != HEARTBEAT;
+        !left_out && !is_record
+    });
 }
 
 /// Compares recordings of the same names.
 pub(super) fn compare(pairs: &[PairOfRecordings], findings: &mut Findings) {
     let mut seen = Vec::new();
     for PairOfRecordings { name, old, new } in pairs {
-        let (first, second) = (Seen::of(name, old), Seen::of(name, new));
+        let floats = match catalog::floats(old.header.server) {
+            Ok(floats) => floats,
+            Err(error) => {
+                findings.could_not(format!("recording {name}"), error.to_string(), true);
+                continue;
+            }
+        };
+        let (first, second) = (Seen::of(name, old, &floats), Seen::of(name, new, &floats));
         if let Some(why) = incomparable((old, &first), (new, &second)) {
             findings.could_not(format!("recording {name}"), why, true);
             continue;
@@ -47,12 +72,9 @@ pub(super) fn compare(pairs: &[PairOfRecordings], findings: &mut Findings) {
                 findings.could_not(format!("the rest of {name} of {side}"), why, true);
             }
         }
-        match catalog::floats(old.header.server) {
-            Ok(floats) => order::compare(&first, &second, &floats, findings),
-            Err(error) => findings.could_not(format!("the order in {name}"), error.to_string(), true),
-        }
         findings.compared.recordings += 1;
         answers::compare(&first, &second, findings);
+        order::compare(&first, &second, &floats, findings);
         seen.push((first, second));
     }
     if !seen.is_empty() {

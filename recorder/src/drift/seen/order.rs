@@ -16,13 +16,12 @@ type Turns = BTreeMap<(String, String, usize), Vec<String>>;
 /// Compares the turns of all streams.
 pub(super) fn compare(old: &Seen, new: &Seen, floats: &Floats, findings: &mut Findings) {
     let (one, two) = (turns(&old.transcript.streams, floats), turns(&new.transcript.streams, floats));
-    let old_name = old.name.clone();
     for (key, before) in &one {
         let Some(after) = two.get(key) else { continue };
         let (stream, session, turn) = key;
-        let mut push = |rule, place: String, old: String, new: String, reaches: &str| {
-            let reaches = vec![reaches.to_owned()];
-            let (old, new, source) = (Some(old), Some(new), Source::Recordings);
+        let mut push = |rule, place: String, was: String, is: String| {
+            let reaches = vec![old.name.clone()];
+            let (old, new, source) = (Some(was), Some(is), Source::Recordings);
             findings.push(Change { rule, source, place, old, new, reaches });
         };
         let (firsts, seconds) = (common(before, after), common(after, before));
@@ -30,7 +29,7 @@ pub(super) fn compare(old: &Seen, new: &Seen, floats: &Floats, findings: &mut Fi
         for label in firsts.iter().filter(|label| !kept.contains(label.as_str())) {
             if let Some((passed, was, is)) = passed(label, &kept, &firsts, &seconds) {
                 let (old, new) = (format!("{was} {passed}"), format!("{is} {passed}"));
-                push(Rule::OrderTurned, format!("event {label}"), old, new, &old_name);
+                push(Rule::OrderTurned, format!("event {label}"), old, new);
             }
         }
         if kept.len() == firsts.len() && before.len() != after.len() {
@@ -38,8 +37,8 @@ pub(super) fn compare(old: &Seen, new: &Seen, floats: &Floats, findings: &mut Fi
                 1 => "1 event".to_owned(),
                 more => format!("{more} events"),
             };
-            let place = format!("{old_name}: {session}, turn {turn}");
-            push(Rule::SequenceOther, place, count(before), count(after), stream);
+            let place = format!("{session}, turn {turn}, on {stream}");
+            push(Rule::SequenceOther, place, count(before), count(after));
         }
         findings.compared.paths += firsts.len();
     }

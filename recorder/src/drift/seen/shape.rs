@@ -3,7 +3,7 @@
 
 use super::super::report::{Change, Findings, Source};
 use super::super::rule::Rule;
-use super::{Seen, is_free, is_word, kind, operation, payload};
+use super::{HEARTBEAT, Seen, is_free, is_word, kind, operation, payload};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +19,6 @@ const MOST_FIELDS: usize = 24;
 /// What the names of a recording stand for: a number, where its value is another one each time.
 const NUMBERS: &[&str] = &["<time>", "<measured>"];
 
-const HEARTBEAT: &str = "event server.heartbeat";
-
 /// What was seen at a place.
 #[derive(Default)]
 struct At {
@@ -33,52 +31,77 @@ struct At {
     names: BTreeSet<String>,
 }
 
-/// By place. What is at the top has a blank behind it, and the path inside follows.
-#[derive(Default)]
-struct Shapes {
-    places: BTreeMap<String, At>,
-    catalogues: BTreeSet<String>,
+/// What is at the top has a blank behind it, and the path inside follows.
+type Places = BTreeMap<String, At>;
+
+/// What one side shows.
+struct Shapes<'c> {
+    places: Places,
+    catalogues: &'c BTreeSet<String>,
 }
 
 /// Compares the shapes of all events and answers.
 pub(super) fn compare(pairs: &[(Seen, Seen)], findings: &mut Findings) {
     // What is a catalogue on one side is none of fields on the other.
     let mut catalogues = BTreeSet::new();
-    for pass in [false, true] {
-        let mut sides = [Shapes::default(), Shapes::default()];
-        for (at, shapes) in sides.iter_mut().enumerate() {
-            shapes.catalogues.clone_from(&catalogues);
-            pairs.iter().for_each(|(old, new)| shapes.take(if at == 0 { old } else { new }));
+    for (old, new) in pairs {
+        for seen in [old, new] {
+            each(seen, |place, value| find_catalogues(place, value, &mut catalogues));
         }
-        let [old, new] = sides;
-        if pass {
-            return differences(&old, &new, findings);
+    }
+    let side = |which: fn(&(Seen, Seen)) -> &Seen| {
+        let mut shapes = Shapes { places: BTreeMap::new(), catalogues: &catalogues };
+        pairs.iter().for_each(|pair| shapes.take(which(pair)));
+        shapes.places
+    };
+    differences(&side(|(old, _)| old), &side(|(_, new)| new), findings);
+}
+
+/// Everything that was sent: the place at the top, and the value.
+fn each(seen: &Seen, mut take: impl FnMut(&str, &Value)) {
+    for stream in &seen.streams {
+        for timed in &stream.events {
+            take(&format!("event {} ", kind(&timed.event)), payload(&timed.event));
+            if let Some(wrapper) = timed.event.as_object().filter(|event| event.contains_key("payload")) {
+                let rest = wrapper.iter().filter(|(field, _)| *field != "payload");
+                let rest: Map<_, _> = rest.map(|(field, value)| (field.clone(), value.clone())).collect();
+                take(&format!("wrapper on {} ", stream.stream.path()), &Value::Object(rest));
+            }
         }
-        catalogues = old.catalogues.union(&new.catalogues).cloned().collect();
+    }
+    for exchange in &seen.transcript.exchanges {
+        let response = &exchange["response"];
+        if !response["body"].is_null() {
+            take(&format!("{} {} ", operation(exchange), response["status"]), &response["body"]);
+        }
     }
 }
 
-impl Shapes {
+/// Notes the places of objects with more names than anybody gives to fields.
+fn find_catalogues(place: &str, value: &Value, catalogues: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => {
+            let inner = format!("{place}[]");
+            items.iter().for_each(|item| find_catalogues(&inner, item, catalogues));
+        }
+        Value::Object(fields) => {
+            let is_catalogue = fields.len() > MOST_FIELDS && fields.values().all(Value::is_object);
+            if is_catalogue {
+                catalogues.insert(place.to_owned());
+            }
+            let form = form(fields, place);
+            for (field, value) in fields.iter().filter(|(_, value)| value.is_object() || value.is_array()) {
+                let folded = if is_catalogue || is_free(field) { "{}" } else { field };
+                find_catalogues(&format!("{place}{form}/{folded}"), value, catalogues);
+            }
+        }
+        _ => {}
+    }
+}
+
+impl Shapes<'_> {
     fn take(&mut self, seen: &Seen) {
-        for stream in &seen.streams {
-            for timed in &stream.events {
-                let place = format!("event {} ", kind(&timed.event));
-                self.object(&place, "", payload(&timed.event), &seen.name);
-                if let Some(wrapper) = timed.event.as_object().filter(|event| event.contains_key("payload")) {
-                    let mut wrapper = wrapper.clone();
-                    wrapper.remove("payload");
-                    let place = format!("wrapper on {} ", stream.stream.path());
-                    self.object(&place, "", &Value::Object(wrapper), &seen.name);
-                }
-            }
-        }
-        for exchange in &seen.transcript.exchanges {
-            let response = &exchange["response"];
-            let place = format!("{} {} ", operation(exchange), response["status"]);
-            if !response["body"].is_null() {
-                self.value(&place, "", &response["body"], &seen.name);
-            }
-        }
+        each(seen, |place, value| self.value(place, "", value, &seen.name));
     }
 
     fn see(&mut self, place: &str, around: &str, name: &str) -> &mut At {
@@ -97,7 +120,7 @@ impl Shapes {
         let at = self.see(place, around, name);
         at.kinds.insert(kind_of(value));
         match value {
-            Value::Object(_) => self.object(place, place, value, name),
+            Value::Object(fields) => self.object(place, fields, name),
             Value::Array(items) => {
                 let inner = format!("{place}[]");
                 items.iter().for_each(|item| self.value(&inner, place, item, name));
@@ -109,19 +132,13 @@ impl Shapes {
         }
     }
 
-    /// An object, at the place of its form.
-    fn object(&mut self, place: &str, around: &str, value: &Value, name: &str) {
-        let Some(fields) = value.as_object() else { return };
-        let is_catalogue = self.catalogues.contains(place)
-            || (fields.len() > MOST_FIELDS && fields.values().all(Value::is_object));
-        if is_catalogue {
-            self.catalogues.insert(place.to_owned());
-        }
-        let form = form(fields);
-        // The type of an event is in its place already.
-        let is_event = around.is_empty() && place.starts_with("event ");
-        let place = if is_event || form.is_empty() { place.to_owned() } else { format!("{place}{form}") };
-        if !form.is_empty() || is_event || around.is_empty() {
+    /// The fields of an object, at the place of its form.
+    fn object(&mut self, place: &str, fields: &Map<String, Value>, name: &str) {
+        let is_catalogue = self.catalogues.contains(place);
+        let form = form(fields, place);
+        let around = place;
+        let place = format!("{place}{form}");
+        if !form.is_empty() {
             self.see(&place, around, name);
         }
         for (field, value) in fields {
@@ -131,8 +148,11 @@ impl Shapes {
     }
 }
 
-/// What an object says that it is: `[type=tool][tool=write]`.
-fn form(fields: &Map<String, Value>) -> String {
+/// What an object says that it is: `[type=tool][tool=write]`. The type of an event is in its place already.
+fn form(fields: &Map<String, Value>, place: &str) -> String {
+    if place.starts_with("event ") && place.ends_with(' ') {
+        return String::new();
+    }
     let told = TELLING.iter().filter_map(|key| Some((key, fields.get(*key)?.as_str()?)));
     told.filter(|(_, word)| is_word(word)).map(|(key, word)| format!("[{key}={word}]")).collect()
 }
@@ -153,22 +173,22 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-fn differences(old: &Shapes, new: &Shapes, findings: &mut Findings) {
-    for (place, one) in &old.places {
-        match new.places.get(place) {
+fn differences(old: &Places, new: &Places, findings: &mut Findings) {
+    for (place, one) in old {
+        match new.get(place) {
             Some(two) => both(place, (one, old), (two, new), findings),
             None => alone(place, one, new, true, findings),
         }
     }
-    for (place, two) in &new.places {
-        if !old.places.contains_key(place) {
+    for (place, two) in new {
+        if !old.contains_key(place) {
             alone(place, two, old, false, findings);
         }
     }
 }
 
 /// A place that both sides have.
-fn both(place: &str, (one, old): (&At, &Shapes), (two, new): (&At, &Shapes), findings: &mut Findings) {
+fn both(place: &str, (one, old): (&At, &Places), (two, new): (&At, &Places), findings: &mut Findings) {
     findings.compared.paths += 1;
     if is_event(place) {
         findings.compared.events += 1;
@@ -199,8 +219,8 @@ fn both(place: &str, (one, old): (&At, &Shapes), (two, new): (&At, &Shapes), fin
             push(Rule::ValueNew, None, Some(format!("\"{word}\"")), &two.names);
         }
     }
-    let missing = |at: &At, shapes: &Shapes| {
-        let around = shapes.places.get(&at.around).map_or(0, |around| around.count);
+    let missing = |at: &At, shapes: &Places| {
+        let around = shapes.get(&at.around).map_or(0, |around| around.count);
         (around.saturating_sub(at.count), around)
     };
     if is_field(place) {
@@ -219,16 +239,16 @@ fn both(place: &str, (one, old): (&At, &Shapes), (two, new): (&At, &Shapes), fin
 }
 
 /// A place that one side alone has: told if the other side has what stands around it.
-fn alone(place: &str, at: &At, other: &Shapes, is_old: bool, findings: &mut Findings) {
+fn alone(place: &str, at: &At, other: &Places, is_old: bool, findings: &mut Findings) {
     let is_top = at.around.is_empty();
-    if !is_top && !other.places.contains_key(&at.around) {
+    if !is_top && !other.contains_key(&at.around) {
         return;
     }
     let rule = |gone, new| if is_old { gone } else { new };
     if is_top {
         // Of the answers, statuses are compared request by request.
         // Heartbeats come to who waits long enough: that is a matter of cadence.
-        if is_event(place) && place.trim_end() != HEARTBEAT {
+        if is_event(place) && place != format!("event {HEARTBEAT} ") {
             findings.push(change(rule(Rule::EventGone, Rule::EventNew), place, None, None, &at.names));
         }
         return;
