@@ -1,5 +1,6 @@
 //! Goal: a client that refreshes is served by a replay as by a server. Method: the reference adapter in front of
-//! every recording, whole and with its stream cut in mid-turn; the mutant that never refreshes is caught there.
+//! every recording, whole and with its stream cut in mid-turn; the mutant that never refreshes is caught there. And what
+//! was recorded from older releases is played again as it was, without a type of event that the release does not name.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,14 +9,18 @@
     reason = "a test may: its failure is its answer"
 )]
 
+use fixtures::compare::{Difference, Sides, What};
 use fixtures::fault_plan::{Action, Fault, FaultPlan};
 use fixtures::scenario::{AgentStep, UserAct};
+use fixtures::transcript::unfolded::unfolded;
 use fixtures::{ServerKind, catalog};
 use futures_util::stream::{self, StreamExt as _};
 use harness::clock::Limits;
 use harness::judge::{Judgement, Verdict, judge};
+use harness::performance::Piece;
 use harness::runner::run_on;
 use harness::subject::Subject;
+use harness::truth::{differences, stand_in_limits};
 use mock_server::Options;
 use parity_specs::{Matrix, NamedCase};
 use std::path::Path;
@@ -139,4 +144,42 @@ async fn who_never_refreshes_is_caught_in_front_of_every_recording() {
     let mutant = Subject::Mutant("resume_without_refresh".to_owned());
     let wrong = unlike(Verdict::Fail, &cut_in_mid_turn(), &mutant).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The heads of streams are those of the pinned release, whatever is played again.
+fn is_head_of_a_stream(difference: &Difference) -> bool {
+    match &difference.what {
+        What::Content { leaves, .. } => {
+            leaves.iter().all(|leaf| leaf.pointer == "/response/headers/cache-control")
+        }
+        What::Only { .. } => false,
+    }
+}
+
+#[tokio::test]
+async fn older_releases_are_played_again_and_send_nothing_unknown() {
+    let pinned = ServerKind::ALL.map(ServerKind::release);
+    let (mut played, mut wrong) = (0, Vec::new());
+    for release in catalog::releases().into_iter().filter(|release| !pinned.contains(release)) {
+        for name in catalog::recording_names(&release) {
+            let recording = catalog::recording(&release, &name).unwrap();
+            let (server, name) = (recording.header.server, recording.header.scenario.clone());
+            let piece = Piece { scenario: catalog::scenario(&name).unwrap(), name: name.clone(), server };
+            let replayed = piece.by_replay(&recording, &stand_in_limits()).await.unwrap().recording;
+            let found = differences(&recording, &replayed, &catalog::floats(server).unwrap());
+            let sides = Sides::new("the recording", "the replay");
+            let found = found.iter().filter(|found| !is_head_of_a_stream(found));
+            wrong.extend(found.map(|found| format!("{release} {name}: {}", found.told(&sides))));
+            for timed in unfolded(&replayed).iter().flat_map(|stream| &stream.events) {
+                let event = timed.event.get("payload").unwrap_or(&timed.event);
+                let kind = event["type"].as_str().unwrap_or_default();
+                // No release documents its heartbeats.
+                let is_known = kind == "server.heartbeat" || catalog::documents(&release, kind);
+                assert!(is_known, "{release} {name}: {kind}");
+            }
+            played += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(played, 20);
 }

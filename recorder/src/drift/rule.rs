@@ -126,7 +126,7 @@ rules! {
     SchemaRenamed Cosmetic "the schema has another name",
     WordsOther Cosmetic "title, summary or description",
     LimitTold Cosmetic "a limit or pattern of what is read",
-    HeaderOther Cosmetic "parameters of the content type",
+    HeaderOther Cosmetic "another header of an answer",
 }
 
 #[cfg(test)]

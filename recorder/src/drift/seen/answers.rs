@@ -4,40 +4,59 @@
 use super::super::report::{Change, Findings, Source};
 use super::super::rule::Rule;
 use super::{Seen, operation};
-use serde_json::Value;
-use std::collections::BTreeMap;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Compares statuses and content types.
+const TYPE: &str = "content-type";
+
+/// Compares statuses and headers.
 pub(super) fn compare(old: &Seen, new: &Seen, findings: &mut Findings) {
     let (one, two) = (by_operation(old), by_operation(new));
     for (operation, answers) in &one {
         let Some(others) = two.get(operation) else { continue };
-        let mut push = |rule, before: &str, after: &str| {
+        let mut push = |rule, place: String, before: &str, after: &str| {
             findings.push(Change {
                 rule,
                 source: Source::Recordings,
-                place: operation.clone(),
+                place,
                 old: Some(before.to_owned()),
                 new: Some(after.to_owned()),
                 reaches: vec![old.name.clone()],
             });
         };
         for (before, after) in answers.iter().zip(others) {
-            let ((status, kind), (new_status, new_kind)) = (before, after);
-            if status != new_status {
-                push(Rule::StatusOther, status, new_status);
-            } else if essence(kind) != essence(new_kind) {
-                push(Rule::MediaGone, kind, new_kind);
-            } else if kind != new_kind {
-                push(Rule::HeaderOther, kind, new_kind);
+            if before.status != after.status {
+                push(Rule::StatusOther, operation.clone(), &before.status, &after.status);
+                continue;
+            }
+            if essence(before.header(TYPE)) != essence(after.header(TYPE)) {
+                push(Rule::MediaGone, operation.clone(), before.header(TYPE), after.header(TYPE));
+                continue;
+            }
+            let names: BTreeSet<&String> = before.headers.keys().chain(after.headers.keys()).collect();
+            for name in names.into_iter().filter(|name| before.header(name) != after.header(name)) {
+                let place = format!("{operation} header {name}");
+                push(Rule::HeaderOther, place, before.header(name), after.header(name));
             }
         }
         findings.compared.paths += 1;
     }
 }
 
-/// Status and content type of each answer, streams among them.
-fn by_operation(seen: &Seen) -> BTreeMap<String, Vec<(String, String)>> {
+/// The head of an answer.
+struct Head {
+    status: String,
+    headers: Map<String, Value>,
+}
+
+impl Head {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(Value::as_str).unwrap_or("none")
+    }
+}
+
+/// The heads of all answers, streams among them.
+fn by_operation(seen: &Seen) -> BTreeMap<String, Vec<Head>> {
     let heads = seen.transcript.streams.iter().map(|stream| &stream.head);
     let mut all: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for exchange in seen.transcript.exchanges.iter().chain(heads) {
@@ -45,12 +64,10 @@ fn by_operation(seen: &Seen) -> BTreeMap<String, Vec<(String, String)>> {
         if response.is_null() {
             continue;
         }
-        let kind = response["headers"]["content-type"].as_str().unwrap_or("no type");
-        let status = match &response["status"] {
-            Value::Number(status) => status.to_string(),
-            _ => "none".to_owned(),
-        };
-        all.entry(operation(exchange)).or_default().push((status, kind.to_owned()));
+        let headers = response["headers"].as_object().cloned().unwrap_or_default();
+        all.entry(operation(exchange))
+            .or_default()
+            .push(Head { status: response["status"].to_string(), headers });
     }
     all
 }
