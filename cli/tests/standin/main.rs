@@ -9,6 +9,7 @@
 
 mod adapter_process;
 mod commands;
+mod drift;
 // `/proc` says whose a process is.
 #[cfg(target_os = "linux")]
 mod killed;
