@@ -2,7 +2,7 @@
 
 use crate::clock::ClockKind;
 use crate::journal::Memory;
-use crate::replay::Unplayable;
+use crate::replay::{Pace, Unplayable};
 use fixtures::error::io_words;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::recording::Recording;
@@ -40,6 +40,8 @@ pub struct Options {
     pub allow_outside: bool,
     /// So long the model thinks before it answers; on a logical clock that takes no time.
     pub model_pause: Duration,
+    /// What the events of a recording wait for.
+    pub pace: Pace,
     /// How much the journal remembers.
     pub memory: Memory,
 }
@@ -81,6 +83,7 @@ impl Options {
             allow_shell: false,
             allow_outside: false,
             model_pause: Duration::ZERO,
+            pace: Pace::Causal,
             memory: Memory::Whole,
         }
     }

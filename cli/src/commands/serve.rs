@@ -9,6 +9,7 @@ use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
 use harness::{complain, say};
 use mock_server::journal::Memory;
+use mock_server::replay::Pace;
 use mock_server::standin::MAIN_LANE;
 use mock_server::{ClockKind, Options, Play, StandIn, WELCOME, replay};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
     /// Play a recording again: a .jsonl file, or the name of a scenario that is recorded for the profile.
     #[arg(long)]
     replay: Option<String>,
+    /// What the events of a recording wait for.
+    #[arg(long, value_enum, default_value_t = PaceWord::Causal, requires = "replay")]
+    pace: PaceWord,
     /// The address of the model that plays the agent's part in place of the scenario's.
     ///
     /// It is OpenAI-compatible, such as http://127.0.0.1:8000/v1
@@ -112,6 +116,16 @@ enum ClockWord {
     Logical,
 }
 
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PaceWord {
+    /// For the requests that caused them: nothing comes before the client has asked for it.
+    Causal,
+    /// For their time, from the first stream on; faster with --clock scaled.
+    Recorded,
+    /// For nothing: all of them come with the first stream.
+    AtOnce,
+}
+
 pub(crate) fn run(arguments: Arguments) -> Outcome {
     if arguments.print_logs {
         complain!("standin has no log of its own");
@@ -168,6 +182,11 @@ fn options(arguments: Arguments) -> Result<Options, Failure> {
     options.memory = Memory::Latest { bytes: JOURNAL_BYTES };
     options.allow_outside = arguments.allow_outside;
     options.model_pause = Duration::from_millis(arguments.model_pause_ms);
+    options.pace = match arguments.pace {
+        PaceWord::Causal => Pace::Causal,
+        PaceWord::Recorded => Pace::Recorded,
+        PaceWord::AtOnce => Pace::AtOnce,
+    };
     options.clock = match arguments.clock {
         ClockWord::Real => ClockKind::Real,
         ClockWord::Scaled => ClockKind::Scaled { by: arguments.time_scale },
