@@ -11,7 +11,7 @@ use harness::{complain, say};
 use mock_server::journal::Memory;
 use mock_server::replay::Pace;
 use mock_server::standin::MAIN_LANE;
-use mock_server::{ClockKind, Options, Play, StandIn, WELCOME, replay};
+use mock_server::{ClockKind, MODEL_PAUSE, Options, Play, StandIn, WELCOME, replay};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -75,11 +75,11 @@ pub(crate) struct Arguments {
     /// Let the agent go wherever the server lets it, not only to folders that the stand-in has made.
     #[arg(long, conflicts_with = "replay")]
     allow_outside: bool,
-    /// So many milliseconds the model thinks before each answer.
+    /// So many milliseconds pass before a prompt is begun with, and before each answer of the model.
     ///
     /// Some clients listen only after they have prompted. On a logical clock it takes no
     /// time.
-    #[arg(long, value_name = "MS", default_value_t = 80, conflicts_with = "replay")]
+    #[arg(long, value_name = "MS", default_value_t = MODEL_PAUSE.as_millis() as u64, conflicts_with = "replay")]
     model_pause_ms: u64,
     /// Decides every random choice.
     #[arg(long, default_value_t = 1, value_parser = words::seed, allow_negative_numbers = true)]
