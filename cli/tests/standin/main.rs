@@ -9,6 +9,7 @@
 
 mod adapter_process;
 mod commands;
+mod documents;
 mod drift;
 // `/proc` says whose a process is.
 #[cfg(target_os = "linux")]
@@ -16,7 +17,7 @@ mod killed;
 mod live;
 mod messages;
 mod programs;
-mod readme;
+
 mod record;
 mod recorder;
 mod strangers;

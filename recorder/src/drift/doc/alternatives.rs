@@ -227,7 +227,7 @@ impl<'d> Alternatives<'d> {
     }
 
     /// On the wire, a parameter is text: whether a document says number or text makes no difference there.
-    pub(super) fn as_parameter(mut self) -> Self {
+    pub(super) fn on_the_wire(mut self) -> Self {
         if std::mem::take(&mut self.boolean) {
             self.values.extend(["\"true\"".to_owned(), "\"false\"".to_owned()]);
         }

@@ -2,10 +2,12 @@
 //!
 //! * [`schema`] — two schemas, followed through references and around in circles.
 //! * [`alternatives`] — a schema as the set of what a value may be.
+//! * [`place`] — where a difference is, and who uses that.
 //! * [`forms`] — which form of an object is which.
 
 mod alternatives;
 mod forms;
+mod place;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -14,7 +16,8 @@ use super::report::Findings;
 use super::rule::Rule;
 use alternatives::Doc;
 use fixtures::fault_plan::StreamName;
-use schema::{Place, Schemas, Way};
+use place::{Place, Way};
+use schema::Schemas;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
