@@ -329,3 +329,19 @@ fn update_doc(performance: &Performance, folder: &Path, update: bool) -> Result<
         .map_err(|error| format!("failed to write {}: {error}", path.display()))?;
     Ok("")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Take;
+
+    #[test]
+    fn a_release_is_a_server_and_a_version() {
+        let take = Take::parse("kilo@7.0.33").unwrap();
+        assert_eq!((take.release().as_str(), take.is_pinned()), ("kilo-7.0.33", false));
+        assert_eq!(take.command("a/b"), "cargo xtask record a/b --release kilo@7.0.33 --update");
+        assert!(take.scenarios().contains(&"text/plain".to_owned()));
+        for wrong in ["kilo", "kilo@", "kilo@latest", "vim@1.0", "kilo@../x", "kilo@1/2"] {
+            assert!(Take::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = FailOn::Breaking)]
     fail_on: FailOn,
     /// With fewer compared paths nothing is proven, and the exit code is 3.
-    #[arg(long, value_name = "N", default_value_t = drift::MIN_PATHS, value_parser = words::count)]
+    #[arg(long, value_name = "N", default_value_t = drift::MIN_PATHS, value_parser = words::count, allow_negative_numbers = true)]
     min_paths: usize,
     /// Every difference, and not only the first of each kind; JSON always has every one.
     #[arg(long)]
