@@ -2,7 +2,7 @@
 //! found at its place; the two releases of each server, as a person reads of them.
 
 use super::source::{Pair, PairOfRecordings};
-use super::{MIN_PATHS, Report, Rule, Severity, Shown, Verdict, drift, json, markdown, read, text};
+use super::{Change, MIN_PATHS, Report, Rule, Severity, Shown, Verdict, drift, json, markdown, read, text};
 use fixtures::catalog;
 use serde_json::Value;
 
@@ -166,6 +166,16 @@ fn the_two_releases_of_kilo() {
         report.changes.iter().any(|change| change.rule == Rule::EventNew && change.place == place)
     };
     assert!(added("sync") && added("session.queue.changed"));
+    // What the release's public changelog says is new.
+    for (rule, place) in [
+        (Rule::OperationNew, "POST /kilocode/migrate/sessions"),
+        (Rule::OperationNew, "POST /kilocode/migrate/sessions/discover"),
+        (Rule::FieldNew, "QuestionInfo /default"),
+        (Rule::SentFieldNew, "Config /shared_agent_board"),
+    ] {
+        let is_it = |change: &&Change| change.rule == rule && change.place.starts_with(place);
+        assert!(report.changes.iter().any(|change| is_it(&change)), "{place}");
+    }
 }
 
 #[test]
