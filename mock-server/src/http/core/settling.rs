@@ -47,15 +47,15 @@ impl Core {
             }
             _ => false,
         };
-        let is_sent = |act: &&Act| matches!(act, Act::Send(..));
-        let sent = acts.iter().take_while(is_sent).count();
-        if sent == 0 || self.clock.is_logical() || !acts.get(sent).is_some_and(fails) {
+        // Whose stream begins or ends hears in order what comes before.
+        let moves_streams = |act: &Act| matches!(act, Act::Open(..) | Act::Close(_));
+        if self.clock.is_logical() || acts.iter().any(moves_streams) || !acts.iter().any(fails) {
             now.extend(acts);
             return now;
         }
-        let mut acts = acts.into_iter();
-        inner.held_back.extend(acts.by_ref().take(sent));
-        now.extend(acts);
+        let (sent, others): (Vec<_>, _) = acts.into_iter().partition(|act| matches!(act, Act::Send(..)));
+        inner.held_back = sent;
+        now.extend(others);
         let (core, clock) = (Arc::downgrade(self), self.clock.clone());
         tokio::spawn(async move {
             clock.wait(MOMENT).await;
