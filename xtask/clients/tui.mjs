@@ -44,10 +44,10 @@ async function until(words) {
   return false;
 }
 
-/** Waits until nothing moves any more. */
+/** Waits until nothing moves any more; what turns for as long as the agent works is not waited for. */
 async function calm() {
   let last = "";
-  for (let same = 0; same < 12; ) {
+  for (let same = 0, looks = 0; same < 12 && looks < 60; looks++) {
     const now = screen();
     same = now === last ? same + 1 : 0;
     last = now;
