@@ -16,12 +16,14 @@ observer.gather();
 const home = mkdtempSync(join(tmpdir(), "standin-client-"));
 observer.folder(home, "<home>");
 const server = await tee(world, observer);
-const socket = `standin-${process.pid}`;
+/** Each screen has a tmux of its own: one that is ending takes nobody in. */
+let screens = 0;
+const socket = () => `standin-${process.pid}-${screens}`;
 const LONGEST = 60_000;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function tmux(...args) {
-  return execFileSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { env: environment(world, home) }).toString();
+  return execFileSync("tmux", ["-L", socket(), "-f", "/dev/null", ...args], { env: environment(world, home) }).toString();
 }
 
 const screen = () => tmux("capture-pane", "-p", "-t", "life");
@@ -72,6 +74,7 @@ async function check(name, expected) {
 }
 
 function starts(...more) {
+  screens += 1;
   // tmux outlives whoever started it: what nobody ends any more ends by itself.
   const command = ["timeout", "900", world.program, "attach", server.url, "-u", world.user, "-p", world.password, ...more];
   const quoted = command.map((word) => `'${word}'`).join(" ");
