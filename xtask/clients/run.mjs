@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { environment } from "./home.mjs";
 import { Observer } from "./observe.mjs";
 import { tee } from "./tee.mjs";
 
@@ -17,24 +18,10 @@ const server = await tee(world, observer);
 const prefix = world.server.toUpperCase();
 const LONGEST = 60_000;
 
-/** What a person has who has never used it. */
-const environment = {
-  PATH: process.env.PATH,
-  HOME: home,
-  XDG_CONFIG_HOME: join(home, "config"),
-  XDG_DATA_HOME: join(home, "data"),
-  XDG_STATE_HOME: join(home, "state"),
-  XDG_CACHE_HOME: join(home, "cache"),
-  [`${prefix}_DISABLE_MODELS_FETCH`]: "1",
-  [`${prefix}_DISABLE_AUTOUPDATE`]: "1",
-  KILO_TELEMETRY_LEVEL: "off",
-  NO_COLOR: "1",
-};
-
 /** Runs it; what it prints, and how it ends. */
 function run(args, { env = {}, input, cwd = world.workspace } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(world.program, args, { cwd, env: { ...environment, ...env } });
+    const child = spawn(world.program, args, { cwd, env: { ...environment(world, home), NO_COLOR: "1", ...env } });
     const said = { stdout: "", stderr: "" };
     const timer = setTimeout(() => child.kill("SIGKILL"), LONGEST);
     for (const name of ["stdout", "stderr"]) child[name].on("data", (chunk) => (said[name] += chunk));

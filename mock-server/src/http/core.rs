@@ -65,6 +65,8 @@ struct Inner {
     performer: Box<dyn Performer>,
     bus: Bus,
     waiting: HashMap<Ticket, Waiting>,
+    /// What is sent a moment after a failure has been answered.
+    held_back: Vec<Act>,
     /// What runs for the performer, by its number.
     running: HashMap<u64, Running>,
 }
@@ -104,8 +106,8 @@ impl Core {
         faults: ArmedPlan,
         model: Option<RemoteModel>,
     ) -> Self {
-        let inner =
-            Inner { performer, bus: Bus::default(), waiting: HashMap::new(), running: HashMap::new() };
+        let (bus, waiting, running) = (Bus::default(), HashMap::new(), HashMap::new());
+        let inner = Inner { performer, bus, waiting, held_back: Vec::new(), running };
         Self {
             clock,
             journal,
@@ -175,7 +177,7 @@ impl Core {
     fn act_all(self: &Arc<Self>, inner: &mut Inner, acts: Vec<Act>) {
         let mut due = BTreeSet::new();
         let mut lines = VecDeque::new();
-        let mut acts = acts;
+        let mut acts = self.failures_first(inner, acts);
         loop {
             for act in acts {
                 match act {

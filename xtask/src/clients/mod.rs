@@ -38,7 +38,7 @@ const SHOWN: usize = 12;
 #[command(
     after_help = "The official SDKs, version 1 and version 2 of each, are used as programs use them: every method, turns,
 permissions, questions, aborts, streams, errors; `kilo run --attach` and `opencode run --attach` as persons and scripts
-use them. Each use is a check; it holds when the client sees the same from the
+use them; `kilo attach` and `opencode attach`, the screens, in tmux. Each use is a check; it holds when the client sees the same from the
 real server and from the stand-in. What differs is seen with the real server once more: where that differs from itself,
 nobody can be equal. What was seen is left in target/clients:
 
@@ -53,7 +53,7 @@ is left there, too:
 Exit codes: 0 all equal; 1 something differs; 2 misuse; 3 a server or client can't be had."
 )]
 pub(crate) struct Arguments {
-    /// Only this client: kilo-v1, kilo-v2, kilo-run, opencode-v1, opencode-v2 or opencode-run. Repeatable.
+    /// Only this client, as kilo-v2, kilo-run or kilo-tui. Repeatable.
     #[arg(long, value_name = "NAME", value_parser = client)]
     client: Vec<Client>,
     /// Let them live with the real server through the recording proxy instead of the stand-in.
@@ -87,15 +87,19 @@ enum Kind {
     Sdk { export: &'static str },
     /// The server's own program as a client that prompts and prints, `run --attach`.
     Run,
+    /// The server's own program as a screen in tmux, `attach`.
+    Tui,
 }
 
-const CLIENTS: [Client; 6] = [
+const CLIENTS: [Client; 8] = [
     sdk("kilo-v1", ServerKind::Kilo, "./client"),
     sdk("kilo-v2", ServerKind::Kilo, "./v2/client"),
     Client { name: "kilo-run", server: ServerKind::Kilo, kind: Kind::Run },
+    Client { name: "kilo-tui", server: ServerKind::Kilo, kind: Kind::Tui },
     sdk("opencode-v1", ServerKind::Opencode, "./client"),
     sdk("opencode-v2", ServerKind::Opencode, "./v2/client"),
     Client { name: "opencode-run", server: ServerKind::Opencode, kind: Kind::Run },
+    Client { name: "opencode-tui", server: ServerKind::Opencode, kind: Kind::Tui },
 ];
 
 const fn sdk(name: &'static str, server: ServerKind, export: &'static str) -> Client {
@@ -196,6 +200,7 @@ impl Pair {
                 ("life.mjs", json!({"package": package, "export": export}))
             }
             Kind::Run => ("run.mjs", json!({"program": program.path})),
+            Kind::Tui => ("tui.mjs", json!({"program": program.path})),
         };
         let script = Script { life: root.join(LIVES).join(life), client: known };
         let folder = root.join(KEPT).join(client.name);
