@@ -21,7 +21,7 @@ use crate::workspace::{Workspace, make_repository, text_id};
 use crate::world::WorldConfig;
 use fixtures::fault_plan::Fault;
 use fixtures::recording;
-use fixtures::scenario::Scenario;
+use fixtures::scenario::{Ending, Scenario};
 use fixtures::{ServerKind, catalog};
 use serde_json::Map;
 use std::fmt;
@@ -165,6 +165,12 @@ impl StandIn {
     /// Lets the model go on that waits at this gate of the scenario, now or later.
     pub fn open_gate(&self, name: &str) {
         self.core.open_gate(name);
+    }
+
+    /// Ends in this way and starts again over what it has kept, at the same address: connections break, and whoever
+    /// waits for an answer gets none.
+    pub fn restart(&self, ending: Ending) {
+        self.core.restart(ending);
     }
 
     /// From now on no gate of the scenario holds the model.

@@ -1,0 +1,30 @@
+//! The server ends and starts again over what it has kept: sessions as far as they were told, settings and keys. What
+//! ran is gone, and nobody tells of it: a step stays without an end, a call stays as it was.
+
+use super::{Output, World};
+use fixtures::scenario::Ending;
+
+impl World {
+    pub(super) fn restart(&mut self, ending: Ending) {
+        let says_goodbye = ending == Ending::Term && self.profile.says_goodbye;
+        if says_goodbye {
+            self.dispose_all();
+        }
+        for effect in std::mem::take(&mut self.waiting).into_keys() {
+            self.outputs.push(Output::Drop(effect));
+        }
+        self.links.clear();
+        self.instances.clear();
+        self.booted.clear();
+        self.booted_next.clear();
+        for session in self.sessions.values_mut() {
+            session.run = None;
+            session.queue.clear();
+        }
+        self.questions.clear();
+        self.permissions.start_again(self.profile.keeps_rules);
+        self.shell_is_warm = false;
+        self.has_old_files = true;
+        self.outputs.push(Output::HangUp { politely: says_goodbye });
+    }
+}
