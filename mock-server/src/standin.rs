@@ -312,6 +312,7 @@ fn performer(
         project: project.unwrap_or_else(|| text_id("the first commit of a stand-in's project")),
         home: home.to_string_lossy().into_owned(),
         said: scenario.workspace.config.clone(),
+        kept: Map::new(),
         config: Map::new(),
         skills: Vec::new(),
         runs_shell: folder.is_some() || options.allow_shell,

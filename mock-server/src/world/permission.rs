@@ -83,13 +83,11 @@ impl Permissions {
         self.agents = agents;
     }
 
-    /// The server is another one; it has kept what a person has allowed, or not.
-    pub(crate) fn start_again(&mut self, keeps_rules: bool) {
-        if !keeps_rules {
-            self.kept.clear();
-        }
+    /// The server is another one. Gives the rules by which a person has allowed something for always.
+    pub(crate) fn start_again(&mut self) -> Vec<Rule> {
         self.unasked.clear();
         self.pending.clear();
+        std::mem::take(&mut self.kept)
     }
 
     fn rules_of(&self, agent: &str) -> &[Rule] {

@@ -3,6 +3,7 @@
 
 use super::{Output, World};
 use fixtures::scenario::Ending;
+use serde_json::json;
 
 impl World {
     pub(super) fn restart(&mut self, ending: Ending) {
@@ -22,7 +23,13 @@ impl World {
             session.queue.clear();
         }
         self.questions.clear();
-        self.permissions.start_again(self.profile.keeps_rules);
+        let allowed = self.permissions.start_again();
+        if self.profile.keeps_rules {
+            let rules = self.config.kept.entry("permission").or_insert_with(|| json!({}));
+            for rule in allowed {
+                rules[rule.permission][rule.pattern] = json!(rule.action.word());
+            }
+        }
         self.shell_is_warm = false;
         self.has_old_files = true;
         self.outputs.push(Output::HangUp { politely: says_goodbye });
