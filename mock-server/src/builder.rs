@@ -3,6 +3,7 @@
 use crate::clock::ClockKind;
 use crate::journal::Memory;
 use crate::options::{Options, Play, StartError};
+use crate::replay::Pace;
 use crate::standin::{MAIN_LANE, StandIn};
 use fixtures::fault_plan::{FaultPlan, Place};
 use fixtures::scenario::Scenario;
@@ -325,6 +326,7 @@ impl Builder {
             allow_shell: self.allow_shell,
             allow_outside: self.allow_outside,
             model_pause: self.model_pause,
+            pace: Pace::Causal,
             memory: Memory::Whole,
         })
     }

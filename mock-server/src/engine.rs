@@ -4,6 +4,7 @@
 //! each time, and a session's files, model and rules can't overtake each other.
 
 mod asking;
+mod coming;
 
 use crate::exhibits::Exhibits;
 use crate::frames::{COMMENT, frame, open, send, send_next};
@@ -44,6 +45,9 @@ pub struct Engine {
     delayed: BTreeSet<EffectId>,
     /// What the model has been asked and has not looked at yet.
     paused: BTreeMap<EffectId, ChatRequest>,
+    /// Prompts with which it has not begun yet, and how many there have been.
+    coming: BTreeMap<u64, ApiRequest>,
+    prompts: u64,
     model_pause_ms: u64,
     /// Where the server keeps what it is told to keep.
     home: Option<PathBuf>,
@@ -100,6 +104,8 @@ impl Engine {
             answering: BTreeSet::new(),
             delayed: BTreeSet::new(),
             paused: BTreeMap::new(),
+            coming: BTreeMap::new(),
+            prompts: 0,
             model_pause_ms: 0,
             home: None,
             next_listens: false,
@@ -112,7 +118,7 @@ impl Engine {
         Self { home: Some(home), ..self }
     }
 
-    /// The model takes so long before it begins to answer.
+    /// The model takes so long before it begins to answer, and the server before it begins with a prompt.
     #[must_use]
     pub fn with_model_pause(self, model_pause_ms: u64) -> Self {
         Self { model_pause_ms, ..self }
@@ -274,7 +280,7 @@ impl Performer for Engine {
             let reply = WireReply::new(200, content_type, Bytes::from_static(doc));
             return vec![Act::Reply(request.ticket, reply)];
         }
-        self.settle(VecDeque::from([Input::Request(request)]), now)
+        self.take_in_time(request, now)
     }
 
     fn open_gate(&mut self, name: &str, now: &dyn Fn() -> u64) -> Vec<Act> {
@@ -302,7 +308,7 @@ impl Performer for Engine {
     }
 
     fn wake_at(&mut self, effect: u64, now: &dyn Fn() -> u64) -> Vec<Act> {
-        if let Some(acts) = self.pause_over(effect, now) {
+        if let Some(acts) = self.moment_over(effect, now).or_else(|| self.pause_over(effect, now)) {
             return acts;
         }
         // A call that has begun meanwhile is known to the world no more under this number.

@@ -58,7 +58,7 @@ pub mod world;
 pub use builder::{Builder, WELCOME};
 pub use clock::ClockKind;
 pub use journal::Journal;
-pub use options::{Options, Play, StartError};
+pub use options::{MODEL_PAUSE, Options, Play, StartError};
 pub use standin::StandIn;
 pub use verify::Unmet;
 

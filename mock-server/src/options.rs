@@ -2,7 +2,7 @@
 
 use crate::clock::ClockKind;
 use crate::journal::Memory;
-use crate::replay::Unplayable;
+use crate::replay::{Pace, Unplayable};
 use fixtures::error::io_words;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::recording::Recording;
@@ -38,11 +38,18 @@ pub struct Options {
     pub allow_shell: bool,
     /// The agent may go wherever the server that is stood in for lets it, not only to folders that the stand-in has made.
     pub allow_outside: bool,
-    /// So long the model thinks before it answers; on a logical clock that takes no time.
+    /// So long a prompt is on its way, and so long the model thinks before it answers; on a logical clock that takes no
+    /// time.
     pub model_pause: Duration,
+    /// What the events of a recording wait for.
+    pub pace: Pace,
     /// How much the journal remembers.
     pub memory: Memory,
 }
+
+/// How long the model of a stand-in thinks that real clients use: some listen only after they have prompted, and a real
+/// model leaves them the time.
+pub const MODEL_PAUSE: Duration = Duration::from_millis(80);
 
 /// What a stand-in plays.
 #[derive(Debug, Clone)]
@@ -81,6 +88,7 @@ impl Options {
             allow_shell: false,
             allow_outside: false,
             model_pause: Duration::ZERO,
+            pace: Pace::Causal,
             memory: Memory::Whole,
         }
     }

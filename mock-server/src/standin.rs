@@ -268,7 +268,7 @@ fn performer(
         Play::Scenario(scenario) => scenario,
         Play::Recording(recording) => {
             let release = format!("{}-{}", recording.header.server, recording.header.version);
-            let replay = Replay::new(recording, catalog::doc(&release))?;
+            let replay = Replay::new(recording, catalog::doc(&release), options.pace)?;
             return Ok((Box::new(replay), recording.header.workspace.clone(), Vec::new()));
         }
     };

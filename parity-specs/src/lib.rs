@@ -3,9 +3,12 @@
 //! * [`requirement`] — `requirements/<feature>.toml`: one file a feature page or decision.
 //! * [`case`] — `cases/<area>/<slug>.toml`: a scenario, what breaks, and which requirements it proves.
 //! * [`gate`] — `phases.toml` and `debt.toml`: what a phase asks for, and what nobody proves yet.
+//! * [`evidence`] — `evidence/<question>.toml`: what is known of the real servers, as questions that recordings answer.
 //! * [`matrix`] — all of it, checked against itself.
 
 pub mod case;
+mod data;
+pub mod evidence;
 pub mod gate;
 pub mod matrix;
 pub mod requirement;

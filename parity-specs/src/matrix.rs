@@ -1,6 +1,7 @@
 //! The whole matrix, read and checked against itself: a name that leads nowhere is an error with its file.
 
 use crate::case::{ADAPTER_LANE, Case, NamedCase};
+use crate::data;
 use crate::gate::{Debt, DebtFile, Phase, PhaseFile, Unperformed};
 use crate::requirement::{Requirement, RequirementFile};
 use fixtures::error::{FileError, parse_toml};
@@ -8,13 +9,10 @@ use fixtures::fault_plan::{Place, check_names};
 use fixtures::near_names::unknown;
 use fixtures::scenario::UserAct;
 use fixtures::{ServerKind, catalog};
-use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
-
-static DATA: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR");
 
 /// The matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,9 +57,7 @@ struct CheckPlace {
 impl Matrix {
     /// The matrix that travels in the binary.
     pub fn embedded() -> Result<Self, FileError> {
-        let mut texts = Vec::new();
-        collect(&DATA, &mut texts);
-        Self::read(&texts)
+        Self::read(&data::texts())
     }
 
     /// Reads a matrix from files: path below `parity-specs/`, and text.
@@ -171,18 +167,6 @@ impl Matrix {
             }
         }
         Ok(())
-    }
-}
-
-fn collect(dir: &Dir<'_>, texts: &mut Vec<(PathBuf, String)>) {
-    for file in dir.files() {
-        let is_toml = file.path().extension().is_some_and(|extension| extension == "toml");
-        if let Some(text) = file.contents_utf8().filter(|_| is_toml) {
-            texts.push((file.path().to_path_buf(), text.to_owned()));
-        }
-    }
-    for inner in dir.dirs() {
-        collect(inner, texts);
     }
 }
 

@@ -12,6 +12,17 @@ export class Observer {
     this.names = new Map();
     this.folders = [[world.workspace, "<workspace>"]];
     this.taken = new Set();
+    /** Where requests are gathered that a client repeats as often as it likes. */
+    this.gathered = null;
+  }
+
+  /** From now on requests are told once, in no order. */
+  gather() {
+    this.gathered = new Set();
+  }
+
+  tellGathered() {
+    for (const request of [...this.gathered].sort()) this.say({ request: JSON.parse(request) });
   }
 
   say(line) {
@@ -70,16 +81,22 @@ export class Observer {
     this.say({ check: { name: unique, saw: this.mask(saw ?? null) } });
   }
 
+  /** A request. */
+  asked(method, address, headers, body) {
+    const url = new URL(address, this.world.url);
+    const query = [...url.searchParams].sort(([a], [b]) => (a < b ? -1 : 1));
+    const telling = headers.filter(([name]) => name.startsWith("x-") || name === "content-type");
+    const path = url.pathname;
+    const request = this.mask({ method, path, query, headers: telling, body: parsed(body) });
+    if (this.gathered) this.gathered.add(JSON.stringify(request));
+    else this.say({ request });
+  }
+
   /** A fetch that tells what is asked. */
   fetch() {
     return async (request) => {
-      const url = new URL(request.url);
-      const query = [...url.searchParams].sort(([a], [b]) => (a < b ? -1 : 1));
-      const headers = [...request.headers].filter(([name]) => name.startsWith("x-") || name === "content-type");
       const body = request.method === "GET" ? "" : await request.clone().text();
-      this.say({
-        request: this.mask({ method: request.method, path: url.pathname, query, headers, body: parsed(body) }),
-      });
+      this.asked(request.method, request.url, [...request.headers], body);
       request.timeout = false;
       return fetch(request);
     };

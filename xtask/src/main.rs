@@ -11,6 +11,7 @@
 mod bench;
 mod cargo_tool;
 mod clients;
+mod evidence;
 mod extras;
 mod fuzz;
 mod gate;
@@ -47,6 +48,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Let the official SDKs live with the real servers and with the stand-in, and compare what they see.
     Clients(clients::Arguments),
+    /// Ask the recordings what is known of the real servers, and write docs/evidence.md.
+    Evidence(evidence::Arguments),
     /// Feed random inputs to a codec, and hold it against a second, independent one.
     Fuzz(fuzz::Arguments),
     /// Run the phase gate: the stand-in, the reference adapter, the mutants, the matrix, the report.
@@ -85,6 +88,7 @@ fn run(command: Command, root: &Path) -> Outcome {
     match command {
         Command::Bench(arguments) => bench::run(&arguments, root),
         Command::Clients(arguments) => clients::run(&arguments, root),
+        Command::Evidence(arguments) => evidence::run(&arguments, root),
         Command::Fuzz(arguments) => fuzz::run(&arguments, root),
         Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),

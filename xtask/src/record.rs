@@ -142,7 +142,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
     Outcome::of_all(outcomes)
 }
 
-fn progress_bar(length: usize) -> ProgressBar {
+pub(crate) fn progress_bar(length: usize) -> ProgressBar {
     let bar = ProgressBar::new(u64::try_from(length).unwrap_or(0));
     if let Ok(style) = ProgressStyle::with_template("{spinner} {pos}/{len} {msg} ({elapsed})") {
         bar.set_style(style);

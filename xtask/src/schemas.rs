@@ -11,6 +11,7 @@ use fixtures::recording::Line;
 use fixtures::scenario::Scenario;
 use harness::say;
 use parity_specs::case::Case;
+use parity_specs::evidence::{PlanFile, Question};
 use parity_specs::gate::{DebtFile, PhaseFile};
 use parity_specs::requirement::RequirementFile;
 use schemars::JsonSchema;
@@ -30,7 +31,7 @@ pub(crate) struct Arguments {
 type Schema = (&'static str, String);
 
 /// All schemas, by the names of their files in `schemas/`.
-fn all() -> [Schema; 9] {
+fn all() -> [Schema; 11] {
     [
         ("scenario", text::<Scenario>()),
         ("fault-plan", text::<FaultPlan>()),
@@ -41,6 +42,8 @@ fn all() -> [Schema; 9] {
         ("requirements", text::<RequirementFile>()),
         ("phases", text::<PhaseFile>()),
         ("debt", text::<DebtFile>()),
+        ("evidence", text::<Question>()),
+        ("plan", text::<PlanFile>()),
     ]
 }
 

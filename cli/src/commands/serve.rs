@@ -9,8 +9,9 @@ use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
 use harness::{complain, say};
 use mock_server::journal::Memory;
+use mock_server::replay::Pace;
 use mock_server::standin::MAIN_LANE;
-use mock_server::{ClockKind, Options, Play, StandIn, WELCOME, replay};
+use mock_server::{ClockKind, MODEL_PAUSE, Options, Play, StandIn, WELCOME, replay};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
     /// Play a recording again: a .jsonl file, or the name of a scenario that is recorded for the profile.
     #[arg(long)]
     replay: Option<String>,
+    /// What the events of a recording wait for.
+    #[arg(long, value_enum, default_value_t = PaceWord::Causal, requires = "replay")]
+    pace: PaceWord,
     /// The address of the model that plays the agent's part in place of the scenario's.
     ///
     /// It is OpenAI-compatible, such as http://127.0.0.1:8000/v1
@@ -71,11 +75,11 @@ pub(crate) struct Arguments {
     /// Let the agent go wherever the server lets it, not only to folders that the stand-in has made.
     #[arg(long, conflicts_with = "replay")]
     allow_outside: bool,
-    /// So many milliseconds the model thinks before each answer.
+    /// So many milliseconds pass before a prompt is begun with, and before each answer of the model.
     ///
     /// Some clients listen only after they have prompted. On a logical clock it takes no
     /// time.
-    #[arg(long, value_name = "MS", default_value_t = 80, conflicts_with = "replay")]
+    #[arg(long, value_name = "MS", default_value_t = MODEL_PAUSE.as_millis() as u64, conflicts_with = "replay")]
     model_pause_ms: u64,
     /// Decides every random choice.
     #[arg(long, default_value_t = 1, value_parser = words::seed, allow_negative_numbers = true)]
@@ -110,6 +114,16 @@ enum ClockWord {
     Scaled,
     /// A count that depends on nothing but the requests: two runs are the same, byte for byte.
     Logical,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PaceWord {
+    /// For the requests that caused them: nothing comes before the client has asked for it.
+    Causal,
+    /// For their time, from the first stream on; faster with --clock scaled.
+    Recorded,
+    /// For nothing: all of them come with the first stream.
+    AtOnce,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
@@ -168,6 +182,11 @@ fn options(arguments: Arguments) -> Result<Options, Failure> {
     options.memory = Memory::Latest { bytes: JOURNAL_BYTES };
     options.allow_outside = arguments.allow_outside;
     options.model_pause = Duration::from_millis(arguments.model_pause_ms);
+    options.pace = match arguments.pace {
+        PaceWord::Causal => Pace::Causal,
+        PaceWord::Recorded => Pace::Recorded,
+        PaceWord::AtOnce => Pace::AtOnce,
+    };
     options.clock = match arguments.clock {
         ClockWord::Real => ClockKind::Real,
         ClockWord::Scaled => ClockKind::Scaled { by: arguments.time_scale },

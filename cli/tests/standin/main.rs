@@ -9,13 +9,14 @@
 
 mod adapter_process;
 mod commands;
+mod documents;
 // `/proc` says whose a process is.
 #[cfg(target_os = "linux")]
 mod killed;
 mod live;
 mod messages;
 mod programs;
-mod readme;
+
 mod record;
 mod recorder;
 mod strangers;

@@ -68,6 +68,8 @@ struct Inner {
     performer: Box<dyn Performer>,
     bus: Bus,
     waiting: HashMap<Ticket, Waiting>,
+    /// What is sent a moment after a failure has been answered.
+    held_back: Vec<Act>,
     running: AllRunning,
 }
 
@@ -98,7 +100,7 @@ impl Core {
         model: Option<RemoteModel>,
     ) -> Self {
         let (bus, waiting, running) = (Bus::default(), HashMap::new(), AllRunning::default());
-        let inner = Inner { performer, bus, waiting, running };
+        let inner = Inner { performer, bus, waiting, held_back: Vec::new(), running };
         Self {
             clock,
             journal,
@@ -175,7 +177,7 @@ impl Core {
     fn act_all(self: &Arc<Self>, inner: &mut Inner, acts: Vec<Act>) {
         let mut due = BTreeSet::new();
         let mut lines = VecDeque::new();
-        let mut acts = acts;
+        let mut acts = self.failures_first(inner, acts);
         loop {
             for act in acts {
                 match act {

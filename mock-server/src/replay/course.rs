@@ -1,12 +1,9 @@
 //! A recording as a course of moments, each of which knows what it waits for.
-//!
-//! A session's moments wait for that session's causes only, so that two sessions may be repeated in another order
-//! than the recorded one. What names no session goes with what came before it on its stream. A cause that belongs
-//! to no session holds for all of them.
 
 use super::asks::Asks;
 use super::order;
 use super::resource::{Resource, other_folder, telling};
+use super::threads::{Thread, Threads};
 use crate::doc::Operations;
 use crate::performer::{Audience, Frame, WireReply};
 use bytes::Bytes;
@@ -24,9 +21,6 @@ pub(super) const BAD_REQUEST: u16 = 400;
 /// Headers that belong to one answer, not to all.
 const OWN_HEADERS: &[&str] =
     &["access-control-expose-headers", "content-security-policy", "link", "x-next-cursor"];
-
-/// Whose moments wait for each other: a session and its sub-agents; everybody, when absent.
-pub(super) type Thread = Option<Arc<str>>;
 
 /// What a recorded server did and was asked, in order.
 #[derive(Debug, Default)]
@@ -51,6 +45,8 @@ pub(super) struct Course {
 #[derive(Debug)]
 pub(super) struct Moment {
     pub(super) thread: Thread,
+    /// When it was recorded: milliseconds since the client had first asked for a stream or caused something.
+    pub(super) at_ms: u64,
     pub(super) what: What,
 }
 
@@ -65,11 +61,18 @@ pub(super) enum What {
     /// A frame on a stream.
     Sent(Sent),
     /// The server ended its streams of this audience.
-    Closed(Audience),
+    Closed(Closed),
+}
+
+#[derive(Debug)]
+pub(super) struct Closed {
+    pub(super) audience: Audience,
+    at_us: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct Sent {
+    at_us: u64,
     pub(super) audience: Audience,
     pub(super) frame: Frame,
     /// The event, without its wrapper.
@@ -83,6 +86,8 @@ pub(super) struct Cause {
     pub(super) asks: Asks,
     pub(super) body: Vec<u8>,
     pub(super) answer: Option<WireReply>,
+    asked_us: u64,
+    answered_us: u64,
 }
 
 #[derive(Debug)]
@@ -113,7 +118,7 @@ impl Sent {
         self.session().filter(|_| is_birth)
     }
 
-    fn parent(&self) -> Option<&str> {
+    pub(super) fn parent(&self) -> Option<&str> {
         self.event["properties"]["info"]["parentID"].as_str().filter(|_| self.kind().starts_with("session."))
     }
 }
@@ -137,11 +142,28 @@ impl Course {
             ..Reader::default()
         };
         recording.lines.iter().for_each(|line| reader.line(line));
-        let Reader { mut course, whats, .. } = reader;
+        let Reader { mut course, whats, begun_us, .. } = reader;
         let whats = order::mended(whats, &course.causes);
         course.note_sessions(&whats);
         course.moments = Threads::new(&course, &whats).tie(whats, &course);
+        course.tell_times(begun_us.unwrap_or_default());
         course
+    }
+
+    /// What was mended has not kept its time: nothing comes before what stands before it.
+    fn tell_times(&mut self, begun_us: u64) {
+        let mut latest = 0;
+        for moment in &mut self.moments {
+            let at_us = match &moment.what {
+                What::Cause(index) => self.causes[*index].asked_us,
+                What::Answer(index) => self.causes[*index].answered_us,
+                What::Read(_) => 0,
+                What::Sent(sent) => sent.at_us,
+                What::Closed(closed) => closed.at_us,
+            };
+            latest = latest.max(at_us.saturating_sub(begun_us) / 1000);
+            moment.at_ms = latest;
+        }
     }
 
     /// How many moments come before anybody asks for anything.
@@ -176,7 +198,7 @@ impl What {
     }
 }
 
-fn id_of(session: &Value) -> Option<String> {
+pub(super) fn id_of(session: &Value) -> Option<String> {
     session["id"].as_str().map(str::to_owned)
 }
 
@@ -191,6 +213,8 @@ struct Reader {
     operations: Option<&'static Operations>,
     course: Course,
     whats: Vec<What>,
+    /// When the client first asked for a stream or caused something.
+    begun_us: Option<u64>,
     streams: HashMap<u64, (StreamName, sse::Parser)>,
     /// Exchange → the cause or the read that waits for its answer.
     waiting: HashMap<u64, Result<usize, Asked>>,
@@ -204,11 +228,12 @@ impl Reader {
             Line::Chunk(chunk) => {
                 let Some((stream, parser)) = self.streams.get_mut(&chunk.exchange) else { return };
                 let (stream, frames) = (*stream, parser.feed(&chunk.bytes()));
-                frames.iter().for_each(|frame| self.sent(stream, &frame.data));
+                frames.iter().for_each(|frame| self.sent(stream, &frame.data, chunk.at_us));
             }
-            Line::End(End { exchange, how: HowEnded::ClosedByServer, .. }) => {
+            Line::End(End { exchange, how: HowEnded::ClosedByServer, at_us }) => {
                 let Some((stream, _)) = self.streams.remove(exchange) else { return };
-                self.whats.push(What::Closed(Audience { stream, directory: None }));
+                let audience = Audience { stream, directory: None };
+                self.whats.push(What::Closed(Closed { audience, at_us: *at_us }));
             }
             _ => {}
         }
@@ -218,7 +243,11 @@ impl Reader {
         // As the servers' routers read it, so that whoever spells it otherwise asks for the same.
         let read = self.operations.and_then(|known| known.path(&request.method, &request.path).ok());
         let path = read.unwrap_or_else(|| request.path.clone());
-        if let Some(stream) = StreamName::from_path(&path) {
+        let stream = StreamName::from_path(&path);
+        if stream.is_some() || request.method != "GET" {
+            self.begun_us.get_or_insert(request.at_us);
+        }
+        if let Some(stream) = stream {
             self.streams.insert(request.exchange, (stream, sse::Parser::new()));
         } else if request.method == "GET" {
             let header =
@@ -235,6 +264,8 @@ impl Reader {
                 path,
                 body: request.body.to_bytes(),
                 answer: None,
+                asked_us: request.at_us,
+                answered_us: request.at_us,
             });
             self.whats.push(What::Cause(index));
             self.waiting.insert(request.exchange, Ok(index));
@@ -255,7 +286,9 @@ impl Reader {
         };
         match self.waiting.remove(&response.exchange) {
             Some(Ok(index)) => {
-                self.course.causes[index].answer = Some(reply);
+                let cause = &mut self.course.causes[index];
+                cause.answer = Some(reply);
+                cause.answered_us = response.at_us;
                 self.whats.push(What::Answer(index));
             }
             // Who may ask is decided before a read is looked up.
@@ -269,7 +302,7 @@ impl Reader {
         }
     }
 
-    fn sent(&mut self, stream: StreamName, data: &str) {
+    fn sent(&mut self, stream: StreamName, data: &str, at_us: u64) {
         let mut event = serde_json::from_str::<Value>(data).unwrap_or_default();
         if let Some(inner) = event.get_mut("payload") {
             event = inner.take();
@@ -284,89 +317,8 @@ impl Reader {
             "server.heartbeat" => {}
             _ => {
                 let audience = Audience { stream, directory: None };
-                self.whats.push(What::Sent(Sent { audience, frame, event }));
+                self.whats.push(What::Sent(Sent { at_us, audience, frame, event }));
             }
         }
-    }
-}
-
-/// Which moments wait for each other.
-struct Threads {
-    /// Session → the session that stands for its thread.
-    roots: BTreeMap<String, Arc<str>>,
-    parents: BTreeMap<String, String>,
-    /// The sessions that a client asked for.
-    made: BTreeSet<String>,
-    /// The thread of the latest cause.
-    latest: Thread,
-    /// The thread of what came last on each stream.
-    on_stream: HashMap<StreamName, Thread>,
-}
-
-impl Threads {
-    fn new(course: &Course, whats: &[What]) -> Self {
-        let mut parents = BTreeMap::new();
-        for sent in whats.iter().filter_map(What::sent) {
-            if let (Some(session), Some(parent)) = (sent.session(), sent.parent()) {
-                parents.insert(session.to_owned(), parent.to_owned());
-            }
-        }
-        let made = course.causes.iter().filter_map(Cause::made).filter_map(|made| id_of(&made)).collect();
-        Self { roots: BTreeMap::new(), parents, made, latest: None, on_stream: HashMap::new() }
-    }
-
-    fn tie(mut self, whats: Vec<What>, course: &Course) -> Vec<Moment> {
-        let mut of_causes: Vec<Thread> = vec![None; course.causes.len()];
-        let mut moments = Vec::with_capacity(whats.len());
-        for what in whats {
-            let thread = match &what {
-                What::Cause(index) => {
-                    let thread = self.of_cause(&course.causes[*index], course);
-                    of_causes[*index].clone_from(&thread);
-                    self.latest.clone_from(&thread);
-                    if thread.is_none() {
-                        self.on_stream.clear();
-                    }
-                    thread
-                }
-                What::Answer(index) => of_causes[*index].clone(),
-                What::Read(_) => None,
-                What::Closed(audience) => self.on_stream.get(&audience.stream).cloned().flatten(),
-                What::Sent(sent) => {
-                    let stream = sent.audience.stream;
-                    if let Some(session) = sent.session() {
-                        let thread = Some(self.root(session));
-                        self.on_stream.insert(stream, thread);
-                    }
-                    self.on_stream.get(&stream).cloned().flatten()
-                }
-            };
-            moments.push(Moment { thread, what });
-        }
-        moments
-    }
-
-    fn of_cause(&mut self, cause: &Cause, course: &Course) -> Thread {
-        let asking = cause.asks.question().and_then(|id| course.questions.get(id).cloned());
-        let session = asking
-            .or_else(|| cause.asks.session().map(str::to_owned))
-            .or_else(|| cause.made().as_ref().and_then(id_of));
-        session.map(|session| self.root(&session))
-    }
-
-    /// The thread of a session: its parent's; its own, when a client asked for it; else that of the cause that
-    /// must have led to it.
-    fn root(&mut self, session: &str) -> Arc<str> {
-        if let Some(root) = self.roots.get(session) {
-            return root.clone();
-        }
-        let parent = self.parents.remove(session);
-        let root = match (parent, &self.latest) {
-            (Some(parent), _) => self.root(&parent),
-            (None, Some(latest)) if !self.made.contains(session) => latest.clone(),
-            (None, _) => Arc::from(session),
-        };
-        self.roots.insert(session.to_owned(), root.clone());
-        root
     }
 }

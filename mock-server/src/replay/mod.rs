@@ -1,26 +1,30 @@
 //! A recording, played again to any client.
 //!
-//! Causal: what the server sent after a request waits until that request comes again. Nothing here knows a
+//! Causal, unless told otherwise: what the server sent after a request waits until that request comes again. Nothing here knows a
 //! scenario; requests are matched by what they mean, and the ids fit because the client learns them from the
 //! recorded answers.
 //!
 //! Several sessions come mixed as they were recorded, as long as the client follows the recorded order. When it
 //! asks in another order, or lets a session wait for a request in another one, each session goes on by itself.
 //!
-//! * [`course`] — the recording as moments that know what they wait for; [`order`] mends its races.
+//! * [`course`] — the recording as moments; [`threads`] — what they wait for; [`order`] mends its races.
 //! * [`asks`] — what a request means, and where it means something else than the recorded one.
+//! * [`pace`] — everything at its time instead, whoever asks for it.
 //! * [`turn`] — prompts that are waited for though the recorded client did not, and the other way round.
 //! * [`told`] — what the events played so far say of a [`resource`]: reads follow the cursor.
 
 mod asks;
 mod course;
 mod order;
+mod pace;
 mod playable;
 mod read;
 mod resource;
+mod threads;
 mod told;
 mod turn;
 
+pub use pace::Pace;
 pub use playable::{Unplayable, check};
 
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
@@ -56,6 +60,9 @@ pub struct Replay {
     /// No moment from here on has been played.
     end: usize,
     has_begun: bool,
+    pace: Pace,
+    /// When the first stream was opened or something was caused, if it goes by the clock.
+    begun_ms: Option<u64>,
     /// Does the client ask in the recorded order?
     follows: bool,
     told: Told,
@@ -95,7 +102,7 @@ enum Step {
 
 impl Replay {
     /// Prepares a recording. `doc` is the `/doc` of its release, which recordings do not repeat.
-    pub fn new(recording: &Recording, doc: Option<&'static [u8]>) -> Result<Self, Unplayable> {
+    pub fn new(recording: &Recording, doc: Option<&'static [u8]>, pace: Pace) -> Result<Self, Unplayable> {
         playable::check(recording)?;
         let course = Course::of(recording);
         let mut replay = Self {
@@ -108,21 +115,25 @@ impl Replay {
             first: 0,
             end: 0,
             has_begun: false,
+            pace,
+            begun_ms: None,
             follows: true,
             told: Told::by(recording.header.server),
             passed: Vec::new(),
             turns: Vec::new(),
         };
         // What a server sends before anybody asks for anything is sent to each subscriber as it comes.
-        for at in 0..replay.course.prologue() {
-            replay.come(at, &mut Vec::new());
+        if pace == Pace::Causal {
+            for at in 0..replay.course.prologue() {
+                replay.come(at, &mut Vec::new());
+            }
         }
         Ok(replay)
     }
 
     /// `mixed`: sessions wait for each other's causes.
     fn step(&self, at: usize, mixed: bool, waits: &mut Waits) -> Step {
-        let Moment { thread, what } = &self.course.moments[at];
+        let Moment { thread, what, .. } = &self.course.moments[at];
         let is_held = waits.all
             || match thread {
                 Some(thread) => waits.threads.contains(thread),
@@ -193,7 +204,7 @@ impl Replay {
             // When other sessions have run ahead, the recorded answer is not what would be said now.
             What::Read(index) if is_latest => self.pass(*index),
             What::Read(_) => {}
-            What::Closed(audience) => acts.push(Act::Close(audience.clone())),
+            What::Closed(closed) => acts.push(Act::Close(closed.audience.clone())),
             What::Sent(sent) => {
                 let is_new_prompt = self.told.is_new_prompt(&sent.event);
                 let is_news = self.told.take(&sent.event);
@@ -234,7 +245,7 @@ impl Replay {
         });
         let audience = Audience { stream, directory: None };
         acts.push(Act::Open(ticket, audience.clone(), hello));
-        if !self.has_begun {
+        if !self.has_begun && self.pace == Pace::Causal {
             let early = self.course.moments[..self.course.prologue()].iter();
             let early = early.filter_map(|moment| moment.what.sent());
             let heard = early.filter(|sent| audience.hears(&sent.audience));
@@ -294,13 +305,28 @@ impl Replay {
 }
 
 impl Performer for Replay {
-    fn take(&mut self, request: ApiRequest, _now: &dyn Fn() -> u64) -> Vec<Act> {
+    fn take(&mut self, request: ApiRequest, now: &dyn Fn() -> u64) -> Vec<Act> {
         let mut acts = Vec::new();
-        match (request.method.as_str(), StreamName::from_path(&request.path)) {
-            ("GET", Some(stream)) => self.open(request.ticket, stream, &mut acts),
-            ("GET", None) => acts.push(Act::Reply(request.ticket, self.read(&request))),
-            _ => self.repeat(&request, &mut acts),
+        match (request.method.as_str(), StreamName::from_path(&request.path), self.pace) {
+            ("GET", Some(stream), pace) => {
+                self.open(request.ticket, stream, &mut acts);
+                if pace != Pace::Causal {
+                    self.go_on(now(), &mut acts);
+                }
+            }
+            ("GET", None, _) => acts.push(Act::Reply(request.ticket, self.read(&request))),
+            (_, _, Pace::Causal) => self.repeat(&request, &mut acts),
+            _ => {
+                self.repeat_any(&request, &mut acts);
+                self.go_on(now(), &mut acts);
+            }
         }
+        acts
+    }
+
+    fn wake_at(&mut self, _number: u64, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let mut acts = Vec::new();
+        self.go_on(now(), &mut acts);
         acts
     }
 
@@ -333,4 +359,4 @@ fn json_reply(status: u16, body: &Value) -> WireReply {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::replay) mod tests;

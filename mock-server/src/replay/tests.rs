@@ -1,14 +1,15 @@
 //! Goal: a replay says at each time what the recorded server would have said. Method: every recording is repeated
 //! request by request, its reads are the oracle; small made-up recordings show what none of them has.
 
+pub(in crate::replay) mod client;
 mod mixed;
 
 use super::asks::Asks;
 use super::course::{Cause, Course, What};
 use super::told::{Answer, Told};
-use super::{Replay, Unplayable};
-use crate::performer::{Act, Performer, WireReply};
-use crate::world::ApiRequest;
+use super::{Pace, Replay, Unplayable};
+use crate::performer::{Act, Performer};
+use client::{Client, json_of, recording};
 use fixtures::recording::{FileKind, Recording};
 use fixtures::scenario::{UserAct, UserStep};
 use fixtures::{ServerKind, catalog};
@@ -34,72 +35,6 @@ fn recordings() -> Vec<(String, Recording)> {
         }
     }
     recordings
-}
-
-fn recording(name: &str) -> Recording {
-    catalog::recording(&ServerKind::Kilo.release(), name).unwrap()
-}
-
-fn json_of(reply: &WireReply) -> Value {
-    serde_json::from_slice(&reply.body).unwrap_or_default()
-}
-
-/// Somebody who talks to a replay.
-struct Client {
-    replay: Replay,
-    tickets: u64,
-    acts: Vec<Act>,
-}
-
-impl Client {
-    fn of(recording: &Recording) -> Self {
-        Self { replay: Replay::new(recording, None).unwrap(), tickets: 0, acts: Vec::new() }
-    }
-
-    /// Sends a request; the ticket of its answer.
-    fn sends(&mut self, method: &str, path: &str, body: &[u8]) -> u64 {
-        self.tickets += 1;
-        let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        let request = ApiRequest {
-            ticket: self.tickets,
-            method: method.to_owned(),
-            path: path.to_owned(),
-            query: crate::http::decode_query(query),
-            directory_header: None,
-            content_type: None,
-            host: String::new(),
-            body: bytes::Bytes::copy_from_slice(body),
-        };
-        self.acts.extend(self.replay.take(request, &|| 0));
-        self.tickets
-    }
-
-    /// The answer to a request, when it has come.
-    fn answer(&self, ticket: u64) -> Option<&WireReply> {
-        self.acts.iter().find_map(|act| match act {
-            Act::Reply(to, reply) if *to == ticket => Some(reply),
-            _ => None,
-        })
-    }
-
-    fn post(&mut self, path: &str, body: &Value) -> (u16, Value) {
-        let ticket = self.sends("POST", path, body.to_string().as_bytes());
-        self.answer(ticket).map_or((0, Value::Null), |reply| (reply.status, json_of(reply)))
-    }
-
-    fn get(&mut self, path: &str) -> Value {
-        let ticket = self.sends("GET", path, b"");
-        json_of(self.answer(ticket).unwrap())
-    }
-
-    /// The types of the events that were sent on a stream.
-    fn heard(&self, stream: &str) -> Vec<String> {
-        let sent = self.acts.iter().filter_map(|act| match act {
-            Act::Send(to, frame) if to.stream.path() == stream => Some(frame.kind.to_string()),
-            _ => None,
-        });
-        sent.collect()
-    }
 }
 
 #[test]
@@ -393,6 +328,6 @@ fn what_is_no_whole_recording_is_refused() {
     let mut history = whole.clone();
     history.header.kind = FileKind::History;
     let torn = Recording { torn: true, ..whole };
-    assert_eq!(Replay::new(&history, None).unwrap_err(), Unplayable::NotARecording("history"));
-    assert_eq!(Replay::new(&torn, None).unwrap_err(), Unplayable::Torn);
+    assert_eq!(Replay::new(&history, None, Pace::Causal).unwrap_err(), Unplayable::NotARecording("history"));
+    assert_eq!(Replay::new(&torn, None, Pace::Causal).unwrap_err(), Unplayable::Torn);
 }

@@ -45,6 +45,16 @@ impl Replay {
         }
     }
 
+    /// Lets somebody wait for the end of a turn that began before he asked, or has ended already.
+    pub(super) fn await_or_end(&mut self, turn: Turn, acts: &mut Vec<Act>) {
+        if self.is_idle_after(self.first, &turn.session) {
+            return self.turns.push(turn);
+        }
+        let answer = self.told.answer_to(&turn.session, None);
+        let why = || near_miss(&format!("the recorded agent did not answer in {}", turn.session));
+        acts.push(Act::Reply(turn.ticket, answer.map_or_else(why, |answer| json_reply(200, &answer))));
+    }
+
     /// The prompts of a session are told in the order in which they were sent.
     pub(super) fn note_prompt(&mut self, session: &str, prompt: &str) {
         let mut open = self.turns.iter_mut().filter(|turn| turn.session == session);

@@ -47,3 +47,28 @@ async fn the_answer_comes_a_moment_after_the_turn() {
         assert!(took >= 30_000, "{took} us");
     }
 }
+
+#[tokio::test]
+async fn who_asked_in_vain_is_told_before_the_others() {
+    for server in ServerKind::ALL {
+        let mut stage = Stage::open(options(server, Duration::ZERO, ClockKind::Real)).await;
+        let session = stage.session().await;
+        let body = r#"{"command": "nosuch", "arguments": ""}"#;
+        let (status, _) = stage.post_text(&format!("/session/{session}/command"), body).await;
+        assert_eq!(status, 500);
+        stage.until_kind("session.error").await;
+        let lines = stage.stand_in.journal().lines();
+        let answered = lines.iter().find_map(|line| match line {
+            Line::Response(response) if response.status == 500 => Some(response.at_us),
+            _ => None,
+        });
+        let told = lines.iter().find_map(|line| match line {
+            Line::Chunk(chunk) if chunk.text.as_deref().unwrap_or_default().contains("session.error") => {
+                Some(chunk.at_us)
+            }
+            _ => None,
+        });
+        let (answered, told) = (answered.unwrap(), told.unwrap());
+        assert!(told >= answered + 30_000, "answered at {answered} us, told at {told} us");
+    }
+}

@@ -20,10 +20,8 @@ const LAST_WORDS: u64 = 4_000;
 /// What is run.
 pub(super) struct Script {
     pub(super) life: PathBuf,
-    /// The client's folder.
-    pub(super) package: PathBuf,
-    /// Which of its exports.
-    pub(super) export: &'static str,
+    /// Where the client is: what a life of its kind knows of the world.
+    pub(super) client: Value,
 }
 
 /// What was seen and asked.
@@ -107,14 +105,16 @@ impl Script {
 
     /// All that a life knows of the world.
     fn world(&self, stage: &Stage, server: ServerKind) -> Value {
-        json!({
-            "package": self.package,
-            "export": self.export,
+        let mut world = json!({
             "server": server.word(),
             "url": stage.url,
             "user": stage.credentials.user,
             "password": stage.credentials.password,
             "workspace": stage.workspace,
-        })
+        });
+        for (name, value) in self.client.as_object().into_iter().flatten() {
+            world[name] = value.clone();
+        }
+        world
     }
 }

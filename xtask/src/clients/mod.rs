@@ -16,11 +16,12 @@ use harness::performance::Program;
 use harness::stage::Stage;
 use harness::{complain, say};
 use life::{Life, Script};
-use mock_server::Options;
+use mock_server::{MODEL_PAUSE, Options};
 use recorder::ledger::Room;
 use recorder::live::Live;
 use recorder::real_servers;
 use recorder::{Limits, Loopback, Proxy};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -36,7 +37,8 @@ const SHOWN: usize = 12;
 #[derive(Debug, Args)]
 #[command(
     after_help = "The official SDKs, version 1 and version 2 of each, are used as programs use them: every method, turns,
-permissions, questions, aborts, streams, errors. Each use is a check; it holds when the client sees the same from the
+permissions, questions, aborts, streams, errors; `kilo run --attach` and `opencode run --attach` as persons and scripts
+use them; `kilo attach` and `opencode attach`, the screens, in tmux. Each use is a check; it holds when the client sees the same from the
 real server and from the stand-in. What differs is seen with the real server once more: where that differs from itself,
 nobody can be equal. What was seen is left in target/clients:
 
@@ -51,7 +53,7 @@ is left there, too:
 Exit codes: 0 all equal; 1 something differs; 2 misuse; 3 a server or client can't be had."
 )]
 pub(crate) struct Arguments {
-    /// Only this client: kilo-v1, kilo-v2, opencode-v1 or opencode-v2. Repeatable.
+    /// Only this client, as kilo-v2, kilo-run or kilo-tui. Repeatable.
     #[arg(long, value_name = "NAME", value_parser = client)]
     client: Vec<Client>,
     /// Let them live with the real server through the recording proxy instead of the stand-in.
@@ -70,30 +72,46 @@ impl Arguments {
     }
 }
 
-/// An SDK.
+/// A client, and whose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Client {
     name: &'static str,
     server: ServerKind,
-    package: &'static str,
-    release: &'static str,
-    /// Which of the package's exports it is.
-    export: &'static str,
+    kind: Kind,
 }
 
-const CLIENTS: [Client; 4] = [
+/// What it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The SDK, by one of its package's exports.
+    Sdk { export: &'static str },
+    /// The server's own program as a client that prompts and prints, `run --attach`.
+    Run,
+    /// The server's own program as a screen in tmux, `attach`.
+    Tui,
+}
+
+const CLIENTS: [Client; 8] = [
     sdk("kilo-v1", ServerKind::Kilo, "./client"),
     sdk("kilo-v2", ServerKind::Kilo, "./v2/client"),
+    Client { name: "kilo-run", server: ServerKind::Kilo, kind: Kind::Run },
+    Client { name: "kilo-tui", server: ServerKind::Kilo, kind: Kind::Tui },
     sdk("opencode-v1", ServerKind::Opencode, "./client"),
     sdk("opencode-v2", ServerKind::Opencode, "./v2/client"),
+    Client { name: "opencode-run", server: ServerKind::Opencode, kind: Kind::Run },
+    Client { name: "opencode-tui", server: ServerKind::Opencode, kind: Kind::Tui },
 ];
 
 const fn sdk(name: &'static str, server: ServerKind, export: &'static str) -> Client {
-    let (package, release) = match server {
+    Client { name, server, kind: Kind::Sdk { export } }
+}
+
+/// The SDK's package and its release.
+const fn package(server: ServerKind) -> (&'static str, &'static str) {
+    match server {
         ServerKind::Kilo => ("@kilocode/sdk", "7.4.20"),
         ServerKind::Opencode => ("@opencode-ai/sdk", "1.18.33"),
-    };
-    Client { name, server, package, release, export }
+    }
 }
 
 fn client(name: &str) -> Result<Client, String> {
@@ -171,14 +189,20 @@ impl Pair {
         scenario: &Scenario,
         root: &Path,
     ) -> Result<Self, String> {
-        let installs = |what: &str| complain!("{what}");
         let program = pinned::program(client.server, npm_dir, machine)?;
-        // In a folder of their own: another release of a client must not disturb the servers.
-        let package =
-            real_servers::library(client.package, client.release, &npm_dir.join("clients"), installs)
-                .map_err(|error| error.to_string())?;
-        let life = root.join(LIVES).join("life.mjs");
-        let script = Script { life, package, export: client.export };
+        let (life, known) = match client.kind {
+            Kind::Sdk { export } => {
+                let installs = |what: &str| complain!("{what}");
+                let (name, release) = package(client.server);
+                // In a folder of their own: another release of a client must not disturb the servers.
+                let found = real_servers::library(name, release, &npm_dir.join("clients"), installs);
+                let package = found.map_err(|error| error.to_string())?;
+                ("life.mjs", json!({"package": package, "export": export}))
+            }
+            Kind::Run => ("run.mjs", json!({"program": program.path})),
+            Kind::Tui => ("tui.mjs", json!({"program": program.path})),
+        };
+        let script = Script { life: root.join(LIVES).join(life), client: known };
         let folder = root.join(KEPT).join(client.name);
         std::fs::create_dir_all(&folder)
             .map_err(|error| format!("failed to make {}: {error}", folder.display()))?;
@@ -190,7 +214,8 @@ impl Pair {
         let mut account = if is_proxied {
             Account::of(&real, &self.through_proxy("proxied.jsonl").await?, "the proxied server")
         } else {
-            let options = Options::scenario(self.client.server, self.scenario.clone());
+            let mut options = Options::scenario(self.client.server, self.scenario.clone());
+            options.model_pause = MODEL_PAUSE;
             let stage =
                 Stage::of_stand_in(options).await.map_err(|error| format!("the stand-in: {error}"))?;
             Account::of(&real, &self.lived(stage, "stand-in.jsonl").await?, "the stand-in")

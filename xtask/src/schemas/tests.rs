@@ -78,6 +78,8 @@ fn formats() -> Vec<Format> {
         toml("requirements", "parity-specs/requirements", reads::<RequirementFile>),
         toml("phases", "parity-specs/phases.toml", reads::<PhaseFile>),
         toml("debt", "parity-specs/debt.toml", reads::<DebtFile>),
+        toml("evidence", "parity-specs/evidence", reads::<Question>),
+        toml("plan", "parity-specs/plan.toml", reads::<PlanFile>),
     ]
 }
 

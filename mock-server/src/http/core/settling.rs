@@ -1,11 +1,14 @@
 //! The moment between a turn's last event and the answer to the request that began it. The real servers keep the state
 //! of the folder in between: in 300 recorded turns the text was told at least 34 ms before the answer. Clients rely on
 //! it: `opencode run --attach` leaves with the answer, and what it has not heard by then it never shows.
+//!
+//! A request that fails is the other way round: who asked is told first, and the events of the failure were seen to come
+//! 5 to 100 ms later. The same client shows what it hears first.
 
-use super::{Answer, Core, Waiting};
-use crate::performer::WireReply;
+use super::{Answer, Core, Inner, Waiting};
+use crate::performer::{Act, WireReply};
 use crate::world::{ApiRequest, Ticket};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// How long the answer waits, on a clock that time passes on.
@@ -33,6 +36,35 @@ impl Core {
                 core.answer(ticket, reply, waiting);
             }
         });
+    }
+
+    /// What is to be done now: what was held back, and of a failure its answer without its events.
+    pub(super) fn failures_first(self: &Arc<Self>, inner: &mut Inner, acts: Vec<Act>) -> Vec<Act> {
+        let mut now = std::mem::take(&mut inner.held_back);
+        let fails = |act: &Act| match act {
+            Act::Reply(ticket, reply) if reply.status >= 500 => {
+                inner.waiting.get(ticket).is_some_and(|waiting| waiting.ends_with_a_turn)
+            }
+            _ => false,
+        };
+        // Whose stream begins or ends hears in order what comes before.
+        let moves_streams = |act: &Act| matches!(act, Act::Open(..) | Act::Close(_) | Act::HangUp { .. });
+        if self.clock.is_logical() || acts.iter().any(moves_streams) || !acts.iter().any(fails) {
+            now.extend(acts);
+            return now;
+        }
+        let (sent, others): (Vec<_>, _) = acts.into_iter().partition(|act| matches!(act, Act::Send(..)));
+        inner.held_back = sent;
+        now.extend(others);
+        let (core, clock) = (Arc::downgrade(self), self.clock.clone());
+        tokio::spawn(async move {
+            clock.wait(MOMENT).await;
+            if let Some(core) = core.upgrade() {
+                let mut inner = core.inner.lock().unwrap_or_else(PoisonError::into_inner);
+                core.act_all(&mut inner, Vec::new());
+            }
+        });
+        now
     }
 
     fn answer(&self, ticket: Ticket, reply: WireReply, waiting: Waiting) {
