@@ -297,7 +297,7 @@ impl Performer for Engine {
 
     fn restart(&mut self, ending: Ending, now: &dyn Fn() -> u64) -> Vec<Act> {
         self.next_listens = false;
-        self.settle(VecDeque::from([Input::Restart(ending)]), now)
+        self.settle(VecDeque::from([Input::Restart { is_asked: ending == Ending::Term }]), now)
     }
 
     fn report(&self) -> Report {

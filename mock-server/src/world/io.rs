@@ -7,7 +7,6 @@ use crate::project_files::ProjectFiles;
 use crate::providers::Access;
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
-use fixtures::scenario::Ending;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -31,8 +30,11 @@ pub enum Input {
     Shell(EffectId, ShellNews),
     /// A program that was started has something to tell.
     Program(EffectId, ProgramNews),
-    /// The server ends in this way, and starts again.
-    Restart(Ending),
+    /// The server ends, asked to or not, and starts again.
+    Restart {
+        /// It is asked to.
+        is_asked: bool,
+    },
 }
 
 /// How the model's answer fails.

@@ -2,12 +2,11 @@
 //! ran is gone, and nobody tells of it: a step stays without an end, a call stays as it was.
 
 use super::{Output, World};
-use fixtures::scenario::Ending;
 use serde_json::json;
 
 impl World {
-    pub(super) fn restart(&mut self, ending: Ending) {
-        let says_goodbye = ending == Ending::Term && self.profile.says_goodbye;
+    pub(super) fn restart(&mut self, is_asked: bool) {
+        let says_goodbye = is_asked && self.profile.says_goodbye;
         if says_goodbye {
             self.dispose_all();
         }
