@@ -5,16 +5,18 @@
 use crate::stage::Stage;
 use fixtures::recording::{FORMAT, FileKind, Header, Line, ModelCall, Performer, Provenance, Recording};
 use fixtures::redact::Secrets;
-use fixtures::scenario::Scenario;
+use fixtures::scenario::{Ending, Scenario};
 use fixtures::{FileError, ServerKind, catalog};
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Answer, ChatRequest, Gates, Report, Script};
 use mock_server::{Options, StartError};
+use recorder::drive::Backstage;
 use recorder::launch::LaunchError;
 use recorder::scribe::{Dictated, Dictation, Scribe, dictation};
 use recorder::{Client, Limits, Tape};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -125,6 +127,23 @@ pub enum PerformanceError {
     },
 }
 
+/// A stage whose model may be elsewhere.
+struct TwoGates<'a> {
+    stage: &'a Stage,
+    open_elsewhere: &'a (dyn Fn(&str) + Send + Sync),
+}
+
+impl Backstage for TwoGates<'_> {
+    fn open_gate(&self, name: &str) {
+        self.stage.open_gate(name);
+        (self.open_elsewhere)(name);
+    }
+
+    fn restart(&self, ending: Ending) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        self.stage.restart(ending)
+    }
+}
+
 impl Piece {
     /// By a program that is started for it, as the real servers are.
     pub async fn by_program(
@@ -158,8 +177,7 @@ impl Piece {
             None => None,
         };
         let client = Client::new(&stage.url, stage.credentials.clone(), tape.clone())?;
-        let open_gate = |name: &str| stage.open_gate(name);
-        let performed = recorder::perform(&self.scenario, &workspace, &client, limits, &open_gate).await;
+        let performed = recorder::perform(&self.scenario, &workspace, &client, limits, &stage).await;
         (watch.progress)(Progress::Ending);
         let stopped = stage.close(limits).await;
         let lines = tape.lines();
@@ -230,12 +248,9 @@ impl Piece {
         let stage = Stage::of_stand_in(options).await?;
         let tape = Tape::new();
         let client = Client::new(&stage.url, stage.credentials.clone(), tape.clone())?;
-        let open_gate = |name: &str| {
-            stage.open_gate(name);
-            open_elsewhere(name);
-        };
+        let backstage = TwoGates { stage: &stage, open_elsewhere };
         let performed =
-            recorder::perform(&self.scenario, &stage.workspace, &client, limits, &open_gate).await?;
+            recorder::perform(&self.scenario, &stage.workspace, &client, limits, &backstage).await?;
         let doc = performed.doc.to_vec();
         let mut lines = tape.lines();
         lines.extend(stage.model_calls());

@@ -204,6 +204,8 @@ impl Run {
             | UserAct::AnswerQuestion(_)
             | UserAct::RejectQuestion
             | UserAct::Request(_)
+            | UserAct::Reconnect
+            | UserAct::Restart(_)
             | UserAct::Abort => Err((
                 TroubleKind::Harness,
                 "an adapter can't be asked for that: no request of the protocol says it".to_owned(),

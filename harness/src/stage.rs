@@ -6,12 +6,15 @@ use crate::secret::random_password;
 use fixtures::ServerKind;
 use fixtures::recording::Line;
 use fixtures::redact::Secrets;
-use fixtures::scenario::Scenario;
+use fixtures::scenario::{Ending, Scenario};
 use mock_server::model::http::{ModelOptions, ModelServer, OnCall};
 use mock_server::model::{Gates, Report, Script};
 use mock_server::{Options, StandIn};
+use recorder::drive::Backstage;
 use recorder::server_log::ServerLog;
 use recorder::{Credentials, LaunchSpec, Limits, Sandbox, Server};
+use std::pin::Pin;
+use tokio::sync::Mutex;
 
 /// The scripted model's key; the servers ask for one, and nobody checks it.
 const MODEL_KEY: &str = "k";
@@ -38,10 +41,23 @@ enum Cast {
 
 /// In the order in which they may go.
 struct Real {
-    server: Server,
+    /// None only while it is started again, or when that has failed.
+    server: Mutex<Option<Server>>,
+    spec: LaunchSpec,
+    limits: Limits,
     model: ModelServer,
     gates: Gates,
-    _sandbox: Sandbox,
+    sandbox: Sandbox,
+}
+
+impl Real {
+    async fn restart(&self, ending: Ending) -> Result<(), String> {
+        let mut place = self.server.lock().await;
+        let server = place.take().ok_or_else(|| "the server is gone".to_owned())?;
+        let again = server.restart(ending, &self.spec, &self.sandbox, &self.limits).await;
+        *place = Some(again.map_err(|error| error.to_string())?);
+        Ok(())
+    }
 }
 
 impl Stage {
@@ -76,14 +92,11 @@ impl Stage {
             path_env: program.path_env.clone(),
         };
         let server = Server::launch(&spec, &sandbox, limits).await?;
-        Ok(Self {
-            url: server.url().to_owned(),
-            credentials: server.credentials().clone(),
-            workspace,
-            version: server.version().to_owned(),
-            secrets,
-            cast: Cast::Real(Box::new(Real { server, model, gates, _sandbox: sandbox })),
-        })
+        let (url, version) = (server.url().to_owned(), server.version().to_owned());
+        let credentials = server.credentials().clone();
+        let (server, limits) = (Mutex::new(Some(server)), limits.clone());
+        let real = Real { server, spec, limits, model, gates, sandbox };
+        Ok(Self { url, credentials, workspace, version, secrets, cast: Cast::Real(Box::new(real)) })
     }
 
     /// The stand-in; its password is made here.
@@ -102,14 +115,6 @@ impl Stage {
         })
     }
 
-    /// Lets the model go on.
-    pub fn open_gate(&self, name: &str) {
-        match &self.cast {
-            Cast::Real(real) => real.gates.open(name),
-            Cast::StandIn(stand_in) => stand_in.open_gate(name),
-        }
-    }
-
     /// What the stand-in's own model was asked; what a model at an address was asked, it tells itself.
     pub(crate) fn model_calls(&self) -> Vec<Line> {
         match &self.cast {
@@ -126,12 +131,35 @@ impl Stage {
     pub async fn close(self, limits: &Limits) -> Result<Report, PerformanceError> {
         match self.cast {
             Cast::Real(real) => {
-                let Real { server, model, gates: _, _sandbox } = *real;
-                server.stop(limits).await?;
+                let Real { server, model, sandbox: _sandbox, .. } = *real;
+                if let Some(server) = server.into_inner() {
+                    server.stop(limits).await?;
+                }
                 Ok(model.report())
             }
             Cast::StandIn(_) => Ok(Report::default()),
         }
+    }
+}
+
+impl Backstage for Stage {
+    fn open_gate(&self, name: &str) {
+        match &self.cast {
+            Cast::Real(real) => real.gates.open(name),
+            Cast::StandIn(stand_in) => stand_in.open_gate(name),
+        }
+    }
+
+    fn restart(&self, ending: Ending) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        Box::pin(async move {
+            match &self.cast {
+                Cast::Real(real) => real.restart(ending).await,
+                Cast::StandIn(stand_in) => {
+                    stand_in.restart(ending);
+                    Ok(())
+                }
+            }
+        })
     }
 }
 

@@ -14,13 +14,13 @@ use crate::profile::Profile;
 use crate::project_files::ProjectFiles;
 use crate::workspace::Workspace;
 use crate::world::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Input, ModelFailure, Output, Page, ReplyBody,
-    ShellNews, World, WorldConfig,
+    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Input, ModelFailure, Output, Page, ProgramNews,
+    ReplyBody, ShellNews, World, WorldConfig,
 };
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
-use fixtures::scenario::BreakOff;
+use fixtures::scenario::{BreakOff, Ending};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -157,6 +157,10 @@ impl Engine {
                 acts.push(Act::Run(id, line));
                 return;
             }
+            Effect::Start(program) => {
+                acts.push(Act::Start(id, program));
+                return;
+            }
             Effect::Look { paths } => EffectResult::Looked(
                 paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
             ),
@@ -247,6 +251,8 @@ impl Engine {
                         self.paused.remove(&effect);
                         acts.push(Act::EndRun(effect));
                     }
+                    Output::HangUp { politely } => acts.push(Act::HangUp { politely }),
+                    Output::Tell(program, line) => acts.push(Act::Tell(program, line)),
                     Output::Effect(id, effect) => self.perform(id, effect, now(), &mut queue, &mut acts),
                 }
             }
@@ -289,6 +295,11 @@ impl Performer for Engine {
         self.settle(queue, now)
     }
 
+    fn restart(&mut self, ending: Ending, now: &dyn Fn() -> u64) -> Vec<Act> {
+        self.next_listens = false;
+        self.settle(VecDeque::from([Input::Restart { is_asked: ending == Ending::Term }]), now)
+    }
+
     fn report(&self) -> Report {
         match &self.mind {
             Mind::Script(script) => script.report(),
@@ -307,6 +318,10 @@ impl Performer for Engine {
 
     fn shell_says(&mut self, effect: u64, news: ShellNews, now: &dyn Fn() -> u64) -> Vec<Act> {
         self.settle(VecDeque::from([Input::Shell(effect, news)]), now)
+    }
+
+    fn program_says(&mut self, effect: u64, news: ProgramNews, now: &dyn Fn() -> u64) -> Vec<Act> {
+        self.settle(VecDeque::from([Input::Program(effect, news)]), now)
     }
 
     fn model_says(&mut self, effect: u64, news: ModelNews, now: &dyn Fn() -> u64) -> Vec<Act> {

@@ -1,10 +1,11 @@
 //! What the HTTP shell needs of whoever answers: the stateful world, or a recording that is played again.
 
 use crate::model::{ChatRequest, ModelNews, Report};
-use crate::world::{ApiRequest, Page, PageWish, ShellLine, ShellNews, Ticket};
+use crate::world::{ApiRequest, Page, PageWish, Program, ProgramNews, ShellLine, ShellNews, Ticket};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
+use fixtures::scenario::Ending;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,12 @@ pub trait Performer: Send {
     /// Lets the model go on that waits at this gate, now or later. A performer without a model has none.
     fn open_gate(&mut self, name: &str, now: &dyn Fn() -> u64) -> Vec<Act> {
         let _ = (name, now);
+        Vec::new()
+    }
+
+    /// The server ends in this way and starts again over what it has kept; returns what is told before it is gone.
+    fn restart(&mut self, ending: Ending, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let _ = (ending, now);
         Vec::new()
     }
 
@@ -37,6 +44,12 @@ pub trait Performer: Send {
 
     /// The shell line of an [`Act::Run`] tells something; `number` is its own. Returns what follows, in order.
     fn shell_says(&mut self, number: u64, news: ShellNews, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let _ = (number, news, now);
+        Vec::new()
+    }
+
+    /// The program of an [`Act::Start`] tells something; `number` is its own. Returns what follows, in order.
+    fn program_says(&mut self, number: u64, news: ProgramNews, now: &dyn Fn() -> u64) -> Vec<Act> {
         let _ = (number, news, now);
         Vec::new()
     }
@@ -68,6 +81,11 @@ pub enum Act {
     Send(Audience, Frame),
     /// Ends the streams of subscribers with exactly this audience.
     Close(Audience),
+    /// Ends all streams, and drops all requests; impolitely, connections break.
+    HangUp {
+        /// What was sent before that still arrives.
+        politely: bool,
+    },
     /// The model was asked. The line has no time yet.
     Asked(Box<ModelCall>),
     /// Wakes the performer after a while, with this number. In logical time that never happens: it is about how
@@ -80,9 +98,13 @@ pub enum Act {
     Ask(u64, ChatRequest),
     /// Runs a shell line, and tells the performer of it under this number.
     Run(u64, ShellLine),
+    /// Starts a program, and tells the performer of it under this number.
+    Start(u64, Program),
+    /// Says a line to the program of this number, if it still runs.
+    Tell(u64, String),
     /// Gets a page, and gives it to the performer under this number.
     Fetch(u64, PageWish),
-    /// Ends the shell line, the page or the answer of this number, if it still runs.
+    /// Ends the shell line, the program, the page or the answer of this number, if it still runs.
     EndRun(u64),
 }
 

@@ -1,14 +1,15 @@
-//! Runs the agent's shell lines: the only file of this crate that starts programs. A line leads a process group of its
-//! own, and whatever is left of the group when the line is over, forgotten or too late is killed.
+//! Runs the agent's shell lines. A line leads a process group of its own, and whatever is left of the group when the line
+//! is over, forgotten or too late is killed.
 
 use crate::clock::Clock;
+use crate::group::{Group, search_path};
 use crate::world::{ShellEnd, ShellLine, ShellNews};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
 use std::io::{self, Read as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
@@ -16,34 +17,6 @@ use tokio::sync::{mpsc, oneshot};
 const GRACE: Duration = Duration::from_secs(3);
 /// What is printed within such a while is told as one.
 const AT_ONCE: Duration = Duration::from_millis(4);
-/// Where programs are looked for when the stand-in's own environment does not say.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/// A running line; dropping it kills all of it.
-struct Group {
-    child: Child,
-    leader: Pid,
-}
-
-impl Group {
-    /// The leader is not reaped before the group has been killed, so the number can't be a stranger's.
-    fn signal(&self, signal: Signal) {
-        kill_process_group(self.leader, signal).ok();
-    }
-
-    fn end(&mut self) -> Option<i32> {
-        self.signal(Signal::KILL);
-        let status = self.child.wait().ok()?;
-        // A shell tells of a signal in this way.
-        status.code().or_else(|| status.signal().map(|signal| 128 + signal))
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
 
 /// Runs a line to its end; what it tells is told as it comes.
 pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(ShellNews)) {
@@ -169,8 +142,8 @@ fn start(
     let child = command.spawn()?;
     // The command holds the writing ends of the pipes, too.
     drop(command);
-    let leader = Pid::from_child(&child);
-    let group = Group { child, leader };
+    let group = Group::of(child);
+    let leader = group.leader;
     std::thread::spawn(move || listen([first, second], heard));
     std::thread::spawn(move || {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -214,11 +187,6 @@ fn bash() -> PathBuf {
     let folders = search_path();
     let shells = std::env::split_paths(&folders).map(|folder| folder.join("bash"));
     shells.into_iter().find(|shell| shell.is_file()).unwrap_or_else(|| PathBuf::from("bash"))
-}
-
-#[expect(clippy::disallowed_methods, reason = "a shell line finds its programs where the stand-in would")]
-pub(crate) fn search_path() -> std::ffi::OsString {
-    std::env::var_os("PATH").unwrap_or_else(|| PATH.into())
 }
 
 /// Bytes as text, where a letter may come in two pieces.
@@ -329,7 +297,7 @@ mod tests {
 
     /// No process is in the group any more.
     fn is_gone(number: &str) -> bool {
-        let leader = Pid::from_raw(number.trim().parse().unwrap()).unwrap();
+        let leader = rustix::process::Pid::from_raw(number.trim().parse().unwrap()).unwrap();
         rustix::process::test_kill_process_group(leader).is_err()
     }
 }

@@ -21,7 +21,7 @@ use crate::workspace::{Workspace, make_repository, text_id};
 use crate::world::WorldConfig;
 use fixtures::fault_plan::Fault;
 use fixtures::recording;
-use fixtures::scenario::Scenario;
+use fixtures::scenario::{Ending, Scenario};
 use fixtures::{ServerKind, catalog};
 use serde_json::Map;
 use std::fmt;
@@ -167,6 +167,12 @@ impl StandIn {
         self.core.open_gate(name);
     }
 
+    /// Ends in this way and starts again over what it has kept, at the same address: connections break, and whoever
+    /// waits for an answer gets none.
+    pub fn restart(&self, ending: Ending) {
+        self.core.restart(ending);
+    }
+
     /// From now on no gate of the scenario holds the model.
     pub fn open_all_gates(&self) {
         let gates = self.gates.iter();
@@ -306,6 +312,7 @@ fn performer(
         project: project.unwrap_or_else(|| text_id("the first commit of a stand-in's project")),
         home: home.to_string_lossy().into_owned(),
         said: scenario.workspace.config.clone(),
+        kept: Map::new(),
         config: Map::new(),
         skills: Vec::new(),
         runs_shell: folder.is_some() || options.allow_shell,

@@ -6,7 +6,7 @@ use crate::workspace::Workspace;
 use crate::world::{Browsed, PlaceFound, PlaceWish};
 use std::fs;
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path};
 
 /// The files whose patterns say what is ignored.
@@ -25,9 +25,6 @@ impl Workspace {
                 PlaceFound::Names(self.names_below(Path::new(&folder), Path::new(&project)))
             }
             PlaceWish::SinceCommit => PlaceFound::Changes(self.since_commit()),
-            PlaceWish::Programs(names) => {
-                PlaceFound::Programs(names.into_iter().filter(|name| can_start(name)).collect())
-            }
             PlaceWish::Shells => PlaceFound::Shells(shells()),
             PlaceWish::Keep { path, content } => PlaceFound::Kept(match home {
                 Some(home) => keep(home, &path, &content),
@@ -131,18 +128,6 @@ fn patterns_of(project: &Path) -> String {
     texts.map(|text| format!("{text}\n")).collect()
 }
 
-/// A path must lead to a file; a name is looked for in the folders of the `PATH`.
-fn can_start(program: &str) -> bool {
-    let is_program = |path: &Path| {
-        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-    };
-    if program.contains('/') {
-        return is_program(Path::new(program));
-    }
-    let folders = crate::shell::search_path();
-    !program.is_empty() && std::env::split_paths(&folders).any(|folder| is_program(&folder.join(program)))
-}
-
 /// The shells that are listed and there.
 fn shells() -> Vec<String> {
     let listed = fs::read_to_string("/etc/shells").unwrap_or_default();
@@ -170,6 +155,7 @@ fn keep(home: &Path, path: &str, content: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
 
     fn place() -> (tempfile::TempDir, Workspace) {
         let folder = tempfile::tempdir().unwrap();
@@ -225,13 +211,5 @@ mod tests {
         assert_eq!(file.permissions().mode() & 0o777, OWNER_ONLY);
         assert!(matches!(keep("../auth.json"), PlaceFound::Kept(Err(_))));
         assert!(matches!(keep("/tmp/auth.json"), PlaceFound::Kept(Err(_))));
-    }
-
-    #[test]
-    fn programs_are_looked_for_by_path_and_by_name() {
-        let (_folder, workspace) = place();
-        let names = ["/nonexistent/program", "no-such-program-here", "sh", ""].map(str::to_owned);
-        let found = workspace.around(PlaceWish::Programs(names.to_vec()), None);
-        assert_eq!(found, PlaceFound::Programs(vec!["sh".to_owned()]));
     }
 }

@@ -22,7 +22,12 @@ pub(crate) fn path_of<'a>(segments: impl IntoIterator<Item = &'a str>) -> String
 /// The segments of such a path.
 pub(crate) fn segments(path: &str) -> Vec<String> {
     let segments = path.split('/').filter(|segment| !segment.is_empty());
-    segments.map(|segment| segment.replace("%2F", "/").replace("%25", "%")).collect()
+    segments.map(unescaped).collect()
+}
+
+/// What a segment of such a path says.
+pub(crate) fn unescaped(segment: &str) -> String {
+    segment.replace("%2F", "/").replace("%25", "%")
 }
 
 fn decode(segment: &str) -> Result<String, Unreadable> {

@@ -82,7 +82,7 @@ impl Attached {
 
     async fn once(&self, stream: StreamName) -> Result<HowEnded, CaptureError> {
         self.lock().account.requests += 1;
-        let (exchange, mut response) = self.client.open(stream, "").await?;
+        let (exchange, mut response) = self.client.open(stream, "", None).await?;
         self.lock().open_stream(exchange);
         let how = loop {
             match response.chunk().await {

@@ -261,7 +261,17 @@ impl Client {
 
     /// Opens a stream; from now on its bytes are kept as they arrive.
     pub async fn subscribe(&self, stream: StreamName, query: &str) -> Result<EventStream, CaptureError> {
-        let (exchange, response) = self.open(stream, query).await?;
+        self.subscribe_after(stream, query, None).await
+    }
+
+    /// The same, for one who says which event was the last that came.
+    pub async fn subscribe_after(
+        &self,
+        stream: StreamName,
+        query: &str,
+        last: Option<&str>,
+    ) -> Result<EventStream, CaptureError> {
+        let (exchange, response) = self.open(stream, query, last).await?;
         Ok(EventStream::start(stream, exchange, response, self.tape.clone()))
     }
 
@@ -270,9 +280,13 @@ impl Client {
         &self,
         stream: StreamName,
         query: &str,
+        last: Option<&str>,
     ) -> Result<(u64, reqwest::Response), CaptureError> {
         let request = format!("GET {}", stream.path());
-        let builder = self.plain(&Method::GET, stream.path(), query, None, "text/event-stream");
+        let mut builder = self.plain(&Method::GET, stream.path(), query, None, "text/event-stream");
+        if let Some(last) = last {
+            builder = builder.header("last-event-id", last);
+        }
         let (exchange, response) = self.send(&request, builder).await?;
         let (status, headers) = (response.status().as_u16(), kept(response.headers()));
         let is_stream = status == 200

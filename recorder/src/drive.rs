@@ -5,6 +5,7 @@
 
 mod person;
 mod raw;
+mod stream;
 mod waiting;
 
 use crate::capture::{CaptureError, Client};
@@ -12,8 +13,9 @@ use crate::clock::Limits;
 use crate::events::StreamEnded;
 use bytes::Bytes;
 use fixtures::recording::{Line, UserLine};
-use fixtures::scenario::Scenario;
+use fixtures::scenario::{Ending, Scenario};
 use person::Person;
+use std::pin::Pin;
 use std::time::Duration;
 
 /// What a performance leaves beside the tape.
@@ -72,8 +74,14 @@ pub enum Problem {
     },
 }
 
-/// Opens a gate of the scripted model, wherever that model is.
-pub type OpenGate<'a> = &'a (dyn Fn(&str) + Send + Sync);
+/// What happens behind a performance at the person's word.
+pub trait Backstage: Sync {
+    /// Opens a gate of the scripted model, wherever that model is.
+    fn open_gate(&self, name: &str);
+
+    /// Has the server ended, and started again at its address; or says why not.
+    fn restart(&self, ending: Ending) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>>;
+}
 
 /// Performs the person's steps of `scenario` and keeps everything on the client's tape.
 ///
@@ -86,13 +94,13 @@ pub async fn perform(
     workspace: &str,
     client: &Client,
     limits: &Limits,
-    open_gate: OpenGate<'_>,
+    backstage: &dyn Backstage,
 ) -> Result<Performed, DriveError> {
     let at = |place: &str| {
         let place = place.to_owned();
         move |problem| DriveError { place, problem }
     };
-    let arrived = Person::arrive(workspace, client, limits, open_gate).await;
+    let arrived = Person::arrive(workspace, client, limits, backstage).await;
     let (mut person, doc) = arrived.map_err(at("before the first step"))?;
     for (index, step) in scenario.user.steps.iter().enumerate() {
         let number = index + 1;

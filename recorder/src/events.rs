@@ -127,6 +127,19 @@ impl EventStream {
         }
     }
 
+    /// The id of the last event that has one.
+    #[must_use]
+    pub fn last_id(&self) -> Option<String> {
+        let state = self.shared.lock();
+        state.events.iter().rev().find_map(|event| Some(event.get("id")?.as_str()?.to_owned()))
+    }
+
+    /// Closes the connection; what has come stays.
+    pub fn close(&self) {
+        end(&self.shared, &self.tape, self.exchange, HowEnded::ClosedByClient);
+        self.reader.abort();
+    }
+
     /// Waits until the stream has ended, and says why.
     pub async fn ended(&self) -> HowEnded {
         match self.wait_for(usize::MAX, |_| false).await {
@@ -138,8 +151,7 @@ impl EventStream {
 
 impl Drop for EventStream {
     fn drop(&mut self) {
-        end(&self.shared, &self.tape, self.exchange, HowEnded::ClosedByClient);
-        self.reader.abort();
+        self.close();
     }
 }
 

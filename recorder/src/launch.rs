@@ -9,6 +9,7 @@ use crate::process::{ProcessGroup, Stopped, gated};
 use crate::sandbox::{HOME_FOLDERS, Sandbox};
 use crate::server_log::{ServerLog, without_secrets};
 use fixtures::ServerKind;
+use fixtures::scenario::Ending;
 use serde_json::{Map, Value, json};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -118,6 +119,26 @@ impl Server {
     #[must_use]
     pub fn credentials(&self) -> &Credentials {
         &self.credentials
+    }
+
+    /// Ends it by this signal, and starts it again at the same address.
+    pub async fn restart(
+        mut self,
+        ending: Ending,
+        spec: &LaunchSpec,
+        sandbox: &Sandbox,
+        limits: &Limits,
+    ) -> Result<Self, LaunchError> {
+        let port = self.url.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        let port = port.map_or_else(free_port, Ok)?;
+        match ending {
+            Ending::Term => drop(self.stop(limits).await?),
+            Ending::Kill => {
+                let killed = self.group.kill().await;
+                killed.map_err(|source| LaunchError::Stop { url: self.url, source })?;
+            }
+        }
+        Self::launch_on(port, spec, sandbox, limits).await
     }
 
     /// Asks it to end; after [`Limits::stop`] it and its children are ended.

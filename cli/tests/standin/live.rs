@@ -72,9 +72,7 @@ async fn a_client_through_the_proxy_is_recorded_as_without_it_and_the_recording_
         let scenario = catalog::scenario(SCENARIO).unwrap();
         let client = Client::new(url, stage.credentials.clone(), Tape::new()).unwrap();
         let limits = stand_in_limits();
-        recorder::perform(&scenario, &stage.workspace, &client, &limits, &|gate| stage.open_gate(gate))
-            .await
-            .unwrap();
+        recorder::perform(&scenario, &stage.workspace, &client, &limits, &stage).await.unwrap();
         let (said, code) = recorder.end(signal);
         assert_eq!(code, Some(0), "{said}");
         let version = server.pinned_version();

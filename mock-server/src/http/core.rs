@@ -1,5 +1,6 @@
 //! One performer behind all lanes: takes requests one at a time, and hands out what follows from them.
 
+mod running;
 mod settling;
 
 use super::auth::Access;
@@ -9,24 +10,26 @@ use crate::clock::Clock;
 use crate::doc::Operations;
 use crate::fault::ArmedPlan;
 use crate::journal::Journal;
-use crate::model::{ModelNews, RemoteModel, Report};
+use crate::model::{RemoteModel, Report};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
+use crate::shell;
 use crate::stream::body::Connection;
 use crate::stream::bus::Bus;
 use crate::verify::Strays;
-use crate::world::{ApiRequest, Page, ShellLine, ShellNews, Ticket};
-use crate::{fetch, shell};
+use crate::world::{ApiRequest, Ticket};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, header};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Body, Line, Request, Response};
 use fixtures::redact::keep_header;
+use fixtures::scenario::Ending;
+use running::AllRunning;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 
 /// The headers of an event stream, as the real servers send them.
 const STREAM_HEADERS: &[(&str, &str)] = &[
@@ -67,8 +70,7 @@ struct Inner {
     waiting: HashMap<Ticket, Waiting>,
     /// What is sent a moment after a failure has been answered.
     held_back: Vec<Act>,
-    /// What runs for the performer, by its number.
-    running: HashMap<u64, Running>,
+    running: AllRunning,
 }
 
 /// A request without an answer yet.
@@ -79,15 +81,6 @@ struct Waiting {
     /// Its answer comes a moment after what happened last.
     ends_with_a_turn: bool,
     sender: oneshot::Sender<Answer>,
-}
-
-/// A shell line, a page, or a model that answers; who forgets it ends it.
-struct Running(JoinHandle<()>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// What a request gets.
@@ -106,7 +99,7 @@ impl Core {
         faults: ArmedPlan,
         model: Option<RemoteModel>,
     ) -> Self {
-        let (bus, waiting, running) = (Bus::default(), HashMap::new(), HashMap::new());
+        let (bus, waiting, running) = (Bus::default(), HashMap::new(), AllRunning::default());
         let inner = Inner { performer, bus, waiting, held_back: Vec::new(), running };
         Self {
             clock,
@@ -173,6 +166,13 @@ impl Core {
         self.act_all(&mut inner, acts);
     }
 
+    /// The server ends, and starts again over what it has kept. Whoever waits for an answer gets none.
+    pub(crate) fn restart(self: &Arc<Self>, ending: Ending) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let acts = inner.performer.restart(ending, &|| self.clock.now_ms());
+        self.act_all(&mut inner, acts);
+    }
+
     /// Does all, in order. Where time leaps, what it leaps to follows at once, the earliest first.
     fn act_all(self: &Arc<Self>, inner: &mut Inner, acts: Vec<Act>) {
         let mut due = BTreeSet::new();
@@ -187,12 +187,24 @@ impl Core {
                     Act::WakeAt(at_ms, number) if self.clock.is_logical() => {
                         due.insert((at_ms, number));
                     }
+                    Act::EndRun(number) => {
+                        due.retain(|(_, of)| *of != number);
+                        self.act(inner, act);
+                    }
                     act => self.act(inner, act),
                 }
             }
             if let Some((number, news)) = lines.pop_front() {
                 acts = inner.performer.shell_says(number, news, &|| self.clock.now_ms());
                 continue;
+            }
+            if self.clock.is_logical() {
+                // What programs say in that time is heard first.
+                let leap = due.first().map_or(Duration::ZERO, |(at_ms, _)| self.clock.until(*at_ms));
+                if let Some((number, news)) = inner.running.told_within(leap) {
+                    acts = inner.performer.program_says(number, news, &|| self.clock.now_ms());
+                    continue;
+                }
             }
             let Some((at_ms, number)) = due.pop_first() else { return };
             self.clock.leap_to(at_ms);
@@ -211,35 +223,14 @@ impl Core {
                     }
                 });
             }
-            Act::Run(number, line) => {
-                let running = Running(tokio::spawn(self.clone().run(number, line)));
-                inner.running.insert(number, running);
+            Act::Run(..) | Act::Ask(..) | Act::Fetch(..) | Act::Start(..) | Act::EndRun(_) => {
+                self.begin(inner, act)
             }
-            Act::Ask(number, request) => {
-                let Some(model) = self.model.clone() else { return };
-                let core = Arc::downgrade(self);
-                let answer = async move {
-                    let tell = |news: ModelNews| {
-                        if let Some(core) = core.upgrade() {
-                            core.model_says(number, news);
-                        }
-                    };
-                    model.answer(&request, tell).await;
-                };
-                inner.running.insert(number, Running(tokio::spawn(answer)));
-            }
-            Act::Fetch(number, wish) => {
-                let core = Arc::downgrade(self);
-                let fetching = tokio::spawn(async move {
-                    let got = fetch::fetch(wish).await;
-                    if let Some(core) = core.upgrade() {
-                        core.fetched(number, got);
-                    }
-                });
-                inner.running.insert(number, Running(fetching));
-            }
-            Act::EndRun(number) => {
-                inner.running.remove(&number);
+            Act::Tell(number, line) => inner.running.tell(number, line),
+            Act::HangUp { politely } => {
+                inner.running = AllRunning::default();
+                inner.waiting.clear();
+                inner.bus.let_all_go(!politely);
             }
             Act::Send(to, frame) => inner.bus.send(&to, &frame),
             Act::Close(to) => inner.bus.close(&to),
@@ -267,45 +258,6 @@ impl Core {
         }
     }
 
-    /// Ends what runs for the performer.
-    pub(crate) fn end_all(&self) {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).running.clear();
-    }
-
-    /// Who runs a line does not keep the stand-in alive.
-    fn run(self: Arc<Self>, number: u64, line: ShellLine) -> impl Future<Output = ()> + use<> {
-        let (core, clock) = (Arc::downgrade(&self), self.clock.clone());
-        async move {
-            let tell = |news: ShellNews| {
-                if let Some(core) = core.upgrade() {
-                    core.shell_says(number, news);
-                }
-            };
-            shell::run(line, &clock, tell).await;
-        }
-    }
-
-    fn shell_says(self: &Arc<Self>, number: u64, news: ShellNews) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        // Its end was asked for meanwhile.
-        if !inner.running.contains_key(&number) {
-            return;
-        }
-        if !matches!(news, ShellNews::Printed(_)) {
-            inner.running.remove(&number);
-        }
-        let acts = inner.performer.shell_says(number, news, &|| self.clock.now_ms());
-        self.act_all(&mut inner, acts);
-    }
-
-    fn fetched(self: &Arc<Self>, number: u64, got: Result<Page, String>) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if inner.running.remove(&number).is_some() {
-            let acts = inner.performer.fetched(number, got, &|| self.clock.now_ms());
-            self.act_all(&mut inner, acts);
-        }
-    }
-
     fn wake(self: &Arc<Self>, number: usize) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let acts = inner.performer.wake(number);
@@ -315,19 +267,6 @@ impl Core {
     fn wake_at(self: &Arc<Self>, number: u64) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let acts = inner.performer.wake_at(number, &|| self.clock.now_ms());
-        self.act_all(&mut inner, acts);
-    }
-
-    fn model_says(self: &Arc<Self>, number: u64, news: ModelNews) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        // Its end was asked for meanwhile.
-        if !inner.running.contains_key(&number) {
-            return;
-        }
-        if news.is_the_end() {
-            inner.running.remove(&number);
-        }
-        let acts = inner.performer.model_says(number, news, &|| self.clock.now_ms());
         self.act_all(&mut inner, acts);
     }
 

@@ -56,6 +56,8 @@ pub(super) static PROFILE: Profile = Profile {
     dismissal_completes: true,
     todos_before_running: false,
     shows_todo_changes: true,
+    says_goodbye: true,
+    servers_have_folders: false,
     quick_shell: false,
     describes_shell: true,
     other_name: Some(("build", "code")),

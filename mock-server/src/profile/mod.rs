@@ -113,6 +113,10 @@ pub struct Profile {
     pub todos_before_running: bool,
     /// Who writes that list is told what has changed in it.
     pub shows_todo_changes: bool,
+    /// Who is asked to end ends its turns first, and tells of it.
+    pub says_goodbye: bool,
+    /// A server of tools may be started in a folder of its own.
+    pub servers_have_folders: bool,
     /// From the second shell line on the person is asked before the call is told to run.
     pub quick_shell: bool,
     /// The question about a shell line, and its result, tell the agent's description of it; letters that could be

@@ -54,6 +54,8 @@ pub(super) static PROFILE: Profile = Profile {
     dismissal_completes: false,
     todos_before_running: true,
     shows_todo_changes: false,
+    says_goodbye: false,
+    servers_have_folders: true,
     quick_shell: true,
     describes_shell: false,
     other_name: None,

@@ -43,7 +43,7 @@ enum State {
 
 /// Why a body breaks off; what HTTP makes of it is a body without its last chunk.
 #[derive(Debug, thiserror::Error)]
-#[error("a fault cut the stream")]
+#[error("the stream was cut")]
 pub(crate) struct Cut;
 
 impl Connection {
@@ -80,6 +80,9 @@ impl Connection {
                 () = waits(&clock, heartbeat_of(self.stream)) => Some(self.core.heartbeat(self.stream)),
             };
             let Some(frame) = frame else {
+                if self.frames.breaks() {
+                    return Some(Err(self.break_off().await));
+                }
                 // The server let this subscriber go.
                 self.end(HowEnded::ClosedByServer);
                 return None;

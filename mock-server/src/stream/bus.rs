@@ -2,7 +2,7 @@
 
 use crate::performer::{Audience, Frame};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 
 /// How many frames, and of how many bytes, may wait for one subscriber. One that reads no more is let go when they are
@@ -21,6 +21,7 @@ struct Subscriber {
     audience: Audience,
     frames: mpsc::Sender<Frame>,
     waiting: Arc<AtomicUsize>,
+    breaks: Arc<AtomicBool>,
 }
 
 /// The frames of one subscriber, in order.
@@ -28,6 +29,7 @@ struct Subscriber {
 pub(crate) struct Frames {
     frames: mpsc::Receiver<Frame>,
     waiting: Arc<AtomicUsize>,
+    breaks: Arc<AtomicBool>,
 }
 
 impl Frames {
@@ -36,6 +38,11 @@ impl Frames {
         let frame = self.frames.recv().await?;
         self.waiting.fetch_sub(frame.bytes.len(), Ordering::Relaxed);
         Some(frame)
+    }
+
+    /// Does the connection break where the frames end?
+    pub(crate) fn breaks(&self) -> bool {
+        self.breaks.load(Ordering::Relaxed)
     }
 }
 
@@ -53,16 +60,24 @@ impl Bus {
     pub(crate) fn subscribe(&mut self, audience: Audience, hello: Frame) -> Frames {
         let (frames, receiver) = mpsc::channel(FRAMES_MAX);
         let waiting = Arc::new(AtomicUsize::new(0));
-        let subscriber = Subscriber { audience, frames, waiting: waiting.clone() };
+        let breaks = Arc::new(AtomicBool::new(false));
+        let subscriber = Subscriber { audience, frames, waiting: waiting.clone(), breaks: breaks.clone() };
         // The queue is empty, so there is room.
         let _ = subscriber.take(&hello);
         self.subscribers.push(subscriber);
-        Frames { frames: receiver, waiting }
+        Frames { frames: receiver, waiting, breaks }
     }
 
     /// Lets go those who hear exactly this; what they have not read yet still reaches them.
     pub(crate) fn close(&mut self, to: &Audience) {
         self.subscribers.retain(|subscriber| subscriber.audience != *to);
+    }
+
+    /// Lets all go; perhaps their connections break.
+    pub(crate) fn let_all_go(&mut self, breaks: bool) {
+        for subscriber in self.subscribers.drain(..) {
+            subscriber.breaks.store(breaks, Ordering::Relaxed);
+        }
     }
 
     /// Hands a frame to all who hear it, and forgets those who have left or have stopped reading.

@@ -199,6 +199,7 @@ impl World {
             self.waiting.remove(&id);
             self.outputs.push(Output::Drop(id));
         }
+        self.cancel_calls(session);
         for purpose in self.waiting.values_mut() {
             if let Purpose::JobSession(job) | Purpose::JobPrompt(job) = purpose
                 && job.session == session
@@ -257,7 +258,9 @@ impl Purpose {
             | Self::Shell(of, _)
             | Self::PersonLine(of)
             | Self::CallWritten(of, _) => of == session,
-            Self::RuleKept
+            Self::ToolServer
+            | Self::ToolPatience(..)
+            | Self::RuleKept
             | Self::OutputKept
             | Self::CutTree(_)
             | Self::CutChanges(_)

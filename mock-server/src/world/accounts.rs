@@ -3,6 +3,7 @@
 use super::routes::body_of;
 use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, World};
+use crate::target::unescaped;
 use serde_json::{Value, json};
 
 /// What of a key is kept; all else that a client sends is not.
@@ -16,13 +17,13 @@ impl World {
         if let Some(fields) = key.as_object_mut() {
             fields.retain(|name, _| KEPT.contains(&name.as_str()));
         }
-        self.keys.insert(provider.trim_end_matches('/').to_owned(), key);
+        self.keys.insert(unescaped(provider).trim_end_matches('/').to_owned(), key);
         self.keys_changed(request.ticket);
     }
 
     /// `DELETE /auth/{id}`: true for a key that nobody has given, too.
     pub(super) fn delete_key(&mut self, request: &ApiRequest, provider: &str) {
-        self.keys.shift_remove(provider);
+        self.keys.shift_remove(&unescaped(provider));
         self.keys_changed(request.ticket);
     }
 

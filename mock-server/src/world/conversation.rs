@@ -78,10 +78,12 @@ impl World {
         let who = self.who(session);
         let is_offered =
             |tool: &&&str| self.permissions.offers(&who, tool) && !self.is_switched_off(session, tool);
-        let tools = self.profile.tools.iter().filter(is_offered);
+        let served = self.served_tools(session);
+        let served: Vec<&str> = served.iter().map(String::as_str).collect();
+        let tools = self.profile.tools.iter().chain(&served).filter(is_offered);
         let form = self.wants_form(session).then_some(STRUCTURED);
         let mut offered: Vec<String> = tools.copied().chain(form).map(str::to_owned).collect();
-        if form.is_some() {
+        if form.is_some() || !served.is_empty() {
             offered.sort_by_key(|tool| tool.to_lowercase());
         }
         offered
@@ -224,7 +226,8 @@ fn spoken(part: &Value) -> &str {
 /// The stand-in's model reads text alone, as a model does of which its server knows nothing.
 fn untold_file(file: &Value) -> Value {
     let kind = if file["mime"] == "application/pdf" { "pdf" } else { "image" };
+    let named = file["filename"].as_str().map_or_else(|| kind.to_owned(), |name| format!("\"{name}\""));
     let text =
-        format!("ERROR: Cannot read {kind} (this model does not support {kind} input). Inform the user.");
+        format!("ERROR: Cannot read {named} (this model does not support {kind} input). Inform the user.");
     json!({"type": "text", "text": text})
 }

@@ -149,9 +149,7 @@ impl World {
 
     /// Ends an instance: its turns, its questions, and the streams of its events.
     pub(super) fn dispose(&mut self, directory: &str) {
-        if self.instances.remove(directory).is_none() {
-            return;
-        }
+        let Some(ended) = self.instances.remove(directory) else { return };
         self.has_old_files |= directory == self.config.directory;
         let here = self.sessions.values().filter(|session| session.directory == directory);
         let (here, busy): (Vec<_>, Vec<_>) =
@@ -165,6 +163,7 @@ impl World {
             self.permissions.forget(session);
             self.questions.retain(|open| open.session != *session);
         }
+        self.end_servers(directory, ended.servers);
         self.booted.remove(directory);
         self.booted_next.remove(directory);
         self.emit(directory, "server.instance.disposed", json!({"directory": directory}));

@@ -1,5 +1,6 @@
 //! The world's vocabulary: what happens to it, and what it does. Whoever drives a world speaks it.
 
+use super::mcp::{Program, ProgramNews};
 use super::surroundings::{PlaceFound, PlaceWish};
 use crate::model::{ChatRequest, Delta, Usage};
 use crate::project_files::ProjectFiles;
@@ -27,6 +28,13 @@ pub enum Input {
     Done(EffectId, EffectResult),
     /// A shell line that runs has something to tell.
     Shell(EffectId, ShellNews),
+    /// A program that was started has something to tell.
+    Program(EffectId, ProgramNews),
+    /// The server ends, asked to or not, and starts again.
+    Restart {
+        /// It is asked to.
+        is_asked: bool,
+    },
 }
 
 /// How the model's answer fails.
@@ -149,8 +157,15 @@ pub enum Output {
     SessionEvent(String, Value),
     /// Wants something done.
     Effect(EffectId, Effect),
+    /// Says a line to the program that an effect has started.
+    Tell(EffectId, String),
     /// Wants nothing of an effect any more: whatever it brings is dropped.
     Drop(EffectId),
+    /// Ends all streams, and drops all requests; impolitely, connections break.
+    HangUp {
+        /// What was sent before that still arrives.
+        politely: bool,
+    },
     /// Ends the streams that carry the events of this directory alone.
     Close(String),
 }
@@ -229,6 +244,8 @@ pub enum Effect {
     Fetch(PageWish),
     /// Run a shell line, and tell of it while it runs.
     Run(ShellLine),
+    /// Start a program, and tell what it says until it is dropped.
+    Start(Program),
     /// Make these files as they were in a snapshot; those that it does not have go.
     Restore {
         /// Each with the name of its snapshot; paths are relative to the folder. `None` is every file of the snapshot.

@@ -30,6 +30,7 @@
 //!   what is told beside.
 //! * `compaction` — a conversation is summed up; `subtask` — a prompt gives work to another agent.
 //! * `telling` — the envelopes of events. `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
+//! * `restart` — a server ends, and another one begins over what it has kept.
 //! * `start` — what a world starts with; `purpose` — what an effect's result is for.
 
 mod abort;
@@ -73,6 +74,7 @@ mod prompt;
 mod purpose;
 mod refusal;
 mod reminders;
+mod restart;
 mod revert;
 mod routes;
 mod rules;
@@ -104,6 +106,7 @@ pub use io::{
     Output, Page, PageWish, Refusal, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Sight,
     Subscription, Ticket,
 };
+pub use mcp::{Program, ProgramNews};
 use permission::Permissions;
 use purpose::Purpose;
 pub(crate) use rules::at_home;
@@ -134,6 +137,8 @@ pub struct World {
     agents: Arc<agents::Agents>,
     /// The directories that somebody has named.
     instances: instance::Instances,
+    /// The programs of their servers of tools.
+    links: BTreeMap<EffectId, mcp::Link>,
     /// What is remembered of each directory's project.
     memories: BTreeMap<String, memory::Memory>,
     /// The models that a person likes.
@@ -179,6 +184,7 @@ impl World {
             sessions: BTreeMap::new(),
             questions: Vec::new(),
             instances: instance::Instances::new(),
+            links: BTreeMap::new(),
             memories: BTreeMap::new(),
             favorites: json!([]),
             consents: next::Consents::default(),
@@ -206,6 +212,8 @@ impl World {
             Input::ModelFailed(effect, failure) => self.model_failed(effect, failure),
             Input::Done(effect, result) => self.effect_done(effect, result),
             Input::Shell(effect, news) => self.shell_told(effect, news),
+            Input::Restart { is_asked } => self.restart(is_asked),
+            Input::Program(effect, news) => self.program_told(effect, news),
         }
         std::mem::take(&mut self.outputs)
     }
@@ -233,6 +241,9 @@ impl World {
             (Purpose::CutTree(rest), EffectResult::Snapshot(tree)) => self.cut_tree(*rest, tree),
             (Purpose::CutChanges(rest), EffectResult::Changes(changes)) => self.cut_changes(*rest, &changes),
             (Purpose::Retry(session), EffectResult::Waited) => self.retry(&session),
+            (Purpose::ToolPatience(server, request), EffectResult::Waited) => {
+                self.patience_over(server, request);
+            }
             (Purpose::TaskStart(session, call), EffectResult::Yielded) => self.begin_task(&session, call),
             (Purpose::CallStart(session, call), EffectResult::Yielded) => self.begin_call(&session, call),
             (Purpose::AnswerEnd(session, message, finish), EffectResult::Yielded) => {
@@ -301,10 +312,16 @@ impl World {
     }
 
     fn effect(&mut self, purpose: Purpose, effect: Effect) {
+        self.named_effect(purpose, effect);
+    }
+
+    /// The same, for who wants to name it later.
+    fn named_effect(&mut self, purpose: Purpose, effect: Effect) -> EffectId {
         let id = self.next_effect;
         self.next_effect += 1;
         self.waiting.insert(id, purpose);
         self.outputs.push(Output::Effect(id, effect));
+        id
     }
 
     fn reply(&mut self, ticket: Ticket, status: u16, body: ReplyBody) {

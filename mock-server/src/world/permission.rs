@@ -44,8 +44,8 @@ pub(crate) struct Permissions {
 
 /// What a call wants to do.
 #[derive(Debug, Clone)]
-pub(crate) struct Wish {
-    pub(crate) permission: &'static str,
+pub(crate) struct Wish<'a> {
+    pub(crate) permission: &'a str,
     pub(crate) patterns: Vec<String>,
     pub(crate) metadata: Value,
     pub(crate) always: Vec<String>,
@@ -81,6 +81,13 @@ impl Permissions {
     /// Other agents, with other rules; what a person has allowed stays allowed.
     pub(crate) fn obey(&mut self, agents: Arc<Agents>) {
         self.agents = agents;
+    }
+
+    /// The server is another one. Gives the rules by which a person has allowed something for always.
+    pub(crate) fn start_again(&mut self) -> Vec<Rule> {
+        self.unasked.clear();
+        self.pending.clear();
+        std::mem::take(&mut self.kept)
     }
 
     fn rules_of(&self, agent: &str) -> &[Rule] {
@@ -144,7 +151,7 @@ impl Permissions {
         }
     }
 
-    fn judge(&self, who: &Who, wish: &Wish) -> Ruling {
+    fn judge(&self, who: &Who, wish: &Wish<'_>) -> Ruling {
         let mut asks = false;
         let mut allowed = None;
         for pattern in &wish.patterns {
@@ -184,7 +191,7 @@ impl Permissions {
     }
 
     /// What a call says of it that a strict agent may not do: the rule is not found, but made up.
-    fn approval_of_forbidden(&self, who: &Who, wish: &Wish) -> Value {
+    fn approval_of_forbidden(&self, who: &Who, wish: &Wish<'_>) -> Value {
         let pattern = wish.patterns.first().map_or("*", String::as_str);
         let is_same = |own: &&Rule| own.permission == wish.permission && own.pattern == pattern;
         let source = self.rules_of(&who.agent).iter().find(is_same).map_or(Source::Agent, |own| own.source);
@@ -259,7 +266,7 @@ impl World {
     }
 
     /// Lets a call go on, forbids it, or asks first.
-    pub(crate) fn ask_or_allow(&mut self, session: &str, call: usize, wish: &Wish) {
+    pub(crate) fn ask_or_allow(&mut self, session: &str, call: usize, wish: &Wish<'_>) {
         let who = self.who(session);
         match self.permissions.judge(&who, wish) {
             Ruling::Allowed(rule) => {
@@ -306,7 +313,7 @@ impl World {
     }
 
     /// What the rules say, in words.
-    pub(crate) fn judge(&self, session: &str, wish: &Wish) -> Verdict {
+    pub(crate) fn judge(&self, session: &str, wish: &Wish<'_>) -> Verdict {
         let who = self.who(session);
         match self.permissions.judge(&who, wish) {
             Ruling::Allowed(_) => Verdict::Allowed,
@@ -321,7 +328,7 @@ impl World {
     }
 
     /// Asks whether the agent goes in circles.
-    pub(crate) fn ask_about_circles(&mut self, session: &str, message: &str, wish: &Wish) {
+    pub(crate) fn ask_about_circles(&mut self, session: &str, message: &str, wish: &Wish<'_>) {
         let id = self.ids.ascending("per", self.now_ms);
         let wire = json!({
             "id": id, "sessionID": session, "permission": wish.permission, "patterns": wish.patterns,

@@ -6,7 +6,6 @@ use super::run::Run;
 use super::session::Message;
 use super::tokens::Tokens;
 use super::{ApiRequest, Effect, Purpose, ShellEnd, ShellLine, ShellNews, World};
-use crate::profile::BootTiming;
 use serde_json::{Value, json};
 
 /// The line while it runs.
@@ -37,7 +36,6 @@ impl World {
         let (agent, command) = (word("agent"), word("command"));
         let Some(directory) = self.sessions.get(id).map(|owner| owner.directory.clone()) else { return };
         self.emit_status(id, "busy");
-        self.boot(&directory, BootTiming::AtPrompt);
         self.forget_reverted(id);
         if self.is_nobody(id, &agent) {
             self.emit_idle(id);

@@ -1,6 +1,6 @@
 //! What the world waits for: each effect has a purpose, by which its result finds the part of the world that asked for it.
 
-use super::{ApiRequest, Ticket, abort, command, letter, revert, summary, surroundings, tools};
+use super::{ApiRequest, EffectId, Ticket, abort, command, letter, revert, summary, surroundings, tools};
 
 /// What an effect's result is for.
 #[derive(Debug)]
@@ -33,6 +33,10 @@ pub(super) enum Purpose {
     CallLooked(String, usize),
     /// `tools`: the page that a call wants.
     CallFetched(String, usize),
+    /// `mcp`: the program of a server of tools.
+    ToolServer,
+    /// `mcp`: the patience of whoever asked this of this program is over.
+    ToolPatience(EffectId, u64),
     /// `tools`: the shell line of a call.
     Shell(String, usize),
     /// `tools`: the file that a call changes.

@@ -17,7 +17,9 @@ pub struct WorldConfig {
     pub home: String,
     /// The server's configuration, in the server's own words: what stands over the files of the workspace.
     pub said: Map<String, Value>,
-    /// The same, with what these files say under it.
+    /// What stands under all of that: what the server has kept of a person's answers.
+    pub kept: Map<String, Value>,
+    /// What is said, with what these files and that say under it.
     pub config: Map<String, Value>,
     /// The skills that lie in the workspace.
     pub skills: Vec<Skill>,
@@ -28,7 +30,8 @@ pub struct WorldConfig {
 impl WorldConfig {
     /// The files of the workspace say this.
     pub(crate) fn learn(&mut self, files: &ProjectFiles) {
-        self.config.clone_from(&files.settings);
+        self.config.clone_from(&self.kept);
+        merge_settings(&mut self.config, &Value::Object(files.settings.clone()));
         merge_settings(&mut self.config, &Value::Object(self.said.clone()));
         self.skills.clone_from(&files.skills);
     }

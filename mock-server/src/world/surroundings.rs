@@ -1,8 +1,8 @@
-//! What the world asks of the machine around its sessions, and what it is told: the vocabulary of reads over REST, of
-//! programs that could be started, and of what a server keeps in its home.
+//! What the world asks of the machine around its sessions, and what it is told: the vocabulary of reads over REST and
+//! of what a server keeps in its home.
 
 use super::{EffectResult, FileChange, Purpose, World};
-use super::{config, files, mcp, vcs};
+use super::{config, files, vcs};
 
 /// Something about the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +25,6 @@ pub enum PlaceWish {
     },
     /// What has changed since the commit with which the workspace began.
     SinceCommit,
-    /// Which of these programs could be started: a name is looked for on the `PATH`.
-    Programs(Vec<String>),
     /// The shells that the machine offers.
     Shells,
     /// Keep a text in the server's home, for its owner alone.
@@ -56,8 +54,6 @@ pub enum PlaceFound {
     Names(Vec<String>),
     /// The changes, sorted by path.
     Changes(Vec<FileChange>),
-    /// Those that could be started.
-    Programs(Vec<String>),
     /// The shells' paths, in order.
     Shells(Vec<String>),
     /// It is kept, or not.
@@ -95,8 +91,6 @@ pub(super) enum PlaceAsk {
     Changes(vcs::Question),
     /// `vcs`: somebody asks for the branch of a folder.
     Branch(super::Ticket),
-    /// `mcp`: servers are told apart by their programs.
-    Programs(mcp::Start),
     /// `config`: a setting is kept, and the request answered.
     Setting(config::Change),
     /// `apart`: somebody asks for the shells.
@@ -120,7 +114,6 @@ impl World {
             (PlaceAsk::Branch(ticket), PlaceFound::Browsed(browsed)) => {
                 self.tell_branch(ticket, !matches!(browsed, Browsed::Nothing));
             }
-            (PlaceAsk::Programs(start), PlaceFound::Programs(there)) => self.servers_started(start, &there),
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),
             (PlaceAsk::Nobody, _) => {}

@@ -132,6 +132,13 @@ impl World {
     pub(crate) fn ask_model(&mut self, session: &str) {
         self.emit_status(session, "busy");
         self.settle_sandbox(session);
+        if !self.waits_for_servers(session) {
+            self.ask_offering(session);
+        }
+    }
+
+    /// Asks the model, with the tools that there are now.
+    pub(crate) fn ask_offering(&mut self, session: &str) {
         let request = self.turn_request(session);
         self.effect(Purpose::Answer(session.to_owned()), Effect::AskModel(request));
     }

@@ -13,3 +13,4 @@ mod outside;
 mod questions;
 mod shell;
 mod stage;
+mod tool_servers;

@@ -1,12 +1,12 @@
 //! The person at work: one step after the other, in one session or several.
 
-use super::waiting::{accepted, ask, awaited, quiet, quiet_from_now, shown, subscribe, timed};
-use super::{OpenGate, Problem};
+use super::stream::listen;
+use super::waiting::{accepted, ask, awaited, quiet, quiet_from_now, shown, timed};
+use super::{Backstage, Problem};
 use crate::capture::{Client, Method};
 use crate::clock::{self, Limits};
 use crate::events::{EventStream, kind, property};
 use bytes::Bytes;
-use fixtures::fault_plan::StreamName;
 use fixtures::scenario::{MAIN_SESSION, PermissionAnswer, PromptRoute, UserAct, UserStep, WaitFor};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,17 +16,17 @@ use tokio::task::{JoinError, JoinSet};
 pub(super) struct Person<'a> {
     pub(super) client: &'a Client,
     pub(super) limits: &'a Limits,
-    open_gate: OpenGate<'a>,
-    events: EventStream,
-    global_events: EventStream,
+    pub(super) backstage: &'a dyn Backstage,
+    pub(super) events: EventStream,
+    pub(super) global_events: EventStream,
     /// In the order of their creation; the main one first.
     pub(super) sessions: Vec<Session>,
     /// Prompts whose answer is awaited, each with the place of its session.
     pub(super) prompts: JoinSet<Answered>,
     /// The questions that the person has answered, and those that were settled otherwise.
-    settled: BTreeSet<String>,
+    pub(super) settled: BTreeSet<String>,
     /// Every event before this place has been awaited or is older than one that was.
-    awaited_from: usize,
+    pub(super) awaited_from: usize,
     /// What the person has saved of answers and events, by its word.
     pub(super) saved: BTreeMap<String, String>,
     /// The folder in which the agent works.
@@ -38,7 +38,7 @@ pub(super) struct Session {
     pub(super) name: String,
     pub(super) id: String,
     /// How many events had come at the latest prompt.
-    prompted_at: usize,
+    pub(super) prompted_at: usize,
     /// How many prompts wait for their answer.
     pub(super) unanswered: usize,
 }
@@ -67,14 +67,9 @@ impl<'a> Person<'a> {
         workspace: &str,
         client: &'a Client,
         limits: &'a Limits,
-        open_gate: OpenGate<'a>,
+        backstage: &'a dyn Backstage,
     ) -> Result<(Self, Bytes), Problem> {
-        let events = subscribe(client, limits, StreamName::Event).await?;
-        let global_events = subscribe(client, limits, StreamName::GlobalEvent).await?;
-        for stream in [&events, &global_events] {
-            let connected = stream.wait_for(0, |event| kind(event) == "server.connected");
-            awaited("server.connected", limits.exchange, connected).await?;
-        }
+        let (events, global_events) = listen(client, limits, None).await?;
         quiet(&events, &global_events, limits.boot_quiet, limits.boot).await?;
         let doc = client.exchange_apart(Method::GET, "/doc", "");
         let doc = timed("the answer to GET /doc", limits.exchange, doc).await??;
@@ -86,7 +81,7 @@ impl<'a> Person<'a> {
         let mut person = Self {
             client,
             limits,
-            open_gate,
+            backstage,
             events,
             global_events,
             sessions: Vec::new(),
@@ -131,9 +126,14 @@ impl<'a> Person<'a> {
                 let path = format!("/session/{}/abort", self.sessions[at].id);
                 self.post(&path, None).await
             }
+            UserAct::Reconnect => {
+                let last = self.events.last_id();
+                self.reconnect(last.as_deref()).await
+            }
+            UserAct::Restart(ending) => self.restart(*ending).await,
             UserAct::Request(request) => self.request(step.session(), request).await,
             UserAct::OpenGate(name) => {
-                (self.open_gate)(name);
+                self.backstage.open_gate(name);
                 Ok(())
             }
             UserAct::WaitFor(WaitFor::Idle) => self.wait_for_idle(step.session()).await,

@@ -8,6 +8,17 @@ use crate::testing::scenario;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
+/// Nobody is behind these performances.
+struct Nobody;
+
+impl Backstage for Nobody {
+    fn open_gate(&self, _: &str) {}
+
+    fn restart(&self, _: Ending) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        Box::pin(async { Err("nobody can".to_owned()) })
+    }
+}
+
 /// How the server behaves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Server {
@@ -135,7 +146,7 @@ async fn performed(server: Server) -> (Result<Performed, DriveError>, Vec<Line>)
         Server::NeverConnects => Limits { exchange: Duration::from_millis(500), ..limits() },
         _ => limits(),
     };
-    (perform(&scenario(), "/tmp/w", &client, &limits, &|_| {}).await, tape.lines())
+    (perform(&scenario(), "/tmp/w", &client, &limits, &Nobody).await, tape.lines())
 }
 
 /// What was done, in order; the chunks of the streams are left out, since two connections race.

@@ -4,19 +4,9 @@ use super::Problem;
 use crate::capture::{Client, Method, Reply};
 use crate::clock::{self, Limits};
 use crate::events::{EventStream, StreamEnded};
-use fixtures::fault_plan::StreamName;
 use fixtures::redact::clean;
 use serde_json::Value;
 use std::time::Duration;
-
-pub(super) async fn subscribe(
-    client: &Client,
-    limits: &Limits,
-    stream: StreamName,
-) -> Result<EventStream, Problem> {
-    let what = format!("the head of {}", stream.path());
-    Ok(timed(&what, limits.exchange, client.subscribe(stream, "")).await??)
-}
 
 /// An exchange that does not wait for the agent.
 pub(super) async fn ask(

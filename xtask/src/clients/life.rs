@@ -2,6 +2,7 @@
 
 use fixtures::ServerKind;
 use harness::stage::Stage;
+use recorder::drive::Backstage as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::Write as _;

@@ -31,6 +31,7 @@ impl Person {
             project: "global".to_owned(),
             home: root.clone(),
             said: scenario.workspace.config.clone(),
+            kept: serde_json::Map::new(),
             config: scenario.workspace.config.clone(),
             skills: Vec::new(),
             runs_shell: false,

@@ -48,7 +48,7 @@ impl Core {
             _ => false,
         };
         // Whose stream begins or ends hears in order what comes before.
-        let moves_streams = |act: &Act| matches!(act, Act::Open(..) | Act::Close(_));
+        let moves_streams = |act: &Act| matches!(act, Act::Open(..) | Act::Close(_) | Act::HangUp { .. });
         if self.clock.is_logical() || acts.iter().any(moves_streams) || !acts.iter().any(fails) {
             now.extend(acts);
             return now;

@@ -34,7 +34,7 @@ impl World {
             "edit" | "write" => {
                 self.folder_to_leave_for(session, call).map(|folder| ("external_directory", folder))
             }
-            _ => None,
+            tool => self.server_of(session, tool).map(|_| (tool, "*".to_owned())),
         };
         let who = self.who(session);
         self.profile.quick_shell

@@ -11,23 +11,36 @@ pub(crate) struct Completed {
     pub(crate) title: String,
     pub(crate) metadata: Value,
     pub(crate) only_told: Value,
-    /// Files that belong to the output: each its kind and its bytes.
-    pub(crate) attachments: Vec<(Cow<'static, str>, Vec<u8>)>,
+    /// Files that belong to the output.
+    pub(crate) attachments: Vec<Attachment>,
+}
+
+/// A file that belongs to an output.
+#[derive(Debug, Clone)]
+pub(crate) struct Attachment {
+    pub(crate) kind: Cow<'static, str>,
+    pub(crate) content: Vec<u8>,
+    /// What it is called, if anything.
+    pub(crate) name: Option<String>,
 }
 
 impl Completed {
     /// With a file that goes to the model as it is, and the words for it.
     pub(super) fn showing(mut self, told: &str, kind: Cow<'static, str>, content: &[u8]) -> Self {
         self.output = told.to_owned();
-        self.attachments.push((kind, content.to_vec()));
+        self.attach(kind, content.to_vec(), None);
         self
+    }
+
+    pub(super) fn attach(&mut self, kind: Cow<'static, str>, content: Vec<u8>, name: Option<String>) {
+        self.attachments.push(Attachment { kind, content, name });
     }
 
     /// What only calls itself an image goes to nobody.
     pub(super) fn omit_mere_names(&mut self) {
         let before = self.attachments.len();
         self.attachments
-            .retain(|(kind, content)| !kind.starts_with("image/") || read::is_sound(kind, content));
+            .retain(|file| !file.kind.starts_with("image/") || read::is_sound(&file.kind, &file.content));
         if self.attachments.len() < before {
             self.output.push_str("\n\n[1 image omitted: could not be resized below the image size limit.]");
         }

@@ -14,6 +14,7 @@ pub(in crate::world) mod place;
 mod question;
 mod read;
 mod search;
+mod served;
 mod skill;
 mod task;
 mod todos;
@@ -26,13 +27,12 @@ use super::structured::STRUCTURED;
 use super::{Found, World, session::merge};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-pub(crate) use completed::Completed;
+pub(crate) use completed::{Attachment, Completed};
 use outside::Kind;
 use place::{Place, inside, relative, resolved};
 pub(crate) use question::OpenQuestion;
 use serde_json::{Value, json};
 pub use skill::Skill;
-use std::borrow::Cow;
 pub(super) use task::resumable;
 pub(crate) use write::WritePlan;
 
@@ -57,6 +57,8 @@ pub(crate) enum Plan {
     Fetch(webfetch::FetchPlan),
     /// Look for files or lines.
     Search(Box<search::SearchPlan>),
+    /// Pass it on to a server of tools.
+    Served(served::ServedPlan),
     /// Load instructions.
     Skill(Box<skill::SkillPlan>),
     /// Write down what is to be done.
@@ -82,6 +84,10 @@ impl World {
             STRUCTURED => self.take_structured(session, call),
             "skill" => self.start_skill(session, call),
             other => {
+                let other = other.to_owned();
+                if let Some(plan) = self.served_plan(session, &other) {
+                    return self.start_served(session, call, &other, plan);
+                }
                 let known = "bash, edit, glob, grep, question, read, skill, task, todowrite, webfetch, write";
                 let message =
                     format!("standin does not perform the tool '{other}' yet; it performs: {known}");
@@ -110,6 +116,7 @@ impl World {
             Plan::Read(plan) => self.read(session, call, *plan),
             Plan::Search(plan) => self.search(session, call, &plan),
             Plan::Fetch(plan) => self.fetch(session, call, plan),
+            Plan::Served(plan) => self.pass_on(session, call, &plan),
             Plan::Task(_) => self.give_task(session, call),
             Plan::Write(plan) => self.write(session, call, &plan),
             Plan::Leave(plan) => self.leave(session, call, *plan),
@@ -138,6 +145,7 @@ impl World {
                     | Plan::Todos(_)
                     | Plan::Shell(_)
                     | Plan::Task(_)
+                    | Plan::Served(_)
                     | Plan::Fetch(_),
                 )
                 | None,
@@ -294,12 +302,18 @@ impl World {
         self.call_done(session, call);
     }
 
-    fn attached(&mut self, session: &str, call: usize, files: &[(Cow<'static, str>, Vec<u8>)]) -> Vec<Value> {
+    fn attached(&mut self, session: &str, call: usize, files: &[Attachment]) -> Vec<Value> {
         let message = self.call_part(session, call).map(|(message, _)| message).unwrap_or_default();
-        let of_file = |(kind, bytes): &(Cow<'static, str>, Vec<u8>)| {
-            let url = format!("data:{kind};base64,{}", STANDARD.encode(bytes));
+        let of_file = |file: &Attachment| {
+            let url = format!("data:{};base64,{}", file.kind, STANDARD.encode(&file.content));
             let id = self.ids.ascending("prt", self.now_ms);
-            json!({"type": "file", "mime": kind, "url": url, "id": id, "sessionID": session, "messageID": message})
+            let mut told = json!({
+                "type": "file", "mime": file.kind, "url": url, "id": id, "sessionID": session, "messageID": message,
+            });
+            if let Some(name) = &file.name {
+                told["filename"] = json!(name);
+            }
+            told
         };
         files.iter().map(of_file).collect()
     }

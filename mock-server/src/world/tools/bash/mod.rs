@@ -24,7 +24,7 @@ pub(crate) struct ShellPlan {
     directory: String,
     timeout_ms: u64,
     /// What is still to be asked, in order.
-    wishes: VecDeque<Wish>,
+    wishes: VecDeque<Wish<'static>>,
     /// What the person or a rule has allowed leads out of the workspace.
     leaves: bool,
     output: Output,
@@ -132,7 +132,13 @@ impl World {
         self.tell_running(session, call);
     }
 
-    fn wish_to_leave(&self, plan: &ShellPlan, parsed: &Line, folders: &[String], here: &str) -> Wish {
+    fn wish_to_leave(
+        &self,
+        plan: &ShellPlan,
+        parsed: &Line,
+        folders: &[String],
+        here: &str,
+    ) -> Wish<'static> {
         let patterns: Vec<String> =
             folders.iter().map(|folder| format!("{}/*", folder.trim_end_matches('/'))).collect();
         let mut metadata = self.shell_metadata(plan, plan.line.clone());
@@ -150,7 +156,7 @@ impl World {
     }
 
     /// `None` where the line runs no command that anybody is asked about.
-    fn wish_to_run(&self, plan: &ShellPlan, parsed: &Line) -> Option<Wish> {
+    fn wish_to_run(&self, plan: &ShellPlan, parsed: &Line) -> Option<Wish<'static>> {
         let (mut patterns, mut always) = (Vec::new(), Vec::new());
         let add = |list: &mut Vec<String>, text: String| {
             if !list.contains(&text) {
