@@ -219,6 +219,8 @@ impl Piece {
             .map_err(|source| PerformanceError::Io { doing: "start the scripted model", source })?;
         let mut options = Options::scenario(self.server, self.scenario.clone());
         options.model = Some(format!("{}/v1", model.url()));
+        // Gates alone decide what comes after what, however busy the machine is.
+        options.call_wait = Duration::from_secs(5);
         options.workspace = Some(root);
         options.allow_shell = true;
         self.by(options, Performer::StandIn, limits, &|name| gates.open(name)).await

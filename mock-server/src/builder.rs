@@ -2,7 +2,7 @@
 
 use crate::clock::ClockKind;
 use crate::journal::Memory;
-use crate::options::{Options, Play, StartError};
+use crate::options::{CALL_WAIT, Options, Play, StartError};
 use crate::replay::Pace;
 use crate::standin::{MAIN_LANE, StandIn};
 use fixtures::fault_plan::{FaultPlan, Place};
@@ -316,6 +316,7 @@ impl Builder {
             server: self.server,
             play: Play::Scenario(Box::new(scenario)),
             model: self.model,
+            call_wait: CALL_WAIT,
             password: self.password,
             workspace: self.workspace,
             port: self.port,

@@ -5,6 +5,8 @@
 
 mod asking;
 mod coming;
+#[cfg(test)]
+mod person;
 
 use crate::exhibits::Exhibits;
 use crate::frames::{COMMENT, frame, open, send, send_next};
@@ -41,8 +43,8 @@ pub struct Engine {
     read: BTreeMap<EffectId, Reading>,
     /// The answers of a remote model that are under way.
     answering: BTreeSet<EffectId>,
-    /// Calls that may begin when the answer that has them is over, or after a moment.
-    delayed: BTreeSet<EffectId>,
+    /// Calls that may begin when the answer that has them is over, or after a moment; each with its answer.
+    delayed: BTreeMap<EffectId, EffectId>,
     /// What the model has been asked and has not looked at yet.
     paused: BTreeMap<EffectId, ChatRequest>,
     /// Prompts with which it has not begun yet, and how many there have been.
@@ -55,17 +57,19 @@ pub struct Engine {
     next_listens: bool,
 }
 
-/// How long a call waits for the rest of the answer that it stands in. The real servers are about as slow to begin
-/// one, and a model that is near has said the rest by then, even on a busy machine.
-const BEGINNING_MS: u64 = 50;
-
 /// Who plays the agent's part.
 #[derive(Debug, Clone)]
 pub enum Mind {
     /// The scripted model, in this process.
     Script(Box<Script>),
-    /// The model at this address; whoever drives the engine asks it.
-    Remote(String),
+    /// The model at this address; whoever drives the engine asks it. A call begins when the answer that it stands in
+    /// is over, or after so long.
+    Remote {
+        /// Its address.
+        url: String,
+        /// How long a call waits.
+        call_wait_ms: u64,
+    },
 }
 
 /// What a release answers byte for byte.
@@ -102,7 +106,7 @@ impl Engine {
             held: Vec::new(),
             read: BTreeMap::new(),
             answering: BTreeSet::new(),
-            delayed: BTreeSet::new(),
+            delayed: BTreeMap::new(),
             paused: BTreeMap::new(),
             coming: BTreeMap::new(),
             prompts: 0,
@@ -177,12 +181,15 @@ impl Engine {
             Effect::Study { path } => EffectResult::Studied(Box::new(self.workspace.study(&path))),
             Effect::Search { path } => EffectResult::Read(self.workspace.search(&path)),
             Effect::Write { path, content } => EffectResult::Written(self.workspace.write(&path, &content)),
-            Effect::Yield if !self.answering.is_empty() => {
-                self.delayed.insert(id);
-                acts.push(Act::WakeAt(now_ms + BEGINNING_MS, id));
-                return;
-            }
             Effect::Restore { files } => EffectResult::Written(self.workspace.restore(&files)),
+            Effect::Begin { within } => match self.mind {
+                Mind::Remote { call_wait_ms, .. } if self.answering.contains(&within) => {
+                    self.delayed.insert(id, within);
+                    acts.push(Act::WakeAt(now_ms + call_wait_ms, id));
+                    return;
+                }
+                _ => EffectResult::Yielded,
+            },
             Effect::Yield => EffectResult::Yielded,
         };
         queue.push_back(Input::Done(id, result));
@@ -303,7 +310,7 @@ impl Performer for Engine {
     fn report(&self) -> Report {
         match &self.mind {
             Mind::Script(script) => script.report(),
-            Mind::Remote(_) => Report::default(),
+            Mind::Remote { .. } => Report::default(),
         }
     }
 
@@ -312,7 +319,8 @@ impl Performer for Engine {
             return acts;
         }
         // A call that has begun meanwhile is known to the world no more under this number.
-        let result = if self.delayed.remove(&effect) { EffectResult::Yielded } else { EffectResult::Waited };
+        let result =
+            if self.delayed.remove(&effect).is_some() { EffectResult::Yielded } else { EffectResult::Waited };
         self.settle(VecDeque::from([Input::Done(effect, result)]), now)
     }
 
@@ -329,8 +337,8 @@ impl Performer for Engine {
         let mut queue = VecDeque::from([input(effect, news)]);
         if is_the_end {
             self.answering.remove(&effect);
-            let begin = |id| Input::Done(id, EffectResult::Yielded);
-            queue.extend(std::mem::take(&mut self.delayed).into_iter().map(begin));
+            let begun = self.delayed.extract_if(.., |_, answer| *answer == effect);
+            queue.extend(begun.map(|(call, _)| Input::Done(call, EffectResult::Yielded)));
         }
         self.settle(queue, now)
     }
@@ -349,13 +357,6 @@ impl Performer for Engine {
             }
         }
     }
-}
-
-/// What breaks off before anything else has to be waited for is never sent over HTTP.
-fn breaks_off_unsent(beats: &[Beat]) -> bool {
-    let waits = |beat: &Beat| matches!(beat, Beat::Gate(_));
-    let is_broken = matches!(beats.last(), Some(Beat::BreakOff(BreakOff::Truncated | BreakOff::Reset)));
-    is_broken && !beats.iter().any(waits)
 }
 
 fn input(effect: EffectId, news: ModelNews) -> Input {

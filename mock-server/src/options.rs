@@ -20,6 +20,8 @@ pub struct Options {
     pub play: Play,
     /// The address of a model that plays the agent's part in place of the scenario's, as `http://127.0.0.1:8000/v1`.
     pub model: Option<String>,
+    /// So long a call waits for the rest of the answer in which a model at an address wants it.
+    pub call_wait: Duration,
     /// The password; without one the server is open.
     pub password: Option<String>,
     /// The agent's folder; a fresh one with the scenario's files when absent.
@@ -51,6 +53,10 @@ pub struct Options {
 /// model leaves them the time.
 pub const MODEL_PAUSE: Duration = Duration::from_millis(80);
 
+/// How long a call waits for the rest of its answer. The real servers are about as slow to begin one, and a model that
+/// is near has said the rest by then.
+pub(crate) const CALL_WAIT: Duration = Duration::from_millis(50);
+
 /// What a stand-in plays.
 #[derive(Debug, Clone)]
 pub enum Play {
@@ -78,6 +84,7 @@ impl Options {
             server,
             play,
             model: None,
+            call_wait: CALL_WAIT,
             password: None,
             workspace: None,
             port: 0,

@@ -29,6 +29,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -323,18 +324,22 @@ fn performer(
             let script = Script::new(scenario.as_ref().clone(), root.clone()).with_pages_at(pages_url);
             Mind::Script(Box::new(script))
         }
-        Some(url) => Mind::Remote(url.clone()),
+        Some(url) => Mind::Remote { url: url.clone(), call_wait_ms: in_ms(options.call_wait) },
     };
     let release = profile.server.release();
     let exhibits = Exhibits::of(profile.server, &config);
     let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
     let pause_ms = match options.clock {
         ClockKind::Logical => 0,
-        _ => u64::try_from(options.model_pause.as_millis()).unwrap_or(u64::MAX),
+        _ => in_ms(options.model_pause),
     };
     let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home);
     let engine = engine.with_model_pause(pause_ms);
     Ok((Box::new(engine), root, folder.into_iter().chain(home_folder).collect()))
+}
+
+fn in_ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A folder with a workspace and a home; the id of the workspace's commit.

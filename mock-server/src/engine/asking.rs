@@ -1,9 +1,10 @@
 //! The model is asked: a script of this process, or one at an address.
 
-use super::{Engine, Mind, breaks_off_unsent};
-use crate::model::{ChatRequest, Delta, Reply};
+use super::{Engine, Mind};
+use crate::model::{Beat, ChatRequest, Delta, Reply};
 use crate::performer::Act;
 use crate::world::{EffectId, Input, ModelFailure};
+use fixtures::scenario::BreakOff;
 use std::collections::VecDeque;
 
 impl Engine {
@@ -26,7 +27,7 @@ impl Engine {
     ) {
         let answer = match &mut self.mind {
             Mind::Script(script) => script.answer(&request),
-            Mind::Remote(url) => {
+            Mind::Remote { url, .. } => {
                 let answered = format!("the model at {url}");
                 acts.push(Act::Asked(Box::new(self.model_call(&request, answered))));
                 acts.push(Act::Ask(id, request));
@@ -52,3 +53,13 @@ impl Engine {
         }
     }
 }
+
+/// What breaks off before anything else has to be waited for is never sent over HTTP.
+fn breaks_off_unsent(beats: &[Beat]) -> bool {
+    let waits = |beat: &Beat| matches!(beat, Beat::Gate(_));
+    let is_broken = matches!(beats.last(), Some(Beat::BreakOff(BreakOff::Truncated | BreakOff::Reset)));
+    is_broken && !beats.iter().any(waits)
+}
+
+#[cfg(test)]
+mod tests;

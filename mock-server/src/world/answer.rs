@@ -223,7 +223,10 @@ impl World {
             // A line of the shell is taken apart first.
             call.is_to_begin = call.tool != "bash";
         }
-        self.effect(Purpose::CallStart(session.to_owned(), call), Effect::Yield);
+        let is_its = |purpose: &Purpose| matches!(purpose, Purpose::Answer(whose) if whose == session);
+        let answer = self.waiting.iter().rev().find_map(|(id, purpose)| is_its(purpose).then_some(*id));
+        let begin = answer.map_or(Effect::Yield, |within| Effect::Begin { within });
+        self.effect(Purpose::CallStart(session.to_owned(), call), begin);
     }
 
     pub(super) fn begin_call(&mut self, session: &str, call: usize) {

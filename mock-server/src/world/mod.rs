@@ -45,6 +45,7 @@ mod compaction;
 mod config;
 mod consent;
 mod conversation;
+mod effect;
 mod entrance;
 mod failure;
 mod files;
@@ -100,11 +101,14 @@ mod vcs;
 use crate::doc::Operations;
 use crate::profile::Profile;
 pub(crate) use config::{configured, merge};
+pub use effect::{
+    Effect, EffectResult, FileChange, Found, Page, PageWish, RestoredFile, ShellEnd, ShellLine, ShellNews,
+    Sight,
+};
 use ids::Ids;
 pub use io::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Event, FileChange, Found, Input, ModelFailure,
-    Output, Page, PageWish, Refusal, ReplyBody, RestoredFile, ShellEnd, ShellLine, ShellNews, Sight,
-    Subscription, Ticket,
+    ApiReply, ApiRequest, EffectId, Event, Input, ModelFailure, Output, Refusal, ReplyBody, Subscription,
+    Ticket,
 };
 pub use mcp::{Program, ProgramNews};
 use permission::Permissions;

@@ -5,7 +5,7 @@ use crate::world::EffectId;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What the servers call themselves by is the newest of these.
+/// The versions of the protocol that the real servers speak. They ask for the newest.
 const VERSIONS: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 
 /// A program that serves tools, or is about to; it is named by the effect that started it.

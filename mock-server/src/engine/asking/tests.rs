@@ -1,0 +1,67 @@
+//! Goal: a call of a model at an address begins when its own answer is over, and none waits for ever.
+
+use super::*;
+use crate::engine::person::{Person, told, woken};
+use crate::model::{Finish, FinishReason, ModelNews, Usage};
+use crate::performer::Performer;
+use fixtures::ServerKind;
+use fixtures::recording::ModelPurpose;
+
+const LATE: u64 = 50;
+
+/// Somebody who has prompted, with what the model was asked: for its work, and for a title.
+fn prompted() -> (Person, u64, u64) {
+    let mind = |_| Mind::Remote { url: "nowhere".to_owned(), call_wait_ms: LATE };
+    let mut person = Person::new(ServerKind::Opencode, mind);
+    let acts = person.prompts();
+    let asked = |purpose: ModelPurpose| {
+        let of = |act: &Act| match act {
+            Act::Ask(id, request) if request.purpose() == purpose => Some(*id),
+            _ => None,
+        };
+        acts.iter().find_map(of).unwrap()
+    };
+    (person, asked(ModelPurpose::Turn), asked(ModelPurpose::Title))
+}
+
+fn says(person: &mut Person, answer: u64, delta: Delta) -> Vec<Act> {
+    person.engine.model_says(answer, ModelNews::Delta(delta), &|| 1000)
+}
+
+fn end(reason: FinishReason) -> Finish {
+    Finish { reason, usage: Usage::default() }
+}
+
+/// The model wants a file to be written.
+fn wants_a_file(person: &mut Person, answer: u64) -> Vec<Act> {
+    let (id, name) = ("call-1".to_owned(), "write".to_owned());
+    says(person, answer, Delta::ToolStart { index: 0, id, name });
+    let text = r#"{"filePath":"new.txt","content":"new"}"#.to_owned();
+    says(person, answer, Delta::ToolArguments { index: 0, text })
+}
+
+fn begins(acts: &[Act]) -> bool {
+    told(acts).iter().any(|kind| kind == "file.edited")
+}
+
+#[test]
+fn a_call_waits_for_its_own_answer_and_no_other() {
+    let (mut person, work, title) = prompted();
+    assert!(!begins(&wants_a_file(&mut person, work)));
+    says(&mut person, title, Delta::Text("A title".to_owned()));
+    assert!(
+        !begins(&says(&mut person, title, Delta::Finish(end(FinishReason::Stop)))),
+        "the title's answer is not the call's"
+    );
+    assert!(begins(&says(&mut person, work, Delta::Finish(end(FinishReason::ToolCalls)))));
+}
+
+#[test]
+fn a_call_begins_after_a_moment_and_once() {
+    let (mut person, work, _) = prompted();
+    let acts = wants_a_file(&mut person, work);
+    let (at, call) = woken(&acts)[0];
+    assert_eq!(at, 1000 + LATE);
+    assert!(begins(&person.engine.wake_at(call, &|| at)));
+    assert!(!begins(&says(&mut person, work, Delta::Finish(end(FinishReason::ToolCalls)))), "it has begun");
+}

@@ -1,0 +1,80 @@
+//! Goal: the tests of an engine see what a person does and hears, without a socket.
+
+use super::*;
+use crate::model::Script;
+use fixtures::{ServerKind, catalog};
+
+/// Somebody with a session, who hears everything.
+pub(super) struct Person {
+    pub(super) engine: Engine,
+    session: String,
+    tickets: u64,
+    _folder: tempfile::TempDir,
+}
+
+impl Person {
+    /// In front of a server whose mind this is.
+    pub(super) fn new(server: ServerKind, mind: impl FnOnce(Script) -> Mind) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::new(folder.path()).unwrap();
+        let root = workspace.root().to_string_lossy().into_owned();
+        let scenario = catalog::scenario("text/plain").unwrap();
+        let config = WorldConfig {
+            seed: 1,
+            directory: root.clone(),
+            project: "global".to_owned(),
+            home: root.clone(),
+            said: scenario.workspace.config.clone(),
+            kept: serde_json::Map::new(),
+            config: scenario.workspace.config.clone(),
+            skills: Vec::new(),
+            runs_shell: false,
+        };
+        let mind = mind(Script::new(scenario, root));
+        let engine = Engine::new(Profile::of(server), config, workspace, mind);
+        let mut person = Self { engine, session: String::new(), tickets: 0, _folder: folder };
+        person.asks("GET", "/event", "");
+        let acts = person.asks("POST", "/session", "{}");
+        person.session = acts.iter().find_map(|act| reply(act)?["id"].as_str().map(str::to_owned)).unwrap();
+        person
+    }
+
+    pub(super) fn asks(&mut self, method: &str, path: &str, body: &'static str) -> Vec<Act> {
+        self.tickets += 1;
+        let body = Bytes::from_static(body.as_bytes());
+        let path = path.replace("MAIN", &self.session);
+        let request = ApiRequest {
+            ticket: self.tickets,
+            method: method.to_owned(),
+            path,
+            body,
+            ..ApiRequest::default()
+        };
+        self.engine.take(request, &|| 1000)
+    }
+
+    pub(super) fn prompts(&mut self) -> Vec<Act> {
+        self.asks("POST", "/session/MAIN/prompt_async", r#"{"parts":[{"type":"text","text":"say hello"}]}"#)
+    }
+}
+
+pub(super) fn reply(act: &Act) -> Option<serde_json::Value> {
+    match act {
+        Act::Reply(_, reply) => serde_json::from_slice(&reply.body).ok(),
+        _ => None,
+    }
+}
+
+pub(super) fn woken(acts: &[Act]) -> Vec<(u64, u64)> {
+    acts.iter()
+        .filter_map(|act| if let Act::WakeAt(at, number) = act { Some((*at, *number)) } else { None })
+        .collect()
+}
+
+pub(super) fn told(acts: &[Act]) -> Vec<String> {
+    let of = |act: &Act| match act {
+        Act::Send(Audience { stream: StreamName::Event, .. }, frame) => Some(frame.kind.to_string()),
+        _ => None,
+    };
+    acts.iter().filter_map(of).filter(|kind| kind != "sync").collect()
+}

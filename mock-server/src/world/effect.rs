@@ -1,0 +1,213 @@
+//! What a world wants done outside it, and what comes back.
+
+use super::io::EffectId;
+use super::mcp::Program;
+use super::surroundings::{PlaceFound, PlaceWish};
+use crate::model::ChatRequest;
+use crate::project_files::ProjectFiles;
+
+/// Something to be done outside.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Keep the state of the folder's files, and give it a name.
+    Snapshot {
+        /// The folder; none when empty.
+        directory: String,
+    },
+    /// What changed between two snapshots.
+    Changes {
+        /// Name of the older one.
+        from: String,
+        /// Name of the newer one.
+        to: String,
+    },
+    /// Look at a place: what a file holds, which names a folder has.
+    Read {
+        /// An absolute path.
+        path: String,
+    },
+    /// Look at a place that is to be read, and at the instructions that lie around it.
+    Study {
+        /// An absolute path.
+        path: String,
+    },
+    /// Look at all files below a place.
+    Search {
+        /// An absolute path.
+        path: String,
+    },
+    /// Write a text file, with the folders above it.
+    Write {
+        /// An absolute path.
+        path: String,
+        /// The content.
+        content: String,
+    },
+    /// Say which of these absolute paths are folders; nothing else of them is looked at.
+    Look {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// Get a page.
+    Fetch(PageWish),
+    /// Run a shell line, and tell of it while it runs.
+    Run(ShellLine),
+    /// Start a program, and tell what it says until it is dropped.
+    Start(Program),
+    /// Make these files as they were in a snapshot; those that it does not have go.
+    Restore {
+        /// Each with the name of its snapshot; paths are relative to the folder. `None` is every file of the snapshot.
+        files: Vec<RestoredFile>,
+    },
+    /// Come back after all that is already on its way.
+    Yield,
+    /// Come back when this answer of the model is over; if the model is at an address, after a moment at the latest.
+    Begin {
+        /// The answer.
+        within: EffectId,
+    },
+    /// Come back when it is this late.
+    Wait {
+        /// Milliseconds since 1970.
+        until_ms: u64,
+    },
+    /// Ask the model.
+    AskModel(ChatRequest),
+    /// Something about the machine around the sessions.
+    Place(PlaceWish),
+    /// What do the files of the workspace say now?
+    ReadProject,
+}
+
+/// How an effect ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EffectResult {
+    /// The snapshot's name: the id of its git tree.
+    Snapshot(String),
+    /// The changed files, sorted by path.
+    Changes(Vec<FileChange>),
+    /// What stands at the place.
+    Read(Result<Found, String>),
+    /// What stands at the place, and around it.
+    Studied(Box<Sight>),
+    /// The file is written.
+    Written(Result<(), String>),
+    /// The paths, and whether each is a folder.
+    Looked(Vec<(String, bool)>),
+    /// The page, or why there is none.
+    Fetched(Result<Page, String>),
+    /// Everything before has been done.
+    Yielded,
+    /// It is that late.
+    Waited,
+    /// What the machine says.
+    Place(PlaceFound),
+    /// What the files of the workspace say.
+    Project(Box<ProjectFiles>),
+}
+
+/// A page that is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageWish {
+    /// Where it is.
+    pub url: String,
+    /// What kinds are liked.
+    pub accept: &'static str,
+    /// How long it may take.
+    pub timeout_ms: u64,
+}
+
+/// A page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Its content type.
+    pub kind: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// A line for the shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellLine {
+    /// The line.
+    pub line: String,
+    /// Where it runs.
+    pub directory: String,
+    /// What it takes for its person's own folder.
+    pub home: String,
+    /// How long it may run.
+    pub timeout_ms: u64,
+}
+
+/// What a running line tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShellNews {
+    /// It has printed this, to either of its outputs.
+    Printed(String),
+    /// It is over, and so is all that it started.
+    Ended(ShellEnd),
+    /// It could not begin.
+    Failed(String),
+}
+
+/// How a line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellEnd {
+    /// By itself, with its code; without one it was killed by others.
+    Exited(Option<i32>),
+    /// It ran for too long.
+    TimedOut,
+    /// The person ended the turn.
+    Stopped,
+}
+
+/// What stands at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// No file and no folder.
+    Nothing {
+        /// The names beside it, as a folder's; `None` when not even the folder is there.
+        beside: Option<Vec<String>>,
+    },
+    /// A folder: the names in it, sorted; those of folders end in a slash.
+    Folder(Vec<String>),
+    /// A file: its bytes.
+    File(Vec<u8>),
+    /// All files below a folder, which are not the repository's own: paths relative to it, sorted, and bytes.
+    Tree(Vec<(String, Vec<u8>)>),
+}
+
+/// What there is to read at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sight {
+    /// The place without links; where nothing stands, its folder.
+    pub path: String,
+    /// What stands there.
+    pub found: Found,
+    /// Instructions from the place's folder up to the workspace, which is left out: where they lie, and what they are.
+    pub guides: Vec<(String, String)>,
+    /// Why none of that is to be shown.
+    pub closed: Option<String>,
+}
+
+/// What is to be as it was in a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoredFile {
+    /// The snapshot's name.
+    pub tree: String,
+    /// The file, relative to the folder; every file of the snapshot when absent.
+    pub path: Option<String>,
+}
+
+/// A file that two snapshots differ in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Relative to the folder.
+    pub path: String,
+    /// The old content; `None` when the file is new.
+    pub before: Option<String>,
+    /// The new content; `None` when the file is gone.
+    pub after: Option<String>,
+    /// Its modes before and after, in git's words.
+    pub modes: (&'static str, &'static str),
+}
