@@ -25,6 +25,11 @@ pub enum PlaceWish {
     },
     /// What has changed since the commit with which the workspace began.
     SinceCommit,
+    /// The branches of the repository that a folder belongs to.
+    Branches {
+        /// The folder, absolute.
+        folder: String,
+    },
     /// The shells that the machine offers.
     Shells,
     /// Keep a text in the server's home, for its owner alone.
@@ -54,6 +59,13 @@ pub enum PlaceFound {
     Names(Vec<String>),
     /// The changes, sorted by path.
     Changes(Vec<FileChange>),
+    /// The branch that is checked out, and the one that others are compared with.
+    Branches {
+        /// None where no branch is.
+        current: Option<String>,
+        /// None where nothing says which.
+        default: Option<String>,
+    },
     /// The shells' paths, in order.
     Shells(Vec<String>),
     /// It is kept, or not.
@@ -90,7 +102,7 @@ pub(super) enum PlaceAsk {
     /// `vcs`: somebody asks what has changed.
     Changes(vcs::Question),
     /// `vcs`: somebody asks for the branch of a folder.
-    Branch(super::Ticket),
+    Branches(super::Ticket),
     /// `config`: a setting is kept, and the request answered.
     Setting(config::Change),
     /// `apart`: somebody asks for the shells.
@@ -111,8 +123,8 @@ impl World {
             (PlaceAsk::Look(look), PlaceFound::Browsed(browsed)) => self.looked(look, browsed),
             (PlaceAsk::Find(find), PlaceFound::Names(names)) => self.found(&find, names),
             (PlaceAsk::Changes(question), PlaceFound::Changes(changes)) => self.changed(&question, &changes),
-            (PlaceAsk::Branch(ticket), PlaceFound::Browsed(browsed)) => {
-                self.tell_branch(ticket, !matches!(browsed, Browsed::Nothing));
+            (PlaceAsk::Branches(ticket), PlaceFound::Branches { current, default }) => {
+                self.tell_branches(ticket, current, default);
             }
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),
