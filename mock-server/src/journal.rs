@@ -1,7 +1,9 @@
 //! What the stand-in saw and did, on one time line, in the common file format.
 
 use crate::clock::Clock;
-use fixtures::recording::{Body, Line};
+use bytes::Bytes;
+use fixtures::recording::{Body, Chunk, Line};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
@@ -32,8 +34,26 @@ struct Kept {
     lines: Vec<Line>,
     /// Where the lines begin that are remembered; those before are given back now and then.
     start: usize,
+    /// What was written behind the lines since somebody last looked at them.
+    fresh: VecDeque<Entry>,
     bytes: usize,
     written: u64,
+}
+
+/// Something that is written. A frame goes to many, who share its bytes: a line is made of them when somebody looks.
+#[derive(Debug)]
+enum Entry {
+    Line(Line),
+    Chunk { at_us: u64, exchange: u64, bytes: Bytes },
+}
+
+impl Entry {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Line(line) => weight(line),
+            Self::Chunk { bytes, .. } => LINE + bytes.len(),
+        }
+    }
 }
 
 impl Journal {
@@ -52,13 +72,17 @@ impl Journal {
     /// Appends the line that is made of the time. The time is taken under the lock: lines and times have one order.
     pub fn push(&self, line: impl FnOnce(u64) -> Line) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = line(self.clock.elapsed_us());
-        if let Memory::Latest { bytes } = self.memory {
-            kept.bytes += weight(&line);
-            kept.forget_beyond(bytes);
+        let entry = Entry::Line(line(self.clock.elapsed_us()));
+        kept.write(entry, self.memory);
+        self.length.send_replace(kept.written);
+    }
+
+    /// Appends a chunk for each of these frames of an exchange.
+    pub(crate) fn push_chunks(&self, exchange: u64, frames: impl IntoIterator<Item = Bytes>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        for bytes in frames {
+            kept.write(Entry::Chunk { at_us: self.clock.elapsed_us(), exchange, bytes }, self.memory);
         }
-        kept.lines.push(line);
-        kept.written += 1;
         self.length.send_replace(kept.written);
     }
 
@@ -82,8 +106,8 @@ impl Journal {
     /// All lines so far that it remembers.
     #[must_use]
     pub fn lines(&self) -> Vec<Line> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.lines[kept.start..].to_vec()
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.looked_at().to_vec()
     }
 
     /// Waits until the lines so far satisfy `holds`. Has no limit of its own: the caller's wait has one.
@@ -92,8 +116,8 @@ impl Journal {
         loop {
             length.borrow_and_update();
             let met = {
-                let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-                holds(&kept.lines[kept.start..])
+                let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+                holds(kept.looked_at())
             };
             if met || length.changed().await.is_err() {
                 return;
@@ -103,10 +127,33 @@ impl Journal {
 }
 
 impl Kept {
+    fn write(&mut self, entry: Entry, memory: Memory) {
+        if let Memory::Latest { bytes } = memory {
+            self.bytes += entry.weight();
+            self.forget_beyond(bytes);
+        }
+        self.fresh.push_back(entry);
+        self.written += 1;
+    }
+
+    /// All lines that are remembered.
+    fn looked_at(&mut self) -> &[Line] {
+        self.lines.extend(self.fresh.drain(..).map(|entry| match entry {
+            Entry::Line(line) => line,
+            Entry::Chunk { at_us, exchange, bytes } => Line::Chunk(Chunk::new(at_us, exchange, &bytes)),
+        }));
+        &self.lines[self.start..]
+    }
+
     fn forget_beyond(&mut self, most: usize) {
         while self.bytes > most && self.start < self.lines.len() {
-            self.bytes -= weight(&self.lines[self.start]);
+            self.bytes = self.bytes.saturating_sub(weight(&self.lines[self.start]));
             self.start += 1;
+        }
+        while self.bytes > most
+            && let Some(entry) = self.fresh.pop_front()
+        {
+            self.bytes = self.bytes.saturating_sub(entry.weight());
         }
         // Now and then, so that each line is moved once.
         if self.start > self.lines.len() / 2 {
@@ -116,9 +163,11 @@ impl Kept {
     }
 }
 
+/// What a line costs beside its text.
+const LINE: usize = 256;
+
 /// About how many bytes a line costs.
 fn weight(line: &Line) -> usize {
-    const LINE: usize = 256;
     LINE + match line {
         Line::Request(request) => body_weight(&request.body) + request.path.len() + request.query.len(),
         Line::Response(response) => body_weight(&response.body),
@@ -154,10 +203,9 @@ fn json_weight(value: &serde_json::Value) -> usize {
 mod tests {
     use super::*;
     use crate::clock::ClockKind;
-    use fixtures::recording::Chunk;
 
     fn write(journal: &Journal, number: u64) {
-        journal.push(|at_us| Line::Chunk(Chunk::new(at_us, number, &[b'x'; 1000])));
+        journal.push_chunks(number, [Bytes::from_static(&[b'x'; 1000])]);
     }
 
     fn numbers(journal: &Journal) -> Vec<u64> {
@@ -176,7 +224,8 @@ mod tests {
         for number in 0..1000 {
             write(&journal, number);
             write(&whole, number);
-            assert!(journal.kept.lock().unwrap().lines.len() <= 20, "what is forgotten is given back");
+            let kept = journal.kept.lock().unwrap();
+            assert!(kept.lines.len() + kept.fresh.len() <= 20, "what is forgotten is given back");
         }
         assert_eq!(numbers(&journal), (993..1000).collect::<Vec<_>>());
         assert_eq!((journal.written(), whole.lines().len()), (1000, 1000));

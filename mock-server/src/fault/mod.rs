@@ -114,8 +114,17 @@ impl ArmedPlan {
 }
 
 impl StreamFaults {
+    /// Can anything still happen to this connection? Where nothing can, frames need not be told apart.
+    #[must_use]
+    pub fn may_act(&self) -> bool {
+        !self.armed.is_empty()
+    }
+
     /// The next frame of the connection.
     pub fn frame(&mut self, frame: &Frame) -> Outcome {
+        if !self.may_act() {
+            return Outcome { bytes: frame.bytes.clone(), breaks: false, fired: Vec::new() };
+        }
         let mut before = BytesMut::new();
         let mut last = frame.bytes.clone();
         let (mut breaks, mut fired) = (false, Vec::new());

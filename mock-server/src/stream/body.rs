@@ -6,12 +6,15 @@ use crate::clock::Clock;
 use crate::fault::StreamFaults;
 use crate::http::core::Core;
 use crate::stream::bus::Frames;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use fixtures::fault_plan::StreamName;
-use fixtures::recording::{Chunk, End, FaultLine, HowEnded, Line};
+use fixtures::recording::{End, FaultLine, HowEnded, Line};
 use futures_util::stream::{self, Stream};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Frames that wait are sent together until a chunk has so many bytes.
+const CHUNK_MAX: usize = 64 * 1024;
 
 /// How often the real servers send a heartbeat.
 fn heartbeat_of(stream: StreamName) -> Option<Duration> {
@@ -93,7 +96,10 @@ impl Connection {
                 self.core.journal.push(|at_us| Line::Fault(FaultLine { at_us, fault, lane, did }));
             }
             if !outcome.bytes.is_empty() {
-                self.note_chunk(&outcome.bytes);
+                if !self.faults.may_act() {
+                    return Some(Ok(self.with_what_waits(outcome.bytes)));
+                }
+                self.core.journal.push_chunks(self.exchange, [outcome.bytes.clone()]);
                 if outcome.breaks {
                     self.state = State::Breaking;
                 }
@@ -112,9 +118,27 @@ impl Connection {
         Cut
     }
 
-    fn note_chunk(&self, bytes: &Bytes) {
-        let exchange = self.exchange;
-        self.core.journal.push(|at_us| Line::Chunk(Chunk::new(at_us, exchange, bytes)));
+    /// The frames that wait behind this one go with it: a chunk is a write, and a write is what costs. The journal has
+    /// them one by one.
+    fn with_what_waits(&mut self, first: Bytes) -> Bytes {
+        let mut sent = vec![first];
+        let mut length = sent[0].len();
+        while length < CHUNK_MAX
+            && let Some(frame) = self.frames.next_now()
+        {
+            length += frame.bytes.len();
+            sent.push(frame.bytes);
+        }
+        let chunk = match sent.as_slice() {
+            [alone] => alone.clone(),
+            several => {
+                let mut chunk = BytesMut::with_capacity(length);
+                several.iter().for_each(|frame| chunk.extend_from_slice(frame));
+                chunk.freeze()
+            }
+        };
+        self.core.journal.push_chunks(self.exchange, sent);
+        chunk
     }
 
     fn end(&mut self, how: HowEnded) {

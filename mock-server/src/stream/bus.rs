@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 /// How many frames, and of how many bytes, may wait for one subscriber. One that reads no more is let go when they are
 /// used up, so that it costs bounded memory.
-const FRAMES_MAX: usize = 65_536;
+const FRAMES_MAX: usize = 262_144;
 const BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// All subscribers.
@@ -36,6 +36,13 @@ impl Frames {
     /// The next one; none when the server has let the subscriber go.
     pub(crate) async fn next(&mut self) -> Option<Frame> {
         let frame = self.frames.recv().await?;
+        self.waiting.fetch_sub(frame.bytes.len(), Ordering::Relaxed);
+        Some(frame)
+    }
+
+    /// The next one, if it is there already.
+    pub(crate) fn next_now(&mut self) -> Option<Frame> {
+        let frame = self.frames.try_recv().ok()?;
         self.waiting.fetch_sub(frame.bytes.len(), Ordering::Relaxed);
         Some(frame)
     }

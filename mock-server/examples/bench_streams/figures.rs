@@ -1,0 +1,78 @@
+//! What was measured, and what must hold.
+
+use crate::Who;
+use crate::bare::Writes;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// The stand-in's part of what bare hyper sends when it writes each frame by itself.
+const LEAST: f64 = 0.8;
+
+/// Frames in a second, of each turn.
+#[derive(Debug, Default)]
+pub(crate) struct Figures(Vec<(usize, Who, f64)>);
+
+impl Figures {
+    /// A turn.
+    pub(crate) fn take(&mut self, subscribers: usize, who: Who, frames_per_second: f64) {
+        self.0.push((subscribers, who, frames_per_second));
+    }
+
+    fn median(&self, subscribers: usize, who: Who) -> f64 {
+        let of = self.0.iter().filter(|(count, by, _)| (*count, *by) == (subscribers, who));
+        let mut of: Vec<f64> = of.map(|(_, _, frames)| *frames).collect();
+        of.sort_by(f64::total_cmp);
+        of.get(of.len() / 2).copied().unwrap_or_default()
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        let mut sizes: Vec<usize> = self.0.iter().map(|(subscribers, ..)| *subscribers).collect();
+        sizes.dedup();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// Of bare hyper's, when it writes in these two ways.
+    fn parts(&self, subscribers: usize) -> (f64, f64) {
+        let own = self.median(subscribers, Who::StandIn);
+        let part = |writes| own / self.median(subscribers, Who::Bare(writes));
+        (part(Writes::OnePerFrame), part(Writes::Joined))
+    }
+
+    /// Is nothing slower than it may be?
+    pub(crate) fn hold(&self) -> bool {
+        self.sizes().into_iter().all(|size| {
+            let (one, joined) = self.parts(size);
+            one >= LEAST && joined >= LEAST
+        })
+    }
+
+    pub(crate) fn table(&self) -> String {
+        let mut table = String::from(
+            "frames a second      stand-in   bare, one write each   bare, joined   part of these\n",
+        );
+        for size in self.sizes() {
+            let [own, one, joined] = Who::ALL.map(|who| self.median(size, who));
+            let (of_one, of_joined) = self.parts(size);
+            let _ = writeln!(
+                table,
+                "{size:>5} subscribers {own:>12.0} {one:>22.0} {joined:>14.0}   {of_one:>6.2} {of_joined:>6.2}"
+            );
+        }
+        let _ = write!(
+            table,
+            "wanted of both: {LEAST}; {}",
+            if self.hold() { "it holds" } else { "it does not hold" }
+        );
+        table
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let sizes = self.sizes().into_iter().map(|size| {
+            let [own, one, joined] = Who::ALL.map(|who| self.median(size, who));
+            json!({"subscribers": size, "stand_in": own, "one_write_per_frame": one, "joined": joined})
+        });
+        json!({"frames_per_second": sizes.collect::<Vec<_>>(), "least_part": LEAST, "holds": self.hold()})
+    }
+}

@@ -1,0 +1,77 @@
+//! Measures how fast frames reach their subscribers, beside bare hyper in the same run: `cargo xtask bench streams`.
+//!
+//! Server and readers share the machine and one runtime. The contenders take turns, so that what else the machine does
+//! hits them alike. All send the same frames: those of a long answer, as the stand-in makes them.
+
+#![expect(clippy::disallowed_methods, reason = "to measure is to look at the clock")]
+
+mod bare;
+mod figures;
+mod readers;
+mod stand;
+
+use bare::Writes;
+use figures::Figures;
+use std::error::Error;
+use std::process::ExitCode;
+
+/// Turns of each contender.
+const ROUNDS: usize = 5;
+
+/// How many subscribers, and how many deltas the answer has.
+const SIZES: [(usize, usize); 3] = [(1, 20_000), (100, 5_000), (1_000, 1_000)];
+
+/// Who sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Who {
+    StandIn,
+    /// Bare hyper.
+    Bare(Writes),
+}
+
+impl Who {
+    pub(crate) const ALL: [Self; 3] =
+        [Self::StandIn, Self::Bare(Writes::OnePerFrame), Self::Bare(Writes::Joined)];
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let is_json = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["text"] => false,
+        ["json"] => true,
+        _ => {
+            eprintln!("text or json is wanted");
+            return ExitCode::from(2);
+        }
+    };
+    let measured =
+        tokio::runtime::Runtime::new().map_err(Into::into).and_then(|runtime| runtime.block_on(measured()));
+    match measured {
+        Ok(figures) => {
+            println!("{}", if is_json { figures.json().to_string() } else { figures.table() });
+            ExitCode::from(u8::from(!figures.hold()))
+        }
+        Err(error) => {
+            eprintln!("nothing was measured: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+async fn measured() -> Result<Figures, Box<dyn Error>> {
+    let mut figures = Figures::default();
+    for (subscribers, deltas) in SIZES {
+        let frames = stand::frames(deltas).await?;
+        for _ in 0..ROUNDS {
+            for who in Who::ALL {
+                let took = match who {
+                    Who::StandIn => stand::turn(subscribers, deltas).await?,
+                    Who::Bare(writes) => bare::turn(subscribers, &frames, writes).await?,
+                };
+                let sent = (subscribers * frames.len()) as f64;
+                figures.take(subscribers, who, sent / took.as_secs_f64());
+            }
+        }
+    }
+    Ok(figures)
+}

@@ -1,0 +1,92 @@
+//! The stand-in, with a scenario whose answer has many deltas.
+
+use crate::readers::{LAST, Readers};
+use bytes::Bytes;
+use fixtures::ServerKind;
+use fixtures::scenario::Scenario;
+use mock_server::journal::Memory;
+use mock_server::{Options, StandIn};
+use std::error::Error;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+/// As `standin serve` has it.
+const JOURNAL_BYTES: usize = 64 * 1024 * 1024;
+
+/// The frames of a turn, without the greeting.
+pub(crate) async fn frames(deltas: usize) -> Result<Vec<Bytes>, Box<dyn Error>> {
+    let stand_in = start(deltas).await?;
+    let place: SocketAddr = stand_in.url().trim_start_matches("http://").parse()?;
+    let mut stream = TcpStream::connect(place).await?;
+    stream.write_all(format!("GET /event HTTP/1.1\r\nhost: {place}\r\n\r\n").as_bytes()).await?;
+    let mut heard = Vec::new();
+    while !heard.ends_with(b"\n\n\r\n") {
+        hear(&mut stream, &mut heard).await?;
+    }
+    prompt(place).await?;
+    while memchr::memmem::find(&heard, LAST).is_none() || !heard.ends_with(b"\n\n\r\n") {
+        hear(&mut stream, &mut heard).await?;
+    }
+    let text = String::from_utf8(heard)?;
+    let events = text.lines().filter(|line| line.starts_with("data: ")).skip(1);
+    Ok(events.map(|line| Bytes::from(format!("{}\n\n", line.trim_end()))).collect())
+}
+
+async fn hear(stream: &mut TcpStream, heard: &mut Vec<u8>) -> std::io::Result<()> {
+    match stream.read_buf(heard).await? {
+        0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Prompts in front of so many subscribers; how long it takes until the last one has all.
+pub(crate) async fn turn(subscribers: usize, deltas: usize) -> Result<Duration, Box<dyn Error>> {
+    let stand_in = start(deltas).await?;
+    let place: SocketAddr = stand_in.url().trim_start_matches("http://").parse()?;
+    let readers = Readers::subscribe(place, subscribers).await?;
+    let begun = Instant::now();
+    prompt(place).await?;
+    readers.done().await?;
+    Ok(begun.elapsed())
+}
+
+async fn start(deltas: usize) -> Result<StandIn, Box<dyn Error>> {
+    let steps = "{ say = \"word \" }, ".repeat(deltas);
+    let text = format!(
+        "about = \"A long answer\"\ntitle = \"Long\"\n[[agent]]\non = {{ prompt_contains = \"go on\" }}\nsteps = [{steps}]\n\
+         [user]\nsteps = [{{ prompt = \"go on\" }}, {{ wait_for = \"idle\" }}]\n"
+    );
+    let scenario = Scenario::parse(Path::new("long.toml"), &text)?;
+    let mut options = Options::scenario(ServerKind::Opencode, scenario);
+    options.memory = Memory::Latest { bytes: JOURNAL_BYTES };
+    Ok(StandIn::start(options).await?)
+}
+
+/// A session, and a prompt in it that is not waited for.
+async fn prompt(place: SocketAddr) -> Result<(), Box<dyn Error>> {
+    let made = ask(place, "/session", "{}").await?;
+    let id = made
+        .split("\"id\":\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .ok_or("no session was made")?;
+    let body = r#"{"parts":[{"type":"text","text":"go on"}]}"#;
+    ask(place, &format!("/session/{id}/prompt_async"), body).await?;
+    Ok(())
+}
+
+async fn ask(place: SocketAddr, path: &str, body: &str) -> Result<String, Box<dyn Error>> {
+    let mut stream = TcpStream::connect(place).await?;
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {place}\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(format!("{head}{body}").as_bytes()).await?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await?;
+    Ok(String::from_utf8(answer)?)
+}
