@@ -24,6 +24,7 @@ impl Workspace {
             PlaceWish::Names { folder, project } => {
                 PlaceFound::Names(self.names_below(Path::new(&folder), Path::new(&project)))
             }
+            PlaceWish::Contents(folder) => PlaceFound::Contents(self.search(&folder, None)),
             PlaceWish::SinceCommit => PlaceFound::Changes(self.since_commit()),
             PlaceWish::Shells => PlaceFound::Shells(shells()),
             PlaceWish::Keep { path, content } => PlaceFound::Kept(match home {
