@@ -208,15 +208,12 @@ impl Piece {
 
     /// Where the person waits for heartbeats, time flies.
     fn clock(&self) -> ClockKind {
-        let is_beat = |step: &UserStep| {
-            matches!(&step.act, UserAct::WaitFor(WaitFor::Event { event, .. }) if event == HEARTBEAT)
-        };
+        let is_beat = |step: &UserStep| matches!(&step.act, UserAct::WaitFor(WaitFor::Event { event, .. }) if event == HEARTBEAT);
         match self.scenario.user.steps.iter().any(is_beat) {
             true => ClockKind::Scaled { by: FLYING },
             false => ClockKind::Real,
         }
     }
-
 
     /// By the stand-in's world with the scripted model at an address of its own, as any other model would be.
     pub async fn by_stand_in_with_model(&self, limits: &Limits) -> Result<Performance, PerformanceError> {

@@ -75,7 +75,11 @@ impl EventStream {
     /// Keeps what `response` brings.
     pub(crate) fn start(stream: StreamName, exchange: u64, response: reqwest::Response, tape: Tape) -> Self {
         let state = State { events: Vec::new(), last_activity: clock::now(), ended: None };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changes: watch::Sender::new(()), reads: watch::Sender::new(true) });
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            changes: watch::Sender::new(()),
+            reads: watch::Sender::new(true),
+        });
         let reader = tokio::spawn(read(response, exchange, tape.clone(), Arc::clone(&shared)));
         Self { stream, exchange, tape, shared, reader }
     }

@@ -71,9 +71,11 @@ mod tests {
     #[test]
     fn a_server_has_ended_where_all_who_listen_are_lost_and_somebody_asks_again() {
         let (all, some) = ("/global/event", "/event");
-        let killed = [asks(1, all), step(), asks(2, "/session"), step(), ends(1, HowEnded::Reset), asks(3, all)];
+        let killed =
+            [asks(1, all), step(), asks(2, "/session"), step(), ends(1, HowEnded::Reset), asks(3, all)];
         assert_eq!(deaths(&killed), [Death { wanted_at: 3, next_at: 5, politely: false }]);
-        let by_itself = [asks(1, all), step(), asks(2, some), ends(1, HowEnded::ClosedByServer), asks(3, all)];
+        let by_itself =
+            [asks(1, all), step(), asks(2, some), ends(1, HowEnded::ClosedByServer), asks(3, all)];
         assert_eq!(deaths(&by_itself), [Death { wanted_at: 3, next_at: 4, politely: true }]);
         let left = [asks(1, all), ends(1, HowEnded::ClosedByClient), asks(2, all)];
         let disposed = [asks(1, some), ends(1, HowEnded::ClosedByServer), asks(2, some)];

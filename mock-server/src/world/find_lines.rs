@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_cut() {
-        let many = [("a".to_owned(), "x\n".repeat(11).into_bytes()), ("b".to_owned(), "y".repeat(2001).into())];
+        let many =
+            [("a".to_owned(), "x\n".repeat(11).into_bytes()), ("b".to_owned(), "y".repeat(2001).into())];
         assert_eq!(matches(&Regex::new("x").unwrap(), &many).as_array().unwrap().len(), FOUND);
         let long = matches(&Regex::new("y").unwrap(), &many);
         assert_eq!(long[0]["lines"]["text"], "y".repeat(2000) + "...");

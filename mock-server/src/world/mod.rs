@@ -103,8 +103,8 @@ use crate::doc::Operations;
 use crate::profile::Profile;
 pub(crate) use config::{configured, merge};
 pub use effect::{
-    Chosen, Effect, EffectResult, FileChange, Found, Page, PageWish, RestoredFile, ShellEnd, ShellLine, ShellNews,
-    Sight,
+    Chosen, Effect, EffectResult, FileChange, Found, Page, PageWish, RestoredFile, ShellEnd, ShellLine,
+    ShellNews, Sight,
 };
 use ids::Ids;
 pub use io::{

@@ -27,9 +27,8 @@ impl Person<'_> {
             request.save.clone().into_iter().partition(|(_, place)| place.starts_with('/'));
         for (word, name) in in_headers {
             let found = reply.header(&name);
-            let found = found.ok_or_else(|| {
-                Problem::Unusable(format!("{what} has no header {name} to save as {word}"))
-            })?;
+            let found = found
+                .ok_or_else(|| Problem::Unusable(format!("{what} has no header {name} to save as {word}")))?;
             self.saved.insert(word, found.to_owned());
         }
         self.save(&in_body, &reply.json().unwrap_or_default(), &what)

@@ -197,7 +197,10 @@ mod tests {
         let mut account = Account::of(&real, &once, "the proxied server");
         account.leave_out_what_passes(&Account::of(&real, &next, "the proxied server"));
         assert_eq!(account.differences().collect::<Vec<_>>(), ["a: at : real 1, the proxied server 2"]);
-        assert_eq!(account.summary(), "2 of 3 checks equal (1 of them as the real server differs from itself), 1 requests equal");
+        assert_eq!(
+            account.summary(),
+            "2 of 3 checks equal (1 of them as the real server differs from itself), 1 requests equal"
+        );
     }
 
     #[test]

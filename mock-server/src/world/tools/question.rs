@@ -125,9 +125,10 @@ impl World {
 
     /// A turn is cut short: a call whose question was withdrawn ends as if the person had dismissed it.
     pub(crate) fn stop_question(&mut self, session: &str, call: usize) {
-        let waits = self.run_mut(session).and_then(|run| run.calls.get(call)).is_some_and(|call| {
-            call.state == CallState::Running && matches!(call.plan, Some(Plan::Ask(_)))
-        });
+        let waits = self
+            .run_mut(session)
+            .and_then(|run| run.calls.get(call))
+            .is_some_and(|call| call.state == CallState::Running && matches!(call.plan, Some(Plan::Ask(_))));
         if waits && !self.questions.iter().any(|open| open.session == session && open.call == call) {
             self.complete_call(session, call, dismissed());
         }

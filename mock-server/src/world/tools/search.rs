@@ -297,7 +297,10 @@ mod tests {
     #[test]
     fn names_are_told_as_the_servers_tell_them() {
         let found = plan(What::Names, "**").names(&files());
-        assert_eq!((found.output.as_str(), found.title.as_str()), ("/w/.hidden/d.rs\n/w/a.txt\n/w/src/b.rs", ""));
+        assert_eq!(
+            (found.output.as_str(), found.title.as_str()),
+            ("/w/.hidden/d.rs\n/w/a.txt\n/w/src/b.rs", "")
+        );
         assert_eq!(found.metadata, json!({"count": 3, "truncated": false}));
         assert_eq!(plan(What::Names, "*.py").names(&Found::Tree(Vec::new())).output, NOTHING);
     }
