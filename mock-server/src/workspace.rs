@@ -146,7 +146,7 @@ impl Workspace {
     }
 
     /// All files below a folder that git would keep, or are chosen; what else stands there as `read` says it.
-    pub(crate) fn search(&self, path: &str, chosen: Option<&Chosen>) -> Result<Found, String> {
+    pub(crate) fn search(&self, path: &str, chosen: Option<Chosen>) -> Result<Found, String> {
         let found = self.read(path)?;
         if !matches!(found, Found::Folder(_)) {
             return Ok(found);
@@ -154,7 +154,7 @@ impl Workspace {
         let folder = self.inside(path)?;
         let below = folder.strip_prefix(&self.root).map(|below| below.to_string_lossy().into_owned());
         let below = below.map(|below| if below.is_empty() { below } else { format!("{below}/") });
-        let choice = |below: &str| chosen.map(|chosen| Choice::of(chosen, below));
+        let choice = |below: &str| chosen.map(|chosen| Choice::of(&chosen, below));
         let (tree, below) = match below {
             Ok(below) => (read_project(&self.root, choice(&below)), below),
             Err(_) => (read_tree(&folder, choice("")), String::new()),

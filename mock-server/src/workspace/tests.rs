@@ -117,7 +117,7 @@ fn what_is_chosen_by_its_name_is_found_though_it_is_ignored_or_hidden() {
     let root = workspace.root().to_string_lossy().into_owned();
     let found = |below: &str, pattern: &str, in_hidden: bool| {
         let chosen = Chosen { pattern: pattern.to_owned(), in_hidden };
-        let Ok(Found::Tree(files)) = workspace.search(&format!("{root}{below}"), Some(&chosen)) else {
+        let Ok(Found::Tree(files)) = workspace.search(&format!("{root}{below}"), Some(chosen)) else {
             panic!("{below} is a folder");
         };
         files.into_iter().map(|(path, _)| path).collect::<Vec<_>>()
