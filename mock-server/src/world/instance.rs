@@ -2,7 +2,7 @@
 //! directory and ends when it is disposed of, with all that runs in it.
 
 use super::settings_form::{in_use, whole};
-use super::{ApiRequest, Output, ReplyBody, World, within};
+use super::{ApiRequest, Output, ReplyBody, World};
 use crate::profile::BootTiming;
 use crate::project_files::ProjectFiles;
 use crate::providers::Access;
@@ -65,7 +65,7 @@ impl World {
         let project = self.visit_project(directory);
         self.instances
             .insert(directory.to_owned(), Instance { project, servers: None, access: self.access() });
-        if tells && within(directory, &self.config.directory).is_some() {
+        if tells && self.in_repository(directory).is_some() {
             self.boot(directory, BootTiming::AtConnect);
         }
     }

@@ -27,6 +27,11 @@ pub enum PlaceWish {
     Contents(String),
     /// What has changed since the commit with which the workspace began.
     SinceCommit,
+    /// The branches of the repository that a folder belongs to.
+    Branches {
+        /// The folder, absolute.
+        folder: String,
+    },
     /// The shells that the machine offers.
     Shells,
     /// Keep a text in the server's home, for its owner alone.
@@ -58,6 +63,13 @@ pub enum PlaceFound {
     Contents(Result<Found, String>),
     /// The changes, sorted by path.
     Changes(Vec<FileChange>),
+    /// The branch that is checked out, and the one that others are compared with.
+    Branches {
+        /// None where no branch is.
+        current: Option<String>,
+        /// None where nothing says which.
+        default: Option<String>,
+    },
     /// The shells' paths, in order.
     Shells(Vec<String>),
     /// It is kept, or not.
@@ -96,7 +108,7 @@ pub(super) enum PlaceAsk {
     /// `vcs`: somebody asks what has changed.
     Changes(vcs::Question),
     /// `vcs`: somebody asks for the branch of a folder.
-    Branch(super::Ticket),
+    Branches(super::Ticket),
     /// `config`: a setting is kept, and the request answered.
     Setting(config::Change),
     /// `apart`: somebody asks for the shells.
@@ -120,8 +132,8 @@ impl World {
                 self.lines_found(&find, &found.unwrap_or(Found::Nothing { beside: None }));
             }
             (PlaceAsk::Changes(question), PlaceFound::Changes(changes)) => self.changed(&question, &changes),
-            (PlaceAsk::Branch(ticket), PlaceFound::Browsed(browsed)) => {
-                self.tell_branch(ticket, !matches!(browsed, Browsed::Nothing));
+            (PlaceAsk::Branches(ticket), PlaceFound::Branches { current, default }) => {
+                self.tell_branches(ticket, current, default);
             }
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),
