@@ -5,11 +5,11 @@
 use crate::stage::Stage;
 use fixtures::recording::{FORMAT, FileKind, Header, Line, ModelCall, Performer, Provenance, Recording};
 use fixtures::redact::Secrets;
-use fixtures::scenario::{Ending, Scenario};
+use fixtures::scenario::{Ending, Scenario, UserAct, UserStep, WaitFor};
 use fixtures::{FileError, ServerKind, catalog};
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Answer, ChatRequest, Gates, Report, Script};
-use mock_server::{Options, StartError};
+use mock_server::{ClockKind, Options, StartError};
 use recorder::drive::Backstage;
 use recorder::launch::LaunchError;
 use recorder::scribe::{Dictated, Dictation, Scribe, dictation};
@@ -20,6 +20,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+/// What comes as often as the clock says, and tells nothing else.
+const HEARTBEAT: &str = "server.heartbeat";
+/// So many seconds of a stand-in pass in one of the machine's where nothing but time is waited for.
+const FLYING: u32 = 100;
 
 /// What is performed.
 #[derive(Debug, Clone)]
@@ -99,6 +104,12 @@ pub struct Performance {
 /// A performance that came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum PerformanceError {
+    /// The machine has not all that the scenario needs.
+    #[error("the scenario needs {program}, which is not on the PATH: install it")]
+    Lacks {
+        /// The program.
+        program: String,
+    },
     /// The folders of the run.
     #[error(transparent)]
     Sandbox(#[from] recorder::sandbox::SandboxError),
@@ -190,8 +201,18 @@ impl Piece {
 
     /// By the stand-in's world.
     pub async fn by_stand_in(&self, limits: &Limits) -> Result<Performance, PerformanceError> {
-        self.by(Options::scenario(self.server, self.scenario.clone()), Performer::StandIn, limits, &|_| {})
-            .await
+        let mut options = Options::scenario(self.server, self.scenario.clone());
+        options.clock = self.clock();
+        self.by(options, Performer::StandIn, limits, &|_| {}).await
+    }
+
+    /// Where the person waits for heartbeats, time flies.
+    fn clock(&self) -> ClockKind {
+        let is_beat = |step: &UserStep| matches!(&step.act, UserAct::WaitFor(WaitFor::Event { event, .. }) if event == HEARTBEAT);
+        match self.scenario.user.steps.iter().any(is_beat) {
+            true => ClockKind::Scaled { by: FLYING },
+            false => ClockKind::Real,
+        }
     }
 
     /// By the stand-in's world with the scripted model at an address of its own, as any other model would be.
@@ -232,8 +253,9 @@ impl Piece {
         recording: &Recording,
         limits: &Limits,
     ) -> Result<Performance, PerformanceError> {
-        let mut replayed =
-            self.by(Options::replay(recording.clone()), Performer::Replay, limits, &|_| {}).await?;
+        let mut options = Options::replay(recording.clone());
+        options.clock = self.clock();
+        let mut replayed = self.by(options, Performer::Replay, limits, &|_| {}).await?;
         // A replay asks no model; what the recorded server asked belongs to the recording.
         let calls = recording.lines.iter().filter(|line| matches!(line, Line::Model(_)));
         replayed.recording.lines.extend(calls.cloned());

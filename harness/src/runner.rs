@@ -205,6 +205,8 @@ impl Run {
             | UserAct::RejectQuestion
             | UserAct::Request(_)
             | UserAct::Reconnect
+            | UserAct::Stall
+            | UserAct::ReadOn
             | UserAct::Restart(_)
             | UserAct::Abort => Err((
                 TroubleKind::Harness,

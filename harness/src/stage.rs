@@ -13,6 +13,7 @@ use mock_server::{Options, StandIn};
 use recorder::drive::Backstage;
 use recorder::server_log::ServerLog;
 use recorder::{Credentials, LaunchSpec, Limits, Sandbox, Server};
+use std::path::PathBuf;
 use std::pin::Pin;
 use tokio::sync::Mutex;
 
@@ -69,6 +70,11 @@ impl Stage {
         limits: &Limits,
         on_call: OnCall,
     ) -> Result<Self, PerformanceError> {
+        let folders: Vec<PathBuf> = std::env::split_paths(&program.path_env).collect();
+        let is_missing = |needed: &&String| !folders.iter().any(|folder| folder.join(needed).is_file());
+        if let Some(missing) = scenario.needs.iter().find(is_missing) {
+            return Err(PerformanceError::Lacks { program: missing.clone() });
+        }
         let password = new_password()?;
         let mut secrets = program.secrets.clone();
         secrets.add(&password);

@@ -99,7 +99,7 @@ pub async fn compare_all(
             for &candidate in selection.candidates {
                 let owed = match candidate {
                     Candidate::World => matrix.unperformed(&scenario, server).map(str::to_owned),
-                    Candidate::Replay => unplayable(&scenario, server),
+                    Candidate::Replay => None,
                 };
                 // What can't be done need not be waited for at length.
                 let limits = if owed.is_some() { &impatient(limits) } else { limits };
@@ -112,12 +112,6 @@ pub async fn compare_all(
         }
     }
     comparisons
-}
-
-/// Why a recording can't be played again, if so.
-fn unplayable(scenario: &str, server: ServerKind) -> Option<String> {
-    let recorded = catalog::recording(&server.release(), scenario).ok()?;
-    mock_server::replay::check(&recorded).err().map(|why| why.to_string())
 }
 
 async fn compare_one(

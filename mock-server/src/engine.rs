@@ -179,7 +179,7 @@ impl Engine {
             Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
             Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
             Effect::Study { path } => EffectResult::Studied(Box::new(self.workspace.study(&path))),
-            Effect::Search { path } => EffectResult::Read(self.workspace.search(&path)),
+            Effect::Search { path, chosen } => EffectResult::Read(self.workspace.search(&path, chosen)),
             Effect::Write { path, content } => EffectResult::Written(self.workspace.write(&path, &content)),
             Effect::Restore { files } => EffectResult::Written(self.workspace.restore(&files)),
             Effect::Begin { within } => match self.mind {

@@ -30,6 +30,7 @@ pub mod exhibits;
 pub mod fault;
 mod fetch;
 mod frames;
+mod glob;
 mod group;
 mod http;
 mod ignored;

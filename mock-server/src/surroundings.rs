@@ -24,6 +24,7 @@ impl Workspace {
             PlaceWish::Names { folder, project } => {
                 PlaceFound::Names(self.names_below(Path::new(&folder), Path::new(&project)))
             }
+            PlaceWish::Contents(folder) => PlaceFound::Contents(self.search(&folder, None)),
             PlaceWish::SinceCommit => PlaceFound::Changes(self.since_commit()),
             PlaceWish::Branches { folder } => {
                 let Branches { current, default } = Branches::of(Path::new(&folder));

@@ -4,7 +4,7 @@ mod project;
 mod repository;
 mod tree;
 
-use crate::world::{FileChange, Found, RestoredFile, Sight};
+use crate::world::{Chosen, FileChange, Found, RestoredFile, Sight};
 pub(crate) use project::{Branches, GLOBAL, Project};
 pub(crate) use repository::make as make_repository;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,7 +14,7 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use tree::{Blob, LINK, PLAIN, PROGRAM, Tree, flat, hex, read_project, read_tree, tree_id};
+use tree::{Blob, Choice, LINK, PLAIN, PROGRAM, Tree, flat, hex, read_project, read_tree, tree_id};
 
 /// How files are called that hold instructions; of those in one folder the first counts.
 const GUIDES: &[&str] = &["AGENTS.md", "CLAUDE.md", "CONTEXT.md"];
@@ -74,7 +74,7 @@ impl Workspace {
     }
 
     fn files(&self) -> BTreeMap<String, Blob> {
-        flat(&read_project(&self.root))
+        flat(&read_project(&self.root, None))
     }
 
     /// Keeps the state of a folder of the workspace, with what is known of the others; its name is the id of the git
@@ -146,19 +146,21 @@ impl Workspace {
         folders.filter_map(guide).collect()
     }
 
-    /// All files below a folder that git would keep; what else stands there as `read` says it.
-    pub(crate) fn search(&self, path: &str) -> Result<Found, String> {
+    /// All files below a folder that git would keep, or are chosen; what else stands there as `read` says it.
+    pub(crate) fn search(&self, path: &str, chosen: Option<Chosen>) -> Result<Found, String> {
         let found = self.read(path)?;
         if !matches!(found, Found::Folder(_)) {
             return Ok(found);
         }
         let folder = self.inside(path)?;
-        let (files, below) = match folder.strip_prefix(&self.root) {
-            Ok(below) => (self.files(), below.to_string_lossy().into_owned()),
-            Err(_) => (flat(&read_tree(&folder)), String::new()),
+        let below = folder.strip_prefix(&self.root).map(|below| below.to_string_lossy().into_owned());
+        let below = below.map(|below| if below.is_empty() { below } else { format!("{below}/") });
+        let choice = |below: &str| chosen.map(|chosen| Choice::of(&chosen, below));
+        let (tree, below) = match below {
+            Ok(below) => (read_project(&self.root, choice(&below)), below),
+            Err(_) => (read_tree(&folder, choice("")), String::new()),
         };
-        let below = if below.is_empty() { below } else { format!("{below}/") };
-        let files = files.into_iter().filter(|(_, (mode, _))| *mode != LINK);
+        let files = flat(&tree).into_iter().filter(|(_, (mode, _))| *mode != LINK);
         let found =
             files.filter_map(|(path, (_, content))| Some((path.strip_prefix(&below)?.to_owned(), content)));
         Ok(Found::Tree(found.collect()))

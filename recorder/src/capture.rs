@@ -89,6 +89,8 @@ pub(crate) fn causes(error: &reqwest::Error) -> String {
 pub struct Reply {
     /// The status code.
     pub status: u16,
+    /// Those of its headers that may be kept.
+    pub headers: Vec<(String, String)>,
     /// The body.
     pub bytes: Bytes,
 }
@@ -98,6 +100,12 @@ impl Reply {
     #[must_use]
     pub fn json(&self) -> Option<Value> {
         serde_json::from_slice(&self.bytes).ok()
+    }
+
+    /// A header, if it may be kept.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// Is the status 2xx?
@@ -247,9 +255,10 @@ impl Client {
             KeepBody::OnTape => Body::from_bytes(&bytes),
             KeepBody::Apart => Body::Empty,
         };
-        self.tape.push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body }));
+        let told = headers.clone();
+        self.tape.push(|at_us| Line::Response(Response { at_us, exchange, status, headers: told, body }));
         match broken {
-            None => Ok(Reply { status, bytes }),
+            None => Ok(Reply { status, headers, bytes }),
             Some(source) => {
                 let how = how_broken(&source);
                 self.tape.push(|at_us| Line::End(End { at_us, exchange, how }));

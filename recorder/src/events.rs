@@ -54,6 +54,8 @@ struct Shared {
     state: Mutex<State>,
     /// Changes whenever the state does.
     changes: watch::Sender<()>,
+    /// Is what comes read, or left where it is?
+    reads: watch::Sender<bool>,
 }
 
 #[derive(Debug)]
@@ -73,7 +75,11 @@ impl EventStream {
     /// Keeps what `response` brings.
     pub(crate) fn start(stream: StreamName, exchange: u64, response: reqwest::Response, tape: Tape) -> Self {
         let state = State { events: Vec::new(), last_activity: clock::now(), ended: None };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changes: watch::Sender::new(()) });
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            changes: watch::Sender::new(()),
+            reads: watch::Sender::new(true),
+        });
         let reader = tokio::spawn(read(response, exchange, tape.clone(), Arc::clone(&shared)));
         Self { stream, exchange, tape, shared, reader }
     }
@@ -134,6 +140,11 @@ impl EventStream {
         state.events.iter().rev().find_map(|event| Some(event.get("id")?.as_str()?.to_owned()))
     }
 
+    /// Reads on, or leaves what comes from now on to the network.
+    pub fn read_or_stall(&self, reads: bool) {
+        self.shared.reads.send_replace(reads);
+    }
+
     /// Closes the connection; what has come stays.
     pub fn close(&self) {
         end(&self.shared, &self.tape, self.exchange, HowEnded::ClosedByClient);
@@ -159,7 +170,10 @@ impl Drop for EventStream {
 /// it before its own lines.
 async fn read(mut response: reqwest::Response, exchange: u64, tape: Tape, shared: Arc<Shared>) {
     let mut parser = Parser::new();
+    let mut reads = shared.reads.subscribe();
     loop {
+        // The sender lives in `shared`, so it can't be gone.
+        drop(reads.wait_for(|reads| *reads).await);
         let bytes = match response.chunk().await {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return end(&shared, &tape, exchange, HowEnded::ClosedByServer),

@@ -5,7 +5,7 @@
 //! been reaped and its members are gone, so the leader is reaped last: after the group has been killed.
 
 use crate::clock;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use std::io;
 use std::process::ExitStatus;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -64,6 +64,13 @@ impl Group {
     /// The number of the program and its group.
     pub(crate) fn leader(&self) -> Pid {
         self.leader
+    }
+
+    /// Asks the program itself, and none of its children. One that is gone already needs no signal.
+    pub(crate) fn signal_leader(&self, signal: Signal) {
+        if !self.reaped {
+            kill_process(self.leader, signal).ok();
+        }
     }
 
     /// A group that is gone already needs no signal.

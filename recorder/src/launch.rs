@@ -132,7 +132,10 @@ impl Server {
         let port = self.url.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
         let port = port.map_or_else(free_port, Ok)?;
         match ending {
-            Ending::Term => drop(self.stop(limits).await?),
+            Ending::Term => {
+                let stopped = self.group.stop_leader(limits.stop).await;
+                stopped.map_err(|source| LaunchError::Stop { url: self.url, source })?;
+            }
             Ending::Kill => {
                 let killed = self.group.kill().await;
                 killed.map_err(|source| LaunchError::Stop { url: self.url, source })?;

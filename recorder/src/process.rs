@@ -110,8 +110,19 @@ impl ProcessGroup {
     }
 
     /// Asks the whole group to end; after `limit` it is ended.
-    pub(crate) async fn stop(mut self, limit: Duration) -> io::Result<Stopped> {
+    pub(crate) async fn stop(self, limit: Duration) -> io::Result<Stopped> {
         self.group.signal(Signal::TERM);
+        self.await_end(limit).await
+    }
+
+    /// Asks the program itself to end, as a person does who knows its number: a wrapper hands that on, once. After
+    /// `limit` the whole group is ended.
+    pub(crate) async fn stop_leader(self, limit: Duration) -> io::Result<Stopped> {
+        self.group.signal_leader(Signal::TERM);
+        self.await_end(limit).await
+    }
+
+    async fn await_end(mut self, limit: Duration) -> io::Result<Stopped> {
         let (leader, drains) = (self.leader(), std::mem::take(&mut self.drains));
         let graceful = clock::within(limit, async {
             Self::leader_ended(leader).await;

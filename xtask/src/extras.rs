@@ -23,6 +23,8 @@ pub(crate) enum Extra {
     Real,
     /// Real clients of the real servers: node, and an npm that can install both.
     Clients,
+    /// The same clients through the recording proxy.
+    Proxied,
 }
 
 impl fmt::Display for Extra {
@@ -34,6 +36,7 @@ impl fmt::Display for Extra {
             Self::Chromium => "chromium",
             Self::Real => "real",
             Self::Clients => "clients",
+            Self::Proxied => "proxied",
         })
     }
 }
@@ -79,7 +82,7 @@ fn probe(extra: Extra, answers: fn(&[&str]) -> bool) -> Result<(), &'static str>
             ["chromium", "chromium-browser", "google-chrome"].into_iter().any(version),
             "neither chromium, chromium-browser nor google-chrome is on the PATH; install one of them",
         ),
-        Extra::Real | Extra::Clients => (
+        Extra::Real | Extra::Clients | Extra::Proxied => (
             (extra == Extra::Real || version("node")) && answers(&NPM_KNOWS_A_REAL_SERVER),
             "npm is missing or can't reach its registry; install Node.js and see that \
              `npm view opencode-ai version` answers",
@@ -96,7 +99,9 @@ const NPM_KNOWS_A_REAL_SERVER: [&str; 6] =
 fn steps(extra: Extra, root: &Path) -> Outcome {
     match extra {
         Extra::Real => real::run(root),
-        Extra::Clients => clients::run(&clients::Arguments::everything(), root),
+        Extra::Clients | Extra::Proxied => {
+            clients::run(&clients::Arguments::everything(extra == Extra::Proxied), root)
+        }
         Extra::Node | Extra::Python | Extra::Tmux | Extra::Chromium => {
             Outcome::Untestable(format!("nothing to run yet for {extra}"))
         }
@@ -129,7 +134,7 @@ mod tests {
     #[test]
     fn a_word_with_nothing_to_run_says_so() {
         // The real servers and clients have something to run, and no unit test may run it.
-        let runs = |extra: &&Extra| matches!(extra, Extra::Real | Extra::Clients);
+        let runs = |extra: &&Extra| matches!(extra, Extra::Real | Extra::Clients | Extra::Proxied);
         for extra in Extra::value_variants().iter().filter(|extra| !runs(extra)) {
             assert_eq!(
                 untestable(*extra, |_| true),

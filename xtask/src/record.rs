@@ -8,7 +8,7 @@ use fixtures::near_names::unknown;
 use fixtures::recording::Recording;
 use fixtures::{ServerKind, catalog};
 use harness::machine::Machine;
-use harness::performance::{Performance, Piece, Program};
+use harness::performance::{Performance, PerformanceError, Piece, Program};
 use harness::say;
 use harness::truth::differences;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -243,6 +243,9 @@ fn record(
     let limits = Limits { reads_at_questions: arguments.read_at_questions, ..Limits::default() };
     let performance = match runtime.block_on(piece.by_program(program, &limits)) {
         Ok(performance) => performance,
+        Err(error @ PerformanceError::Lacks { .. }) => {
+            return (Outcome::Untestable(format!("{what}: {error}")), format!("? {what}: {error}"));
+        }
         Err(error) => return fails(error.to_string()),
     };
     if let Some(why) = performance.script.unscripted.first() {

@@ -54,6 +54,7 @@ pub(super) static PROFILE: Profile = Profile {
     tells_sandbox: true,
     restores_only_changed: true,
     dismissal_completes: true,
+    disposal_dismisses: true,
     todos_before_running: false,
     shows_todo_changes: true,
     says_goodbye: true,

@@ -109,6 +109,8 @@ pub struct Profile {
     pub strict_agents: &'static [&'static str],
     /// A question that the person dismisses ends its call well (else in an error); the turn ends in either case.
     pub dismissal_completes: bool,
+    /// An instance that ends dismisses what is asked in it.
+    pub disposal_dismisses: bool,
     /// A list of what is to be done is told before its call is told to run.
     pub todos_before_running: bool,
     /// Who writes that list is told what has changed in it.

@@ -52,6 +52,7 @@ pub(super) static PROFILE: Profile = Profile {
     tells_sandbox: false,
     restores_only_changed: false,
     dismissal_completes: false,
+    disposal_dismisses: false,
     todos_before_running: true,
     shows_todo_changes: false,
     says_goodbye: false,

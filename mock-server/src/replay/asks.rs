@@ -14,6 +14,8 @@ pub(super) enum Asks {
     Turn(String),
     /// The answer to this question for permission. The servers ignore the session that one of the routes names.
     Permission(String),
+    /// That the server ends and another one begins over what it has kept; no request says so.
+    End,
     /// Anything else.
     Other {
         /// `POST`, …
@@ -52,7 +54,7 @@ impl Asks {
     pub(super) fn session(&self) -> Option<&str> {
         match self {
             Self::Turn(id) => Some(id),
-            Self::NewSession | Self::Permission(_) => None,
+            Self::NewSession | Self::Permission(_) | Self::End => None,
             Self::Other { path, .. } => path.strip_prefix("/session/")?.split('/').next(),
         }
     }
@@ -62,7 +64,7 @@ impl Asks {
         match self {
             Self::Permission(id) => Some(id),
             Self::Other { path, .. } => path.strip_prefix("/question/")?.split('/').next(),
-            Self::NewSession | Self::Turn(_) => None,
+            Self::NewSession | Self::Turn(_) | Self::End => None,
         }
     }
 
@@ -92,7 +94,7 @@ impl Asks {
                     fields.insert("reply".to_owned(), answer);
                 }
             }
-            Self::Other { .. } => {}
+            Self::Other { .. } | Self::End => {}
         }
         meaning
     }

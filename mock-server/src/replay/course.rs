@@ -1,6 +1,7 @@
 //! A recording as a course of moments, each of which knows what it waits for.
 
 use super::asks::Asks;
+use super::lives::{self, Death};
 use super::order;
 use super::resource::{Resource, other_folder, telling};
 use super::threads::{Thread, Threads};
@@ -62,6 +63,11 @@ pub(super) enum What {
     Sent(Sent),
     /// The server ended its streams of this audience.
     Closed(Closed),
+    /// The server was gone; what follows was another one's.
+    Gone {
+        /// Its streams were ended, not broken.
+        politely: bool,
+    },
 }
 
 #[derive(Debug)]
@@ -141,7 +147,16 @@ impl Course {
             operations: Some(Operations::of(header.server)),
             ..Reader::default()
         };
-        recording.lines.iter().for_each(|line| reader.line(line));
+        let mut deaths = lives::deaths(&recording.lines).into_iter().peekable();
+        for (at, line) in recording.lines.iter().enumerate() {
+            if deaths.peek().is_some_and(|death| death.wanted_at == at) {
+                reader.end_is_wanted(line.at_us());
+            }
+            if let Some(Death { politely, .. }) = deaths.next_if(|death| death.next_at == at) {
+                reader.whats.push(What::Gone { politely });
+            }
+            reader.line(line);
+        }
         let Reader { mut course, whats, begun_us, .. } = reader;
         let whats = order::mended(whats, &course.causes);
         course.note_sessions(&whats);
@@ -157,7 +172,7 @@ impl Course {
             let at_us = match &moment.what {
                 What::Cause(index) => self.causes[*index].asked_us,
                 What::Answer(index) => self.causes[*index].answered_us,
-                What::Read(_) => 0,
+                What::Read(_) | What::Gone { .. } => 0,
                 What::Sent(sent) => sent.at_us,
                 What::Closed(closed) => closed.at_us,
             };
@@ -166,10 +181,11 @@ impl Course {
         }
     }
 
-    /// How many moments come before anybody asks for anything.
-    pub(super) fn prologue(&self) -> usize {
-        let first = self.moments.iter().position(|moment| matches!(moment.what, What::Cause(_)));
-        first.unwrap_or(self.moments.len())
+    /// Where those moments from `at` on end that come before anybody asks for anything.
+    pub(super) fn prologue(&self, at: usize) -> usize {
+        let mut later = self.moments[at..].iter();
+        let first = later.position(|moment| matches!(moment.what, What::Cause(_)));
+        first.map_or(self.moments.len(), |first| at + first)
     }
 
     fn note_sessions(&mut self, whats: &[What]) {
@@ -237,6 +253,20 @@ impl Reader {
             }
             _ => {}
         }
+    }
+
+    /// The person has the server ended: what it says then waits for that.
+    fn end_is_wanted(&mut self, at_us: u64) {
+        self.whats.push(What::Cause(self.course.causes.len()));
+        self.course.causes.push(Cause {
+            asks: Asks::End,
+            method: "the server's end,".to_owned(),
+            path: "and another beginning".to_owned(),
+            body: Vec::new(),
+            answer: None,
+            asked_us: at_us,
+            answered_us: at_us,
+        });
     }
 
     fn request(&mut self, request: &Request) {

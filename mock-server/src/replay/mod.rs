@@ -7,7 +7,8 @@
 //! Several sessions come mixed as they were recorded, as long as the client follows the recorded order. When it
 //! asks in another order, or lets a session wait for a request in another one, each session goes on by itself.
 //!
-//! * [`course`] — the recording as moments; [`threads`] — what they wait for; [`order`] mends its races.
+//! * [`course`] — the recording as moments; [`threads`] — what they wait for; [`order`] mends its races; [`lives`] —
+//!   where a server ended and the next one began.
 //! * [`asks`] — what a request means, and where it means something else than the recorded one.
 //! * [`pace`] — everything at its time instead, whoever asks for it.
 //! * [`turn`] — prompts that are waited for though the recorded client did not, and the other way round.
@@ -15,6 +16,7 @@
 
 mod asks;
 mod course;
+mod lives;
 mod order;
 mod pace;
 mod playable;
@@ -34,10 +36,12 @@ use bytes::Bytes;
 use course::{Course, Moment, What};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::Recording;
+use fixtures::scenario::Ending;
 use fixtures::sse;
 use read::Passed;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use told::Told;
@@ -59,6 +63,8 @@ pub struct Replay {
     first: usize,
     /// No moment from here on has been played.
     end: usize,
+    /// Where the moments end, and from where on, that this server sends before anybody asks for anything.
+    prologue: Range<usize>,
     has_begun: bool,
     pace: Pace,
     /// When the first stream was opened or something was caused, if it goes by the clock.
@@ -114,6 +120,7 @@ impl Replay {
             course,
             first: 0,
             end: 0,
+            prologue: 0..0,
             has_begun: false,
             pace,
             begun_ms: None,
@@ -122,13 +129,27 @@ impl Replay {
             passed: Vec::new(),
             turns: Vec::new(),
         };
-        // What a server sends before anybody asks for anything is sent to each subscriber as it comes.
-        if pace == Pace::Causal {
-            for at in 0..replay.course.prologue() {
-                replay.come(at, &mut Vec::new());
+        replay.begin(0);
+        Ok(replay)
+    }
+
+    /// A server begins. What it sends before anybody asks for anything is sent to each subscriber as it comes.
+    fn begin(&mut self, at: usize) {
+        if self.pace == Pace::Causal {
+            self.has_begun = false;
+            self.prologue = at..self.course.prologue(at);
+            for at in self.prologue.clone() {
+                self.come(at, &mut Vec::new());
             }
         }
-        Ok(replay)
+    }
+
+    /// The server is gone, with all that was going on.
+    fn go(&mut self, at: usize, politely: bool, acts: &mut Vec<Act>) {
+        self.told.ends();
+        self.turns.clear();
+        acts.push(Act::HangUp { politely });
+        self.begin(at + 1);
     }
 
     /// `mixed`: sessions wait for each other's causes.
@@ -205,6 +226,7 @@ impl Replay {
             What::Read(index) if is_latest => self.pass(*index),
             What::Read(_) => {}
             What::Closed(closed) => acts.push(Act::Close(closed.audience.clone())),
+            What::Gone { politely } => self.go(at, *politely, acts),
             What::Sent(sent) => {
                 let is_new_prompt = self.told.is_new_prompt(&sent.event);
                 let is_news = self.told.take(&sent.event);
@@ -246,7 +268,7 @@ impl Replay {
         let audience = Audience { stream, directory: None };
         acts.push(Act::Open(ticket, audience.clone(), hello));
         if !self.has_begun && self.pace == Pace::Causal {
-            let early = self.course.moments[..self.course.prologue()].iter();
+            let early = self.course.moments[self.prologue.clone()].iter();
             let early = early.filter_map(|moment| moment.what.sent());
             let heard = early.filter(|sent| audience.hears(&sent.audience));
             acts.extend(heard.map(|sent| Act::Send(sent.audience.clone(), sent.frame.clone())));
@@ -334,6 +356,17 @@ impl Performer for Replay {
         let mut acts = Vec::new();
         if count == self.repeated_count() {
             self.follows = false;
+            self.play(&mut acts);
+        }
+        acts
+    }
+
+    /// What the recorded server says at its end follows, and then what the next one says. Where none was ended, none is.
+    fn restart(&mut self, _ending: Ending, _now: &dyn Fn() -> u64) -> Vec<Act> {
+        let mut acts = Vec::new();
+        let is_end = |index: &usize| self.course.causes[*index].asks == Asks::End;
+        if let Some(index) = self.awaited().into_iter().find(is_end) {
+            self.repeated[index] = Some(Repeated::Answered);
             self.play(&mut acts);
         }
         acts

@@ -53,6 +53,10 @@ impl Threads {
                 }
                 What::Answer(index) => of_causes[*index].clone(),
                 What::Read(_) => None,
+                What::Gone { .. } => {
+                    self.on_stream.clear();
+                    None
+                }
                 What::Closed(closed) => self.on_stream.get(&closed.audience.stream).cloned().flatten(),
                 What::Sent(sent) => {
                     let stream = sent.audience.stream;

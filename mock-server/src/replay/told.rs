@@ -148,6 +148,13 @@ impl Told {
         }
     }
 
+    /// The server is gone: the next one knows what was kept, and of nothing that was going on.
+    pub(super) fn ends(&mut self) {
+        self.status.clear();
+        self.permissions.clear();
+        self.questions.clear();
+    }
+
     /// Takes the answer that created a session; its events may have said more already.
     pub(super) fn made(&mut self, info: &Value) {
         if info["id"].as_str().is_some_and(|id| !self.sessions.contains_key(id)) {

@@ -2,7 +2,6 @@
 //!
 //! Raw chunks and not a library's events, so that a body can end in the middle of a frame.
 
-use crate::clock::Clock;
 use crate::fault::StreamFaults;
 use crate::http::core::Core;
 use crate::stream::bus::Frames;
@@ -10,6 +9,7 @@ use bytes::{Bytes, BytesMut};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{End, FaultLine, HowEnded, Line};
 use futures_util::stream::{self, Stream};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +33,8 @@ pub(crate) struct Connection {
     pub(crate) stream: StreamName,
     pub(crate) frames: Frames,
     pub(crate) faults: StreamFaults,
+    /// The wait for the next heartbeat: it comes in its time, whatever else is sent.
+    beat: Pin<Box<dyn Future<Output = ()> + Send>>,
     state: State,
 }
 
@@ -58,7 +60,8 @@ impl Connection {
         frames: Frames,
         faults: StreamFaults,
     ) -> Self {
-        Self { core, exchange, lane, stream, frames, faults, state: State::Open }
+        let beat = next_beat(&core, stream);
+        Self { core, exchange, lane, stream, frames, faults, beat, state: State::Open }
     }
 
     /// The chunks of the body.
@@ -76,11 +79,13 @@ impl Connection {
             State::Open => {}
         }
         loop {
-            let clock = self.core.clock.clone();
             let frame = tokio::select! {
                 biased;
                 frame = self.frames.next() => frame,
-                () = waits(&clock, heartbeat_of(self.stream)) => Some(self.core.heartbeat(self.stream)),
+                () = &mut self.beat => {
+                    self.beat = next_beat(&self.core, self.stream);
+                    Some(self.core.heartbeat(self.stream))
+                }
             };
             let Some(frame) = frame else {
                 if self.frames.breaks() {
@@ -150,10 +155,11 @@ impl Connection {
     }
 }
 
-async fn waits(clock: &Clock, wait: Option<Duration>) {
-    match wait {
-        Some(wait) => clock.wait(wait).await,
-        None => std::future::pending().await,
+fn next_beat(core: &Core, stream: StreamName) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    let clock = core.clock.clone();
+    match heartbeat_of(stream) {
+        Some(wait) => Box::pin(async move { clock.wait(wait).await }),
+        None => Box::pin(std::future::pending()),
     }
 }
 

@@ -103,3 +103,28 @@ fn a_place_is_a_file_a_folder_or_nothing() {
     // Clients are told that the workspace is a repository.
     assert_eq!(workspace.read(&root).unwrap(), Found::Folder(vec![".git/".into(), "notes/".into()]));
 }
+
+#[test]
+fn what_is_chosen_by_its_name_is_found_though_it_is_ignored_or_hidden() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in ["a.txt", "ignored.txt", ".b.txt", ".dot/c.txt", "build/d.txt", "src/e.txt"] {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x").unwrap();
+    }
+    fs::write(folder.path().join(".gitignore"), "ignored.txt\nbuild/\n").unwrap();
+    let workspace = Workspace::new(folder.path()).unwrap();
+    let root = workspace.root().to_string_lossy().into_owned();
+    let found = |below: &str, pattern: &str, in_hidden: bool| {
+        let chosen = Chosen { pattern: pattern.to_owned(), in_hidden };
+        let Ok(Found::Tree(files)) = workspace.search(&format!("{root}{below}"), Some(chosen)) else {
+            panic!("{below} is a folder");
+        };
+        files.into_iter().map(|(path, _)| path).collect::<Vec<_>>()
+    };
+    assert_eq!(found("", "*.txt", false), [".b.txt", "a.txt", "ignored.txt", "src/e.txt"]);
+    assert_eq!(found("", "*.txt", true), [".b.txt", ".dot/c.txt", "a.txt", "ignored.txt", "src/e.txt"]);
+    assert_eq!(found("", "build/*", false), Vec::<String>::new());
+    assert_eq!(found("", "{build,build/*}", false), ["build/d.txt"]);
+    assert_eq!(found("/src", "e.*", false), ["e.txt"]);
+}

@@ -1,6 +1,9 @@
 //! A folder as git keeps it: its files with their modes, and the ids of its trees.
 
+use crate::glob;
 use crate::ignored::{Cases, Ignored};
+use crate::world::Chosen;
+use regex::Regex;
 use sha1::{Digest as _, Sha1};
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,37 +40,76 @@ pub(super) const PLAIN: &str = "100644";
 pub(super) const PROGRAM: &str = "100755";
 pub(super) const LINK: &str = "120000";
 
-/// The files that git would keep.
-pub(super) fn read_project(root: &Path) -> Tree {
-    read_below(root, "", &mut Some(Vec::new()))
+/// The files that git would keep; by a choice, those that are chosen.
+pub(super) fn read_project(root: &Path, choice: Option<Choice>) -> Tree {
+    read_below(root, "", &mut Sieve { patterns: Some(Vec::new()), choice })
 }
 
-/// All files.
-pub(super) fn read_tree(folder: &Path) -> Tree {
-    read_below(folder, "", &mut None)
+/// All files, or those that are chosen.
+pub(super) fn read_tree(folder: &Path, choice: Option<Choice>) -> Tree {
+    read_below(folder, "", &mut Sieve { patterns: None, choice })
 }
 
 /// The patterns of the folders above, each with the length of its folder's path.
 type Patterns = Vec<(usize, Ignored)>;
 
+/// Which files and folders are looked at.
+struct Sieve {
+    patterns: Option<Patterns>,
+    choice: Option<Choice>,
+}
+
+/// Files that are chosen by a pattern, as ripgrep has it: whatever it fits is looked at, be it ignored or hidden.
+pub(super) struct Choice {
+    pattern: Option<Regex>,
+    /// The folder for whose paths the pattern is.
+    below: String,
+    in_hidden: bool,
+}
+
+impl Choice {
+    pub(super) fn of(chosen: &Chosen, below: &str) -> Self {
+        let pattern = glob::regex(&chosen.pattern);
+        Self { pattern, below: below.to_owned(), in_hidden: chosen.in_hidden }
+    }
+
+    /// Is this path looked at? `None` when it is not the choice that decides.
+    fn says(&self, path: &str) -> Option<bool> {
+        let own = path.strip_prefix(&self.below).filter(|own| !own.is_empty())?;
+        let name = own.trim_end_matches('/');
+        if self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(name)) {
+            return Some(true);
+        }
+        let is_hidden = name.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
+        (!own.ends_with('/') || is_hidden && !self.in_hidden).then_some(false)
+    }
+}
+
+impl Sieve {
+    fn keeps(&self, path: &str) -> bool {
+        let said = self.choice.as_ref().and_then(|choice| choice.says(path));
+        said.unwrap_or_else(|| !self.patterns.as_ref().is_some_and(|patterns| is_ignored(patterns, path)))
+    }
+}
+
 /// The files of a folder; without those that are ignored, if there are patterns. Those of the nearest folder decide.
-fn read_below(folder: &Path, prefix: &str, patterns: &mut Option<Patterns>) -> Tree {
+fn read_below(folder: &Path, prefix: &str, sieve: &mut Sieve) -> Tree {
     let mut tree = Tree::default();
     let Ok(entries) = fs::read_dir(folder) else { return tree };
     let own = fs::read_to_string(folder.join(".gitignore")).ok();
-    let above = patterns.as_ref().map(Vec::len);
-    if let (Some(patterns), Some(own)) = (patterns.as_mut(), own) {
+    let above = sieve.patterns.as_ref().map(Vec::len);
+    if let (Some(patterns), Some(own)) = (sieve.patterns.as_mut(), own) {
         patterns.push((prefix.len(), Ignored::read(&own, Cases::Differ)));
     }
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let Ok(kind) = entry.file_type() else { continue };
         let path = format!("{prefix}{name}{}", if kind.is_dir() { "/" } else { "" });
-        if name == ".git" || patterns.as_ref().is_some_and(|patterns| is_ignored(patterns, &path)) {
+        if name == ".git" || !sieve.keeps(&path) {
             continue;
         }
         if kind.is_dir() {
-            let inner = read_below(&entry.path(), &path, patterns);
+            let inner = read_below(&entry.path(), &path, sieve);
             if !(inner.files.is_empty() && inner.folders.is_empty()) {
                 tree.folders.insert(name, inner);
             }
@@ -75,7 +117,7 @@ fn read_below(folder: &Path, prefix: &str, patterns: &mut Option<Patterns>) -> T
             tree.files.insert(name, blob);
         }
     }
-    if let (Some(patterns), Some(above)) = (patterns, above) {
+    if let (Some(patterns), Some(above)) = (sieve.patterns.as_mut(), above) {
         patterns.truncate(above);
     }
     tree

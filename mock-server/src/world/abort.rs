@@ -130,6 +130,7 @@ impl World {
                     let has_begun = !run.start_tree.is_empty() && !disposes;
                     for call in 0..calls {
                         self.stop_shell(&session, call);
+                        self.stop_question(&session, call);
                     }
                     let Some(owner) = self.sessions.get(&session) else { continue };
                     let directory = owner.directory.clone();

@@ -14,6 +14,7 @@ impl World {
             "file.list" => self.list_files(request),
             "file.read" => self.file_content(request),
             "find.files" => self.find_files(request),
+            "find.text" => self.find_lines(request),
             "v2.fs.list" => self.list_files_next(request),
             "v2.fs.find" => self.find_files_next(request),
             "v2.fs.read" => self.file_bytes_next(request),
@@ -66,11 +67,6 @@ impl World {
     fn answer_plainly(&mut self, request: &ApiRequest, operation: &str, segments: &[&str]) -> Option<()> {
         let ticket = request.ticket;
         let body = match operation {
-            // Lines are searched with a program that the real servers fetch from the network, and fail without it.
-            "find.text" => {
-                self.unknown_error(ticket);
-                return Some(());
-            }
             "experimental.workspace.syncList" => {
                 self.reply(ticket, 204, ReplyBody::Empty);
                 return Some(());

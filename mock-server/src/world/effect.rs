@@ -31,10 +31,12 @@ pub enum Effect {
         /// An absolute path.
         path: String,
     },
-    /// Look at all files below a place.
+    /// Look at all files below a place that git would keep.
     Search {
         /// An absolute path.
         path: String,
+        /// Only these.
+        chosen: Option<Chosen>,
     },
     /// Write a text file, with the folders above it.
     Write {
@@ -175,6 +177,15 @@ pub enum Found {
     File(Vec<u8>),
     /// All files below a folder, which are not the repository's own: paths relative to it, sorted, and bytes.
     Tree(Vec<(String, Vec<u8>)>),
+}
+
+/// Which files are meant: what is chosen by its name is meant though git would not keep it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// A pattern for paths relative to the place.
+    pub pattern: String,
+    /// Folders whose names begin with a dot are looked into.
+    pub in_hidden: bool,
 }
 
 /// What there is to read at a place.

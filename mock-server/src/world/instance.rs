@@ -154,6 +154,9 @@ impl World {
         let here = self.sessions.values().filter(|session| session.directory == directory);
         let (here, busy): (Vec<_>, Vec<_>) =
             here.map(|session| (session.id.clone(), session.run.is_some())).unzip();
+        if self.profile.disposal_dismisses {
+            here.iter().for_each(|session| self.withdraw_questions(session));
+        }
         for session in here.iter().zip(busy).filter_map(|(session, busy)| busy.then_some(session)) {
             self.disposes = true;
             self.stop_turn(session);

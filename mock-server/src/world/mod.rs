@@ -19,7 +19,7 @@
 //! * `ghost` — a session that is deleted while its turn runs.
 //! * `sandbox` — whether a session's commands are kept apart.
 //! * `circles` — the same call again and again.
-//! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `projects`, `vcs`,
+//! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `find_lines`, `projects`, `vcs`,
 //!   `config`, `accounts`, `mcp`, `signals`; `instance` — a directory that somebody has named, until it is disposed of.
 //! * `next` — sessions, permissions and events as the next generation (`/api/…`) has them.
 //! * `apart` — what is asked of a network, of accounts, of others: a stand-in is alone. `memory` — Kilo's, of a project.
@@ -49,6 +49,7 @@ mod effect;
 mod entrance;
 mod failure;
 mod files;
+mod find_lines;
 mod fork;
 mod fork_children;
 mod fuzzy;
@@ -103,8 +104,8 @@ use crate::profile::Profile;
 use crate::workspace::GLOBAL;
 pub(crate) use config::{configured, merge};
 pub use effect::{
-    Effect, EffectResult, FileChange, Found, Page, PageWish, RestoredFile, ShellEnd, ShellLine, ShellNews,
-    Sight,
+    Chosen, Effect, EffectResult, FileChange, Found, Page, PageWish, RestoredFile, ShellEnd, ShellLine,
+    ShellNews, Sight,
 };
 use ids::Ids;
 pub use io::{

@@ -1,8 +1,8 @@
 //! What the world asks of the machine around its sessions, and what it is told: the vocabulary of reads over REST and
 //! of what a server keeps in its home.
 
-use super::{EffectResult, FileChange, Purpose, World};
-use super::{config, files, vcs};
+use super::{EffectResult, FileChange, Found, Purpose, World};
+use super::{config, files, find_lines, vcs};
 
 /// Something about the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum PlaceWish {
         /// The folder of the project, whose patterns say what is ignored.
         project: String,
     },
+    /// The files below this folder, absolute, that are not ignored, with what stands in them.
+    Contents(String),
     /// What has changed since the commit with which the workspace began.
     SinceCommit,
     /// The branches of the repository that a folder belongs to.
@@ -57,6 +59,8 @@ pub enum PlaceFound {
     Browsed(Browsed),
     /// The paths, relative to the folder and in the order of the servers' index; those of folders end in a slash.
     Names(Vec<String>),
+    /// The files, or why there are none.
+    Contents(Result<Found, String>),
     /// The changes, sorted by path.
     Changes(Vec<FileChange>),
     /// The branch that is checked out, and the one that others are compared with.
@@ -99,6 +103,8 @@ pub(super) enum PlaceAsk {
     Look(files::Look),
     /// `files`: somebody looks for a name.
     Find(files::Find),
+    /// `find_lines`: somebody looks for lines.
+    FindLines(find_lines::FindLines),
     /// `vcs`: somebody asks what has changed.
     Changes(vcs::Question),
     /// `vcs`: somebody asks for the branch of a folder.
@@ -122,6 +128,9 @@ impl World {
         match (ask, found) {
             (PlaceAsk::Look(look), PlaceFound::Browsed(browsed)) => self.looked(look, browsed),
             (PlaceAsk::Find(find), PlaceFound::Names(names)) => self.found(&find, names),
+            (PlaceAsk::FindLines(find), PlaceFound::Contents(found)) => {
+                self.lines_found(&find, &found.unwrap_or(Found::Nothing { beside: None }));
+            }
             (PlaceAsk::Changes(question), PlaceFound::Changes(changes)) => self.changed(&question, &changes),
             (PlaceAsk::Branches(ticket), PlaceFound::Branches { current, default }) => {
                 self.tell_branches(ticket, current, default);

@@ -130,6 +130,12 @@ impl<'a> Person<'a> {
                 let last = self.events.last_id();
                 self.reconnect(last.as_deref()).await
             }
+            UserAct::Stall | UserAct::ReadOn => {
+                let reads = step.act == UserAct::ReadOn;
+                self.events.read_or_stall(reads);
+                self.global_events.read_or_stall(reads);
+                Ok(())
+            }
             UserAct::Restart(ending) => self.restart(*ending).await,
             UserAct::Request(request) => self.request(step.session(), request).await,
             UserAct::OpenGate(name) => {

@@ -23,7 +23,15 @@ impl Person<'_> {
         }
         let what = format!("the answer to {} {}", filled.method, filled.target);
         let reply = timed(&what, self.limits.exchange, self.client.exchange_raw(&filled)).await??;
-        self.save(&request.save, &reply.json().unwrap_or_default(), &what)
+        let (in_body, in_headers): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            request.save.clone().into_iter().partition(|(_, place)| place.starts_with('/'));
+        for (word, name) in in_headers {
+            let found = reply.header(&name);
+            let found = found
+                .ok_or_else(|| Problem::Unusable(format!("{what} has no header {name} to save as {word}")))?;
+            self.saved.insert(word, found.to_owned());
+        }
+        self.save(&in_body, &reply.json().unwrap_or_default(), &what)
     }
 
     /// A text with what its words stand for.

@@ -14,6 +14,8 @@ export async function tell(life) {
   for (const [name, stream] of Object.entries(streams)) {
     observer.check(`a stream begins: ${name}`, stream.frames.slice(0, 1));
   }
+  // A busy server has promised a stream before it listens for what it has to tell there.
+  for (const stream of Object.values(streams)) await stream.settle();
   const main = await life.session("streams");
   await prompted(life, "a turn that all hear", main, "hello");
   for (const [name, stream] of Object.entries(streams)) {

@@ -66,9 +66,9 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// As it is when nobody says anything.
-    pub(crate) fn everything() -> Self {
-        Self { client: Vec::new(), proxied: false, npm_dir: None }
+    /// All clients, with the stand-in or with the proxied server.
+    pub(crate) fn everything(proxied: bool) -> Self {
+        Self { client: Vec::new(), proxied, npm_dir: None }
     }
 }
 
@@ -222,6 +222,10 @@ impl Pair {
         };
         if !account.holds() {
             account.leave_out_what_differs(&real, &self.with_real_server("real-again.jsonl").await?);
+        }
+        if is_proxied && !account.holds() {
+            let next = self.through_proxy("proxied-again.jsonl").await?;
+            account.leave_out_what_passes(&Account::of(&real, &next, "the proxied server"));
         }
         let file = self.folder.join("differences.txt");
         std::fs::write(&file, told(account.differences()))

@@ -1,6 +1,7 @@
 //! `question`: the person is asked something, and their answers are the result. Nobody has to allow it.
 
 use super::{Completed, Plan};
+use crate::world::run::CallState;
 use crate::world::{ReplyBody, Ticket, World};
 use serde_json::{Map, Value, json};
 
@@ -104,10 +105,32 @@ impl World {
     }
 
     fn dismiss(&mut self, open: &OpenQuestion) {
-        let OpenQuestion { id, session, call, .. } = open;
-        self.emit_session(session, "question.rejected", json!({"sessionID": session, "requestID": id}));
+        self.tell_rejected(open);
         if self.is_open_call(open) {
-            self.end_dismissed(session, *call);
+            self.end_dismissed(&open.session, open.call);
+        }
+    }
+
+    fn tell_rejected(&mut self, OpenQuestion { id, session, .. }: &OpenQuestion) {
+        self.emit_session(session, "question.rejected", json!({"sessionID": session, "requestID": id}));
+    }
+
+    /// Nobody will answer what a session asks: its instance ends. The calls end with the turn.
+    pub(crate) fn withdraw_questions(&mut self, session: &str) {
+        while let Some(at) = self.questions.iter().position(|open| open.session == session) {
+            let open = self.questions.remove(at);
+            self.tell_rejected(&open);
+        }
+    }
+
+    /// A turn is cut short: a call whose question was withdrawn ends as if the person had dismissed it.
+    pub(crate) fn stop_question(&mut self, session: &str, call: usize) {
+        let waits = self
+            .run_mut(session)
+            .and_then(|run| run.calls.get(call))
+            .is_some_and(|call| call.state == CallState::Running && matches!(call.plan, Some(Plan::Ask(_))));
+        if waits && !self.questions.iter().any(|open| open.session == session && open.call == call) {
+            self.complete_call(session, call, dismissed());
         }
     }
 
@@ -125,13 +148,7 @@ impl World {
             self.fail_call(session, call, "The user dismissed this question");
             return;
         }
-        let result = Completed {
-            output: DISMISSED.to_owned(),
-            title: "Question dismissed".to_owned(),
-            metadata: json!({"answers": [], "dismissed": true, "truncated": false}),
-            ..Completed::default()
-        };
-        self.end_question(session, call, result);
+        self.end_question(session, call, dismissed());
     }
 
     fn end_question(&mut self, session: &str, call: usize, result: Completed) {
@@ -164,6 +181,15 @@ impl OpenQuestion {
             listed["tool"] = tool;
         }
         listed
+    }
+}
+
+fn dismissed() -> Completed {
+    Completed {
+        output: DISMISSED.to_owned(),
+        title: "Question dismissed".to_owned(),
+        metadata: json!({"answers": [], "dismissed": true, "truncated": false}),
+        ..Completed::default()
     }
 }
 

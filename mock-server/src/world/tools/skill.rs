@@ -79,7 +79,7 @@ impl World {
             return self.skill_loaded(session, call, name.clone(), output, &dir);
         }
         let path = if plan.is_own { self.config.directory.clone() } else { plan.skill.folder.clone() };
-        self.effect(Purpose::CallRead(session.to_owned(), call), Effect::Search { path });
+        self.effect(Purpose::CallRead(session.to_owned(), call), Effect::Search { path, chosen: None });
     }
 
     /// It is known what lies beside the skill.

@@ -3,7 +3,7 @@
 use regex::Regex;
 
 /// The pattern as an expression for whole paths; `None` where it is none.
-pub(super) fn regex(pattern: &str) -> Option<Regex> {
+pub(crate) fn regex(pattern: &str) -> Option<Regex> {
     let anchored = pattern.trim_start_matches("./");
     let rooted = anchored.strip_prefix('/');
     let body = rooted.unwrap_or(anchored);

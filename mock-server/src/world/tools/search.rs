@@ -1,12 +1,10 @@
 //! `glob` and `grep`: files by name, and lines by content, as ripgrep finds them. Ripgrep tells them in no order; here
 //! they are sorted.
 
-mod glob;
-
 use super::outside::Kind;
 use super::{Completed, Place, Plan, relative, resolved};
 use crate::world::permission::Wish;
-use crate::world::{Effect, Found, Purpose, World};
+use crate::world::{Chosen, Effect, Found, Purpose, World};
 use regex::RegexBuilder;
 use serde_json::{Value, json};
 
@@ -114,7 +112,11 @@ impl World {
         if !self.may_go(session, call, &path, &path, Kind::Folder) {
             return;
         }
-        let effect = Effect::Search { path };
+        let chosen = match plan.what {
+            What::Names => Some(Chosen { pattern: plan.pattern.clone(), in_hidden: false }),
+            What::Lines => plan.include.clone().map(|pattern| Chosen { pattern, in_hidden: true }),
+        };
+        let effect = Effect::Search { path, chosen };
         self.effect(Purpose::CallRead(session.to_owned(), call), effect);
     }
 
@@ -135,6 +137,11 @@ impl World {
             (What::Names, Found::File(_)) => {
                 Err(format!("glob path must be a directory: {}", plan.place.path))
             }
+            (What::Names, Found::Nothing { .. }) if self.profile.search_options => {
+                let path = &plan.place.path;
+                Err(format!("ripgrep execution failed: NotFound: FileSystem.access ({path})"))
+            }
+            (What::Names, Found::Nothing { .. }) => Err("ripgrep execution failed".to_owned()),
             (What::Names, found) => Ok(plan.names(found)),
             (What::Lines, found) => plan.lines(found),
         };
@@ -166,17 +173,8 @@ impl SearchPlan {
     fn names(&self, found: &Found) -> Completed {
         let no_files = Vec::new();
         let files = if let Found::Tree(files) = found { files } else { &no_files };
-        let pattern = glob::regex(&self.pattern);
-        let is_hidden = |path: &str| path.split('/').any(|name| name.starts_with('.'));
-        let fits = |path: &&String| {
-            !is_hidden(path) && pattern.as_ref().is_some_and(|pattern| pattern.is_match(path))
-        };
-        let mut names: Vec<String> = files
-            .iter()
-            .map(|(path, _)| path)
-            .filter(fits)
-            .map(|path| format!("{}/{path}", self.place.path))
-            .collect();
+        let mut names: Vec<String> =
+            files.iter().map(|(path, _)| format!("{}/{path}", self.place.path)).collect();
         let is_cut = self.is_cut(names.len(), MAX);
         names.truncate(MAX);
         let count = names.len();
@@ -208,11 +206,10 @@ impl SearchPlan {
             }
             _ => ("", Vec::new()),
         };
-        let include = self.include.as_deref().and_then(glob::regex);
         let mut told = Vec::new();
         let mut count = 0;
         for (path, content) in &files {
-            if include.as_ref().is_some_and(|include| !include.is_match(path)) || content.contains(&0) {
+            if content.contains(&0) {
                 continue;
             }
             let text = String::from_utf8_lossy(content);
@@ -282,11 +279,11 @@ fn completed(output: String, title: String, metadata: Value) -> Completed {
 mod tests {
     use super::*;
 
-    fn plan(what: What, pattern: &str, include: Option<&str>) -> SearchPlan {
+    fn plan(what: What, pattern: &str) -> SearchPlan {
         let place = Place { path: "/w".into(), given: "/w".into(), relative: String::new() };
         let options =
             Options { context: 0, limit: MAX, literal: false, ignores_case: false, cuts_beyond: false };
-        SearchPlan { pattern: pattern.into(), include: include.map(str::to_owned), what, place, options }
+        SearchPlan { pattern: pattern.into(), include: None, what, place, options }
     }
 
     fn files() -> Found {
@@ -299,29 +296,32 @@ mod tests {
     /// The texts were seen on the real servers, with ripgrep at hand.
     #[test]
     fn names_are_told_as_the_servers_tell_them() {
-        let found = plan(What::Names, "**/*.rs", None).names(&files());
-        assert_eq!((found.output.as_str(), found.title.as_str()), ("/w/src/b.rs", ""));
-        assert_eq!(found.metadata, json!({"count": 1, "truncated": false}));
-        assert_eq!(plan(What::Names, "*.py", None).names(&files()).output, NOTHING);
+        let found = plan(What::Names, "**").names(&files());
+        assert_eq!(
+            (found.output.as_str(), found.title.as_str()),
+            ("/w/.hidden/d.rs\n/w/a.txt\n/w/src/b.rs", "")
+        );
+        assert_eq!(found.metadata, json!({"count": 3, "truncated": false}));
+        assert_eq!(plan(What::Names, "*.py").names(&Found::Tree(Vec::new())).output, NOTHING);
     }
 
     #[test]
     fn lines_are_told_as_the_servers_tell_them() {
-        let found = plan(What::Lines, "one", None).lines(&files()).unwrap();
+        let found = plan(What::Lines, "one").lines(&files()).unwrap();
         assert_eq!(
             found.output,
             "Found 4 matches\n/w/.hidden/d.rs:\n  Line 1: one\n\n\n/w/a.txt:\n  Line 1: one\n\n  Line 4:   one \
              more\n\n\n/w/src/b.rs:\n  Line 1: fn one() {}\n"
         );
-        let found = plan(What::Lines, r"^fn \w+", Some("*.rs")).lines(&files()).unwrap();
+        let found = plan(What::Lines, r"^fn \w+").lines(&files()).unwrap();
         assert_eq!(found.metadata, json!({"matches": 1, "truncated": false}));
-        assert_eq!(plan(What::Lines, "three", None).lines(&files()).unwrap().output, NOTHING);
-        assert!(plan(What::Lines, "(", None).lines(&files()).is_err());
+        assert_eq!(plan(What::Lines, "three").lines(&files()).unwrap().output, NOTHING);
+        assert!(plan(What::Lines, "(").lines(&files()).is_err());
     }
 
     #[test]
     fn one_server_lets_a_search_say_more() {
-        let mut plan = plan(What::Lines, "ONE M", None);
+        let mut plan = plan(What::Lines, "ONE M");
         plan.options = Options { context: 1, limit: 1, literal: true, ignores_case: true, cuts_beyond: true };
         let found = plan.lines(&files()).unwrap();
         assert_eq!(
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn what_is_too_much_is_cut() {
         let many = (0..150).map(|n| (format!("{n:03}.txt"), b"x\n".to_vec())).collect();
-        let found = plan(What::Names, "*", None).names(&Found::Tree(many));
+        let found = plan(What::Names, "*").names(&Found::Tree(many));
         assert_eq!(found.metadata, json!({"count": 100, "truncated": true}));
         assert!(found.output.ends_with("more specific path or pattern.)"), "{}", found.output);
     }
