@@ -13,7 +13,7 @@ use crate::frames::{COMMENT, frame, open, send, send_next};
 use crate::model::{Beat, ChatRequest, ModelNews, Reading, Report, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
-use crate::project_files::ProjectFiles;
+use crate::project_files::{NextFiles, ProjectFiles};
 use crate::workspace::Workspace;
 use crate::world::{
     ApiReply, ApiRequest, Effect, EffectId, EffectResult, Input, ModelFailure, Output, Page, ProgramNews,
@@ -173,6 +173,12 @@ impl Engine {
                 let files = ProjectFiles::read(self.profile, self.workspace.root(), home);
                 self.pages.exhibits.learn(&files);
                 EffectResult::Project(Box::new(files))
+            }
+            Effect::ReadNext { directory, settings } => {
+                let home = self.home.as_deref().unwrap_or(Path::new("/"));
+                let root = self.workspace.root();
+                let files = NextFiles::read(self.profile, (root, Path::new(&directory)), home, settings);
+                EffectResult::NextFiles(files.map(Arc::new))
             }
             Effect::Place(wish) => self.workspace.around(wish, self.home.as_deref()).into(),
             Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
@@ -376,6 +382,12 @@ fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
                 return recorded;
             }
             (Some("application/json".to_owned()), Bytes::from(Value::Object(over).to_string()))
+        }
+        ReplyBody::NextList { request, directory, files } => {
+            return pages.exhibits.next_list(&request, &directory, &files);
+        }
+        ReplyBody::Sources { request, global, project } => {
+            return pages.exhibits.sources(&request, global.as_deref(), project);
         }
         ReplyBody::Providers { access, all, by_key } => {
             let told = pages.exhibits.providers(&access, all, by_key);

@@ -316,6 +316,7 @@ fn performer(
         kept: Map::new(),
         config: Map::new(),
         skills: Vec::new(),
+        faults: Vec::new(),
         runs_shell: folder.is_some() || options.allow_shell,
     };
     config.learn(&ProjectFiles::read(profile, workspace.root(), &home));

@@ -26,6 +26,9 @@ impl Workspace {
             }
             PlaceWish::SinceCommit => PlaceFound::Changes(self.since_commit()),
             PlaceWish::Shells => PlaceFound::Shells(shells()),
+            PlaceWish::Existing(paths) => {
+                PlaceFound::Existing(paths.into_iter().filter(|path| self.holds(Path::new(path))).collect())
+            }
             PlaceWish::Keep { path, content } => PlaceFound::Kept(match home {
                 Some(home) => keep(home, &path, &content),
                 None => Ok(()),
@@ -33,6 +36,10 @@ impl Workspace {
             PlaceWish::Write { path, content } => PlaceFound::Kept(self.write(&path, &content)),
             PlaceWish::MakeFolder(path) => PlaceFound::Kept(self.make_folder(&path)),
         }
+    }
+
+    fn holds(&self, path: &Path) -> bool {
+        path.canonicalize().is_ok_and(|real| real.starts_with(self.root()))
     }
 
     fn browse(&self, folder: &Path, path: &Path, project: &Path) -> Browsed {

@@ -271,6 +271,7 @@ impl Purpose {
             | Self::CommandName(_)
             | Self::Place(_)
             | Self::Project(_)
+            | Self::NextFiles(_)
             | Self::JobSession(_)
             | Self::JobPrompt(_)
             | Self::NextStep(_)
