@@ -258,7 +258,7 @@ impl<'t> Reader<'t> {
                 '\\' => match self.peek() {
                     Some('u') => {
                         self.at += 1;
-                        let rest = self.text[self.at..].as_bytes();
+                        let rest = &self.text.as_bytes()[self.at..];
                         let digits = rest.iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
                         self.at += digits;
                         if digits < 4 {
