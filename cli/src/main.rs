@@ -10,6 +10,7 @@ mod commands;
 
 use clap::{Parser, Subcommand};
 use harness::{complain, say};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// A stand-in server, a recorder and a parity harness for programs that talk to coding-agent servers.
@@ -33,6 +34,8 @@ const AFTER_HELP: &str = "Start here:
 enum Command {
     /// Stand in for a server: perform a scenario, or play a recording again.
     Serve(commands::serve::Arguments),
+    /// Be the command kilo or opencode to a client that starts its server itself.
+    As(commands::stand_for::Arguments),
     /// Serve a scenario's model over HTTP, for a real server to ask.
     Model(commands::model::Arguments),
     /// Record a scenario with a real server, or with a program that serves as one does.
@@ -52,16 +55,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
-        Command::Serve(arguments) => commands::serve::run(arguments),
-        Command::Model(arguments) => commands::model::run(&arguments),
-        Command::Record(arguments) => commands::record::run(&arguments),
-        Command::Compare(arguments) => commands::compare::run(&arguments),
-        Command::Drift(arguments) => commands::drift::run(&arguments),
-        Command::Check(arguments) => commands::check::run(&arguments),
-        Command::Judge(arguments) => commands::judge::run(&arguments),
-        Command::Gate(arguments) => commands::gate::run(&arguments),
-        Command::Adapter(arguments) => commands::adapter::run(&arguments),
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().map(PathBuf::from).unwrap_or_default();
+    let outcome = match commands::stand_for::named(&name) {
+        Some(server) => commands::stand_for::run_as(server, &Vec::from_iter(arguments)),
+        None => run(Cli::parse().command),
     };
     let code = match outcome {
         Ok(code) => code,
@@ -75,4 +73,19 @@ fn main() -> ExitCode {
         complain!("standin: {failure}");
         failure.exit_code()
     })
+}
+
+fn run(command: Command) -> commands::Outcome {
+    match command {
+        Command::Serve(arguments) => commands::serve::run(arguments),
+        Command::As(arguments) => commands::stand_for::run(arguments),
+        Command::Model(arguments) => commands::model::run(&arguments),
+        Command::Record(arguments) => commands::record::run(&arguments),
+        Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Drift(arguments) => commands::drift::run(&arguments),
+        Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Judge(arguments) => commands::judge::run(&arguments),
+        Command::Gate(arguments) => commands::gate::run(&arguments),
+        Command::Adapter(arguments) => commands::adapter::run(&arguments),
+    }
 }

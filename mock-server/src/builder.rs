@@ -8,6 +8,7 @@ use crate::standin::{MAIN_LANE, StandIn};
 use fixtures::fault_plan::{FaultPlan, Place};
 use fixtures::scenario::Scenario;
 use fixtures::{FileError, ServerKind, catalog};
+use serde_json::Map;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -317,6 +318,9 @@ impl Builder {
             play: Play::Scenario(Box::new(scenario)),
             model: self.model,
             call_wait: CALL_WAIT,
+            username: None,
+            settings: Map::new(),
+            origins: Vec::new(),
             password: self.password,
             workspace: self.workspace,
             port: self.port,

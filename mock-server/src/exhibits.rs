@@ -290,7 +290,7 @@ impl Moves {
                 moves.push((home.to_owned(), config.home.clone()));
             }
             if let Some(project) = body["projectID"].as_str() {
-                moves.push((project.to_owned(), config.project.clone()));
+                moves.push((project.to_owned(), config.project.id.clone()));
             }
         }
         moves.dedup();

@@ -8,6 +8,7 @@ use fixtures::fault_plan::FaultPlan;
 use fixtures::recording::Recording;
 use fixtures::scenario::Scenario;
 use fixtures::{FileError, ServerKind};
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,8 +23,14 @@ pub struct Options {
     pub model: Option<String>,
     /// So long a call waits for the rest of the answer in which a model at an address wants it.
     pub call_wait: Duration,
+    /// The user name that goes with the password; the server's own word when absent.
+    pub username: Option<String>,
     /// The password; without one the server is open.
     pub password: Option<String>,
+    /// Pages of other sites that may ask, beside those that the server lets.
+    pub origins: Vec<String>,
+    /// Settings over those of the scenario, as whoever starts the server hands them over.
+    pub settings: Map<String, Value>,
     /// The agent's folder; a fresh one with the scenario's files when absent.
     pub workspace: Option<PathBuf>,
     /// The port of the main lane; 0 takes any free one.
@@ -85,7 +92,10 @@ impl Options {
             play,
             model: None,
             call_wait: CALL_WAIT,
+            username: None,
             password: None,
+            settings: Map::new(),
+            origins: Vec::new(),
             workspace: None,
             port: 0,
             lanes: Vec::new(),
@@ -104,6 +114,11 @@ impl Options {
 /// Why a stand-in can't start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// A plan breaks the start of a program, and this is none.
+    #[error(
+        "a [[start]] of a fault plan is for a server that is a program of its own: `standin serve`, `standin as`"
+    )]
+    NoProgram,
     /// A port can't be had.
     #[error(
         "failed to listen on 127.0.0.1:{port} for lane '{lane}': {}; choose another port, or 0 for any free one",

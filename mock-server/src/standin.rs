@@ -1,37 +1,31 @@
 //! A stand-in that listens: the library's front door.
 
+mod prepare;
+
 use crate::builder::Builder;
-use crate::clock::{Clock, ClockKind};
-use crate::engine::{Engine, Mind, Pages};
-use crate::exhibits::Exhibits;
+use crate::clock::Clock;
 use crate::fault::ArmedPlan;
 use crate::http::Lane;
 use crate::http::auth::Access;
 use crate::http::core::Core;
 use crate::http::listen::serve;
 use crate::journal::Journal;
-use crate::model::{PageServer, RemoteModel, Script};
+use crate::model::{PageServer, RemoteModel};
 use crate::options::{Options, Play, StartError};
-use crate::performer::Performer;
 use crate::profile::Profile;
-use crate::project_files::ProjectFiles;
-use crate::replay::Replay;
 use crate::verify::Unmet;
-use crate::workspace::{Workspace, make_repository, text_id};
-use crate::world::WorldConfig;
+use fixtures::ServerKind;
 use fixtures::fault_plan::Fault;
 use fixtures::recording;
-use fixtures::scenario::{Ending, Scenario};
-use fixtures::{ServerKind, catalog};
-use serde_json::Map;
+use fixtures::scenario::Ending;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// The lane of whoever does not ask for one of his own.
@@ -43,7 +37,9 @@ pub struct StandIn {
     lanes: Vec<(String, SocketAddr)>,
     journal: Journal,
     faults: ArmedPlan,
-    username: &'static str,
+    username: String,
+    /// Says that no more is asked: connections are brought to their end.
+    closing: watch::Sender<bool>,
     workspace: String,
     /// Those of the scenario.
     gates: Vec<String>,
@@ -58,6 +54,9 @@ pub struct StandIn {
     _pages: Option<PageServer>,
 }
 
+/// How long a server that is asked to end waits for those who still read.
+const ENDING: Duration = Duration::from_secs(1);
+
 /// What a stand-in is asked when it is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OnDrop {
@@ -71,6 +70,9 @@ enum OnDrop {
 impl StandIn {
     /// Starts listening, on loopback only.
     pub async fn start(options: Options) -> Result<Self, StartError> {
+        if !options.faults.starts.is_empty() {
+            return Err(StartError::NoProgram);
+        }
         let profile = Profile::of(options.server);
         let clock = Arc::new(Clock::new(options.clock));
         let journal = Journal::with_memory(clock.clone(), options.memory);
@@ -82,24 +84,28 @@ impl StandIn {
         let pages =
             pages.map_err(|source| StartError::Listen { lane: "pages".to_owned(), port: 0, source })?;
         let pages_url = pages.as_ref().map(PageServer::url);
-        let (performer, workspace, folders) = performer(profile, &options, pages_url)?;
-        let access =
-            Access { username: profile.server.word().to_owned(), password: options.password.clone() };
+        let (performer, workspace, folders) = prepare::performer(profile, &options, pages_url)?;
+        let username = options.username.clone().unwrap_or_else(|| profile.server.word().to_owned());
+        let access = Access {
+            username: username.clone(),
+            password: options.password.clone(),
+            origins: options.origins.clone(),
+        };
         let model = options.model.as_deref().map(RemoteModel::at).transpose().map_err(StartError::Model)?;
         let core =
             Arc::new(Core::new(performer, clock, journal.clone(), access, profile, faults.clone(), model));
         let mut lanes = Vec::new();
         let mut tasks = Vec::new();
+        let (closing, closes) = watch::channel(false);
         let ports = std::iter::once((MAIN_LANE.to_owned(), options.port));
         for (name, port) in ports.chain(options.lanes.iter().map(|lane| (lane.clone(), 0))) {
             let failed = |source| StartError::Listen { lane: name.clone(), port, source };
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
             lanes.push((name.clone(), listener.local_addr().map_err(failed)?));
             let lane = Lane { core: core.clone(), name: Arc::from(name) };
-            tasks.push(tokio::spawn(serve(listener, lane)));
+            tasks.push(tokio::spawn(serve(listener, lane, closes.clone())));
         }
         let header = header(&options, profile, &workspace);
-        let username = profile.server.word();
         let gates = match &options.play {
             Play::Scenario(scenario) => scenario.gates(),
             Play::Recording(_) => Vec::new(),
@@ -110,6 +116,7 @@ impl StandIn {
             journal,
             faults,
             username,
+            closing,
             workspace,
             gates,
             header,
@@ -141,8 +148,8 @@ impl StandIn {
 
     /// The user name that goes with the password.
     #[must_use]
-    pub fn username(&self) -> &'static str {
-        self.username
+    pub fn username(&self) -> &str {
+        &self.username
     }
 
     /// The agent's folder, without links in its path. In a replay it is the recorded one.
@@ -172,6 +179,24 @@ impl StandIn {
     /// waits for an answer gets none.
     pub fn restart(&self, ending: Ending) {
         self.core.restart(ending);
+    }
+
+    /// Ends in this way for good. Who is asked to end brings what is open to its end, if that does not take too long.
+    pub async fn end(mut self, ending: Ending) {
+        self.core.restart(ending);
+        if ending == Ending::Term {
+            self.closing.send_replace(true);
+            let tasks = std::mem::take(&mut self.tasks);
+            let all = async move {
+                for task in tasks {
+                    let _ = task.await;
+                }
+            };
+            tokio::select! {
+                () = all => {}
+                () = self.core.clock.pass(ENDING) => {}
+            }
+        }
     }
 
     /// From now on no gate of the scenario holds the model.
@@ -256,111 +281,6 @@ impl Drop for StandIn {
             panic!("{unmet}");
         }
     }
-}
-
-type Prepared = (Box<dyn Performer>, String, Vec<TempDir>);
-
-fn performer(
-    profile: &'static Profile,
-    options: &Options,
-    pages_url: Option<String>,
-) -> Result<Prepared, StartError> {
-    let scenario = match &options.play {
-        Play::Scenario(scenario) => scenario,
-        Play::Recording(recording) => {
-            let release = format!("{}-{}", recording.header.server, recording.header.version);
-            let replay = Replay::new(recording, catalog::doc(&release), options.pace)?;
-            return Ok((Box::new(replay), recording.header.workspace.clone(), Vec::new()));
-        }
-    };
-    let made = match &options.workspace {
-        Some(_) => None,
-        None => Some(
-            fresh_folder(scenario)
-                .map_err(|source| StartError::Workspace { path: std::env::temp_dir(), source })?,
-        ),
-    };
-    let (folder, project) = made.unzip();
-    let path = match (&options.workspace, &folder) {
-        (Some(path), _) => path.clone(),
-        (None, Some(folder)) => folder.path().join("workspace"),
-        (None, None) => PathBuf::new(),
-    };
-    let mut workspace = Workspace::new(&path).map_err(|source| StartError::Workspace { path, source })?;
-    workspace.commit();
-    if !profile.snapshots_directory_alone {
-        workspace.begin_committed();
-    }
-    // The server's home lies beside a fresh workspace, and never in one that is somebody's own.
-    let (home, home_folder) = match &folder {
-        Some(folder) => (folder.path().join("home"), None),
-        None => {
-            let made = tempfile::Builder::new().prefix("standin-home-").tempdir();
-            let made = made.map_err(|source| StartError::Workspace { path: std::env::temp_dir(), source })?;
-            (made.path().to_path_buf(), Some(made))
-        }
-    };
-    let home = home.canonicalize().map_err(|source| StartError::Workspace { path: home, source })?;
-    let all = options.allow_outside.then(|| Path::new("/"));
-    let made = folder.as_ref().map(TempDir::path);
-    for open in [Some(home.as_path()), made, all].into_iter().flatten() {
-        workspace = workspace.and(open);
-    }
-    let root = workspace.root().to_string_lossy().into_owned();
-    let mut config = WorldConfig {
-        seed: options.seed,
-        directory: root.clone(),
-        project: project.unwrap_or_else(|| text_id("the first commit of a stand-in's project")),
-        home: home.to_string_lossy().into_owned(),
-        said: scenario.workspace.config.clone(),
-        kept: Map::new(),
-        config: Map::new(),
-        skills: Vec::new(),
-        faults: Vec::new(),
-        runs_shell: folder.is_some() || options.allow_shell,
-    };
-    config.learn(&ProjectFiles::read(profile, workspace.root(), &home));
-    let mind = match &options.model {
-        None => {
-            let script = Script::new(scenario.as_ref().clone(), root.clone()).with_pages_at(pages_url);
-            Mind::Script(Box::new(script))
-        }
-        Some(url) => Mind::Remote { url: url.clone(), call_wait_ms: in_ms(options.call_wait) },
-    };
-    let release = profile.server.release();
-    let exhibits = Exhibits::of(profile.server, &config);
-    let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
-    let pause_ms = match options.clock {
-        ClockKind::Logical => 0,
-        _ => in_ms(options.model_pause),
-    };
-    let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home);
-    let engine = engine.with_model_pause(pause_ms);
-    Ok((Box::new(engine), root, folder.into_iter().chain(home_folder).collect()))
-}
-
-fn in_ms(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// A folder with a workspace and a home; the id of the workspace's commit.
-fn fresh_folder(scenario: &Scenario) -> std::io::Result<(TempDir, String)> {
-    let folder = tempfile::Builder::new().prefix("standin-").tempdir()?;
-    let workspace = folder.path().join("workspace");
-    std::fs::create_dir(&workspace)?;
-    std::fs::create_dir(folder.path().join("home"))?;
-    for (path, content) in &scenario.workspace.files {
-        write_file(&workspace.join(path), content)?;
-    }
-    let commit = make_repository(&workspace)?;
-    Ok((folder, commit))
-}
-
-fn write_file(path: &Path, content: &str) -> std::io::Result<()> {
-    if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    std::fs::write(path, content)
 }
 
 fn header(options: &Options, profile: &Profile, workspace: &str) -> recording::Header {

@@ -2,7 +2,7 @@
 //! server keeps in its home. Nothing outside of the workspace is shown, whatever folder a client names.
 
 use crate::ignored::{Cases, Ignored};
-use crate::workspace::Workspace;
+use crate::workspace::{Branches, Workspace};
 use crate::world::{Browsed, PlaceFound, PlaceWish};
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -25,6 +25,10 @@ impl Workspace {
                 PlaceFound::Names(self.names_below(Path::new(&folder), Path::new(&project)))
             }
             PlaceWish::SinceCommit => PlaceFound::Changes(self.since_commit()),
+            PlaceWish::Branches { folder } => {
+                let Branches { current, default } = Branches::of(Path::new(&folder));
+                PlaceFound::Branches { current, default }
+            }
             PlaceWish::Shells => PlaceFound::Shells(shells()),
             PlaceWish::Existing(paths) => {
                 PlaceFound::Existing(paths.into_iter().filter(|path| self.holds(Path::new(path))).collect())
@@ -50,10 +54,6 @@ impl Workspace {
             {
                 return Browsed::Nothing;
             }
-            // Clients are told that the workspace is a repository; a fresh folder need not really be one.
-            _ if path == self.root().join(".git") => {
-                return Browsed::Folder { entries: Vec::new(), patterns: patterns_of(project) };
-            }
             _ => return Browsed::Nothing,
         };
         if !real.starts_with(&folder) || !real.starts_with(self.root()) {
@@ -70,17 +70,13 @@ impl Workspace {
 
     fn entries_of(&self, folder: &Path) -> Vec<(String, bool)> {
         let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
-        let mut entries: Vec<(String, bool)> = found
+        found
             .flatten()
             .filter_map(|entry| {
                 let kind = entry.file_type().ok().filter(|kind| kind.is_dir() || kind.is_file())?;
                 Some((entry.file_name().to_string_lossy().into_owned(), kind.is_dir()))
             })
-            .collect();
-        if folder == self.root() && !entries.iter().any(|(name, _)| name == ".git") {
-            entries.push((".git".to_owned(), true));
-        }
-        entries
+            .collect()
     }
 
     fn names_below(&self, folder: &Path, project: &Path) -> Vec<String> {
@@ -202,7 +198,7 @@ mod tests {
         assert_eq!(look(&format!("{root}/link")), PlaceFound::Browsed(Browsed::Outside));
         let PlaceFound::Browsed(Browsed::Folder { mut entries, .. }) = look(&root) else { panic!() };
         entries.sort();
-        assert_eq!(entries, [(".git".to_owned(), true), ("a.txt".to_owned(), false)]);
+        assert_eq!(entries, [("a.txt".to_owned(), false)]);
     }
 
     #[test]

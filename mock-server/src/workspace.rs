@@ -1,9 +1,11 @@
 //! The folder in which the agent works: snapshots with git's own tree ids, reads and writes that stay inside.
 
+mod project;
 mod repository;
 mod tree;
 
 use crate::world::{FileChange, Found, RestoredFile, Sight};
+pub(crate) use project::{Branches, GLOBAL, Project};
 pub(crate) use repository::make as make_repository;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -12,7 +14,6 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-pub use tree::text_id;
 use tree::{Blob, LINK, PLAIN, PROGRAM, Tree, flat, hex, read_project, read_tree, tree_id};
 
 /// How files are called that hold instructions; of those in one folder the first counts.

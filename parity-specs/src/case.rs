@@ -42,7 +42,7 @@ impl Case {
     /// What breaks, as a plan.
     #[must_use]
     pub fn fault_plan(&self) -> FaultPlan {
-        FaultPlan { faults: self.faults.clone() }
+        FaultPlan { faults: self.faults.clone(), ..FaultPlan::default() }
     }
 }
 

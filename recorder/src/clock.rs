@@ -63,7 +63,7 @@ pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option
 
 /// Waits so long before something is tried again.
 #[expect(clippy::disallowed_methods, reason = "this file owns the clock")]
-pub(crate) async fn pause(length: Duration) {
+pub async fn pause(length: Duration) {
     tokio::time::sleep(length).await;
 }
 

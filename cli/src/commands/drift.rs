@@ -18,11 +18,12 @@ standin record makes them, or two releases that standin carries:
     standin drift old/doc.json new/doc.json --format markdown --out drift.md
     standin drift kilo-7.7.7 standin-recordings/kilo-7.8.1
 
-Breaking is what a client that was right with OLD can be wrong about with NEW; additive is what it has to survive
-and may ignore; cosmetic are words and names.
+Breaking is what a client that was right with OLD can be wrong about with NEW; additive is what it has to
+survive and may ignore; cosmetic are words and names.
 
-Exit codes: 0 nothing breaks, 1 something does, 2 misuse, 3 nothing was found to break, but not everything could
-be checked: a recording has no partner, a scenario has changed, a stream broke, too few paths were compared."
+Exit codes: 0 nothing breaks, 1 something does, 2 misuse, 3 nothing was found to break, but not everything
+could be checked: a recording has no partner, a scenario has changed, a stream broke, too few paths were
+compared."
 )]
 pub(crate) struct Arguments {
     /// The release that clients know: a file, a folder, or the name of a release.

@@ -9,6 +9,9 @@ pub(crate) mod judge;
 pub(crate) mod model;
 pub(crate) mod record;
 pub(crate) mod serve;
+mod service;
+mod stage;
+pub(crate) mod stand_for;
 pub(crate) mod words;
 
 use fixtures::catalog;

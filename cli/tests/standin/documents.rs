@@ -3,6 +3,7 @@
 //! document has a server of the person's, a stand-in is.
 
 use crate::STANDIN;
+use fixtures::fault_plan::FaultPlan;
 use mock_server::StandIn;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -59,10 +60,12 @@ async fn works(document: &str, least: usize) {
     assert!(lines.len() >= least, "{lines:?}");
     for line in lines {
         let mut command = command(line, &stand_in.url(), folder.path());
-        if line.starts_with("serve") || line.contains("--proxy") {
+        if line.starts_with("serve") || line.starts_with("as ") || line.contains("--proxy") {
             let mut server = command.spawn().unwrap();
-            let stdout = server.stdout.take().unwrap();
-            let ready = first_line(stdout);
+            let mut stdout = BufReader::new(server.stdout.take().unwrap()).lines();
+            let is_warning = |line: &String| line.starts_with("Warning: ");
+            let ready =
+                stdout.find_map(|line| line.ok().filter(|line| !is_warning(line))).unwrap_or_default();
             let url = ready.trim_end().strip_prefix("kilo server listening on ");
             let url = url.unwrap_or_else(|| panic!("{line}: {ready}"));
             let health = reqwest::get(format!("{url}/global/health")).await.unwrap();
@@ -90,6 +93,25 @@ async fn every_standin_line_of_the_readme_works() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_standin_line_about_recording_works() {
     works(include_str!("../../../docs/recording.md"), 6).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_standin_line_about_started_servers_works() {
+    works(include_str!("../../../docs/spawned.md"), 1).await;
+}
+
+#[test]
+fn every_plan_of_a_bad_start_is_one() {
+    let plans: Vec<&str> = include_str!("../../../docs/spawned.md")
+        .split("```toml")
+        .skip(1)
+        .map(|rest| rest.split_once("```").unwrap().0)
+        .collect();
+    assert_eq!(plans.len(), 2);
+    for plan in plans {
+        let read = FaultPlan::parse(Path::new("docs/spawned.md"), plan).unwrap();
+        assert_eq!(read.starts.len(), 1);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -20,6 +20,7 @@ mod programs;
 
 mod record;
 mod recorder;
+mod spawned;
 mod strangers;
 
 /// The binary.

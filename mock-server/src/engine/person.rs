@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::Script;
+use crate::workspace::{GLOBAL, Project};
 use fixtures::{ServerKind, catalog};
 
 /// Somebody with a session, who hears everything.
@@ -22,7 +23,7 @@ impl Person {
         let config = WorldConfig {
             seed: 1,
             directory: root.clone(),
-            project: "global".to_owned(),
+            project: Project { id: GLOBAL.to_owned(), worktree: root.clone(), is_repository: true },
             home: root.clone(),
             said: scenario.workspace.config.clone(),
             kept: serde_json::Map::new(),

@@ -9,6 +9,8 @@ pub(crate) struct Access {
     pub(crate) username: String,
     /// Without one the server is open, as the real ones are.
     pub(crate) password: Option<String>,
+    /// Pages of other sites that may, too.
+    pub(crate) origins: Vec<String>,
 }
 
 /// Why a request is refused.
@@ -19,7 +21,7 @@ pub(crate) enum Refusal {
 }
 
 /// A page of another site can make a browser send requests here; its name for this machine gives it away.
-const LOOPBACK_NAMES: &[&str] = &["127.0.0.1", "localhost", "[::1]"];
+const LOOPBACK_NAMES: &[&str] = &["127.0.0.1", "localhost", "[::1]", "0.0.0.0"];
 
 /// `None` when the request may pass.
 pub(crate) fn check(access: &Access, headers: &HeaderMap, query: &str) -> Option<Refusal> {
@@ -53,7 +55,7 @@ mod tests {
     use super::*;
 
     fn refused(authorization: &str, host: &str, query: &str) -> Option<Refusal> {
-        let access = Access { username: "kilo".into(), password: Some("pw".into()) };
+        let access = Access { username: "kilo".into(), password: Some("pw".into()), origins: Vec::new() };
         let mut headers = HeaderMap::new();
         if !authorization.is_empty() {
             headers.insert(header::AUTHORIZATION, authorization.parse().unwrap());

@@ -104,9 +104,9 @@ impl Core {
         Self {
             clock,
             journal,
+            origins: Origins { sites: profile.sites, named: access.origins.clone() },
             access,
             directory_header: profile.directory_header,
-            origins: Origins { sites: profile.sites },
             operations: Operations::of(profile.server),
             faults,
             intake: Intake::default(),

@@ -4,10 +4,12 @@
 use axum::http::{HeaderMap, HeaderName, header};
 
 /// Which pages may talk to the server.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Origins {
     /// The sites of the makers: themselves and all below them.
     pub(crate) sites: &'static [&'static str],
+    /// Those that whoever started the server has named.
+    pub(crate) named: Vec<String>,
 }
 
 /// The pages of programs on this machine.
@@ -15,14 +17,15 @@ const BEGINNINGS: &[&str] = &["http://localhost:", "http://127.0.0.1:", "oc://re
 const SHELLS: &[&str] = &["tauri://localhost", "http://tauri.localhost", "https://tauri.localhost"];
 
 impl Origins {
-    fn allow(self, origin: &str) -> bool {
+    fn allow(&self, origin: &str) -> bool {
         BEGINNINGS.iter().any(|beginning| origin.starts_with(beginning))
             || SHELLS.contains(&origin)
+            || self.named.iter().any(|named| named == origin)
             || self.sites.iter().any(|site| is_of_site(origin, site))
     }
 
     /// The headers of every answer to such a request.
-    pub(crate) fn headers(self, request: &HeaderMap) -> Vec<(HeaderName, String)> {
+    pub(crate) fn headers(&self, request: &HeaderMap) -> Vec<(HeaderName, String)> {
         match text(request, &header::ORIGIN) {
             None => vec![(header::VARY, "Origin".to_owned())],
             Some(origin) if self.allow(origin) => vec![
@@ -34,7 +37,7 @@ impl Origins {
     }
 
     /// The headers of the answer to an OPTIONS request.
-    pub(crate) fn preflight(self, request: &HeaderMap) -> Vec<(HeaderName, String)> {
+    pub(crate) fn preflight(&self, request: &HeaderMap) -> Vec<(HeaderName, String)> {
         let mut headers = self.headers(request);
         let wanted = text(request, &header::ACCESS_CONTROL_REQUEST_HEADERS);
         if wanted.is_some() {
@@ -73,13 +76,14 @@ mod tests {
 
     #[test]
     fn origins_are_allowed_as_the_real_servers_allow_them() {
-        let origins = Origins { sites: &["kilo.ai"] };
+        let origins = Origins { sites: &["kilo.ai"], named: vec!["https://mine.example:8443".to_owned()] };
         for good in [
             "http://localhost:3000",
             "http://127.0.0.1:1",
             "tauri://localhost",
             "https://kilo.ai",
             "https://a.b-1.kilo.ai",
+            "https://mine.example:8443",
         ] {
             assert!(origins.allow(good), "{good}");
         }
@@ -92,6 +96,7 @@ mod tests {
             "https://A.kilo.ai",
             "https://kilo.ai.evil.example",
             "https://kilo.ai:8080",
+            "https://mine.example",
             "null",
         ] {
             assert!(!origins.allow(bad), "{bad}");
@@ -102,7 +107,7 @@ mod tests {
     fn a_preflight_repeats_the_headers_that_it_is_asked_for() {
         let mut request = HeaderMap::new();
         let names = |request: &HeaderMap| {
-            let headers = Origins { sites: &[] }.preflight(request);
+            let headers = Origins { sites: &[], named: Vec::new() }.preflight(request);
             headers.into_iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join("\n")
         };
         insta::assert_snapshot!(names(&request));

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 /// The longest head of a request, and how many headers it may have.
 const HEAD_MAX_BYTES: usize = 16 * 1024;
@@ -55,20 +56,31 @@ const METHODS: &[&str] = &[
     "UNSUBSCRIBE",
 ];
 
-/// Takes connections for ever. Who drops it ends those that are open, too.
-pub(crate) async fn serve(listener: TcpListener, lane: Lane) {
+/// Takes connections until it is to close, and brings those that are open to their end. Who drops it breaks them.
+pub(crate) async fn serve(listener: TcpListener, lane: Lane, mut closing: watch::Receiver<bool>) {
     let mut open = tokio::task::JoinSet::new();
+    let again = closing.clone();
     loop {
         tokio::select! {
+            () = closes(&mut closing) => break,
             taken = listener.accept() => match taken {
                 Ok((stream, _)) => {
-                    open.spawn(connection(stream, lane.clone()));
+                    open.spawn(connection(stream, lane.clone(), again.clone()));
                 }
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(_) => lane.core.clock.pass(PAUSE).await,
             },
             Some(_) = open.join_next() => {}
         }
+    }
+    drop(listener);
+    while open.join_next().await.is_some() {}
+}
+
+/// Waits until it is said; who is dropped says nothing.
+async fn closes(closing: &mut watch::Receiver<bool>) {
+    if closing.wait_for(|closes| *closes).await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 
@@ -78,7 +90,7 @@ fn is_of_one_connection(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-async fn connection(stream: TcpStream, lane: Lane) {
+async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<bool>) {
     // Frames are small, and each is to leave at once.
     stream.set_nodelay(true).ok();
     let asked = Arc::new(AtomicBool::new(false));
@@ -96,14 +108,22 @@ async fn connection(stream: TcpStream, lane: Lane) {
             .max_headers(HEADERS_MAX)
             .serve_connection(TokioIo::new(stream), service)
     );
-    tokio::select! {
-        // How a connection ends has nobody to be told to.
-        _ = &mut serving => return,
-        () = clock.pass(PATIENCE) => {}
+    let (mut patience, mut is_new) = (pin!(clock.pass(PATIENCE)), true);
+    loop {
+        tokio::select! {
+            // How a connection ends has nobody to be told to.
+            _ = &mut serving => return,
+            () = closes(&mut closing) => break,
+            () = &mut patience, if is_new => {
+                is_new = false;
+                if !asked.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+        }
     }
-    if asked.load(Ordering::Relaxed) {
-        let _ = serving.await;
-    }
+    serving.as_mut().graceful_shutdown();
+    let _ = serving.await;
 }
 
 async fn answer(lane: Lane, request: Request<Incoming>) -> Response<Body> {

@@ -142,12 +142,6 @@ pub(super) fn object(kind: &str, content: &[u8]) -> ([u8; 20], Vec<u8>) {
     (Sha1::digest(&bytes).into(), bytes)
 }
 
-/// The id that git gives a text, as the stand-in's stand-in for the id of a first commit.
-#[must_use]
-pub fn text_id(text: &str) -> String {
-    hex(&object("blob", text.as_bytes()).0)
-}
-
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

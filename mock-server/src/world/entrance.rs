@@ -2,7 +2,7 @@
 
 use super::instance::is_of_instance;
 use super::routes::body_of;
-use super::{ApiRequest, ReplyBody, World, within};
+use super::{ApiRequest, ReplyBody, World};
 use crate::doc::{Asked, Complaint};
 use crate::profile::BootTiming;
 use serde_json::json;
@@ -121,7 +121,7 @@ impl World {
         let is_next = operation.is_some_and(|id| id.starts_with("v2."));
         if operation.is_some_and(|id| BOOTING.contains(&id)) {
             let directory = self.directory_of(request);
-            if within(&directory, &self.config.directory).is_some() {
+            if self.in_repository(&directory).is_some() {
                 self.boot(&directory, BootTiming::AtPrompt);
             }
             // Where it has booted at the first connection, this is what the next generation would tell of.

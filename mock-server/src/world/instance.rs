@@ -2,7 +2,7 @@
 //! directory and ends when it is disposed of, with all that runs in it.
 
 use super::settings_form::{in_use, whole};
-use super::{ApiRequest, Output, ReplyBody, World, within};
+use super::{ApiRequest, Output, ReplyBody, World};
 use crate::profile::BootTiming;
 use crate::project_files::{Fault, ProjectFiles};
 use crate::providers::Access;
@@ -80,7 +80,7 @@ impl World {
         let begun = self.instances.values().map(|instance| instance.begun + 1).max().unwrap_or_default();
         let instance = Instance { project, begun, settings, servers: None, access: self.access() };
         self.instances.insert(directory.to_owned(), instance);
-        if tells && within(directory, &self.config.directory).is_some() {
+        if tells && self.in_repository(directory).is_some() {
             self.boot(directory, BootTiming::AtConnect);
         }
     }
@@ -110,13 +110,13 @@ impl World {
         if self.keys.values().any(|key| key["type"] == "wellknown") {
             return Some(Obstacle::Address);
         }
-        within(directory, &self.config.directory).filter(|_| self.profile.stumbles_over_files)?;
+        self.in_repository(directory).filter(|_| self.profile.stumbles_over_files)?;
         Some(Obstacle::File(self.config.faults.first()?.error()))
     }
 
     /// `GET /config/warnings`: the files that the instance does without.
     pub(super) fn list_warnings(&mut self, request: &ApiRequest) {
-        let is_here = within(&self.directory_of(request), &self.config.directory).is_some();
+        let is_here = self.in_repository(&self.directory_of(request)).is_some();
         let faults = self.config.faults.iter().filter(|_| is_here);
         let list = faults.map(Fault::warning).collect();
         self.reply_json(request.ticket, Value::Array(list));

@@ -2,7 +2,7 @@
 //! played.
 
 use super::routes::body_of;
-use super::{ApiRequest, ReplyBody, World, within};
+use super::{ApiRequest, ReplyBody, World};
 use serde_json::{Value, json};
 use sha1::{Digest as _, Sha1};
 use std::fmt::Write as _;
@@ -65,8 +65,8 @@ impl World {
     pub(super) fn answer_memory(&mut self, request: &ApiRequest, operation: &str) -> Option<()> {
         let what = operation.strip_prefix("memory.")?;
         let (ticket, directory) = (request.ticket, self.directory_of(request));
-        let root = match within(&directory, &self.config.directory) {
-            Some(_) => self.memory_root(&self.config.directory),
+        let root = match self.in_repository(&directory) {
+            Some(_) => self.memory_root(&self.config.project.worktree),
             None => self.memory_root(&directory),
         };
         let memory = self.memories.entry(directory.clone()).or_default();

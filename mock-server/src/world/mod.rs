@@ -102,6 +102,7 @@ mod vcs;
 use crate::doc::Operations;
 use crate::profile::Profile;
 use crate::project_files::NextFiles;
+use crate::workspace::GLOBAL;
 pub(crate) use config::{configured, merge};
 pub use effect::{
     Effect, EffectResult, FileChange, Found, Page, PageWish, RestoredFile, ShellEnd, ShellLine, ShellNews,
@@ -292,8 +293,8 @@ impl World {
             }
             (Purpose::Place(ask), EffectResult::Place(found)) => self.place_told(*ask, found),
             (Purpose::Project(request), EffectResult::Project(files)) => self.learn(&files, &request),
-            (Purpose::NextFiles(request), EffectResult::NextFiles(files)) => {
-                self.next_learns(&request, files)
+            (Purpose::NextFiles(directory, request), EffectResult::NextFiles(files)) => {
+                self.next_learns(&directory, request.as_deref(), files);
             }
             (Purpose::Rewind(rewind), result) => self.rewound(*rewind, result),
             (Purpose::JobSession(job), EffectResult::Changes(changes)) => self.job_session(job, &changes),
@@ -355,17 +356,21 @@ impl World {
     }
 
     fn project_of(&self, directory: &str) -> String {
-        match within(directory, &self.config.directory) {
-            Some(_) => self.config.project.clone(),
-            None => "global".to_owned(),
+        match self.in_repository(directory) {
+            Some(_) => self.config.project.id.clone(),
+            None => GLOBAL.to_owned(),
         }
+    }
+
+    /// Where a folder stands in the repository of the workspace, if there is one and it does.
+    fn in_repository<'a>(&self, directory: &'a str) -> Option<&'a str> {
+        let project = &self.config.project;
+        if project.is_repository { within(directory, &project.worktree) } else { None }
     }
 
     /// A folder, relative to that of its project; what belongs to no project belongs to `/`.
     fn path_in_project(&self, directory: &str) -> String {
-        within(directory, &self.config.directory)
-            .unwrap_or_else(|| directory.trim_start_matches('/'))
-            .to_owned()
+        self.in_repository(directory).unwrap_or_else(|| directory.trim_start_matches('/')).to_owned()
     }
 }
 

@@ -1,12 +1,11 @@
 //! Projects: the repository of the workspace, and one for all that belongs to none.
 
 use super::routes::body_of;
-use super::{ApiReply, ApiRequest, Effect, Event, Output, ReplyBody, World, within};
+use super::{ApiReply, ApiRequest, Effect, Event, Output, ReplyBody, World};
+use crate::workspace::GLOBAL;
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 
-/// The project of what belongs to no repository.
-const GLOBAL: &str = "global";
 /// What a client may say about a project.
 const SAID: &[&str] = &["name", "icon", "commands"];
 /// How many sessions of all projects are listed when nobody says.
@@ -61,15 +60,15 @@ impl Project {
 impl World {
     /// The folder of a directory's project.
     pub(super) fn worktree_of(&self, directory: &str) -> String {
-        match within(directory, &self.config.directory) {
-            Some(_) => self.config.directory.clone(),
+        match self.in_repository(directory) {
+            Some(_) => self.config.project.worktree.clone(),
             None => "/".to_owned(),
         }
     }
 
     /// Keeps the files that a session may change; where there is no repository, none are kept.
     pub(super) fn snapshot_of(&self, directory: &str) -> Effect {
-        let kept = match within(directory, &self.config.directory) {
+        let kept = match self.in_repository(directory) {
             None => String::new(),
             Some(_) if self.all_settings().get("snapshot") == Some(&json!(false)) => String::new(),
             Some(_) => directory.to_owned(),
@@ -86,7 +85,7 @@ impl World {
             project.updated_ms = now;
             (project.wire(), project.wire())
         } else {
-            let is_repository = id != GLOBAL;
+            let is_repository = self.in_repository(directory).is_some();
             let (created_ms, updated_ms) = (now, now);
             let project = Project {
                 id: id.clone(),
@@ -143,7 +142,7 @@ impl World {
     /// `POST /project/git/init`: the stand-in makes no repository; where the real servers fail, it fails.
     pub(super) fn init_repository(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
-        match within(&directory, &self.config.directory) {
+        match self.in_repository(&directory) {
             Some(_) => self.current_project(request),
             None => self.unknown_error(request.ticket),
         }

@@ -62,7 +62,7 @@ impl World {
         let asked = owner.run.as_ref().and_then(|run| owner.message(&run.prompt));
         let plans = asked.is_some_and(|prompt| prompt.info["agent"] == PLANNER);
         let worktree = self.worktree_of(&owner.directory);
-        let is_ours = worktree == self.config.directory;
+        let is_ours = self.in_repository(&owner.directory).is_some();
         if plans && is_ours && matches!(self.profile.plan, PlanWords::WithFile { .. }) {
             self.ask_place(PlaceAsk::Nobody, PlaceWish::MakeFolder(format!("{worktree}/{PLANS}")));
         }

@@ -2,6 +2,7 @@
 
 use super::tools::Skill;
 use crate::project_files::{Fault, ProjectFiles, merge_settings};
+use crate::workspace::Project;
 use serde_json::{Map, Value};
 
 /// What a world starts with.
@@ -11,8 +12,8 @@ pub struct WorldConfig {
     pub seed: u64,
     /// The folder that is meant when a request names none.
     pub directory: String,
-    /// The id of its project: the root commit of its repository, or `global`.
-    pub project: String,
+    /// Its project.
+    pub project: Project,
     /// Folders of the server itself, for `/path`.
     pub home: String,
     /// The server's configuration, in the server's own words: what stands over the files of the workspace.

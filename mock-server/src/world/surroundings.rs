@@ -25,6 +25,11 @@ pub enum PlaceWish {
     },
     /// What has changed since the commit with which the workspace began.
     SinceCommit,
+    /// The branches of the repository that a folder belongs to.
+    Branches {
+        /// The folder, absolute.
+        folder: String,
+    },
     /// The shells that the machine offers.
     Shells,
     /// Which of these files and folders of the workspace are there.
@@ -56,6 +61,13 @@ pub enum PlaceFound {
     Names(Vec<String>),
     /// The changes, sorted by path.
     Changes(Vec<FileChange>),
+    /// The branch that is checked out, and the one that others are compared with.
+    Branches {
+        /// None where no branch is.
+        current: Option<String>,
+        /// None where nothing says which.
+        default: Option<String>,
+    },
     /// The shells' paths, in order.
     Shells(Vec<String>),
     /// Those that are there.
@@ -94,7 +106,7 @@ pub(super) enum PlaceAsk {
     /// `vcs`: somebody asks what has changed.
     Changes(vcs::Question),
     /// `vcs`: somebody asks for the branch of a folder.
-    Branch(super::Ticket),
+    Branches(super::Ticket),
     /// `config`: a setting is kept, and the request answered.
     Setting(config::Change),
     /// `apart`: somebody asks for the shells.
@@ -117,8 +129,8 @@ impl World {
             (PlaceAsk::Look(look), PlaceFound::Browsed(browsed)) => self.looked(look, browsed),
             (PlaceAsk::Find(find), PlaceFound::Names(names)) => self.found(&find, names),
             (PlaceAsk::Changes(question), PlaceFound::Changes(changes)) => self.changed(&question, &changes),
-            (PlaceAsk::Branch(ticket), PlaceFound::Browsed(browsed)) => {
-                self.tell_branch(ticket, !matches!(browsed, Browsed::Nothing));
+            (PlaceAsk::Branches(ticket), PlaceFound::Branches { current, default }) => {
+                self.tell_branches(ticket, current, default);
             }
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),

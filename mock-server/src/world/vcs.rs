@@ -1,12 +1,9 @@
 //! What has changed in the workspace since its commit, as git would say it.
 
 use super::surroundings::{PlaceAsk, PlaceWish};
-use super::{ApiReply, ApiRequest, FileChange, ReplyBody, Ticket, World, patch, within};
+use super::{ApiReply, ApiRequest, FileChange, ReplyBody, Ticket, World, patch};
 use crate::javascript::in_dictionary;
 use serde_json::{Value, json};
-
-/// The branch of a fresh workspace.
-const BRANCH: &str = "main";
 
 /// Somebody asks what has changed.
 #[derive(Debug)]
@@ -29,17 +26,14 @@ impl World {
     /// `GET /vcs`.
     pub(super) fn vcs(&mut self, request: &ApiRequest) {
         if self.part_of_repository(request).is_none() {
-            return self.tell_branch(request.ticket, false);
+            return self.tell_branches(request.ticket, None, None);
         }
-        let folder = self.directory_of(request);
-        let wish = PlaceWish::Browse { path: folder.clone(), folder, project: self.config.directory.clone() };
-        self.ask_place(PlaceAsk::Branch(request.ticket), wish);
+        let wish = PlaceWish::Branches { folder: self.directory_of(request) };
+        self.ask_place(PlaceAsk::Branches(request.ticket), wish);
     }
 
-    /// A folder that is not there has no branch, whatever is above it.
-    pub(super) fn tell_branch(&mut self, ticket: Ticket, is_there: bool) {
-        let branch = is_there.then_some(BRANCH);
-        self.reply_json(ticket, json!({"branch": branch, "default_branch": branch}));
+    pub(super) fn tell_branches(&mut self, ticket: Ticket, current: Option<String>, default: Option<String>) {
+        self.reply_json(ticket, json!({"branch": current, "default_branch": default}));
     }
 
     /// `GET /vcs/status`.
@@ -63,7 +57,7 @@ impl World {
 
     fn part_of_repository(&self, request: &ApiRequest) -> Option<String> {
         let directory = self.directory_of(request);
-        let path = within(&directory, &self.config.directory)?;
+        let path = self.in_repository(&directory)?;
         Some(if path.is_empty() { String::new() } else { format!("{path}/") })
     }
 

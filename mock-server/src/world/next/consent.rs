@@ -93,7 +93,7 @@ impl World {
 
     fn list_saved(&mut self, request: &ApiRequest) {
         let project =
-            super::query(request, "projectID").map_or_else(|| self.config.project.clone(), str::to_owned);
+            super::query(request, "projectID").map_or_else(|| self.config.project.id.clone(), str::to_owned);
         let here = self.consents.saved.iter().filter(|saved| saved.project == project);
         let wire = |saved: &Saved| json!({"id": saved.id, "projectID": saved.project, "action": saved.action, "resource": saved.resource});
         let data: Vec<Value> = here.map(wire).collect();

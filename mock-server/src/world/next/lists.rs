@@ -1,5 +1,5 @@
 //! Agents, commands and skills of the next generation: those of the release, with what files say. They are read for
-//! each directory when somebody first asks.
+//! each directory when somebody first asks the next generation about it.
 
 use super::super::{ApiRequest, Effect, Purpose, ReplyBody, World};
 use crate::project_files::NextFiles;
@@ -8,19 +8,35 @@ use std::sync::Arc;
 impl World {
     pub(super) fn list_next(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
-        if let Some(files) = self.next_files.get(&directory).cloned() {
-            self.boot_next(&directory);
-            let request = Box::new(request.clone());
-            return self.reply(request.ticket, 200, ReplyBody::NextList { request, directory, files });
-        }
-        let settings = self.global_settings();
-        self.effect(Purpose::NextFiles(Box::new(request.clone())), Effect::ReadNext { directory, settings });
+        let Some(files) = self.next_files.get(&directory).cloned() else {
+            return self.read_next(&directory, Some(request));
+        };
+        self.boot_next(&directory);
+        let request = Box::new(request.clone());
+        self.reply(request.ticket, 200, ReplyBody::NextList { request, directory, files });
     }
 
-    /// What files say has been read; the request that waited for it is answered.
-    pub(in super::super) fn next_learns(&mut self, request: &ApiRequest, files: Option<Arc<NextFiles>>) {
-        let Some(files) = files else { return self.unknown_error(request.ticket) };
-        self.next_files.insert(self.directory_of(request), files);
-        self.list_next(request);
+    /// Reads the files, and answers then.
+    pub(in super::super) fn read_next(&mut self, directory: &str, request: Option<&ApiRequest>) {
+        let (directory, settings) = (directory.to_owned(), self.global_settings());
+        let purpose = Purpose::NextFiles(directory.clone(), request.cloned().map(Box::new));
+        self.effect(purpose, Effect::ReadNext { directory, settings });
+    }
+
+    pub(in super::super) fn next_learns(
+        &mut self,
+        directory: &str,
+        request: Option<&ApiRequest>,
+        files: Option<Arc<NextFiles>>,
+    ) {
+        let is_folder = files.is_some();
+        if let Some(files) = files {
+            self.next_files.insert(directory.to_owned(), files);
+        }
+        match request {
+            Some(request) if is_folder => self.list_next(request),
+            Some(request) => self.unknown_error(request.ticket),
+            None => {}
+        }
     }
 }

@@ -1,0 +1,201 @@
+//! What a stand-in plays and what breaks: the flags of every command that starts one, and their environment variables.
+
+use super::{Failure, read_text, scenario, words};
+use clap::{Args, ValueEnum};
+use fixtures::FileError;
+use fixtures::fault_plan::{FaultPlan, Place};
+use fixtures::recording::Recording;
+use fixtures::scenario::Scenario;
+use fixtures::{ServerKind, catalog};
+use mock_server::journal::Memory;
+use mock_server::replay::Pace;
+use mock_server::standin::MAIN_LANE;
+use mock_server::{ClockKind, MODEL_PAUSE, Options, Play, WELCOME, replay};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a stand-in plays, and what breaks.
+#[derive(Debug, Args)]
+pub(crate) struct Stage {
+    /// The scenario to perform, as area/name, or a .toml file. Repeatable: several are performed as one.
+    ///
+    /// Without any there is text/welcome, which does something with any prompt.
+    #[arg(long = "scenario", value_name = "SCENARIO", conflicts_with = "replay", value_parser = words::some_text())]
+    #[arg(env = "STANDIN_SCENARIO", value_delimiter = ',', hide_env = true)]
+    scenarios: Vec<String>,
+    /// Play a recording again: a .jsonl file, or the name of a scenario that is recorded for the profile.
+    #[arg(long, env = "STANDIN_REPLAY", hide_env = true)]
+    replay: Option<String>,
+    /// What the events of a recording wait for.
+    #[arg(long, value_enum, default_value_t = PaceWord::Causal, requires = "replay")]
+    pace: PaceWord,
+    /// The address of the model that plays the agent's part in place of the scenario's.
+    ///
+    /// It is OpenAI-compatible, such as http://127.0.0.1:8000/v1
+    #[arg(long, value_name = "URL", conflicts_with = "replay", env = "STANDIN_MODEL", hide_env = true)]
+    model: Option<String>,
+    /// A file of faults.
+    #[arg(long, value_name = "FILE", env = "STANDIN_FAULTS", hide_env = true)]
+    faults: Option<PathBuf>,
+    /// One more port into the same server, under this name. Repeatable.
+    #[arg(long = "lane", value_name = "NAME", value_parser = words::lane)]
+    #[arg(env = "STANDIN_LANE", value_delimiter = ',', hide_env = true)]
+    lanes: Vec<String>,
+    /// Where times come from.
+    #[arg(long, value_enum, default_value_t = ClockWord::Real, env = "STANDIN_CLOCK", hide_env = true)]
+    clock: ClockWord,
+    /// With --clock scaled: how many seconds pass in one of the machine's.
+    #[arg(long, value_name = "TIMES", default_value_t = 60, value_parser = words::times)]
+    #[arg(env = "STANDIN_TIME_SCALE", hide_env = true)]
+    time_scale: u32,
+    /// Let no gate of the scenario hold the model.
+    #[arg(long, env = "STANDIN_OPEN_GATES", hide_env = true)]
+    open_gates: bool,
+    /// Let the agent's shell lines run in a folder of your own, as they do in a fresh one.
+    #[arg(long, conflicts_with = "replay", env = "STANDIN_ALLOW_SHELL", hide_env = true)]
+    allow_shell: bool,
+    /// Let the agent go wherever the server lets it, not only to folders that the stand-in has made.
+    #[arg(long, conflicts_with = "replay", env = "STANDIN_ALLOW_OUTSIDE", hide_env = true)]
+    allow_outside: bool,
+    /// So many milliseconds pass before a prompt is begun with, and before each answer of the model.
+    ///
+    /// Some clients listen only after they have prompted. On a logical clock it takes no
+    /// time.
+    #[arg(long, value_name = "MS", default_value_t = MODEL_PAUSE.as_millis() as u64, conflicts_with = "replay")]
+    #[arg(env = "STANDIN_MODEL_PAUSE_MS", hide_env = true)]
+    model_pause_ms: u64,
+    /// Decides every random choice.
+    #[arg(long, default_value_t = 1, value_parser = words::seed, allow_negative_numbers = true)]
+    #[arg(env = "STANDIN_SEED", hide_env = true)]
+    seed: u64,
+    /// Write what clients have asked and were answered to this file, in the end.
+    #[arg(long, value_name = "FILE", env = "STANDIN_JOURNAL", hide_env = true)]
+    journal: Option<PathBuf>,
+}
+
+/// It serves for days and does not grow.
+const JOURNAL_BYTES: usize = 64 * 1024 * 1024;
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ClockWord {
+    /// The machine's clock.
+    Real,
+    /// The machine's clock, --time-scale times as fast: heartbeats and further tries come sooner.
+    Scaled,
+    /// A count that depends on nothing but the requests: two runs are the same, byte for byte.
+    Logical,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PaceWord {
+    /// For the requests that caused them: nothing comes before the client has asked for it.
+    Causal,
+    /// For their time, from the first stream on; faster with --clock scaled.
+    Recorded,
+    /// For nothing: all of them come with the first stream.
+    AtOnce,
+}
+
+/// A stage that is set.
+#[derive(Debug)]
+pub(crate) struct Set {
+    /// What the stand-in is to be.
+    pub(crate) options: Options,
+    /// No gate holds the model.
+    pub(crate) open_gates: bool,
+    /// Where the journal is written in the end.
+    pub(crate) journal: Option<PathBuf>,
+    /// Where starts are counted.
+    pub(crate) starts_file: Option<PathBuf>,
+}
+
+impl Stage {
+    /// Reads what the flags name. `profile` is the server that was asked for.
+    pub(crate) fn set(self, profile: Option<ServerKind>) -> Result<Set, Failure> {
+        let server = profile.unwrap_or(ServerKind::Kilo);
+        let mut options = match &self.replay {
+            Some(name) if name.ends_with(".jsonl") => {
+                Options::replay(recording(&PathBuf::from(name), profile)?)
+            }
+            Some(name) => Options::replay(catalog::recording(&server.release(), name)?),
+            None => Options::scenario(server, joined(&self.scenarios)?),
+        };
+        let lanes = lanes(&self.lanes)?;
+        let mut starts_file = None;
+        if let Some(path) = &self.faults {
+            let releases = [release(&options)];
+            let more_lanes = "`--lane NAME` opens one more";
+            let place = Place { lanes: &lanes, more_lanes, releases: &releases };
+            options.faults = FaultPlan::parse_for(path, &read_text(path)?, &place)?;
+            let beside = path.parent().unwrap_or(Path::new(""));
+            starts_file = options.faults.starts_file.as_ref().map(|file| beside.join(file));
+        }
+        options.model = self.model;
+        options.lanes = self.lanes;
+        options.seed = self.seed;
+        options.allow_shell = self.allow_shell;
+        options.memory = Memory::Latest { bytes: JOURNAL_BYTES };
+        options.allow_outside = self.allow_outside;
+        options.model_pause = Duration::from_millis(self.model_pause_ms);
+        options.pace = match self.pace {
+            PaceWord::Causal => Pace::Causal,
+            PaceWord::Recorded => Pace::Recorded,
+            PaceWord::AtOnce => Pace::AtOnce,
+        };
+        options.clock = match self.clock {
+            ClockWord::Real => ClockKind::Real,
+            ClockWord::Scaled => ClockKind::Scaled { by: self.time_scale },
+            ClockWord::Logical => ClockKind::Logical,
+        };
+        Ok(Set { options, open_gates: self.open_gates, journal: self.journal, starts_file })
+    }
+}
+
+/// What is to be performed, as one scenario.
+fn joined(names: &[String]) -> Result<Scenario, Failure> {
+    match names {
+        [] => Ok(scenario(WELCOME)?),
+        [name] => Ok(scenario(name)?),
+        names => {
+            let read = names.iter().map(|name| Ok((name.clone(), scenario(name)?)));
+            Scenario::join(read.collect::<Result<_, Failure>>()?)
+                .map_err(|why| Failure::Misuse(format!("these scenarios can't be performed as one: {why}")))
+        }
+    }
+}
+
+/// All lanes, the main one first; each has a name of its own.
+fn lanes(more: &[String]) -> Result<Vec<&str>, Failure> {
+    let mut lanes = vec![MAIN_LANE];
+    for lane in more {
+        if lanes.contains(&lane.as_str()) {
+            let why =
+                if lane == MAIN_LANE { "--port has the lane of this name" } else { "it is given twice" };
+            return Err(Failure::Misuse(format!("--lane {lane}: {why}; each lane needs a name of its own")));
+        }
+        lanes.push(lane);
+    }
+    Ok(lanes)
+}
+
+/// The release whose events come.
+fn release(options: &Options) -> String {
+    match &options.play {
+        Play::Scenario(_) => options.server.release(),
+        Play::Recording(recording) => format!("{}-{}", recording.header.server, recording.header.version),
+    }
+}
+
+/// A file that can be played again, of the server that was asked for.
+fn recording(path: &Path, wanted: Option<ServerKind>) -> Result<Recording, Failure> {
+    let recording = Recording::read(path)?;
+    replay::check(&recording).map_err(|why| FileError::whole(path, why.to_string()))?;
+    let server = recording.header.server;
+    match wanted {
+        Some(wanted) if wanted != server => {
+            let why = format!("this is a recording of {server}; leave --profile {wanted} out");
+            Err(FileError::whole(path, why).into())
+        }
+        _ => Ok(recording),
+    }
+}

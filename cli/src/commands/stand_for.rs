@@ -1,0 +1,158 @@
+//! `standin as`: is `kilo` or `opencode` to whoever starts the server as a program: its flags, its environment, its ready
+//! line, its signals and exit codes. A link to `standin` under one of these names is the same.
+
+mod flags;
+
+use super::service::{self, Manner, Service};
+use super::stage::{Set, Stage};
+use super::{Failure, Outcome, serve, words};
+use clap::{Args, Parser};
+use fixtures::ServerKind;
+use fixtures::error::io_words;
+use flags::{Flags, Wish};
+use harness::{complain, say};
+use mock_server::Play;
+use serde_json::{Map, Value, json};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Which command it is to be.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    stage: Stage,
+    /// The command: kilo or opencode.
+    #[arg(value_parser = words::server)]
+    command: ServerKind,
+    /// Its own arguments: `serve` and its flags.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    arguments: Vec<OsString>,
+}
+
+const AFTER_HELP: &str = "A client that starts its server itself gets the stand-in:
+
+    standin as kilo serve --port 0
+    ln -s \"$(command -v standin)\" bin/opencode
+    STANDIN_SCENARIO=text/plain PATH=\"$PWD/bin:$PATH\" your-client
+
+Under the name kilo or opencode every flag has an environment variable: --open-gates is STANDIN_OPEN_GATES.
+The folder it is started in is the agent's. Settings come from KILO_CONFIG_CONTENT and KILO_PERMISSION
+(OPENCODE_…); the person's own settings, keys and sessions are neither read nor written.
+
+A start goes wrong if the file of --faults says so:
+
+    [[start]]
+    do = { crash_after_ms = 300 }
+
+Exit codes: 0 it was ended, 1 a flag that it does not know, 2 a command that is not played; OpenCode dies of
+the signal that ends it.";
+
+/// What a link has for its flags: nothing but the environment.
+#[derive(Debug, Parser)]
+#[command(name = "standin")]
+struct Surroundings {
+    #[command(flatten)]
+    stage: Stage,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Outcome {
+    stand_for(arguments.command, arguments.stage, &arguments.arguments)
+}
+
+/// The server whose name this program was started under.
+pub(crate) fn named(program: &Path) -> Option<ServerKind> {
+    ServerKind::ALL.into_iter().find(|server| program.file_name().is_some_and(|name| name == server.word()))
+}
+
+/// This program was started under the name of a server.
+pub(crate) fn run_as(command: ServerKind, arguments: &[OsString]) -> Outcome {
+    let surroundings = Surroundings::try_parse_from(["standin"]);
+    let stage = surroundings.map_err(|error| Failure::Misuse(error.to_string()))?.stage;
+    stand_for(command, stage, arguments)
+}
+
+fn stand_for(command: ServerKind, stage: Stage, arguments: &[OsString]) -> Outcome {
+    let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    match flags::read(&words) {
+        Wish::Serve(flags) => serve(command, stage, flags),
+        Wish::Version => {
+            say!("{}", command.pinned_version());
+            Ok(ExitCode::SUCCESS)
+        }
+        Wish::Help => {
+            complain!("{}", flags::help(command));
+            Ok(ExitCode::SUCCESS)
+        }
+        Wish::Wrong(why) => {
+            complain!("{}\n\nstandin: {why}", flags::help(command));
+            Ok(ExitCode::FAILURE)
+        }
+        Wish::Other(what) => Err(Failure::Misuse(format!(
+            "'{command} {what}' is not played, only '{command} serve'; for all else start the real {command}"
+        ))),
+    }
+}
+
+fn serve(command: ServerKind, stage: Stage, flags: Flags) -> Outcome {
+    let mut set = stage.set(Some(command))?;
+    let host = host(&flags)?;
+    surround(command, &mut set)?;
+    set.options.origins = flags.cors;
+    let prefix = command.env_prefix();
+    let is_open = set.options.password.is_none();
+    let warning = format!("Warning: {prefix}_SERVER_PASSWORD is not set; server is unsecured.");
+    let reaches_all = host == ANY && command == ServerKind::Kilo;
+    service::run(Service {
+        set,
+        ports: flags.port.to_try(),
+        before: is_open.then_some(warning),
+        behind: Vec::from_iter(reaches_all.then(|| "  Local:   http://localhost:PORT".to_owned())),
+        host,
+        manner: Manner::Of(command),
+    })
+}
+
+const ANY: &str = "0.0.0.0";
+
+/// The host as the ready line has it. Whatever it is, the stand-in is reached from this machine alone.
+fn host(flags: &Flags) -> Result<String, Failure> {
+    match flags.hostname.as_str() {
+        "" => Ok("localhost".to_owned()),
+        known @ ("127.0.0.1" | "localhost") => Ok(known.to_owned()),
+        ANY => {
+            complain!("standin listens on 127.0.0.1 only, not on every address of this machine");
+            Ok(ANY.to_owned())
+        }
+        other => Err(Failure::Fails(format!(
+            "standin listens on 127.0.0.1 only, not on {other}: start it with --hostname 127.0.0.1"
+        ))),
+    }
+}
+
+/// What the server takes from its environment: credentials, settings, the folder.
+#[expect(clippy::disallowed_methods, reason = "the real servers take these from the environment")]
+fn surround(command: ServerKind, set: &mut Set) -> Result<(), Failure> {
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::CouldNot(format!("failed to find the folder: {}", io_words(&error))))?;
+    let prefix = command.env_prefix();
+    let given = |name: &str| std::env::var(format!("{prefix}_{name}")).ok().filter(|value| !value.is_empty());
+    set.options.password = serve::password_of(command);
+    set.options.username = given("SERVER_USERNAME");
+    if matches!(set.options.play, Play::Scenario(_)) {
+        set.options.workspace = Some(here);
+    }
+    let object = |name: &str| -> Result<Option<Map<String, Value>>, Failure> {
+        let read = given(name).map(|text| serde_json::from_str(&text)).transpose();
+        read.map_err(|error| Failure::Misuse(format!("{prefix}_{name} is no JSON object: {error}")))
+    };
+    set.options.settings = object("CONFIG_CONTENT")?.unwrap_or_default();
+    if let Some(rules) = object("PERMISSION")? {
+        match set.options.settings.entry("permission").or_insert_with(|| json!({})) {
+            Value::Object(said) => said.extend(rules),
+            other => *other = Value::Object(rules),
+        }
+    }
+    Ok(())
+}

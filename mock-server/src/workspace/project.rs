@@ -1,0 +1,180 @@
+//! To which project a folder belongs, and on which branch it is: what its repository says.
+
+use sha1::{Digest as _, Sha1};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The project of what belongs to no repository, or to one without a commit.
+pub(crate) const GLOBAL: &str = "global";
+
+/// A folder's project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// Its id.
+    pub id: String,
+    /// The folder of its repository; `/` without one.
+    pub worktree: String,
+    /// Is there a repository?
+    pub is_repository: bool,
+}
+
+/// The branch that is checked out, and the one that others are compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Branches {
+    pub(crate) current: Option<String>,
+    pub(crate) default: Option<String>,
+}
+
+impl Project {
+    /// The project of a folder. `mark` is the file in which the server keeps the id, where it has been before.
+    pub(crate) fn of(folder: &Path, mark: &str) -> Self {
+        let Some((worktree, git)) = repository_of(folder) else {
+            return Self { id: GLOBAL.to_owned(), worktree: "/".to_owned(), is_repository: false };
+        };
+        let kept = || {
+            fs::read_to_string(git.join(mark)).ok().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty())
+        };
+        let id = remote_id(&worktree).or_else(kept).or_else(|| first_commit(&worktree));
+        Self {
+            id: id.unwrap_or_else(|| GLOBAL.to_owned()),
+            worktree: worktree.to_string_lossy().into_owned(),
+            is_repository: true,
+        }
+    }
+}
+
+impl Branches {
+    /// Those of the repository that a folder belongs to. One that is not there has none, whatever is above it.
+    pub(crate) fn of(folder: &Path) -> Self {
+        let Some((_, git)) = repository_of(folder).filter(|_| folder.is_dir()) else {
+            return Self::default();
+        };
+        let target = |file: PathBuf, prefix: &str| {
+            let head = fs::read_to_string(file).ok()?;
+            head.trim().strip_prefix("ref: ")?.strip_prefix(prefix).map(str::to_owned)
+        };
+        let packed = fs::read_to_string(git.join("packed-refs")).unwrap_or_default();
+        let is_branch = |name: &&str| {
+            git.join("refs/heads").join(name).is_file()
+                || packed.lines().any(|line| line.ends_with(&format!(" refs/heads/{name}")))
+        };
+        let usual = || ["main", "master"].iter().find(|name| is_branch(name)).map(|&name| name.to_owned());
+        let remote = target(git.join("refs/remotes/origin/HEAD"), "refs/remotes/origin/");
+        Self { current: target(git.join("HEAD"), "refs/heads/"), default: remote.or_else(usual) }
+    }
+}
+
+/// The folder of a repository, and where git keeps it.
+fn repository_of(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    folder.ancestors().find_map(|folder| {
+        let git = folder.join(".git");
+        let place = fs::metadata(&git).ok()?;
+        if place.is_dir() {
+            return Some((folder.to_path_buf(), git));
+        }
+        let elsewhere = fs::read_to_string(&git).ok()?;
+        Some((folder.to_path_buf(), folder.join(elsewhere.trim().strip_prefix("gitdir: ")?)))
+    })
+}
+
+/// A repository that comes from somewhere is the same project wherever it was cloned to.
+fn remote_id(worktree: &Path) -> Option<String> {
+    let url = git(worktree, &["config", "--get", "remote.origin.url"])?;
+    let place = place_of(url.trim())?;
+    Some(hex(&Sha1::digest(format!("git-remote:{place}"))))
+}
+
+/// `host/path` of a remote, however it is written.
+fn place_of(url: &str) -> Option<String> {
+    let (host, path) = match url.split_once("://") {
+        Some(("file", _)) => return None,
+        Some((_, rest)) => {
+            let (authority, path) = rest.split_once('/')?;
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            (host.split_once(':').map_or(host, |(host, _)| host), path)
+        }
+        None => {
+            let (host, path) = url.split_once(':')?;
+            (host.rsplit_once('@').map_or(host, |(_, host)| host), path)
+        }
+    };
+    let path = path.trim_start_matches('/').trim_end_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path).trim_end_matches('/');
+    let is_place = !host.is_empty() && !host.contains('/') && !path.is_empty();
+    is_place.then(|| format!("{}/{path}", host.to_lowercase()))
+}
+
+/// The first of the commits that have none before them.
+fn first_commit(worktree: &Path) -> Option<String> {
+    let found = git(worktree, &["rev-list", "--max-parents=0", "HEAD"])?;
+    found.lines().map(str::trim).filter(|line| !line.is_empty()).min().map(str::to_owned)
+}
+
+/// What git says; nothing where there is none.
+fn git(worktree: &Path, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new("git");
+    command.args(arguments).current_dir(worktree).stdin(Stdio::null()).stderr(Stdio::null());
+    let said = command.output().ok().filter(|said| said.status.success())?;
+    String::from_utf8(said.stdout).ok()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remote_is_one_place_however_it_is_written() {
+        for url in [
+            "https://example.org/a/b.git",
+            "https://somebody:secret@Example.org:8443/a/b",
+            "ssh://git@example.org:22/a/b.git/",
+            "git@example.org:a/b.git",
+            "example.org:/a/b",
+        ] {
+            assert_eq!(place_of(url).as_deref(), Some("example.org/a/b"), "{url}");
+        }
+        for url in ["", "file:///a/b.git", "/a/b.git", "../b", "https://example.org", "https:///a"] {
+            assert_eq!(place_of(url), None, "{url}");
+        }
+        // As OpenCode 1.18.33 names such a project.
+        let id = hex(&Sha1::digest("git-remote:example.org/a/b"));
+        assert_eq!(id, "9b1fc3a5853586e540d31f17695d369c1312af06");
+    }
+
+    #[test]
+    fn a_folder_without_a_repository_belongs_to_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::of(folder.path(), "kilo");
+        assert_eq!(
+            (project.id.as_str(), project.worktree.as_str(), project.is_repository),
+            (GLOBAL, "/", false)
+        );
+        assert_eq!(Branches::of(folder.path()), Branches::default());
+    }
+
+    #[test]
+    fn a_folder_belongs_to_the_repository_above_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join(".git/refs/heads")).unwrap();
+        fs::create_dir(root.join("below")).unwrap();
+        fs::write(root.join(".git/HEAD"), "ref: refs/heads/some/work\n").unwrap();
+        fs::write(root.join(".git/packed-refs"), "# pack-refs\n0123 refs/heads/master\n").unwrap();
+        let project = Project::of(&root.join("below"), "opencode");
+        assert_eq!(
+            (project.id.as_str(), Path::new(&project.worktree)),
+            (GLOBAL, root.as_path()),
+            "it has no commit"
+        );
+        let some = |name: &str| Some(name.to_owned());
+        let branches = Branches::of(&root.join("below"));
+        assert_eq!((branches.current, branches.default), (some("some/work"), some("master")));
+        fs::write(root.join(".git/opencode"), "kept\n").unwrap();
+        assert_eq!(Project::of(&root, "opencode").id, "kept");
+    }
+}
