@@ -7,23 +7,25 @@ mod asking;
 mod coming;
 #[cfg(test)]
 mod person;
+mod replies;
 
 use crate::exhibits::Exhibits;
 use crate::frames::{COMMENT, frame, open, send, send_next};
 use crate::model::{Beat, ChatRequest, ModelNews, Reading, Report, Script};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
-use crate::project_files::ProjectFiles;
+use crate::project_files::{NextFiles, ProjectFiles};
 use crate::workspace::Workspace;
 use crate::world::{
-    ApiReply, ApiRequest, Effect, EffectId, EffectResult, Input, ModelFailure, Output, Page, ProgramNews,
-    ReplyBody, ShellNews, World, WorldConfig,
+    ApiRequest, Effect, EffectId, EffectResult, Input, ModelFailure, Output, Page, ProgramNews, ShellNews,
+    World, WorldConfig,
 };
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::ModelCall;
 use fixtures::scenario::{BreakOff, Ending};
-use serde_json::{Value, json};
+use replies::wire_reply;
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -173,6 +175,12 @@ impl Engine {
                 let files = ProjectFiles::read(self.profile, self.workspace.root(), home);
                 self.pages.exhibits.learn(&files);
                 EffectResult::Project(Box::new(files))
+            }
+            Effect::ReadNext { directory, settings } => {
+                let home = self.home.as_deref().unwrap_or(Path::new("/"));
+                let root = self.workspace.root();
+                let files = NextFiles::read(self.profile, (root, Path::new(&directory)), home, settings);
+                EffectResult::NextFiles(files.map(Arc::new))
             }
             Effect::Place(wish) => self.workspace.around(wish, self.home.as_deref()).into(),
             Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
@@ -364,36 +372,4 @@ fn input(effect: EffectId, news: ModelNews) -> Input {
         ModelNews::Delta(delta) => Input::Model(effect, delta),
         ModelNews::Failed(failure) => Input::ModelFailed(effect, failure),
     }
-}
-
-fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
-    let (content_type, body) = match reply.body {
-        ReplyBody::Empty => (None, Bytes::new()),
-        ReplyBody::Json(value) => (Some("application/json".to_owned()), Bytes::from(value.to_string())),
-        ReplyBody::Text(text) => (Some("text/plain".to_owned()), Bytes::from(text)),
-        ReplyBody::Configured { request, over } => {
-            if let Some(recorded) = pages.exhibits.configured(&request, &over) {
-                return recorded;
-            }
-            (Some("application/json".to_owned()), Bytes::from(Value::Object(over).to_string()))
-        }
-        ReplyBody::Providers { access, all, by_key } => {
-            let told = pages.exhibits.providers(&access, all, by_key);
-            (Some("application/json".to_owned()), Bytes::from(told.to_string()))
-        }
-        ReplyBody::Bytes(kind, bytes) => (Some(kind), Bytes::from(bytes)),
-        ReplyBody::NotPlayed { words, operation, request } => {
-            if let Some(recorded) = pages.exhibits.answer(&request) {
-                return recorded;
-            }
-            let message = format!("the stand-in does not play {words} ({operation})");
-            let body = json!({"name": "NotPlayed", "data": {"message": message, "operation": operation}});
-            (Some("application/json".to_owned()), Bytes::from(body.to_string()))
-        }
-        ReplyBody::WebPage { is_head } => {
-            let page = pages.web.filter(|_| !is_head).unwrap_or_default();
-            (Some("text/html".to_owned()), Bytes::from_static(page.as_bytes()))
-        }
-    };
-    WireReply { headers: reply.headers, ..WireReply::new(reply.status, content_type, body) }
 }

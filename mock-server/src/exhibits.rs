@@ -5,7 +5,6 @@
 mod next;
 
 use crate::performer::WireReply;
-use crate::profile::Profile;
 use crate::project_files::{NextFiles, ProjectFiles};
 use crate::providers::{Access, Providers};
 use crate::world::{ApiRequest, Skill, WorldConfig, configured, in_use, whole};
@@ -14,7 +13,6 @@ use fixtures::recording::{Line, Recording};
 use fixtures::{ServerKind, catalog};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::OnceLock;
 
 /// The recordings that have them.
@@ -33,8 +31,6 @@ type Answers = HashMap<String, (u16, Option<String>, String)>;
 pub struct Exhibits {
     of: Option<(ServerKind, WorldConfig)>,
     answers: OnceLock<Answers>,
-    /// What the files of the workspace said when the next generation was first asked.
-    next: OnceLock<NextFiles>,
 }
 
 impl Exhibits {
@@ -46,12 +42,9 @@ impl Exhibits {
 
     /// The files of the workspace say something else now.
     pub(crate) fn learn(&mut self, files: &ProjectFiles) {
-        if let Some((server, config)) = &mut self.of {
+        if let Some((_, config)) = &mut self.of {
             config.learn(files);
             self.answers.take();
-            if Profile::of(*server).next_ends {
-                self.next.take();
-            }
         }
     }
 
@@ -78,8 +71,7 @@ impl Exhibits {
             .get(&key(&request.path, &request.query))
             .or_else(|| answers.get(&key(&request.path, &[])));
         if let Some((status, kind, body)) = known {
-            let body = self.with_next_files(&request.path, body).unwrap_or_else(|| body.clone());
-            return Some(WireReply::new(*status, kind.clone(), Bytes::from(body)));
+            return Some(WireReply::new(*status, kind.clone(), Bytes::from(body.clone())));
         }
         let (list, id) = LISTS.iter().find_map(|list| {
             let id = request.path.strip_prefix(list)?.strip_prefix('/')?;
@@ -102,11 +94,40 @@ impl Exhibits {
 }
 
 impl Exhibits {
-    /// What is told at a path, where files of the workspace have a say in the next generation.
-    fn with_next_files(&self, path: &str, body: &str) -> Option<String> {
-        let (server, config) = self.of.as_ref().filter(|_| path.starts_with("/api/"))?;
-        let read = || NextFiles::read(Profile::of(*server), Path::new(&config.directory), &config.home);
-        next::told(path, body, self.next.get_or_init(read))
+    /// A list of the next generation as it is in a folder, with what files say; empty where nothing was recorded.
+    pub(crate) fn next_list(&self, request: &ApiRequest, directory: &str, files: &NextFiles) -> WireReply {
+        let mut reply = self.answer(request).unwrap_or_else(|| WireReply::new(200, None, Bytes::new()));
+        let recorded = String::from_utf8_lossy(&reply.body).into_owned();
+        let root = self.of.as_ref().map_or("", |(_, config)| config.directory.as_str());
+        if let Some(told) = next::told(&request.path, &recorded, (root, directory), files) {
+            reply.body = Bytes::from(told);
+        }
+        reply
+    }
+
+    /// Where settings come from: the recorded places, with those in the project before what the environment says.
+    pub(crate) fn sources(
+        &self,
+        request: &ApiRequest,
+        global: Option<&str>,
+        project: Vec<Value>,
+    ) -> WireReply {
+        let mut reply = self.answer(request).unwrap_or_else(|| WireReply::new(200, None, Bytes::new()));
+        let mut told: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let Some(list) = told["sources"].as_array_mut() else { return reply };
+        let is_global = |one: &Value| one["kind"] == "global-file";
+        for one in list.iter_mut().filter(|one| is_global(one) && one["path"].as_str() == global) {
+            one["exists"] = json!(true);
+        }
+        let at = list.iter().take_while(|one| is_global(one)).count();
+        list.splice(at..at, project);
+        for (order, one) in list.iter_mut().enumerate() {
+            let Some(fields) = one.as_object_mut() else { continue };
+            fields.shift_remove("order");
+            fields.shift_insert(0, "order".to_owned(), json!(order));
+        }
+        reply.body = Bytes::from(told.to_string());
+        reply
     }
 
     /// The recorded configuration, with what clients have set.

@@ -31,6 +31,9 @@ impl Workspace {
                 PlaceFound::Branches { current, default }
             }
             PlaceWish::Shells => PlaceFound::Shells(shells()),
+            PlaceWish::Existing(paths) => {
+                PlaceFound::Existing(paths.into_iter().filter(|path| self.holds(Path::new(path))).collect())
+            }
             PlaceWish::Keep { path, content } => PlaceFound::Kept(match home {
                 Some(home) => keep(home, &path, &content),
                 None => Ok(()),
@@ -38,6 +41,10 @@ impl Workspace {
             PlaceWish::Write { path, content } => PlaceFound::Kept(self.write(&path, &content)),
             PlaceWish::MakeFolder(path) => PlaceFound::Kept(self.make_folder(&path)),
         }
+    }
+
+    fn holds(&self, path: &Path) -> bool {
+        path.canonicalize().is_ok_and(|real| real.starts_with(self.root()))
     }
 
     fn browse(&self, folder: &Path, path: &Path, project: &Path) -> Browsed {

@@ -5,6 +5,7 @@
 mod limits;
 mod problem;
 mod schema;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod unwritten;
@@ -15,6 +16,7 @@ use fixtures::{ServerKind, catalog};
 use problem::Problem;
 use schema::{Absent, Schemas};
 use serde_json::{Map, Value, json};
+pub(crate) use settings::{Mistake, SettingsOf};
 use std::sync::OnceLock;
 
 /// The operations of a release.

@@ -1,5 +1,6 @@
 //! What is wrong with a value, and where, in the words of the servers.
 
+use super::settings::Mistake;
 use serde_json::{Value, json};
 
 /// The first thing that is wrong; of a value that could be several things, the first for each of them.
@@ -44,6 +45,15 @@ impl Problem {
     fn inside(mut self, key: &Value) -> Self {
         self.0.iter_mut().for_each(|cause| cause.path.insert(0, key.clone()));
         self
+    }
+
+    /// The same, one by one, in what stands at this path.
+    pub(super) fn mistakes(&self, at: &[String]) -> impl Iterator<Item = Mistake> {
+        let key = |key: &Value| key.as_str().map_or_else(|| key.to_string(), str::to_owned);
+        self.0.iter().map(move |cause| Mistake {
+            path: at.iter().cloned().chain(cause.path.iter().map(key)).collect(),
+            what: cause.what.clone(),
+        })
     }
 
     pub(super) fn message(&self) -> String {

@@ -32,6 +32,8 @@ pub(super) enum Absent {
     Undefined,
     /// In JSON, where two schemas say it.
     NullTwice,
+    /// In a file, where `null` takes something back.
+    NullOrUndefined,
 }
 
 impl Schemas {
@@ -44,7 +46,7 @@ impl Schemas {
     }
 
     /// The schema that is meant, and its name if messages tell it by that.
-    fn resolved<'a>(&'a self, schema: &'a Value) -> (&'a Value, Option<&'a str>) {
+    pub(super) fn resolved<'a>(&'a self, schema: &'a Value) -> (&'a Value, Option<&'a str>) {
         let name = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next());
         match name.and_then(|name| self.0.get_key_value(name)) {
             Some((name, schema)) => (schema, Some(name.as_str()).filter(|name| !NAMELESS.contains(name))),
@@ -321,12 +323,22 @@ impl Absent {
         }
     }
 
+    /// The same, where a file says it.
+    pub(super) fn in_file(property: &Value) -> Self {
+        match Self::of(property) {
+            Self::Null => Self::Undefined,
+            Self::NullTwice => Self::NullOrUndefined,
+            other => other,
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
             Self::Never => "",
             Self::Null => "null",
             Self::Undefined => "undefined",
             Self::NullTwice => "null | null",
+            Self::NullOrUndefined => "null | undefined",
         }
     }
 }

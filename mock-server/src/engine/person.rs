@@ -29,6 +29,7 @@ impl Person {
             kept: serde_json::Map::new(),
             config: scenario.workspace.config.clone(),
             skills: Vec::new(),
+            faults: Vec::new(),
             runs_shell: false,
         };
         let mind = mind(Script::new(scenario, root));

@@ -5,8 +5,18 @@ use crate::project_files::NextFiles;
 use serde_json::{Value, json};
 
 /// The list that is told at a path, if files have a say there.
-pub(super) fn told(path: &str, body: &str, files: &NextFiles) -> Option<String> {
+pub(super) fn told(
+    path: &str,
+    body: &str,
+    (root, directory): (&str, &str),
+    files: &NextFiles,
+) -> Option<String> {
     let mut known: Value = serde_json::from_str(body).ok()?;
+    let below = directory.strip_prefix(root).filter(|below| !below.is_empty());
+    if let Some(below) = below {
+        known["location"]["directory"] = json!(directory);
+        lead_out(&mut known["data"], below.matches('/').count());
+    }
     let list = known.get_mut("data")?.as_array_mut()?;
     match path {
         "/api/agent" => add_agents(list, files),
@@ -26,6 +36,17 @@ pub(super) fn told(path: &str, body: &str, files: &NextFiles) -> Option<String> 
         _ => return None,
     }
     Some(known.to_string())
+}
+
+/// Rules are about places as they are seen from the folder: each that lies outside is so many steps further away.
+fn lead_out(told: &mut Value, steps: usize) {
+    for agent in told.as_array_mut().into_iter().flatten() {
+        for rule in agent.get_mut("permissions").and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(place) = rule["resource"].as_str().filter(|place| place.starts_with("../")) {
+                rule["resource"] = json!("../".repeat(steps) + place);
+            }
+        }
+    }
 }
 
 fn add_agents(list: &mut Vec<Value>, files: &NextFiles) {

@@ -201,6 +201,7 @@ pub(super) static PROFILE: Profile = Profile {
     next_ends: true,
     settings_ignored: "node_modules\npackage.json\npackage-lock.json\npnpm-lock.yaml\nbun.lock\nyarn.lock\n.gitignore\n\
         agent-manager.json",
+    stumbles_over_files: false,
     distrusts_files: true,
     config_schema: "https://app.kilo.ai/config.json",
     snapshots_directory_alone: true,

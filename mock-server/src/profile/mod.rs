@@ -193,6 +193,8 @@ pub struct Profile {
     pub next_ends: bool,
     /// What the server lets git ignore there.
     pub settings_ignored: &'static str,
+    /// A file of settings that says what can't be understood keeps the instance from beginning (else it is warned of).
+    pub stumbles_over_files: bool,
     /// What stands in a workspace is told nothing of the server's environment, and its skills are told not to be trusted.
     pub distrusts_files: bool,
     /// The address of the schema that is written into a file of settings.

@@ -169,6 +169,7 @@ pub(super) static PROFILE: Profile = Profile {
     next_settings: &["opencode.json", "opencode.jsonc"],
     next_ends: false,
     settings_ignored: "node_modules\npackage.json\npackage-lock.json\nbun.lock\n.gitignore",
+    stumbles_over_files: true,
     distrusts_files: false,
     config_schema: "https://opencode.ai/config.json",
     snapshots_directory_alone: false,

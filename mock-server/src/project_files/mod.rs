@@ -1,17 +1,25 @@
 //! What the files of a workspace say to a server when an instance begins: settings, agents, commands and skills, each where
 //! the server looks for it. As the real servers do, it leaves its marks there.
 //!
-//! * `front` — Markdown with fields before it; `jsonc` — settings as people write them.
+//! * `front` — Markdown with fields before it; `jsonc` — settings as people write them; `misspelled` — what is no JSON.
+//! * `references` — what stands in them for something else; `faults` — files that can't be used.
 //! * `next` — the same files, as the next generation reads them.
 
+mod faults;
 mod front;
 mod jsonc;
+mod misspelled;
 mod next;
+mod references;
 
+use crate::doc::{Operations, SettingsOf};
 use crate::profile::Profile;
 use crate::world::{Skill, merge};
+pub(crate) use faults::Fault;
+use faults::What;
 use front::Front;
 pub(crate) use next::NextFiles;
+use references::Places;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,39 +37,32 @@ pub struct ProjectFiles {
     pub settings: Map<String, Value>,
     /// The skills, in the order in which they are found.
     pub skills: Vec<Skill>,
+    /// The files that say what no server understands, in the order in which they are read.
+    pub(crate) faults: Vec<Fault>,
 }
 
 impl ProjectFiles {
     /// Reads the files of a workspace as the server does when an instance begins.
     pub(crate) fn read(profile: &Profile, root: &Path, home: &Path) -> Self {
         let mut found = Self::default();
+        let places = Places { root, home };
         for name in profile.project_settings {
-            found.add(&settings_in(profile, (root, home), &root.join(name)));
+            found.read_settings(profile, &root.join(name), places);
         }
         let folders = profile.settings_folders.iter().map(|name| root.join(name));
         let folders: Vec<PathBuf> = folders.filter(|folder| folder.is_dir()).collect();
         for folder in &folders {
             for name in profile.folder_settings {
-                found.add(&settings_in(profile, (root, home), &folder.join(name)));
+                found.read_settings(profile, &folder.join(name), places);
             }
             let mark = folder.join(".gitignore");
             if !mark.exists() {
                 // Who may not write there does without.
                 let _ = fs::write(mark, profile.settings_ignored);
             }
-            let named = |kinds: &[&str; 2], front: fn(String, Front) -> Value| {
-                markdown(profile, folder, kinds)
-                    .map(|(name, read)| (name.clone(), front(name, read)))
-                    .collect()
-            };
-            let commands: Map<String, Value> = named(&["command", "commands"], command);
-            let agents: Map<String, Value> = named(&["agent", "agents"], agent);
-            let modes: Map<String, Value> = named(&["mode", "modes"], mode);
-            for (key, all) in [("command", commands), ("agent", agents), ("agent", modes)] {
-                if !all.is_empty() {
-                    found.add(&json!({key: all}));
-                }
-            }
+            found.read_markdown(profile, folder, ("command", ["command", "commands"]), command);
+            found.read_markdown(profile, folder, ("agent", ["agent", "agents"]), agent);
+            found.read_markdown(profile, folder, ("agent", ["mode", "modes"]), mode);
         }
         let others = SKILLS_OF_OTHERS.iter().map(|name| root.join(name).join("skills"));
         let own = folders.iter().flat_map(|folder| ["skill", "skills"].map(|name| folder.join(name)));
@@ -69,8 +70,44 @@ impl ProjectFiles {
         found
     }
 
-    fn add(&mut self, settings: &Value) {
-        merge_settings(&mut self.settings, settings);
+    /// The settings in a file; one that can't be read says nothing.
+    fn read_settings(&mut self, profile: &Profile, file: &Path, places: Places) {
+        let mut unknown = Vec::new();
+        let said = settings_in(profile, file, places, &mut unknown);
+        let path = file.to_string_lossy().into_owned();
+        if !unknown.is_empty() {
+            self.faults.push(Fault { path: path.clone(), what: What::Unknown(unknown) });
+        }
+        match said {
+            Ok(said) => merge_settings(&mut self.settings, &said),
+            Err(what) => self.faults.push(Fault { path, what }),
+        }
+    }
+
+    /// The agents or commands that have files of their own.
+    fn read_markdown(
+        &mut self,
+        profile: &Profile,
+        folder: &Path,
+        (key, kinds): (&str, [&str; 2]),
+        told: fn(String, Front) -> Value,
+    ) {
+        let operations = Operations::of(profile.server);
+        let mut all = Map::new();
+        for (path, name, front) in markdown(profile, folder, &kinds) {
+            let said = told(name.clone(), front);
+            let of = if key == "command" { SettingsOf::Command } else { SettingsOf::Agent };
+            let mistakes = operations.mistakes(of, &said);
+            if mistakes.is_empty() {
+                all.insert(name, said);
+                continue;
+            }
+            let what = if key == "command" { What::Command(mistakes) } else { What::Agent(mistakes) };
+            self.faults.push(Fault { path: path.to_string_lossy().into_owned(), what });
+        }
+        if !all.is_empty() {
+            merge_settings(&mut self.settings, &json!({key: all}));
+        }
     }
 }
 
@@ -90,85 +127,63 @@ pub(crate) fn merge_settings(into: &mut Map<String, Value>, from: &Value) {
     }
 }
 
-/// The settings in a file; one that can't be read says nothing. A file without a schema gets it.
-fn settings_in(profile: &Profile, (root, home): (&Path, &Path), file: &Path) -> Value {
-    let Ok(text) = fs::read_to_string(file) else { return json!({}) };
-    if is_distrusted(profile, &text) {
-        return json!({});
-    }
-    let Some(Value::Object(mut settings)) = jsonc::read(&with_environment(&text, home)) else {
-        return json!({});
+/// The settings in a file, and what in it nobody knows; one that is not there says nothing. A file without a schema gets
+/// it.
+fn settings_in(
+    profile: &Profile,
+    file: &Path,
+    places: Places,
+    unknown: &mut Vec<String>,
+) -> Result<Value, What> {
+    let Ok(text) = fs::read_to_string(file) else { return Ok(json!({})) };
+    let folder = file.parent().unwrap_or(places.root);
+    let told = references::resolved(profile, &text, folder, places).map_err(What::Reference)?;
+    let Some(said) = jsonc::read(&told) else {
+        return misspelled::told(&told).map_or(Ok(json!({})), |words| Err(What::NoJson(words)));
     };
+    let operations = Operations::of(profile.server);
+    if !profile.stumbles_over_files {
+        let known = operations.fields_of_body("config.update");
+        let keys = said.as_object().into_iter().flat_map(Map::keys);
+        unknown.extend(keys.filter(|key| !known.contains(key)).cloned());
+    }
+    let mistakes = operations.mistakes(SettingsOf::Server, &said);
+    let Value::Object(mut settings) = said else { return Err(What::Mistakes(mistakes)) };
+    if !mistakes.is_empty() {
+        return Err(What::Mistakes(mistakes));
+    }
     if !settings.contains_key("$schema") {
-        let told = jsonc::with_schema(&text, &settings, profile.config_schema, profile.distrusts_files);
+        let plain = jsonc::read(&text).and_then(|said| said.as_object().cloned());
+        let plain = plain.as_ref().unwrap_or(&settings);
+        let told = jsonc::with_schema(&text, plain, profile.config_schema, profile.distrusts_files);
         // Who may not write there does without.
         let _ = fs::write(file, told);
     }
     settings.insert("$schema".to_owned(), json!(profile.config_schema));
-    let folder = file.parent().unwrap_or(root);
-    settings.values_mut().for_each(|value| put_in_files(value, folder, root));
-    Value::Object(settings)
-}
-
-/// `{env:NAME}` stands for what the server's environment says. That of a stand-in has a home, and nothing of its person's.
-fn with_environment(text: &str, home: &Path) -> String {
-    let mut pieces = text.split("{env:");
-    let mut told = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        match piece.split_once('}') {
-            Some((name, after)) if !name.is_empty() => {
-                if name == "HOME" {
-                    told.push_str(&home.to_string_lossy());
-                }
-                told.push_str(after);
-            }
-            _ => told.extend(["{env:", piece]),
-        }
-    }
-    told
-}
-
-/// `{file:PATH}` stands for what the file holds, if it is one of the workspace.
-fn put_in_files(value: &mut Value, folder: &Path, root: &Path) {
-    match value {
-        Value::String(text) => {
-            // What a file says is not looked into again: it may name itself.
-            let mut told = String::new();
-            let mut rest = text.as_str();
-            while let Some((before, (path, after))) =
-                rest.split_once("{file:").and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
-            {
-                let path = folder.join(path).canonicalize().ok().filter(|path| path.starts_with(root));
-                let content = path.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-                told.push_str(before);
-                told.push_str(content.trim());
-                rest = after;
-            }
-            *text = told + rest;
-        }
-        Value::Array(all) => all.iter_mut().for_each(|one| put_in_files(one, folder, root)),
-        Value::Object(all) => all.values_mut().for_each(|one| put_in_files(one, folder, root)),
-        _ => {}
-    }
-}
-
-/// A server that distrusts a workspace does not tell it what its environment says, and drops a file that asks.
-fn is_distrusted(profile: &Profile, text: &str) -> bool {
-    profile.distrusts_files && text.contains("{env:")
+    Ok(Value::Object(settings))
 }
 
 /// The Markdown files below the folders of a kind, by the name that their place gives them.
-fn markdown(profile: &Profile, folder: &Path, kinds: &[&str; 2]) -> impl Iterator<Item = (String, Front)> {
-    let read = |kind: &Path| -> Vec<(String, Front)> {
+fn markdown(
+    profile: &Profile,
+    folder: &Path,
+    kinds: &[&str; 2],
+) -> impl Iterator<Item = (PathBuf, String, Front)> {
+    let read = |kind: &Path| -> Vec<(PathBuf, String, Front)> {
         let paths = files_below(kind).filter(|path| path.extension().is_some_and(|ending| ending == "md"));
         let read = paths.filter_map(|path| {
-            let text = fs::read_to_string(&path).ok().filter(|text| !is_distrusted(profile, text))?;
-            let name = path.strip_prefix(kind).ok()?.with_extension("");
-            Some((name.to_string_lossy().into_owned(), Front::read(&text)?))
+            let text = trusted(profile, &path)?;
+            let name = path.strip_prefix(kind).ok()?.with_extension("").to_string_lossy().into_owned();
+            Some((path, name, Front::read(&text)?))
         });
         read.collect()
     };
     kinds.map(|kind| read(&folder.join(kind))).into_iter().flatten()
+}
+
+/// The text of a file that does not ask for more than the server tells a workspace.
+fn trusted(profile: &Profile, path: &Path) -> Option<String> {
+    fs::read_to_string(path).ok().filter(|text| references::distrusted(profile, text).is_none())
 }
 
 fn files_below(folder: &Path) -> impl Iterator<Item = PathBuf> {
@@ -200,7 +215,7 @@ fn mode(name: String, front: Front) -> Value {
 fn skills(profile: &Profile, folder: &Path) -> Vec<Skill> {
     let places = files_below(folder).filter(|path| path.file_name().is_some_and(|name| name == SKILL));
     let read = places.filter_map(|path| {
-        let text = fs::read_to_string(&path).ok().filter(|text| !is_distrusted(profile, text))?;
+        let text = trusted(profile, &path)?;
         let front = Front::read(&text)?;
         Some(Skill {
             name: front.fields.get("name")?.as_str()?.to_owned(),
@@ -251,10 +266,5 @@ mod tests {
         );
         assert!(read(".opencode/.gitignore").contains("node_modules"));
         assert!(!folder.path().join(".kilo/.gitignore").exists());
-    }
-    #[test]
-    fn the_environment_has_a_home_and_nothing_of_its_person() {
-        let told = with_environment("{env:HOME}/a {env:PATH}b {env:} {env:c", Path::new("/me"));
-        assert_eq!(told, "/me/a b {env:} {env:c");
     }
 }

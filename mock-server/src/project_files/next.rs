@@ -48,8 +48,8 @@ const OF_AGENT: [&str; 11] = [
 const OF_PATHS: [&str; 3] = ["external_directory", "read", "edit"];
 
 /// What was found, in the words of the next generation and in the order in which it counts.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct NextFiles {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NextFiles {
     /// Rules for all agents.
     pub(crate) rules: Vec<Value>,
     /// What is said of agents, by name.
@@ -63,19 +63,35 @@ pub(crate) struct NextFiles {
 }
 
 impl NextFiles {
-    /// Reads the files of a workspace.
-    pub(crate) fn read(profile: &Profile, root: &Path, home: &str) -> Self {
+    /// Reads the files of a folder and of those above it in its workspace, over the server's own settings. `None` where
+    /// there is no such folder.
+    pub(crate) fn read(
+        profile: &Profile,
+        (root, directory): (&Path, &Path),
+        home: &Path,
+        settings: Map<String, Value>,
+    ) -> Option<Self> {
+        let home = home.to_string_lossy();
         let mut found = Self::default();
-        let folders = profile.settings_folders.iter().map(|name| root.join(name));
-        let folders: Vec<PathBuf> = folders.filter(|folder| folder.is_dir()).collect();
-        found.add_settings(profile, root, home);
-        for folder in &folders {
-            found.add_settings(profile, folder, home);
-            found.add_agents(folder, home);
-            found.add_commands(folder);
-            found.skill_folders.extend(["skill", "skills"].map(|name| folder.join(name)));
+        found.say(settings, &home);
+        // What lies outside of the workspace is not looked at.
+        let levels: Vec<&Path> = directory.ancestors().take_while(|level| level.starts_with(root)).collect();
+        if !levels.is_empty() && !directory.is_dir() {
+            return None;
         }
-        found
+        for level in levels.iter().rev() {
+            found.add_settings(profile, level, &home);
+        }
+        for level in levels.iter().rev() {
+            let folders = profile.settings_folders.iter().map(|name| level.join(name));
+            for folder in folders.filter(|folder| folder.is_dir()) {
+                found.add_settings(profile, &folder, &home);
+                found.add_agents(&folder, &home);
+                found.add_commands(&folder);
+                found.skill_folders.extend(["skill", "skills"].map(|name| folder.join(name)));
+            }
+        }
+        Some(found)
     }
 
     fn add_settings(&mut self, profile: &Profile, folder: &Path, home: &str) {
@@ -84,14 +100,18 @@ impl NextFiles {
             let Some(Value::Object(said)) = jsonc::read(&text).filter(|_| !text.is_empty()) else {
                 continue;
             };
-            let is_older = said.keys().any(|key| OLDER.contains(&key.as_str()));
-            let said = if is_older { renewed(said) } else { Value::Object(said) };
-            self.rules.extend(rules(&said, home));
-            for (name, agent) in entries(&said["agents"]) {
-                self.agents.push((name.clone(), with_places(agent.clone(), home)));
-            }
-            self.commands.extend(entries(&said["commands"]).map(|(name, said)| (name.clone(), said.clone())));
+            self.say(said, home);
         }
+    }
+
+    fn say(&mut self, said: Map<String, Value>, home: &str) {
+        let is_older = said.keys().any(|key| OLDER.contains(&key.as_str()));
+        let said = if is_older { renewed(said) } else { Value::Object(said) };
+        self.rules.extend(rules(&said, home));
+        for (name, agent) in entries(&said["agents"]) {
+            self.agents.push((name.clone(), with_places(agent.clone(), home)));
+        }
+        self.commands.extend(entries(&said["commands"]).map(|(name, said)| (name.clone(), said.clone())));
     }
 
     fn add_agents(&mut self, folder: &Path, home: &str) {

@@ -84,6 +84,7 @@ pub(super) fn performer(
         kept: Map::new(),
         config: Map::new(),
         skills: Vec::new(),
+        faults: Vec::new(),
         runs_shell: folder.is_some() || options.allow_shell,
     };
     config.learn(&ProjectFiles::read(profile, workspace.root(), &home));

@@ -272,6 +272,7 @@ impl Purpose {
             | Self::CommandName(_)
             | Self::Place(_)
             | Self::Project(_)
+            | Self::NextFiles(..)
             | Self::JobSession(_)
             | Self::JobPrompt(_)
             | Self::NextStep(_)

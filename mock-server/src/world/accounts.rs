@@ -23,7 +23,9 @@ impl World {
 
     /// `DELETE /auth/{id}`: true for a key that nobody has given, too.
     pub(super) fn delete_key(&mut self, request: &ApiRequest, provider: &str) {
-        self.keys.shift_remove(&unescaped(provider));
+        let provider = unescaped(provider);
+        self.keys.shift_remove(&provider);
+        self.keys.shift_remove(provider.trim_end_matches('/'));
         self.keys_changed(request.ticket);
     }
 

@@ -41,6 +41,8 @@ impl World {
             "provider.list" => self.list_providers(request),
             "config.providers" => self.configured_providers(request),
             "config.get" | "config.effective" => self.config(request),
+            "config.warnings" => self.list_warnings(request),
+            "config.sources" => self.look_for_sources(request),
             "config.update" => self.patch_config(request),
             "global.config.get" => self.global_config(ticket),
             "global.config.update" => self.patch_global_config(request),

@@ -5,8 +5,9 @@ use super::routes::body_of;
 use super::rules::Rule;
 use super::settings_form::{in_use, whole};
 use super::surroundings::{PlaceAsk, PlaceWish};
-use super::{ApiRequest, ReplyBody, World};
+use super::{ApiRequest, ReplyBody, World, within};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// What a server comes with; all else that it says of its configuration somebody has said.
 const DEFAULTS: &[&str] = &["command", "plugin", "username", "mode", "agent"];
@@ -15,10 +16,10 @@ const DEFAULTS: &[&str] = &["command", "plugin", "username", "mode", "agent"];
 #[derive(Debug, Default)]
 pub(super) struct Settings {
     global: Map<String, Value>,
-    project: Map<String, Value>,
-    /// A file that has been read has got its schema.
+    /// Those of projects, by the folder that has them. A file that has been read has got its schema.
+    project: BTreeMap<String, Map<String, Value>>,
+    /// The same of the server's own.
     global_has_schema: bool,
-    project_has_schema: bool,
 }
 
 /// A setting that is about to be kept.
@@ -35,13 +36,14 @@ impl World {
     pub(super) fn patch_config(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
         let body = self.known_settings(request);
-        let schema = self.settings.project_has_schema.then(|| self.schema());
-        merge(&mut self.settings.project, &body);
-        self.settings.project_has_schema = true;
+        let schema = self.settings.project.contains_key(&directory).then(|| self.schema());
+        let known = self.settings.project.entry(directory.clone()).or_default();
+        merge(known, &body);
+        let known = known.clone();
         // Where the file is read as well, that is done at once.
         let mut file =
             schema_first(schema.or_else(|| self.profile.reads_project_config.then(|| self.schema())));
-        file.extend(self.settings.project.clone());
+        file.extend(known);
         if self.profile.reads_project_config {
             drop_empty(&mut file);
         }
@@ -81,25 +83,39 @@ impl World {
         }
         self.gather_agents();
         if self.profile.reads_project_config {
+            self.settings_moved = true;
             self.emit_global("global.config.updated", json!({"sandbox": false}));
         }
         self.dispose_all();
         self.emit_global("global.disposed", json!({}));
     }
 
-    /// `GET /config`: what was recorded, with what clients have set.
+    /// `GET /config`: what was recorded, with what clients had set when the instance began.
     pub(super) fn config(&mut self, request: &ApiRequest) {
-        let mut over = self.global_settings();
-        if self.profile.reads_project_config && !self.settings.project.is_empty() {
-            merge(&mut over, &Value::Object(self.settings.project.clone()));
-            over.insert("$schema".to_owned(), json!(self.schema()));
-        }
-        let over = in_use(over);
+        let instance = self.instances.get(&self.directory_of(request));
+        let over = instance.map(|instance| instance.settings.clone()).unwrap_or_default();
         let body = ReplyBody::Configured { request: Box::new(request.clone()), over };
         self.reply(request.ticket, 200, body);
     }
 
-    fn global_settings(&self) -> Map<String, Value> {
+    /// What clients have set for a folder.
+    pub(super) fn settings_of(&self, directory: &str) -> Map<String, Value> {
+        let mut over = self.global_settings();
+        for said in self.project_settings(directory) {
+            merge(&mut over, &Value::Object(said.clone()));
+            over.insert("$schema".to_owned(), json!(self.schema()));
+        }
+        in_use(over)
+    }
+
+    /// What holds for a project's folder is what it and those above it say.
+    fn project_settings(&self, directory: &str) -> impl Iterator<Item = &Map<String, Value>> {
+        let is_read = self.profile.reads_project_config;
+        let above = move |folder: &str| is_read && within(directory, folder).is_some();
+        self.settings.project.iter().filter(move |(folder, _)| above(folder)).map(|(_, said)| said)
+    }
+
+    pub(super) fn global_settings(&self) -> Map<String, Value> {
         let mut all = schema_first(self.settings.global_has_schema.then(|| self.schema()));
         all.extend(self.settings.global.clone());
         all
@@ -116,15 +132,15 @@ impl World {
     /// What the configuration says, with what clients have set.
     pub(super) fn all_settings(&self) -> Map<String, Value> {
         let mut config = self.settings.global.clone();
-        if self.profile.reads_project_config {
-            merge(&mut config, &Value::Object(self.settings.project.clone()));
+        for said in self.project_settings(&self.config.directory) {
+            merge(&mut config, &Value::Object(said.clone()));
         }
         merge(&mut config, &Value::Object(self.config.config.clone()));
         in_use(config)
     }
 
     /// What a person has said once and for all stands in the server's own settings, where it keeps that.
-    pub(super) fn write_rules(&mut self, rules: &[Rule]) {
+    pub(super) fn write_rules(&mut self, session: &str, rules: &[Rule]) {
         if !self.profile.keeps_rules {
             return;
         }
@@ -139,6 +155,12 @@ impl World {
             merge(&mut self.settings.global, &json!({"permission": {&rule.permission: null}}));
             merge(&mut self.settings.global, &json!({"permission": {&rule.permission: said}}));
             self.settings.global_has_schema = true;
+        }
+        // Where it was said it is read at once; other instances know what they knew when they began.
+        let directory = self.sessions.get(session).map(|owner| owner.directory.clone()).unwrap_or_default();
+        let settings = self.settings_of(&directory);
+        if let Some(instance) = self.instances.get_mut(&directory) {
+            instance.settings = settings;
         }
     }
 

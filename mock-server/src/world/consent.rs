@@ -91,7 +91,7 @@ impl World {
         let rules =
             always.iter().map(|pattern| Rule::new(&name, &words(pattern), Action::Allow, Source::Global));
         let rules: Vec<Rule> = rules.collect();
-        self.write_rules(&rules);
+        self.write_rules(&answered.session, &rules);
         self.permissions.kept.extend(rules);
     }
 
@@ -180,7 +180,7 @@ impl World {
         }
         let session = pending.session.clone();
         let is_kept = !rules.is_empty();
-        self.write_rules(&rules);
+        self.write_rules(&session, &rules);
         self.permissions.kept.extend(rules);
         self.reply_json(request.ticket, json!(true));
         if is_kept {

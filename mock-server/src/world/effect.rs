@@ -4,7 +4,9 @@ use super::io::EffectId;
 use super::mcp::Program;
 use super::surroundings::{PlaceFound, PlaceWish};
 use crate::model::ChatRequest;
-use crate::project_files::ProjectFiles;
+use crate::project_files::{NextFiles, ProjectFiles};
+use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Something to be done outside.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +81,13 @@ pub enum Effect {
     Place(PlaceWish),
     /// What do the files of the workspace say now?
     ReadProject,
+    /// Read what the files of a folder and of those above it say to the next generation.
+    ReadNext {
+        /// The folder, absolute.
+        directory: String,
+        /// The server's own settings.
+        settings: Map<String, Value>,
+    },
 }
 
 /// How an effect ended.
@@ -106,6 +115,8 @@ pub enum EffectResult {
     Place(PlaceFound),
     /// What the files of the workspace say.
     Project(Box<ProjectFiles>),
+    /// What they say to the next generation; nothing where there is no such folder.
+    NextFiles(Option<Arc<NextFiles>>),
 }
 
 /// A page that is wanted.

@@ -19,10 +19,9 @@ const BOOTING: &[&str] = &[
     "pty.remove",
     "pty.update",
 ];
-/// The routes of the next generation have an instance of their own, which tells of the same and of no project.
+/// The routes of the next generation have an instance of their own, which tells of the same and of no project. Lists for
+/// which files are read begin it themselves.
 const BOOTING_NEXT: &[&str] = &[
-    "v2.agent.list",
-    "v2.command.list",
     "v2.credential.remove",
     "v2.credential.update",
     "v2.fs.find",
@@ -43,7 +42,6 @@ const BOOTING_NEXT: &[&str] = &[
     "v2.pty.list",
     "v2.question.request.list",
     "v2.reference.list",
-    "v2.skill.list",
 ];
 
 impl World {
@@ -60,6 +58,12 @@ impl World {
         }
         let is_next = operation.is_some_and(|id| id.starts_with("v2."));
         let complaint = self.complaint(request);
+        if complaint != Some(Complaint::Unexpected)
+            && operation.is_some_and(is_of_instance)
+            && self.fails_to_begin(request)
+        {
+            return true;
+        }
         if complaint != Some(Complaint::Lost)
             && operation.is_some_and(|id| self.misses_session_next(request, id).is_some())
         {

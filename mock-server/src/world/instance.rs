@@ -4,9 +4,9 @@
 use super::settings_form::{in_use, whole};
 use super::{ApiRequest, Output, ReplyBody, World};
 use crate::profile::BootTiming;
-use crate::project_files::ProjectFiles;
+use crate::project_files::{Fault, ProjectFiles};
 use crate::providers::Access;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// All instances, by directory.
@@ -17,10 +17,23 @@ pub(super) type Instances = BTreeMap<String, Instance>;
 pub(super) struct Instance {
     /// Its project, as it was when the instance began.
     pub(super) project: Value,
+    /// How many instances had begun before it.
+    begun: usize,
+    /// What clients had set for it when it began.
+    pub(super) settings: Map<String, Value>,
     /// The servers of tools, when somebody has asked about them.
     pub(super) servers: Option<super::mcp::Servers>,
     /// Which providers it may use: by the keys that there were when it began.
     pub(super) access: Access,
+}
+
+/// What keeps an instance from beginning.
+#[derive(Debug, Clone)]
+pub(super) enum Obstacle {
+    /// Settings lie at an address that a key names, and nobody answers there.
+    Address,
+    /// A file of the workspace can't be used; what is told of it.
+    File(Value),
 }
 
 /// Operations that are about no instance: about the server itself, or (`v2.`) with one that they find in another way.
@@ -63,11 +76,50 @@ impl World {
             return;
         }
         let project = self.visit_project(directory);
-        self.instances
-            .insert(directory.to_owned(), Instance { project, servers: None, access: self.access() });
+        let settings = self.settings_of(directory);
+        let begun = self.instances.values().map(|instance| instance.begun + 1).max().unwrap_or_default();
+        let instance = Instance { project, begun, settings, servers: None, access: self.access() };
+        self.instances.insert(directory.to_owned(), instance);
         if tells && self.in_repository(directory).is_some() {
             self.boot(directory, BootTiming::AtConnect);
         }
+    }
+
+    /// An instance that does not begin: whoever needs it is told why. What hindered it is remembered, so nothing that
+    /// is mended helps.
+    pub(super) fn fails_to_begin(&mut self, request: &ApiRequest) -> bool {
+        let directory = self.directory_of(request);
+        if self.instances.contains_key(&directory) {
+            return false;
+        }
+        if std::mem::take(&mut self.settings_moved) {
+            self.obstacles.remove(&directory);
+        }
+        let known = self.obstacles.get(&directory).cloned();
+        let Some(obstacle) = known.or_else(|| self.obstacle(&directory)) else { return false };
+        self.visit_project(&directory);
+        match &obstacle {
+            Obstacle::Address => self.unknown_error(request.ticket),
+            Obstacle::File(error) => self.reply(request.ticket, 400, ReplyBody::Json(error.clone())),
+        }
+        self.obstacles.insert(directory, obstacle);
+        true
+    }
+
+    fn obstacle(&self, directory: &str) -> Option<Obstacle> {
+        if self.keys.values().any(|key| key["type"] == "wellknown") {
+            return Some(Obstacle::Address);
+        }
+        self.in_repository(directory).filter(|_| self.profile.stumbles_over_files)?;
+        Some(Obstacle::File(self.config.faults.first()?.error()))
+    }
+
+    /// `GET /config/warnings`: the files that the instance does without.
+    pub(super) fn list_warnings(&mut self, request: &ApiRequest) {
+        let is_here = self.in_repository(&self.directory_of(request)).is_some();
+        let faults = self.config.faults.iter().filter(|_| is_here);
+        let list = faults.map(Fault::warning).collect();
+        self.reply_json(request.ticket, Value::Array(list));
     }
 
     /// `GET /permission`: the open questions of the instance.
@@ -141,10 +193,12 @@ impl World {
         self.reply_json(ticket, json!(true));
     }
 
-    /// Ends all instances.
+    /// Ends all instances, in the order in which they have begun.
     pub(super) fn dispose_all(&mut self) {
-        let directories: Vec<String> = self.instances.keys().cloned().collect();
-        directories.iter().for_each(|directory| self.dispose(directory));
+        let mut begun: Vec<(usize, String)> =
+            self.instances.iter().map(|(directory, instance)| (instance.begun, directory.clone())).collect();
+        begun.sort_unstable();
+        begun.iter().for_each(|(_, directory)| self.dispose(directory));
     }
 
     /// Ends an instance: its turns, its questions, and the streams of its events.
@@ -169,6 +223,9 @@ impl World {
         self.end_servers(directory, ended.servers);
         self.booted.remove(directory);
         self.booted_next.remove(directory);
+        if self.profile.next_ends {
+            self.next_files.remove(directory);
+        }
         self.emit(directory, "server.instance.disposed", json!({"directory": directory}));
         self.outputs.push(Output::Close(directory.to_owned()));
     }

@@ -3,11 +3,13 @@
 use super::effect::{Effect, EffectResult, ShellNews};
 use super::mcp::ProgramNews;
 use crate::model::{Delta, Usage};
+use crate::project_files::NextFiles;
 use crate::providers::Access;
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Names a request until its reply; the driver chooses it.
 pub type Ticket = u64;
@@ -127,6 +129,24 @@ pub enum ReplyBody {
         request: Box<ApiRequest>,
         /// What clients have set.
         over: Map<String, Value>,
+    },
+    /// A list of the next generation as it was recorded, with what files of the workspace say.
+    NextList {
+        /// The request.
+        request: Box<ApiRequest>,
+        /// The folder that is meant.
+        directory: String,
+        /// What they say.
+        files: Arc<NextFiles>,
+    },
+    /// Where settings come from, as it was recorded.
+    Sources {
+        /// The request.
+        request: Box<ApiRequest>,
+        /// The file of the server's own settings, when there is one.
+        global: Option<String>,
+        /// The places in the project.
+        project: Vec<Value>,
     },
     /// The providers that can be used, or all; those without a key as they were recorded.
     Providers {

@@ -20,7 +20,7 @@
 //! * `sandbox` — whether a session's commands are kept apart.
 //! * `circles` — the same call again and again.
 //! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `find_lines`, `projects`, `vcs`,
-//!   `config`, `accounts`, `mcp`, `signals`; `instance` — a directory that somebody has named, until it is disposed of.
+//!   `config` (and `sources`), `accounts`, `mcp`, `signals`; `instance` — a directory that somebody has named, until it is disposed of.
 //! * `next` — sessions, permissions and events as the next generation (`/api/…`) has them.
 //! * `apart` — what is asked of a network, of accounts, of others: a stand-in is alone. `memory` — Kilo's, of a project.
 //! * `surroundings` — what is asked of the machine for them.
@@ -86,6 +86,7 @@ mod session;
 mod sessions;
 mod settings_form;
 mod signals;
+mod sources;
 mod start;
 mod structured;
 mod subtask;
@@ -101,6 +102,7 @@ mod vcs;
 
 use crate::doc::Operations;
 use crate::profile::Profile;
+use crate::project_files::NextFiles;
 use crate::workspace::GLOBAL;
 pub(crate) use config::{configured, merge};
 pub use effect::{
@@ -143,6 +145,12 @@ pub struct World {
     agents: Arc<agents::Agents>,
     /// The directories that somebody has named.
     instances: instance::Instances,
+    /// What keeps other directories from having one.
+    obstacles: BTreeMap<String, instance::Obstacle>,
+    /// The server's own settings have changed, and nobody has looked at them again.
+    settings_moved: bool,
+    /// What the files of directories say to the next generation.
+    next_files: BTreeMap<String, Arc<NextFiles>>,
     /// The programs of their servers of tools.
     links: BTreeMap<EffectId, mcp::Link>,
     /// What is remembered of each directory's project.
@@ -190,6 +198,9 @@ impl World {
             sessions: BTreeMap::new(),
             questions: Vec::new(),
             instances: instance::Instances::new(),
+            obstacles: BTreeMap::new(),
+            settings_moved: false,
+            next_files: BTreeMap::new(),
             links: BTreeMap::new(),
             memories: BTreeMap::new(),
             favorites: json!([]),
@@ -283,6 +294,9 @@ impl World {
             }
             (Purpose::Place(ask), EffectResult::Place(found)) => self.place_told(*ask, found),
             (Purpose::Project(request), EffectResult::Project(files)) => self.learn(&files, &request),
+            (Purpose::NextFiles(directory, request), EffectResult::NextFiles(files)) => {
+                self.next_learns(&directory, request.as_deref(), files);
+            }
             (Purpose::Rewind(rewind), result) => self.rewound(*rewind, result),
             (Purpose::JobSession(job), EffectResult::Changes(changes)) => self.job_session(job, &changes),
             (Purpose::JobPrompt(job), EffectResult::Changes(changes)) => self.job_prompt(&job, &changes),

@@ -65,6 +65,8 @@ pub(super) enum Purpose {
     Place(Box<surroundings::PlaceAsk>),
     /// `instance`: the files of the workspace, before this is answered.
     Project(Box<ApiRequest>),
+    /// `next`: what files say to the next generation in this directory, before this is answered, if anything.
+    NextFiles(String, Option<Box<ApiRequest>>),
     /// `title`: a title, so far.
     Title(String, String),
     /// `next`: the files before a step.

@@ -15,6 +15,8 @@ impl World {
         }
         self.links.clear();
         self.instances.clear();
+        self.obstacles.clear();
+        self.next_files.clear();
         self.booted.clear();
         self.booted_next.clear();
         for session in self.sessions.values_mut() {

@@ -15,11 +15,11 @@ impl World {
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let ticket = request.ticket;
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
-        if self.turns_away(request, operation, &segments) {
-            return;
-        }
         if operation.is_some_and(|operation| self.needs_files(request, operation)) {
             return self.effect(Purpose::Project(Box::new(request.clone())), Effect::ReadProject);
+        }
+        if self.turns_away(request, operation, &segments) {
+            return;
         }
         self.boot_for(request, operation, &segments);
         let is_documented = operation.is_some();

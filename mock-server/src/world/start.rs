@@ -1,7 +1,7 @@
 //! What a world starts with: its place, its settings, and what the files of its workspace say.
 
 use super::tools::Skill;
-use crate::project_files::{ProjectFiles, merge_settings};
+use crate::project_files::{Fault, ProjectFiles, merge_settings};
 use crate::workspace::Project;
 use serde_json::{Map, Value};
 
@@ -24,6 +24,8 @@ pub struct WorldConfig {
     pub config: Map<String, Value>,
     /// The skills that lie in the workspace.
     pub skills: Vec<Skill>,
+    /// The files of the workspace that can't be used.
+    pub(crate) faults: Vec<Fault>,
     /// Shell lines of the agent are run.
     pub runs_shell: bool,
 }
@@ -35,5 +37,6 @@ impl WorldConfig {
         merge_settings(&mut self.config, &Value::Object(files.settings.clone()));
         merge_settings(&mut self.config, &Value::Object(self.said.clone()));
         self.skills.clone_from(&files.skills);
+        self.faults.clone_from(&files.faults);
     }
 }

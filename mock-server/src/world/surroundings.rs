@@ -2,7 +2,7 @@
 //! of what a server keeps in its home.
 
 use super::{EffectResult, FileChange, Found, Purpose, World};
-use super::{config, files, find_lines, vcs};
+use super::{config, files, find_lines, sources, vcs};
 
 /// Something about the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub enum PlaceWish {
     },
     /// The shells that the machine offers.
     Shells,
+    /// Which of these files and folders of the workspace are there.
+    Existing(Vec<String>),
     /// Keep a text in the server's home, for its owner alone.
     Keep {
         /// Relative to the home.
@@ -72,6 +74,8 @@ pub enum PlaceFound {
     },
     /// The shells' paths, in order.
     Shells(Vec<String>),
+    /// Those that are there.
+    Existing(Vec<String>),
     /// It is kept, or not.
     Kept(Result<(), String>),
 }
@@ -113,6 +117,8 @@ pub(super) enum PlaceAsk {
     Setting(config::Change),
     /// `apart`: somebody asks for the shells.
     Shells(super::Ticket),
+    /// `sources`: somebody asks where settings come from.
+    Sources(sources::Sources),
     /// Nobody waits for it.
     Nobody,
 }
@@ -137,6 +143,7 @@ impl World {
             }
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),
+            (PlaceAsk::Sources(asked), PlaceFound::Existing(paths)) => self.tell_sources(asked, &paths),
             (PlaceAsk::Nobody, _) => {}
             (ask, found) => debug_assert!(false, "{ask:?} can't take {found:?}"),
         }

@@ -89,6 +89,9 @@ impl World {
         if !self.booted_next.insert(directory.to_owned()) {
             return;
         }
+        if !self.next_files.contains_key(directory) {
+            self.read_next(directory, None);
+        }
         for (kind, properties) in self.profile.boot_events() {
             let id = self.ids.ascending("evt", self.now_ms);
             let payload = json!({"id": id, "type": kind, "properties": properties});

@@ -2,6 +2,7 @@
 //! routes, and keep messages, questions for permission and a history of their own beside them.
 
 mod consent;
+mod lists;
 mod notes;
 mod prompt;
 mod reading;
@@ -47,6 +48,7 @@ impl World {
         match operation {
             "v2.event.subscribe" => self.subscribe_next(ticket),
             "v2.session.events" => self.subscribe_to_session(request, session),
+            "v2.agent.list" | "v2.command.list" | "v2.skill.list" => self.list_next(request),
             "v2.session.list" => self.list_sessions_next(request),
             "v2.session.create" => self.new_session_next(request),
             "v2.session.get" => {
