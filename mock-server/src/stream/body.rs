@@ -101,7 +101,7 @@ impl Connection {
                 self.core.journal.push(|at_us| Line::Fault(FaultLine { at_us, fault, lane, did }));
             }
             if !outcome.bytes.is_empty() {
-                if !self.faults.may_act() {
+                if !outcome.breaks && !self.faults.may_act() {
                     return Some(Ok(self.with_what_waits(outcome.bytes)));
                 }
                 self.core.journal.push_chunks(self.exchange, [outcome.bytes.clone()]);
