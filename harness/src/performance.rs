@@ -9,6 +9,7 @@ use fixtures::scenario::{Ending, Scenario, UserAct, UserStep, WaitFor};
 use fixtures::{FileError, ServerKind, catalog};
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Answer, ChatRequest, Gates, Report, Script};
+use mock_server::standin::fill_workspace;
 use mock_server::{ClockKind, Options, StartError};
 use recorder::drive::Backstage;
 use recorder::launch::LaunchError;
@@ -221,12 +222,8 @@ impl Piece {
         let folder = folder.map_err(|source| PerformanceError::Io { doing: "make a workspace", source })?;
         let root = folder.path().canonicalize();
         let root = root.map_err(|source| PerformanceError::Io { doing: "find the workspace", source })?;
-        for (path, content) in &self.scenario.workspace.files {
-            let file = root.join(path);
-            let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-            let written = written.and_then(|()| std::fs::write(&file, content));
-            written.map_err(|source| PerformanceError::Io { doing: "fill the workspace", source })?;
-        }
+        fill_workspace(&self.scenario, &root)
+            .map_err(|source| PerformanceError::Io { doing: "fill the workspace", source })?;
         let gates = Gates::default();
         let script = Script::new(self.scenario.clone(), root.to_string_lossy().into_owned());
         let options = ModelOptions {

@@ -2,6 +2,8 @@
 
 mod prepare;
 
+pub use prepare::fill_workspace;
+
 use crate::builder::Builder;
 use crate::clock::Clock;
 use crate::fault::ArmedPlan;

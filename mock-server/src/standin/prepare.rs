@@ -117,11 +117,16 @@ fn fresh_folder(scenario: &Scenario) -> std::io::Result<(TempDir, String)> {
     let workspace = folder.path().join("workspace");
     std::fs::create_dir(&workspace)?;
     std::fs::create_dir(folder.path().join("home"))?;
-    for (path, content) in &scenario.workspace.files {
-        write_file(&workspace.join(path), content)?;
-    }
-    let commit = make_repository(&workspace)?;
+    let commit = fill_workspace(scenario, &workspace)?;
     Ok((folder, commit))
+}
+
+/// Makes an empty folder the workspace of a scenario: its files, in a repository with one commit, whose id it gives.
+pub fn fill_workspace(scenario: &Scenario, folder: &Path) -> std::io::Result<String> {
+    for (path, content) in &scenario.workspace.files {
+        write_file(&folder.join(path), content)?;
+    }
+    make_repository(folder)
 }
 
 fn write_file(path: &Path, content: &str) -> std::io::Result<()> {
