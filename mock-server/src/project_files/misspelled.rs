@@ -17,6 +17,9 @@ enum Token {
     End,
 }
 
+/// The reader goes no deeper, and reads no further, than into so many lists and things in each other.
+const DEPTH_MAX: usize = 256;
+
 /// What is wrong, with the text in which it stands; `None` when nothing is.
 pub(super) fn told(text: &str) -> Option<String> {
     let mistakes = Reader::read(text);
@@ -43,12 +46,14 @@ struct Reader<'t> {
     at: usize,
     start: usize,
     token: Token,
+    /// In how many lists and things it is.
+    depth: usize,
     mistakes: Vec<(&'static str, usize)>,
 }
 
 impl<'t> Reader<'t> {
     fn read(text: &'t str) -> Vec<(&'static str, usize)> {
-        let mut reader = Self { text, at: 0, start: 0, token: Token::End, mistakes: Vec::new() };
+        let mut reader = Self { text, at: 0, start: 0, token: Token::End, depth: 0, mistakes: Vec::new() };
         reader.next();
         if reader.token == Token::End || !reader.value() {
             reader.mistake("ValueExpected");
@@ -87,6 +92,10 @@ impl<'t> Reader<'t> {
     }
 
     fn members(&mut self, close: Token, unclosed: &'static str, member: fn(&mut Self) -> bool) {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            self.at = self.text.len();
+        }
         self.next();
         let mut needs_comma = false;
         while self.token != close && self.token != Token::End {
@@ -112,6 +121,7 @@ impl<'t> Reader<'t> {
         } else {
             self.mistake(unclosed);
         }
+        self.depth -= 1;
     }
 
     fn property(&mut self) -> bool {
@@ -324,5 +334,13 @@ mod tests {
             [("UnexpectedEndOfNumber", 6), ("InvalidEscapeCharacter", 15)]
         );
         assert_eq!(mistakes("{\"a\": \"b\n}"), [("UnexpectedEndOfString", 6)]);
+    }
+
+    #[test]
+    fn nothing_is_too_deep_to_be_told_of() {
+        for open in ["[", "{\"a\":", "[{\"a\":"] {
+            let mistakes = mistakes(&open.repeat(100_000));
+            assert!((DEPTH_MAX..=DEPTH_MAX + 2).contains(&mistakes.len()), "{open}: {}", mistakes.len());
+        }
     }
 }
