@@ -110,13 +110,13 @@ impl World {
         if self.keys.values().any(|key| key["type"] == "wellknown") {
             return Some(Obstacle::Address);
         }
-        self.in_repository(directory).filter(|_| self.profile.stumbles_over_files)?;
+        self.in_workspace(directory).filter(|_| self.profile.stumbles_over_files)?;
         Some(Obstacle::File(self.config.faults.first()?.error()))
     }
 
     /// `GET /config/warnings`: the files that the instance does without.
     pub(super) fn list_warnings(&mut self, request: &ApiRequest) {
-        let is_here = self.in_repository(&self.directory_of(request)).is_some();
+        let is_here = self.in_workspace(&self.directory_of(request)).is_some();
         let faults = self.config.faults.iter().filter(|_| is_here);
         let list = faults.map(Fault::warning).collect();
         self.reply_json(request.ticket, Value::Array(list));

@@ -369,6 +369,11 @@ impl World {
         if project.is_repository { within(directory, &project.worktree) } else { None }
     }
 
+    /// Where a folder stands in the workspace, whose files have settings, in a repository or not.
+    fn in_workspace<'a>(&self, directory: &'a str) -> Option<&'a str> {
+        within(directory, &self.config.directory)
+    }
+
     /// A folder, relative to that of its project; what belongs to no project belongs to `/`.
     fn path_in_project(&self, directory: &str) -> String {
         self.in_repository(directory).unwrap_or_else(|| directory.trim_start_matches('/')).to_owned()
