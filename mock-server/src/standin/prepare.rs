@@ -69,7 +69,7 @@ pub(super) fn performer(
         workspace = workspace.and(open);
     }
     let root = workspace.root().to_string_lossy().into_owned();
-    let project = match commit {
+    let project = match commit.flatten() {
         Some(id) => Project { id, worktree: root.clone(), is_repository: true },
         None => Project::of(workspace.root(), profile.server.word()),
     };
@@ -112,7 +112,7 @@ fn in_ms(time: Duration) -> u64 {
 }
 
 /// A folder with a workspace and a home; the id of the workspace's commit.
-fn fresh_folder(scenario: &Scenario) -> std::io::Result<(TempDir, String)> {
+fn fresh_folder(scenario: &Scenario) -> std::io::Result<(TempDir, Option<String>)> {
     let folder = tempfile::Builder::new().prefix("standin-").tempdir()?;
     let workspace = folder.path().join("workspace");
     std::fs::create_dir(&workspace)?;
@@ -121,12 +121,16 @@ fn fresh_folder(scenario: &Scenario) -> std::io::Result<(TempDir, String)> {
     Ok((folder, commit))
 }
 
-/// Makes an empty folder the workspace of a scenario: its files, in a repository with one commit, whose id it gives.
-pub fn fill_workspace(scenario: &Scenario, folder: &Path) -> std::io::Result<String> {
+/// Makes an empty folder the workspace of a scenario: its files, in a repository with one commit, whose id it gives, but
+/// for a scenario without one.
+pub fn fill_workspace(scenario: &Scenario, folder: &Path) -> std::io::Result<Option<String>> {
     for (path, content) in &scenario.workspace.files {
         write_file(&folder.join(path), content)?;
     }
-    make_repository(folder)
+    if scenario.workspace.plain {
+        return Ok(None);
+    }
+    make_repository(folder).map(Some)
 }
 
 fn write_file(path: &Path, content: &str) -> std::io::Result<()> {

@@ -374,6 +374,11 @@ impl World {
         within(directory, &self.config.directory)
     }
 
+    /// Is a folder in the workspace or its repository? Of others nobody knows whether they are there.
+    fn is_known_folder(&self, directory: &str) -> bool {
+        self.in_workspace(directory).or_else(|| self.in_repository(directory)).is_some()
+    }
+
     /// A folder, relative to that of its project; what belongs to no project belongs to `/`.
     fn path_in_project(&self, directory: &str) -> String {
         self.in_repository(directory).unwrap_or_else(|| directory.trim_start_matches('/')).to_owned()
