@@ -58,6 +58,7 @@ mod git_diff;
 mod git_renames;
 mod history;
 mod ids;
+mod import;
 mod instance;
 mod io;
 mod letter;
