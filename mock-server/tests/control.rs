@@ -180,11 +180,7 @@ async fn who_has_no_token_gets_nothing_and_who_asks_nonsense_is_told() {
     let without = StandIn::opencode().scenario("text/plain").lenient().start().await.unwrap();
     let url = format!("{}/__standin__/faults", without.url());
     let page = control.client.get(url).send().await.unwrap();
-    assert_eq!(
-        page.headers()["content-type"],
-        "text/html",
-        "as the real server answers any path"
-    );
+    assert_eq!(page.headers()["content-type"], "text/html", "as the real server answers any path");
     let mut told = Vec::new();
     for (method, path, body) in [
         (Method::POST, "/faults", json!({})),
