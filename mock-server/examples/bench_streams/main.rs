@@ -25,13 +25,15 @@ const SIZES: [(usize, usize); 3] = [(1, 20_000), (100, 5_000), (1_000, 1_000)];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Who {
     StandIn,
+    /// The same, with a fault armed for every subscriber that never acts.
+    Armed,
     /// Bare hyper.
     Bare(Writes),
 }
 
 impl Who {
-    pub(crate) const ALL: [Self; 3] =
-        [Self::StandIn, Self::Bare(Writes::OnePerFrame), Self::Bare(Writes::Joined)];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::StandIn, Self::Armed, Self::Bare(Writes::OnePerFrame), Self::Bare(Writes::Joined)];
 }
 
 fn main() -> ExitCode {
@@ -65,7 +67,8 @@ async fn measured() -> Result<Figures, Box<dyn Error>> {
         for _ in 0..ROUNDS {
             for who in Who::ALL {
                 let took = match who {
-                    Who::StandIn => stand::turn(subscribers, deltas).await?,
+                    Who::StandIn => stand::turn(subscribers, deltas, false).await?,
+                    Who::Armed => stand::turn(subscribers, deltas, true).await?,
                     Who::Bare(writes) => bare::turn(subscribers, &frames, writes).await?,
                 };
                 let sent = (subscribers * frames.len()) as f64;

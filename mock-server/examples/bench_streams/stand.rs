@@ -3,6 +3,7 @@
 use crate::readers::{LAST, Readers};
 use bytes::Bytes;
 use fixtures::ServerKind;
+use fixtures::fault_plan::FaultPlan;
 use fixtures::scenario::Scenario;
 use mock_server::journal::Memory;
 use mock_server::{Options, StandIn};
@@ -16,9 +17,13 @@ use tokio::net::TcpStream;
 /// As `standin serve` has it.
 const JOURNAL_BYTES: usize = 64 * 1024 * 1024;
 
+/// Each subscriber waits for the cut; the event does not come.
+const ARMED: &str = "[[fault]]\nwhen = { stream = \"event\", after_event = \"session.deleted\", times = \"always\" }\n\
+                     do = { cut = \"mid-frame\", bytes = 17 }\n";
+
 /// The frames of a turn, without the greeting.
 pub(crate) async fn frames(deltas: usize) -> Result<Vec<Bytes>, Box<dyn Error>> {
-    let stand_in = start(deltas).await?;
+    let stand_in = start(deltas, false).await?;
     let place: SocketAddr = stand_in.url().trim_start_matches("http://").parse()?;
     let mut stream = TcpStream::connect(place).await?;
     stream.write_all(format!("GET /event HTTP/1.1\r\nhost: {place}\r\n\r\n").as_bytes()).await?;
@@ -43,8 +48,8 @@ async fn hear(stream: &mut TcpStream, heard: &mut Vec<u8>) -> std::io::Result<()
 }
 
 /// Prompts in front of so many subscribers; how long it takes until the last one has all.
-pub(crate) async fn turn(subscribers: usize, deltas: usize) -> Result<Duration, Box<dyn Error>> {
-    let stand_in = start(deltas).await?;
+pub(crate) async fn turn(subscribers: usize, deltas: usize, armed: bool) -> Result<Duration, Box<dyn Error>> {
+    let stand_in = start(deltas, armed).await?;
     let place: SocketAddr = stand_in.url().trim_start_matches("http://").parse()?;
     let readers = Readers::subscribe(place, subscribers).await?;
     let begun = Instant::now();
@@ -53,7 +58,7 @@ pub(crate) async fn turn(subscribers: usize, deltas: usize) -> Result<Duration, 
     Ok(begun.elapsed())
 }
 
-async fn start(deltas: usize) -> Result<StandIn, Box<dyn Error>> {
+async fn start(deltas: usize, armed: bool) -> Result<StandIn, Box<dyn Error>> {
     let steps = "{ say = \"word \" }, ".repeat(deltas);
     let text = format!(
         "about = \"A long answer\"\ntitle = \"Long\"\n[[agent]]\non = {{ prompt_contains = \"go on\" }}\nsteps = [{steps}]\n\
@@ -61,6 +66,9 @@ async fn start(deltas: usize) -> Result<StandIn, Box<dyn Error>> {
     );
     let scenario = Scenario::parse(Path::new("long.toml"), &text)?;
     let mut options = Options::scenario(ServerKind::Opencode, scenario);
+    if armed {
+        options.faults = FaultPlan::parse(Path::new("armed.toml"), ARMED)?;
+    }
     options.memory = Memory::Latest { bytes: JOURNAL_BYTES };
     Ok(StandIn::start(options).await?)
 }
