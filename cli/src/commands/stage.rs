@@ -134,7 +134,8 @@ impl Stage {
         options.lanes = self.lanes;
         options.seed = self.seed;
         options.allow_shell = self.allow_shell;
-        options.memory = Memory::Latest { bytes: JOURNAL_BYTES };
+        // What nobody will read is not remembered.
+        options.memory = Memory::Latest { bytes: if self.journal.is_some() { JOURNAL_BYTES } else { 0 } };
         options.allow_outside = self.allow_outside;
         options.model_pause = Duration::from_millis(self.model_pause_ms);
         options.pace = match self.pace {

@@ -1,8 +1,9 @@
 //! Connections to a lane: what the real servers' HTTP takes and what it ends, below any route.
 
 use super::Lane;
+use super::leaving::{Endless, Watched};
 use crate::clock::Clock;
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::http::{Method, Request, Response, StatusCode, Version, header};
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -93,12 +94,19 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<bool>) {
     // Frames are small, and each is to leave at once.
     stream.set_nodelay(true).ok();
-    let asked = Arc::new(AtomicBool::new(false));
+    let (asked, endless) = (AtomicBool::new(false), Endless::default());
     let clock: Arc<Clock> = lane.core.clock.clone();
+    let stream = Watched::new(stream, endless.clone());
     let service = service_fn(|request: Request<Incoming>| {
         asked.store(true, Ordering::Relaxed);
-        let lane = lane.clone();
-        async move { Ok::<_, Infallible>(answer(lane, request).await) }
+        endless.set(false);
+        let (lane, endless) = (lane.clone(), endless.clone());
+        // In a box, since it is long, and gone while its answer is sent.
+        Box::pin(async move {
+            let answer = answer(lane, request).await;
+            endless.set(answer.size_hint().exact().is_none());
+            Ok::<_, Infallible>(answer)
+        })
     });
     let mut serving = pin!(
         http1::Builder::new()

@@ -5,6 +5,7 @@ pub(crate) mod core;
 pub(crate) mod cors;
 mod encoding;
 mod intake;
+mod leaving;
 pub(crate) mod listen;
 
 use crate::performer::WireReply;
