@@ -184,3 +184,13 @@ async fn of_those_who_come_and_leave_nothing_stays() {
         assert_eq!(tasks(), before, "{server}");
     }
 }
+
+#[tokio::test]
+async fn a_request_has_no_more_headers_than_the_servers_take() {
+    let stand_in = stand_in(ServerKind::Kilo).await;
+    // `Host` is one of them.
+    for (more, wanted) in [(197, "200"), (198, "431")] {
+        let more: String = (0..more).map(|number| format!("a{number}: b\r\n")).collect();
+        assert_eq!(status(&exchange(&stand_in, &get("/global/health", &more)).await), wanted);
+    }
+}

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 
 /// The longest head of a request, and how many headers it may have.
 const HEAD_MAX_BYTES: usize = 16 * 1024;
-const HEADERS_MAX: usize = 512;
+const HEADERS_MAX: usize = 198;
 /// How long a new connection may be without a request. One that has had a request may wait as long as it likes.
 const PATIENCE: Duration = Duration::from_secs(12);
 /// How long no connection is taken after one could not be: whoever runs out of descriptors gets some back in time.

@@ -71,6 +71,10 @@ impl Bus {
         let subscriber = Subscriber { audience, frames, waiting: waiting.clone(), breaks: breaks.clone() };
         // The queue is empty, so there is room.
         let _ = subscriber.take(&hello);
+        if self.subscribers.len() == self.subscribers.capacity() {
+            // While nothing is sent nobody is missed: before the list grows, those who have left make room.
+            self.subscribers.retain(|subscriber| !subscriber.frames.is_closed());
+        }
         self.subscribers.push(subscriber);
         Frames { frames: receiver, waiting, breaks }
     }
@@ -128,6 +132,17 @@ mod tests {
             }
             assert_eq!(read + usize::from(bytes == 1), sent + 1, "what was taken is given");
         }
+    }
+
+    #[test]
+    fn who_leaves_while_nothing_is_sent_makes_room() {
+        let to = Audience { stream: StreamName::GlobalEvent, directory: None };
+        let mut bus = Bus::default();
+        let _stays = bus.subscribe(to.clone(), frame(0));
+        for _ in 0..1000 {
+            bus.subscribe(to.clone(), frame(0));
+        }
+        assert!(bus.subscribers.len() < 10);
     }
 
     #[tokio::test]
