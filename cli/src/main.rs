@@ -42,6 +42,8 @@ enum Command {
     Record(commands::record::Arguments),
     /// Compare two recordings of one scenario.
     Compare(commands::compare::Arguments),
+    /// Tell in words what happened in a recording, a journal or a history.
+    Tell(commands::tell::Arguments),
     /// Say what a release changes for clients of another one, by recordings and by /doc.
     Drift(commands::drift::Arguments),
     /// Run parity cases with an adapter; with the reference adapter when none is named.
@@ -81,6 +83,7 @@ fn run(command: Command) -> commands::Outcome {
         Command::As(arguments) => commands::stand_for::run(arguments),
         Command::Model(arguments) => commands::model::run(&arguments),
         Command::Record(arguments) => commands::record::run(&arguments),
+        Command::Tell(arguments) => commands::tell::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Drift(arguments) => commands::drift::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),

@@ -9,6 +9,7 @@
 )]
 
 use fixtures::ServerKind;
+use fixtures::fault_plan::Scene;
 use fixtures::recording::Recording;
 use harness::clock::Limits;
 use harness::gate::run_cell;
@@ -112,7 +113,8 @@ async fn a_fault_that_never_fires_is_not_green() {
     let matrix = Matrix::embedded().unwrap();
     let mut named =
         matrix.cases.iter().find(|named| named.name == "reconnect/cut-in-mid-turn").unwrap().clone();
-    named.case.faults[0].when.connection = 9;
+    let Scene::Stream { connection, .. } = &mut named.case.faults[0].when.scene else { panic!("a stream") };
+    *connection = Some(9);
     let finished = run_cell(&named, ServerKind::Opencode, &Subject::Reference, &Limits::default()).await;
     assert_eq!(finished.cell.verdict, Verdict::Untestable);
     assert!(finished.cell.troubles[0].starts_with("fault 1 never fired"), "{:?}", finished.cell.troubles);

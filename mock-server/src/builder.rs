@@ -5,7 +5,7 @@ use crate::journal::Memory;
 use crate::options::{CALL_WAIT, Options, Play, StartError};
 use crate::replay::Pace;
 use crate::standin::{MAIN_LANE, StandIn};
-use fixtures::fault_plan::{FaultPlan, Place};
+use fixtures::fault_plan::{FaultPlan, Performed, Place};
 use fixtures::scenario::Scenario;
 use fixtures::{FileError, ServerKind, catalog};
 use serde_json::Map;
@@ -36,6 +36,7 @@ pub struct Builder {
     faults: Option<String>,
     model: Option<String>,
     password: Option<String>,
+    control_token: Option<String>,
     workspace: Option<PathBuf>,
     port: u16,
     lanes: Vec<String>,
@@ -63,6 +64,7 @@ impl Builder {
             faults: None,
             model: None,
             password: None,
+            control_token: None,
             workspace: None,
             port: 0,
             lanes: Vec::new(),
@@ -170,6 +172,24 @@ impl Builder {
     /// Asks for this password; without one the server is open.
     pub fn password(mut self, password: impl Into<String>) -> Self {
         self.password = Some(password.into());
+        self
+    }
+
+    /// Lets whoever has this token tell the stand-in over HTTP what to do, see docs/control.md.
+    ///
+    /// ```
+    /// # use mock_server::StandIn;
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let stand_in = StandIn::kilo().control("token").start().await?;
+    /// let url = format!("{}/__standin__/faults", stand_in.url());
+    /// let faults = reqwest::Client::new().get(url).bearer_auth("token").send().await?;
+    /// assert_eq!(faults.text().await?, "[]");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn control(mut self, token: impl Into<String>) -> Self {
+        self.control_token = Some(token.into());
         self
     }
 
@@ -308,8 +328,9 @@ impl Builder {
                 let releases = [self.server.release()];
                 let lanes: Vec<&str> =
                     std::iter::once(MAIN_LANE).chain(self.lanes.iter().map(String::as_str)).collect();
-                let place =
-                    Place { lanes: &lanes, more_lanes: "`lane(name)` opens one more", releases: &releases };
+                let more_lanes = "`lane(name)` opens one more";
+                let performed = &[Performed::Library];
+                let place = Place { lanes: &lanes, more_lanes, releases: &releases, performed };
                 FaultPlan::parse_for(Path::new("faults"), toml, &place)?
             }
         };
@@ -322,6 +343,7 @@ impl Builder {
             settings: Map::new(),
             origins: Vec::new(),
             password: self.password,
+            control_token: self.control_token,
             workspace: self.workspace,
             port: self.port,
             lanes: self.lanes,

@@ -114,6 +114,15 @@ impl Clock {
     }
 }
 
+impl Clock {
+    /// Waits; where time does not pass by waiting, that takes none.
+    pub async fn wait_or_skip(&self, duration: Duration) {
+        if !self.is_logical() {
+            self.wait(duration).await;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@ mod replies;
 use crate::exhibits::Exhibits;
 use crate::frames::{COMMENT, frame, open, send, send_next};
 use crate::model::{Beat, ChatRequest, ModelNews, Reading, Report, Script};
-use crate::performer::{Act, Audience, Frame, Performer, WireReply};
+use crate::performer::{Act, Asked, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
 use crate::project_files::{NextFiles, ProjectFiles};
 use crate::workspace::Workspace;
@@ -22,7 +22,7 @@ use crate::world::{
 };
 use bytes::Bytes;
 use fixtures::catalog;
-use fixtures::fault_plan::StreamName;
+use fixtures::fault_plan::{During, StreamName};
 use fixtures::recording::ModelCall;
 use fixtures::scenario::{BreakOff, Ending};
 use replies::wire_reply;
@@ -314,6 +314,19 @@ impl Performer for Engine {
     fn restart(&mut self, ending: Ending, now: &dyn Fn() -> u64) -> Vec<Act> {
         self.next_listens = false;
         self.settle(VecDeque::from([Input::Restart { is_asked: ending == Ending::Term }]), now)
+    }
+
+    fn forget(&mut self, now: &dyn Fn() -> u64) -> Vec<Act> {
+        self.next_listens = false;
+        self.settle(VecDeque::from([Input::Forget]), now)
+    }
+
+    fn holds(&self, during: During) -> bool {
+        self.world.holds(during)
+    }
+
+    fn asks(&self) -> Vec<Asked> {
+        self.world.asks()
     }
 
     fn report(&self) -> Report {

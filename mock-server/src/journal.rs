@@ -86,6 +86,18 @@ impl Journal {
         self.length.send_replace(kept.written);
     }
 
+    /// Something has happened that is no line: who waits looks again.
+    pub(crate) fn touch(&self) {
+        self.length.send_modify(|_| {});
+    }
+
+    /// Forgets all lines.
+    pub(crate) fn clear(&self) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = kept.written;
+        *kept = Kept { written, ..Kept::default() };
+    }
+
     /// A body as this journal keeps it: one that is longer than all it remembers is told by its length.
     #[must_use]
     pub fn body(&self, bytes: &[u8]) -> Body {

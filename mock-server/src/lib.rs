@@ -19,11 +19,13 @@
 //! * `socket` — connections that can be reset.
 //! * `project_files` — what the files of a workspace say before anything happens.
 //! * [`fault`] — what breaks, one behaviour a file.
+//! * [`control`] — the same, told over HTTP while it runs.
 //! * [`journal`], [`clock`] — what happened, and when.
 //! * `options` — what a stand-in is to be; [`standin`] — the front door; `builder` — the same in the words of a test; `verify` — what a test would not notice.
 
 mod builder;
 pub mod clock;
+pub mod control;
 mod doc;
 pub mod engine;
 pub mod exhibits;

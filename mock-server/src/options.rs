@@ -27,6 +27,8 @@ pub struct Options {
     pub username: Option<String>,
     /// The password; without one the server is open.
     pub password: Option<String>,
+    /// Who has this token may use the control API; without one there is none.
+    pub control_token: Option<String>,
     /// Pages of other sites that may ask, beside those that the server lets.
     pub origins: Vec<String>,
     /// Settings over those of the scenario, as whoever starts the server hands them over.
@@ -94,6 +96,7 @@ impl Options {
             call_wait: CALL_WAIT,
             username: None,
             password: None,
+            control_token: None,
             settings: Map::new(),
             origins: Vec::new(),
             workspace: None,
@@ -119,6 +122,9 @@ pub enum StartError {
         "a [[start]] of a fault plan is for a server that is a program of its own: `standin serve`, `standin as`"
     )]
     NoProgram,
+    /// A fault can't act on what is played.
+    #[error("{0}")]
+    Misplaced(String),
     /// A port can't be had.
     #[error(
         "failed to listen on 127.0.0.1:{port} for lane '{lane}': {}; choose another port, or 0 for any free one",

@@ -3,9 +3,10 @@
 use crate::model::{ChatRequest, ModelNews, Report};
 use crate::world::{ApiRequest, Page, PageWish, Program, ProgramNews, ShellLine, ShellNews, Ticket};
 use bytes::Bytes;
-use fixtures::fault_plan::StreamName;
+use fixtures::fault_plan::{During, StreamName};
 use fixtures::recording::ModelCall;
 use fixtures::scenario::Ending;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,23 @@ pub trait Performer: Send {
     /// The server ends in this way and starts again over what it has kept; returns what is told before it is gone.
     fn restart(&mut self, ending: Ending, now: &dyn Fn() -> u64) -> Vec<Act> {
         let _ = (ending, now);
+        Vec::new()
+    }
+
+    /// It begins anew, as a server that has lost all it kept.
+    fn forget(&mut self, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let _ = now;
+        Vec::new()
+    }
+
+    /// Does this go on? A performer that does not know says no.
+    fn holds(&self, during: During) -> bool {
+        let _ = during;
+        false
+    }
+
+    /// The permissions that it waits for.
+    fn asks(&self) -> Vec<Asked> {
         Vec::new()
     }
 
@@ -68,6 +86,15 @@ pub trait Performer: Send {
 
     /// A heartbeat for one subscriber of a stream.
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame;
+}
+
+/// A permission that a server waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// Its id.
+    pub id: String,
+    /// The directory whose instance asks.
+    pub directory: String,
 }
 
 /// Something that follows from a request.
@@ -146,7 +173,7 @@ pub struct WireReply {
     /// `Content-Type`.
     pub content_type: Option<String>,
     /// Headers that this reply alone has.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(Cow<'static, str>, String)>,
     /// The body.
     pub body: Bytes,
 }

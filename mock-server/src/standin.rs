@@ -2,10 +2,12 @@
 
 mod prepare;
 
+use prepare::Stage;
 pub use prepare::fill_workspace;
 
 use crate::builder::Builder;
 use crate::clock::Clock;
+use crate::control::{Control, Maker};
 use crate::fault::ArmedPlan;
 use crate::http::Lane;
 use crate::http::auth::Access;
@@ -17,15 +19,14 @@ use crate::options::{Options, Play, StartError};
 use crate::profile::Profile;
 use crate::verify::Unmet;
 use fixtures::ServerKind;
-use fixtures::fault_plan::Fault;
-use fixtures::recording;
+use fixtures::fault_plan::{Fault, Performed};
+use fixtures::recording::{self, Header};
 use fixtures::scenario::Ending;
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
-use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -36,7 +37,6 @@ pub const MAIN_LANE: &str = "main";
 /// A running stand-in; it ends when dropped.
 pub struct StandIn {
     core: Arc<Core>,
-    lanes: Vec<(String, SocketAddr)>,
     journal: Journal,
     faults: ArmedPlan,
     username: String,
@@ -50,8 +50,8 @@ pub struct StandIn {
     on_drop: OnDrop,
     /// Somebody has asked already.
     asked: AtomicBool,
-    /// They go with it.
-    _folders: Vec<TempDir>,
+    /// Its folders go with it.
+    _stage: Arc<Stage>,
     /// What its agent can fetch.
     _pages: Option<PageServer>,
 }
@@ -75,6 +75,11 @@ impl StandIn {
         if !options.faults.starts.is_empty() {
             return Err(StartError::NoProgram);
         }
+        if let Play::Recording(_) = options.play {
+            for fault in &options.faults.faults {
+                fault.action.works_in(Performed::Replay).map_err(StartError::Misplaced)?;
+            }
+        }
         let profile = Profile::of(options.server);
         let clock = Arc::new(Clock::new(options.clock));
         let journal = Journal::with_memory(clock.clone(), options.memory);
@@ -86,27 +91,29 @@ impl StandIn {
         let pages =
             pages.map_err(|source| StartError::Listen { lane: "pages".to_owned(), port: 0, source })?;
         let pages_url = pages.as_ref().map(PageServer::url);
-        let (performer, workspace, folders) = prepare::performer(profile, &options, pages_url)?;
+        let stage = Arc::new(Stage::new(profile, options.clone(), pages_url)?);
+        let (performer, workspace) = stage.performer(None)?;
+        let control = control(&options, &stage);
         let username = options.username.clone().unwrap_or_else(|| profile.server.word().to_owned());
         let access = Access {
             username: username.clone(),
-            password: options.password.clone(),
+            password: Arc::new(RwLock::new(options.password.clone())),
             origins: options.origins.clone(),
         };
         let model = options.model.as_deref().map(RemoteModel::at).transpose().map_err(StartError::Model)?;
-        let core =
-            Arc::new(Core::new(performer, clock, journal.clone(), access, profile, faults.clone(), model));
-        let mut lanes = Vec::new();
+        let core = Core::new(performer, clock, journal.clone(), access, profile, faults.clone(), model);
+        let core = Arc::new(core.with_control(control));
         let mut tasks = Vec::new();
         let (closing, closes) = watch::channel(false);
         let ports = std::iter::once((MAIN_LANE.to_owned(), options.port));
         for (name, port) in ports.chain(options.lanes.iter().map(|lane| (lane.clone(), 0))) {
             let failed = |source| StartError::Listen { lane: name.clone(), port, source };
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
-            lanes.push((name.clone(), listener.local_addr().map_err(failed)?));
+            let shuts = core.doors.open(&name, listener.local_addr().map_err(failed)?);
             let lane = Lane { core: core.clone(), name: Arc::from(name) };
-            tasks.push(tokio::spawn(serve(listener, lane, closes.clone())));
+            tasks.push(tokio::spawn(serve(listener, lane, closes.clone(), shuts)));
         }
+        core.wait_for_times();
         let header = header(&options, profile, &workspace);
         let gates = match &options.play {
             Play::Scenario(scenario) => scenario.gates(),
@@ -114,7 +121,6 @@ impl StandIn {
         };
         Ok(Self {
             core,
-            lanes,
             journal,
             faults,
             username,
@@ -125,7 +131,7 @@ impl StandIn {
             tasks,
             on_drop: OnDrop::Nothing,
             asked: AtomicBool::new(false),
-            _folders: folders,
+            _stage: stage,
             _pages: pages,
         })
     }
@@ -139,13 +145,14 @@ impl StandIn {
     /// The address of a lane; `None` when there is no such lane.
     #[must_use]
     pub fn lane_url(&self, name: &str) -> Option<String> {
-        self.lanes.iter().find(|(lane, _)| lane == name).map(|(_, address)| format!("http://{address}"))
+        self.lanes().into_iter().find(|(lane, _)| lane == name).map(|(_, url)| url)
     }
 
     /// The lanes and their addresses, the main one first.
     #[must_use]
     pub fn lanes(&self) -> Vec<(String, String)> {
-        self.lanes.iter().map(|(name, address)| (name.clone(), format!("http://{address}"))).collect()
+        let lanes = self.core.doors.addresses().into_iter();
+        lanes.map(|(name, address)| (name, format!("http://{address}"))).collect()
     }
 
     /// The user name that goes with the password.
@@ -236,14 +243,7 @@ impl StandIn {
     /// who has asked before has the answer. [`Builder::lenient`] keeps it silent.
     pub fn verify(&self) -> Result<(), Unmet> {
         self.asked.store(true, Ordering::Relaxed);
-        let (report, strays) = self.core.report();
-        let unmet = Unmet {
-            unscripted: report.unscripted,
-            unused: report.unused,
-            unknown: strays.unknown.into_iter().collect(),
-            unplayed: strays.unplayed.into_iter().collect(),
-            unfired: self.unfired_faults(),
-        };
+        let unmet = self.core.unmet();
         if unmet.is_empty() { Ok(()) } else { Err(unmet) }
     }
 
@@ -264,7 +264,7 @@ impl StandIn {
 impl fmt::Debug for StandIn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StandIn")
-            .field("lanes", &self.lanes)
+            .field("lanes", &self.lanes())
             .field("workspace", &self.workspace)
             .finish_non_exhaustive()
     }
@@ -283,6 +283,27 @@ impl Drop for StandIn {
             panic!("{unmet}");
         }
     }
+}
+
+/// The control API, if anybody may use it.
+fn control(options: &Options, stage: &Arc<Stage>) -> Option<Control> {
+    let token = options.control_token.clone()?;
+    let (release, gates, maker) = match &options.play {
+        Play::Scenario(scenario) => {
+            let stage = Arc::downgrade(stage);
+            let maker: Maker = Box::new(move |scenario| match stage.upgrade() {
+                Some(stage) => stage.performer(scenario.as_ref()).map(|(performer, _)| performer),
+                None => Err(StartError::Misplaced("the stand-in has ended".to_owned())),
+            });
+            (options.server.release(), scenario.gates(), Some(maker))
+        }
+        Play::Recording(recording) => {
+            let Header { server, version, .. } = &recording.header;
+            (format!("{server}-{version}"), Vec::new(), None)
+        }
+    };
+    let lanes = std::iter::once(MAIN_LANE.to_owned()).chain(options.lanes.iter().cloned()).collect();
+    Some(Control { token, server: options.server, lanes, release, maker, gates: gates.into() })
 }
 
 fn header(options: &Options, profile: &Profile, workspace: &str) -> recording::Header {

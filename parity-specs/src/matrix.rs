@@ -5,7 +5,7 @@ use crate::data;
 use crate::gate::{Debt, DebtFile, Phase, PhaseFile, Unperformed};
 use crate::requirement::{Requirement, RequirementFile};
 use fixtures::error::{FileError, parse_toml};
-use fixtures::fault_plan::{Place, check_names};
+use fixtures::fault_plan::{Performed, Place, check_names};
 use fixtures::near_names::unknown;
 use fixtures::scenario::UserAct;
 use fixtures::{ServerKind, catalog};
@@ -86,7 +86,8 @@ impl Matrix {
                 let case: Case = parse_toml(&file, text)?;
                 let releases: Vec<String> = case.servers.iter().map(|server| server.release()).collect();
                 let more_lanes = "a case has no other";
-                check_names(&file, text, &Place { lanes: &[ADAPTER_LANE], more_lanes, releases: &releases })?;
+                let (lanes, performed) = (&[ADAPTER_LANE], &[Performed::Library]);
+                check_names(&file, text, &Place { lanes, more_lanes, releases: &releases, performed })?;
                 let name: Vec<_> =
                     inner.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
                 matrix.cases.push(NamedCase { name: name.join("/"), case });

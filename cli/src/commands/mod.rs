@@ -12,6 +12,7 @@ pub(crate) mod serve;
 mod service;
 mod stage;
 pub(crate) mod stand_for;
+pub(crate) mod tell;
 pub(crate) mod words;
 
 use fixtures::catalog;

@@ -3,7 +3,7 @@
 use super::{Failure, read_text, scenario, words};
 use clap::{Args, ValueEnum};
 use fixtures::FileError;
-use fixtures::fault_plan::{FaultPlan, Place};
+use fixtures::fault_plan::{Fault, FaultPlan, Performed, Place, check_fault};
 use fixtures::recording::Recording;
 use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
@@ -34,9 +34,23 @@ pub(crate) struct Stage {
     /// It is OpenAI-compatible, such as http://127.0.0.1:8000/v1
     #[arg(long, value_name = "URL", conflicts_with = "replay", env = "STANDIN_MODEL", hide_env = true)]
     model: Option<String>,
-    /// A file of faults.
-    #[arg(long, value_name = "FILE", env = "STANDIN_FAULTS", hide_env = true)]
-    faults: Option<PathBuf>,
+    /// A file of faults, or the name of a plan that Standin carries: stream/half-open, server/killed-in-mid-turn, ….
+    ///
+    /// docs/faults.md lists them, with the public bugs of clients that each provokes.
+    #[arg(long, value_name = "PLAN", env = "STANDIN_FAULTS", hide_env = true)]
+    faults: Option<String>,
+    /// A fault in one line, such as "cut after 5 events" or "503 at POST /session". Repeatable.
+    ///
+    /// docs/faults.md has all of them.
+    #[arg(long = "fault", value_name = "FAULT", value_parser = words::fault)]
+    #[arg(env = "STANDIN_FAULT", value_delimiter = ';', hide_env = true)]
+    more_faults: Vec<Fault>,
+    /// Whoever has this token may tell the server over HTTP what to do, under /__standin__ on each lane.
+    ///
+    /// docs/control.md says what can be told.
+    #[arg(long, value_name = "TOKEN", value_parser = words::some_text())]
+    #[arg(env = "STANDIN_CONTROL", hide_env = true, hide_env_values = true)]
+    control: Option<String>,
     /// One more port into the same server, under this name. Repeatable.
     #[arg(long = "lane", value_name = "NAME", value_parser = words::lane)]
     #[arg(env = "STANDIN_LANE", value_delimiter = ',', hide_env = true)]
@@ -113,29 +127,41 @@ impl Stage {
     /// Reads what the flags name. `profile` is the server that was asked for.
     pub(crate) fn set(self, profile: Option<ServerKind>) -> Result<Set, Failure> {
         let server = profile.unwrap_or(ServerKind::Kilo);
+        let plan = self.faults.as_deref().map(plan_text).transpose()?;
         let mut options = match &self.replay {
             Some(name) if name.ends_with(".jsonl") => {
                 Options::replay(recording(&PathBuf::from(name), profile)?)
             }
             Some(name) => Options::replay(catalog::recording(&server.release(), name)?),
-            None => Options::scenario(server, joined(&self.scenarios)?),
+            None => Options::scenario(server, joined(&self.scenarios_or(plan.as_ref())?)?),
         };
         let lanes = lanes(&self.lanes)?;
         let mut starts_file = None;
-        if let Some(path) = &self.faults {
-            let releases = [release(&options)];
-            let more_lanes = "`--lane NAME` opens one more";
-            let place = Place { lanes: &lanes, more_lanes, releases: &releases };
-            options.faults = FaultPlan::parse_for(path, &read_text(path)?, &place)?;
-            let beside = path.parent().unwrap_or(Path::new(""));
+        let releases = [release(&options)];
+        let more_lanes = "`--lane NAME` opens one more";
+        let performed: &[Performed] = match &options.play {
+            Play::Scenario(_) => &[Performed::Process],
+            Play::Recording(_) => &[Performed::Process, Performed::Replay],
+        };
+        let place = Place { lanes: &lanes, more_lanes, releases: &releases, performed };
+        if let Some((file, text)) = &plan {
+            options.faults = FaultPlan::parse_for(file, text, &place)?;
+            let beside = file.parent().unwrap_or(Path::new(""));
             starts_file = options.faults.starts_file.as_ref().map(|file| beside.join(file));
         }
+        for fault in self.more_faults {
+            check_fault(&fault, &place)
+                .map_err(|why| Failure::Misuse(format!("--fault: it {fault}: {why}")))?;
+            options.faults.faults.push(fault);
+        }
+        options.control_token = self.control;
         options.model = self.model;
         options.lanes = self.lanes;
         options.seed = self.seed;
         options.allow_shell = self.allow_shell;
-        // What nobody will read is not remembered.
-        options.memory = Memory::Latest { bytes: if self.journal.is_some() { JOURNAL_BYTES } else { 0 } };
+        // What nobody can ask for is not remembered.
+        let is_read = self.journal.is_some() || options.control_token.is_some();
+        options.memory = Memory::Latest { bytes: if is_read { JOURNAL_BYTES } else { 0 } };
         options.allow_outside = self.allow_outside;
         options.model_pause = Duration::from_millis(self.model_pause_ms);
         options.pace = match self.pace {
@@ -150,6 +176,27 @@ impl Stage {
         };
         Ok(Set { options, open_gates: self.open_gates, journal: self.journal, starts_file })
     }
+}
+
+impl Stage {
+    /// What is asked for, or what the plan of faults is about.
+    fn scenarios_or(&self, plan: Option<&(PathBuf, String)>) -> Result<Vec<String>, Failure> {
+        let Some((file, text)) = plan.filter(|_| self.scenarios.is_empty()) else {
+            return Ok(self.scenarios.clone());
+        };
+        Ok(FaultPlan::parse(file, text)?.scenario.into_iter().collect())
+    }
+}
+
+/// A plan of faults: a file, or one that is carried.
+fn plan_text(name: &str) -> Result<(PathBuf, String), Failure> {
+    let is_carried = !name.ends_with(".toml") && !Path::new(name).exists();
+    if is_carried && name.contains('/') {
+        return Ok(catalog::fault_plan_text(name)?);
+    }
+    let path = PathBuf::from(name);
+    let text = read_text(&path)?;
+    Ok((path, text))
 }
 
 /// What is to be performed, as one scenario.

@@ -2,6 +2,7 @@
 
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser as _};
 use fixtures::ServerKind;
+use fixtures::fault_plan::Fault;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,11 @@ pub(crate) fn lane(word: &str) -> Result<String, String> {
         return Ok(word.to_owned());
     }
     Err("a lane's name is made of letters, digits, '-', '_' and '.'".to_owned())
+}
+
+/// A fault in one line.
+pub(crate) fn fault(line: &str) -> Result<Fault, String> {
+    Fault::short(line)
 }
 
 /// A port.

@@ -43,5 +43,6 @@ pub(super) fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
             (Some("text/html".to_owned()), Bytes::from_static(page.as_bytes()))
         }
     };
-    WireReply { headers: reply.headers, ..WireReply::new(reply.status, content_type, body) }
+    let headers = reply.headers.into_iter().map(|(name, value)| (name.into(), value)).collect();
+    WireReply { headers, ..WireReply::new(reply.status, content_type, body) }
 }

@@ -1,14 +1,16 @@
 //! Who may ask: Basic credentials as the real servers have them, and a Host header of this machine.
 
 use axum::http::{HeaderMap, header};
+use std::sync::{Arc, PoisonError, RwLock};
+
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 /// Who may ask.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     pub(crate) username: String,
-    /// Without one the server is open, as the real ones are.
-    pub(crate) password: Option<String>,
+    /// Without one the server is open, as the real ones are. A fault can change it.
+    pub(crate) password: Arc<RwLock<Option<String>>>,
     /// Pages of other sites that may, too.
     pub(crate) origins: Vec<String>,
 }
@@ -31,7 +33,8 @@ pub(crate) fn check(access: &Access, headers: &HeaderMap, query: &str) -> Option
     if !LOOPBACK_NAMES.iter().any(|loopback| loopback.eq_ignore_ascii_case(name)) {
         return Some(Refusal::ForeignHost);
     }
-    let password = access.password.as_ref()?;
+    let password = access.password.read().unwrap_or_else(PoisonError::into_inner);
+    let password = password.as_ref()?;
     let expected = format!("{}:{password}", access.username);
     let from_query = super::decode_query(query).into_iter().find(|(key, _)| key == "auth_token");
     let given = match from_query {
@@ -55,7 +58,11 @@ mod tests {
     use super::*;
 
     fn refused(authorization: &str, host: &str, query: &str) -> Option<Refusal> {
-        let access = Access { username: "kilo".into(), password: Some("pw".into()), origins: Vec::new() };
+        let access = Access {
+            username: "kilo".into(),
+            password: Arc::new(RwLock::new(Some("pw".into()))),
+            origins: Vec::new(),
+        };
         let mut headers = HeaderMap::new();
         if !authorization.is_empty() {
             headers.insert(header::AUTHORIZATION, authorization.parse().unwrap());

@@ -1,14 +1,19 @@
 //! One performer behind all lanes: takes requests one at a time, and hands out what follows from them.
 
+mod controlled;
+mod faults;
 mod running;
 mod settling;
 
 use super::auth::Access;
 use super::cors::Origins;
+use super::doors::Doors;
 use super::intake::Intake;
 use crate::clock::Clock;
+use crate::control::Control;
 use crate::doc::Operations;
-use crate::fault::ArmedPlan;
+use crate::fault::answers::LastAnswers;
+use crate::fault::{AnswerFaults, ArmedPlan, Facts, Moment};
 use crate::journal::Journal;
 use crate::model::{RemoteModel, Report};
 use crate::performer::{Act, Audience, Frame, Performer, WireReply};
@@ -25,7 +30,7 @@ use fixtures::recording::{Body, Line, Request, Response};
 use fixtures::redact::keep_header;
 use fixtures::scenario::Ending;
 use running::AllRunning;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -57,6 +62,9 @@ pub(crate) struct Core {
     pub(crate) origins: Origins,
     pub(crate) operations: &'static Operations,
     pub(crate) faults: ArmedPlan,
+    pub(crate) doors: Doors,
+    pub(crate) control: Option<Control>,
+    last_answers: LastAnswers,
     pub(crate) intake: Intake,
     model: Option<RemoteModel>,
     tickets: AtomicU64,
@@ -70,6 +78,10 @@ struct Inner {
     waiting: HashMap<Ticket, Waiting>,
     /// What is sent a moment after a failure has been answered.
     held_back: Vec<Act>,
+    /// What faults do at the server as soon as what is under way has been done.
+    moments: VecDeque<Moment>,
+    /// How many events of each type were sent, if somebody may ask.
+    sent: BTreeMap<Arc<str>, usize>,
     running: AllRunning,
 }
 
@@ -80,6 +92,10 @@ struct Waiting {
     headers: Vec<(HeaderName, String)>,
     /// Its answer comes a moment after what happened last.
     ends_with_a_turn: bool,
+    /// The request in words, if its answer is to be remembered.
+    asked: Option<String>,
+    /// What happens to its answer.
+    faults: AnswerFaults,
     sender: oneshot::Sender<Answer>,
 }
 
@@ -100,7 +116,15 @@ impl Core {
         model: Option<RemoteModel>,
     ) -> Self {
         let (bus, waiting, running) = (Bus::default(), HashMap::new(), AllRunning::default());
-        let inner = Inner { performer, bus, waiting, held_back: Vec::new(), running };
+        let inner = Inner {
+            performer,
+            bus,
+            waiting,
+            held_back: Vec::new(),
+            moments: VecDeque::new(),
+            sent: BTreeMap::new(),
+            running,
+        };
         Self {
             clock,
             journal,
@@ -109,6 +133,9 @@ impl Core {
             directory_header: profile.directory_header,
             operations: Operations::of(profile.server),
             faults,
+            doors: Doors::default(),
+            control: None,
+            last_answers: LastAnswers::default(),
             intake: Intake::default(),
             model,
             tickets: AtomicU64::new(0),
@@ -117,13 +144,13 @@ impl Core {
         }
     }
 
-    pub(crate) fn next_ticket(&self) -> Ticket {
-        self.tickets.fetch_add(1, Ordering::Relaxed) + 1
+    /// It can be told over HTTP what to do.
+    pub(crate) fn with_control(self, control: Option<Control>) -> Self {
+        Self { control, ..self }
     }
 
-    pub(crate) fn heartbeat(&self, stream: StreamName) -> Frame {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.performer.heartbeat(stream, &|| self.clock.now_ms())
+    pub(crate) fn next_ticket(&self) -> Ticket {
+        self.tickets.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Takes a request and waits for its answer; `None` when the performer forgot it.
@@ -132,10 +159,13 @@ impl Core {
         lane: &Arc<str>,
         request: ApiRequest,
         headers: &[(HeaderName, String)],
+        faults: AnswerFaults,
     ) -> Option<Answer> {
         let (sender, receiver) = oneshot::channel();
         let ends_with_a_turn = settling::ends_with_a_turn(&request);
-        let waiting = Waiting { lane: lane.clone(), headers: headers.to_vec(), ends_with_a_turn, sender };
+        let asked = self.faults.wants_last_answers().then(|| LastAnswers::name(&request));
+        let (lane, headers) = (lane.clone(), headers.to_vec());
+        let waiting = Waiting { lane, headers, ends_with_a_turn, asked, faults, sender };
         {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
             if inner.waiting.len() >= WAITING_MAX {
@@ -194,6 +224,10 @@ impl Core {
                     act => self.act(inner, act),
                 }
             }
+            if let Some(moment) = inner.moments.pop_front() {
+                acts = self.moment(inner, moment);
+                continue;
+            }
             if let Some((number, news)) = lines.pop_front() {
                 acts = inner.performer.shell_says(number, news, &|| self.clock.now_ms());
                 continue;
@@ -232,7 +266,7 @@ impl Core {
                 inner.waiting.clear();
                 inner.bus.let_all_go(!politely);
             }
-            Act::Send(to, frame) => inner.bus.send(&to, &frame),
+            Act::Send(to, frame) => self.send(inner, &to, &frame),
             Act::Close(to) => inner.bus.close(&to),
             Act::Asked(call) => self.journal.push(|at_us| {
                 let mut call = *call;
@@ -278,8 +312,14 @@ impl Core {
             Line::Response(Response { at_us, exchange: ticket, status: 200, headers, body: Body::Empty })
         });
         let faults = self.faults.connect(&lane, stream);
-        let frames = inner.bus.subscribe(audience, hello);
-        let connection = Connection::new(self.clone(), ticket, lane, stream, frames, faults);
+        let (beats, struck) = {
+            let Inner { performer, bus, .. } = &mut *inner;
+            let holds = |during| performer.holds(during);
+            let facts = Facts { now_ms: self.clock.elapsed_us() / 1000, holds: &holds };
+            bus.subscribe(audience, ticket, faults, &hello, &facts)
+        };
+        self.struck(inner, struck);
+        let connection = Connection::new(self.clone(), ticket, stream, beats);
         let _ = sender.send(Answer::Stream(Box::new(connection)));
     }
 
@@ -301,9 +341,12 @@ impl Core {
         self.journal.push(|at_us| Line::Request(Request { at_us, ..request }));
     }
 
-    fn note_reply(&self, exchange: u64, reply: &WireReply, headers: &[(HeaderName, String)]) {
+    pub(crate) fn note_reply(&self, exchange: u64, reply: &WireReply, headers: &[(HeaderName, String)]) {
         let kind = reply.content_type.iter().map(|kind| (header::CONTENT_TYPE, kind.clone()));
-        let own = reply.headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.clone()));
+        let own = reply
+            .headers
+            .iter()
+            .filter_map(|(name, value)| Some((HeaderName::try_from(&**name).ok()?, value.clone())));
         let headers: Vec<_> = kind.chain(headers.iter().cloned()).chain(own).collect();
         self.note_answer(exchange, reply.status, &headers, &reply.body);
     }

@@ -1,11 +1,13 @@
 //! Connections to a lane: what the real servers' HTTP takes and what it ends, below any route.
 
-use super::Lane;
-use super::leaving::{Endless, Watched};
+use super::doors::Shut;
+use super::wire::{self, Wire};
+use super::{Lane, Visitor};
 use crate::clock::Clock;
 use axum::body::{Body, HttpBody as _};
 use axum::http::{Method, Request, Response, StatusCode, Version, header};
 use bytes::Bytes;
+use fixtures::fault_plan::action::DoorWord;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -16,8 +18,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// The longest head of a request, and how many headers it may have.
 const HEAD_MAX_BYTES: usize = 16 * 1024;
@@ -58,24 +61,68 @@ const METHODS: &[&str] = &[
 ];
 
 /// Takes connections until it is to close, and brings those that are open to their end. Who drops it breaks them.
-pub(crate) async fn serve(listener: TcpListener, lane: Lane, mut closing: watch::Receiver<bool>) {
+pub(crate) async fn serve(
+    mut listener: TcpListener,
+    lane: Lane,
+    mut closing: watch::Receiver<bool>,
+    mut shuts: watch::Receiver<Shut>,
+) {
     let mut open = tokio::task::JoinSet::new();
     let again = closing.clone();
     loop {
         tokio::select! {
             () = closes(&mut closing) => break,
             taken = listener.accept() => match taken {
-                Ok((stream, _)) => {
-                    open.spawn(connection(stream, lane.clone(), again.clone()));
-                }
+                Ok((stream, _)) => match lane.core.at_the_door(&lane.name) {
+                    None => {
+                        open.spawn(connection(stream, lane.clone(), again.clone()));
+                    }
+                    Some(DoorWord::Reset) => wire::reset(&stream),
+                    Some(DoorWord::Silent) => {
+                        open.spawn(silence(stream));
+                    }
+                },
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(_) => lane.core.clock.pass(PAUSE).await,
             },
+            Ok(()) = shuts.changed() => {
+                let shut = *shuts.borrow_and_update();
+                match shut_for(listener, &lane, shut).await {
+                    Some(again) => listener = again,
+                    None => return,
+                }
+            }
             Some(_) = open.join_next() => {}
         }
     }
     drop(listener);
     while open.join_next().await.is_some() {}
+}
+
+/// Takes no connections for a while: whoever tries is refused. Then it listens again.
+async fn shut_for(listener: TcpListener, lane: &Lane, shut: Shut) -> Option<TcpListener> {
+    let mut address = listener.local_addr().ok()?;
+    drop(listener);
+    lane.core.clock.wait_or_skip(shut.duration).await;
+    if shut.moves {
+        address.set_port(0);
+    }
+    loop {
+        match TcpListener::bind(address).await {
+            Ok(listener) => {
+                lane.core.doors.moved(&lane.name, listener.local_addr().ok()?);
+                return Some(listener);
+            }
+            // Somebody else has the port for the moment.
+            Err(_) => lane.core.clock.pass(PAUSE).await,
+        }
+    }
+}
+
+/// A connection on which nothing is ever said.
+async fn silence(mut stream: TcpStream) {
+    let mut heard = [0; 1024];
+    while stream.read(&mut heard).await.is_ok_and(|bytes| bytes > 0) {}
 }
 
 /// Waits until it is said; who is dropped says nothing.
@@ -94,33 +141,50 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<bool>) {
     // Frames are small, and each is to leave at once.
     stream.set_nodelay(true).ok();
-    let (asked, endless) = (AtomicBool::new(false), Endless::default());
+    let Lane { core, name } = lane;
+    let lane = Visitor { core, name, wire: Wire::of(stream) };
+    let (asked, is_endless, began) = (AtomicBool::new(false), AtomicBool::new(false), Notify::new());
     let clock: Arc<Clock> = lane.core.clock.clone();
-    let stream = Watched::new(stream, endless.clone());
     let service = service_fn(|request: Request<Incoming>| {
         asked.store(true, Ordering::Relaxed);
-        endless.set(false);
-        let (lane, endless) = (lane.clone(), endless.clone());
+        is_endless.store(false, Ordering::Relaxed);
+        let (lane, is_endless, began) = (lane.clone(), &is_endless, &began);
         // In a box, since it is long, and gone while its answer is sent.
         Box::pin(async move {
             let answer = answer(lane, request).await;
-            endless.set(answer.size_hint().exact().is_none());
+            if answer.size_hint().exact().is_none() {
+                is_endless.store(true, Ordering::Relaxed);
+                began.notify_one();
+            }
             Ok::<_, Infallible>(answer)
         })
     });
+    // A stream without an end is no answer that is still due: its reader is let go at once.
+    let mut left = pin!(async {
+        began.notified().await;
+        lane.wire.is_left().await;
+    });
+    let mut has_left = false;
     let mut serving = pin!(
         http1::Builder::new()
             // Who has said all that he has to say still wants an answer.
             .half_close(true)
             .max_buf_size(HEAD_MAX_BYTES)
             .max_headers(HEADERS_MAX)
-            .serve_connection(TokioIo::new(stream), service)
+            .serve_connection(TokioIo::new(lane.wire.socket()), service)
     );
     let (mut patience, mut is_new) = (pin!(clock.pass(PATIENCE)), true);
     loop {
         tokio::select! {
+            () = lane.wire.is_reset() => return,
             // How a connection ends has nobody to be told to.
             _ = &mut serving => return,
+            () = &mut left, if !has_left => {
+                has_left = true;
+                if is_endless.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
             () = closes(&mut closing) => break,
             () = &mut patience, if is_new => {
                 is_new = false;
@@ -134,9 +198,9 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
     let _ = serving.await;
 }
 
-async fn answer(lane: Lane, request: Request<Incoming>) -> Response<Body> {
+async fn answer(lane: Visitor, request: Request<Incoming>) -> Response<Body> {
     match fault_of(&request) {
-        None => super::handle(lane, request.map(Body::new)).await,
+        None => super::faulted::handle(lane, request.map(Body::new)).await,
         Some(status) => refused(status),
     }
 }

@@ -3,21 +3,26 @@
 pub(crate) mod auth;
 pub(crate) mod core;
 pub(crate) mod cors;
+pub(crate) mod doors;
 mod encoding;
+mod faulted;
 mod intake;
-mod leaving;
 pub(crate) mod listen;
+pub(crate) mod wire;
 
+use crate::fault::AnswerFaults;
 use crate::performer::WireReply;
 use crate::world::ApiRequest;
 use auth::Refusal;
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use core::{Answer, Core};
 use encoding::Coding;
 use intake::Unread;
 use percent_encoding::percent_decode_str;
 use std::sync::Arc;
+use wire::Wire;
 
 const UNAUTHORIZED: &str = r#"{"_tag":"UnauthorizedError","message":"Authentication required"}"#;
 
@@ -28,15 +33,23 @@ pub(crate) struct Lane {
     pub(crate) name: Arc<str>,
 }
 
-async fn handle(lane: Lane, request: Request<Body>) -> Response<Body> {
-    let (parts, body) = request.into_parts();
+/// Somebody who asks on a connection of a lane.
+#[derive(Clone)]
+pub(crate) struct Visitor {
+    pub(crate) core: Arc<Core>,
+    pub(crate) name: Arc<str>,
+    pub(crate) wire: Wire,
+}
+
+/// Answers a request; what a fault does to the answer stands in `faulted.rs`.
+async fn perform(lane: &Visitor, parts: &Parts, body: Body, faults: AnswerFaults) -> Response<Body> {
     let query = parts.uri.query().unwrap_or_default();
     let refusal = auth::check(&lane.core.access, &parts.headers, query);
     if parts.method == Method::OPTIONS && refusal != Some(Refusal::ForeignHost) {
-        return preflight(&lane, &parts);
+        return preflight(lane, parts);
     }
     if let Some(refusal) = refusal {
-        return refuse(&lane, &parts, refusal);
+        return refuse(lane, parts, refusal);
     }
     let cors = lane.core.origins.headers(&parts.headers);
     let Ok(path) = lane.core.operations.path(parts.method.as_str(), parts.uri.path()) else {
@@ -61,19 +74,19 @@ async fn handle(lane: Lane, request: Request<Body>) -> Response<Body> {
     if lane.core.operations.find(&api.method, &api.path).is_none() && api.path != "/doc" {
         lane.core.strays().note_unknown(&api.method, &api.path);
     }
-    lane.core.note_request(&lane.name, &parts, exchange, &body);
-    match lane.core.take(&lane.name, api, &cors).await {
+    lane.core.note_request(&lane.name, parts, exchange, &body);
+    match lane.core.take(&lane.name, api, &cors, faults).await {
         Some(Answer::Reply(reply)) => {
             if reply.status == StatusCode::NOT_IMPLEMENTED.as_u16() {
                 lane.core.strays().note_unplayed(parts.method.as_str(), parts.uri.path());
             }
-            let mut response = written(reply, &parts).await;
+            let mut response = written(reply, parts).await;
             insert(&mut response, cors);
             response
         }
         Some(Answer::Stream(connection)) => {
             let headers = core::stream_headers(connection.stream);
-            let mut response = Response::new(Body::from_stream(connection.into_body()));
+            let mut response = Response::new(Body::from_stream(connection.into_body(lane.wire.clone())));
             insert_all(&mut response, headers);
             insert(&mut response, cors);
             response
@@ -85,7 +98,7 @@ async fn handle(lane: Lane, request: Request<Body>) -> Response<Body> {
 }
 
 /// An answer as its reader wants it.
-async fn written(reply: WireReply, parts: &axum::http::request::Parts) -> Response<Body> {
+async fn written(reply: WireReply, parts: &Parts) -> Response<Body> {
     let WireReply { status, content_type, mut body, headers } = reply;
     let kind = content_type.as_deref();
     let coding = Coding::wanted(&parts.headers)
@@ -100,12 +113,13 @@ async fn written(reply: WireReply, parts: &axum::http::request::Parts) -> Respon
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let kind = content_type.map(|kind| (header::CONTENT_TYPE, kind));
     let coded = coded.map(|coding| (header::CONTENT_ENCODING, coding.to_owned()));
-    let own = headers.into_iter().map(|(name, value)| (HeaderName::from_static(name), value));
+    let own =
+        headers.into_iter().filter_map(|(name, value)| Some((HeaderName::try_from(&*name).ok()?, value)));
     insert(&mut response, kind.into_iter().chain(coded).chain(own).collect());
     response
 }
 
-fn preflight(lane: &Lane, parts: &axum::http::request::Parts) -> Response<Body> {
+fn preflight(lane: &Visitor, parts: &Parts) -> Response<Body> {
     let exchange = lane.core.next_ticket();
     lane.core.note_request(&lane.name, parts, exchange, &[]);
     let headers = lane.core.origins.preflight(&parts.headers);
@@ -130,7 +144,7 @@ fn insert_all(response: &mut Response<Body>, headers: &[(&'static str, &'static 
     }
 }
 
-fn refuse(lane: &Lane, parts: &axum::http::request::Parts, refusal: Refusal) -> Response<Body> {
+fn refuse(lane: &Visitor, parts: &Parts, refusal: Refusal) -> Response<Body> {
     let exchange = lane.core.next_ticket();
     lane.core.note_request(&lane.name, parts, exchange, &[]);
     match refusal {

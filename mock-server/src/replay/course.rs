@@ -311,7 +311,7 @@ impl Reader {
         };
         let body = Bytes::from(response.body.to_bytes());
         let reply = WireReply {
-            headers: OWN_HEADERS.iter().filter_map(own).collect(),
+            headers: OWN_HEADERS.iter().filter_map(own).map(|(name, value)| (name.into(), value)).collect(),
             ..WireReply::new(response.status, kind.map(|(_, value)| value.clone()), body)
         };
         match self.waiting.remove(&response.exchange) {

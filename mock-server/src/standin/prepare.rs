@@ -18,106 +18,149 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Who performs, the agent's folder, and the folders that go with the stand-in.
-type Prepared = (Box<dyn Performer>, String, Vec<TempDir>);
+/// The folders of a stand-in.
+#[derive(Debug)]
+pub(super) struct Folders {
+    /// The agent's.
+    workspace: PathBuf,
+    home: PathBuf,
+    /// What was made for both, or for the home alone; it goes with it.
+    made: TempDir,
+    /// The workspace was made.
+    is_fresh: bool,
+}
 
-/// Makes what is to be played, and the folders that it needs.
-pub(super) fn performer(
-    profile: &'static Profile,
-    options: &Options,
-    pages_url: Option<String>,
-) -> Result<Prepared, StartError> {
-    let scenario = match &options.play {
-        Play::Scenario(scenario) => scenario,
-        Play::Recording(recording) => {
-            let release = format!("{}-{}", recording.header.server, recording.header.version);
-            let replay = Replay::new(recording, catalog::doc(&release), options.pace)?;
-            return Ok((Box::new(replay), recording.header.workspace.clone(), Vec::new()));
-        }
-    };
-    let made = match &options.workspace {
-        Some(_) => None,
-        None => Some(
-            fresh_folder(scenario)
-                .map_err(|source| StartError::Workspace { path: std::env::temp_dir(), source })?,
-        ),
-    };
-    let (folder, commit) = made.unzip();
-    let path = match (&options.workspace, &folder) {
-        (Some(path), _) => path.clone(),
-        (None, Some(folder)) => folder.path().join("workspace"),
-        (None, None) => PathBuf::new(),
-    };
-    let mut workspace = Workspace::new(&path).map_err(|source| StartError::Workspace { path, source })?;
-    workspace.commit();
-    if !profile.snapshots_directory_alone {
-        workspace.begin_committed();
+/// What a stand-in performs with.
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub(super) profile: &'static Profile,
+    pub(super) options: Options,
+    pub(super) pages_url: Option<String>,
+    pub(super) folders: Option<Folders>,
+}
+
+impl Stage {
+    /// Makes the folders that are needed.
+    pub(super) fn new(
+        profile: &'static Profile,
+        options: Options,
+        pages_url: Option<String>,
+    ) -> Result<Self, StartError> {
+        let folders = match &options.play {
+            Play::Scenario(_) => Some(Folders::new(options.workspace.clone())?),
+            Play::Recording(_) => None,
+        };
+        Ok(Self { profile, options, pages_url, folders })
     }
-    // The server's home lies beside a fresh workspace, and never in one that is somebody's own.
-    let (home, home_folder) = match &folder {
-        Some(folder) => (folder.path().join("home"), None),
-        None => {
-            let made = tempfile::Builder::new().prefix("standin-home-").tempdir();
-            let made = made.map_err(|source| StartError::Workspace { path: std::env::temp_dir(), source })?;
-            (made.path().to_path_buf(), Some(made))
+
+    /// Makes what is to be played, in folders as they are at the beginning; the agent's folder.
+    pub(super) fn performer(
+        &self,
+        other: Option<&Scenario>,
+    ) -> Result<(Box<dyn Performer>, String), StartError> {
+        match (&self.options.play, &self.folders) {
+            (Play::Scenario(scenario), Some(folders)) => self.engine(other.unwrap_or(scenario), folders),
+            (Play::Recording(recording), _) => {
+                let release = format!("{}-{}", recording.header.server, recording.header.version);
+                let replay = Replay::new(recording, catalog::doc(&release), self.options.pace)?;
+                Ok((Box::new(replay), recording.header.workspace.clone()))
+            }
+            (Play::Scenario(_), None) => {
+                let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+                Err(StartError::Workspace { path: PathBuf::new(), source })
+            }
         }
-    };
-    let home = home.canonicalize().map_err(|source| StartError::Workspace { path: home, source })?;
-    let all = options.allow_outside.then(|| Path::new("/"));
-    let made = folder.as_ref().map(TempDir::path);
-    for open in [Some(home.as_path()), made, all].into_iter().flatten() {
-        workspace = workspace.and(open);
     }
-    let root = workspace.root().to_string_lossy().into_owned();
-    let project = match commit {
-        Some(id) => Project { id, worktree: root.clone(), is_repository: true },
-        None => Project::of(workspace.root(), profile.server.word()),
-    };
-    let mut said = scenario.workspace.config.clone();
-    merge_settings(&mut said, &Value::Object(options.settings.clone()));
-    let mut config = WorldConfig {
-        seed: options.seed,
-        directory: root.clone(),
-        project,
-        home: home.to_string_lossy().into_owned(),
-        said,
-        kept: Map::new(),
-        config: Map::new(),
-        skills: Vec::new(),
-        faults: Vec::new(),
-        runs_shell: folder.is_some() || options.allow_shell,
-    };
-    config.learn(&ProjectFiles::read(profile, workspace.root(), &home));
-    let mind = match &options.model {
-        None => {
-            let script = Script::new(scenario.as_ref().clone(), root.clone()).with_pages_at(pages_url);
-            Mind::Script(Box::new(script))
+
+    fn engine(
+        &self,
+        scenario: &Scenario,
+        folders: &Folders,
+    ) -> Result<(Box<dyn Performer>, String), StartError> {
+        let (profile, options) = (self.profile, &self.options);
+        let path = &folders.workspace;
+        let commit =
+            folders.fill(scenario).map_err(|source| StartError::Workspace { path: path.clone(), source })?;
+        let mut workspace =
+            Workspace::new(path).map_err(|source| StartError::Workspace { path: path.clone(), source })?;
+        workspace.commit();
+        if !profile.snapshots_directory_alone {
+            workspace.begin_committed();
         }
-        Some(url) => Mind::Remote { url: url.clone(), call_wait_ms: in_ms(options.call_wait) },
-    };
-    let exhibits = Exhibits::of(profile.server, &config);
-    let pages = Pages { release: Some(profile.server.release()), exhibits };
-    let pause_ms = match options.clock {
-        ClockKind::Logical => 0,
-        _ => in_ms(options.model_pause),
-    };
-    let engine = Engine::new(profile, config, workspace, mind).with_pages(pages).with_home(home);
-    let engine = engine.with_model_pause(pause_ms);
-    Ok((Box::new(engine), root, folder.into_iter().chain(home_folder).collect()))
+        let all = options.allow_outside.then(|| Path::new("/"));
+        let made = folders.is_fresh.then(|| folders.made.path());
+        for open in [Some(folders.home.as_path()), made, all].into_iter().flatten() {
+            workspace = workspace.and(open);
+        }
+        let root = workspace.root().to_string_lossy().into_owned();
+        let project = match commit {
+            Some(id) => Project { id, worktree: root.clone(), is_repository: true },
+            None => Project::of(workspace.root(), profile.server.word()),
+        };
+        let mut said = scenario.workspace.config.clone();
+        merge_settings(&mut said, &Value::Object(options.settings.clone()));
+        let mut config = WorldConfig {
+            seed: options.seed,
+            directory: root.clone(),
+            project,
+            home: folders.home.to_string_lossy().into_owned(),
+            said,
+            kept: Map::new(),
+            config: Map::new(),
+            skills: Vec::new(),
+            faults: Vec::new(),
+            runs_shell: folders.is_fresh || options.allow_shell,
+        };
+        config.learn(&ProjectFiles::read(profile, workspace.root(), &folders.home));
+        let mind = match &options.model {
+            None => {
+                let script =
+                    Script::new(scenario.clone(), root.clone()).with_pages_at(self.pages_url.clone());
+                Mind::Script(Box::new(script))
+            }
+            Some(url) => Mind::Remote { url: url.clone(), call_wait_ms: in_ms(options.call_wait) },
+        };
+        let exhibits = Exhibits::of(profile.server, &config);
+        let pages = Pages { release: Some(profile.server.release()), exhibits };
+        let pause_ms = match options.clock {
+            ClockKind::Logical => 0,
+            _ => in_ms(options.model_pause),
+        };
+        let engine = Engine::new(profile, config, workspace, mind).with_pages(pages);
+        let engine = engine.with_home(folders.home.clone()).with_model_pause(pause_ms);
+        Ok((Box::new(engine), root))
+    }
+}
+
+impl Folders {
+    /// The server's home lies beside a fresh workspace, and never in one that is somebody's own.
+    fn new(own: Option<PathBuf>) -> Result<Self, StartError> {
+        let failed = |source| StartError::Workspace { path: std::env::temp_dir(), source };
+        let prefix = if own.is_some() { "standin-home-" } else { "standin-" };
+        let made = tempfile::Builder::new().prefix(prefix).tempdir().map_err(failed)?;
+        let home = if own.is_some() { made.path().to_path_buf() } else { made.path().join("home") };
+        std::fs::create_dir_all(&home).map_err(failed)?;
+        let home = home.canonicalize().map_err(failed)?;
+        let is_fresh = own.is_none();
+        let workspace = own.unwrap_or_else(|| made.path().join("workspace"));
+        Ok(Self { workspace, home, made, is_fresh })
+    }
+
+    /// Puts the files of a scenario into a fresh workspace, whatever was there before, and empties the home; the id of
+    /// the workspace's commit.
+    fn fill(&self, scenario: &Scenario) -> std::io::Result<Option<String>> {
+        for folder in [Some(&self.home), self.is_fresh.then_some(&self.workspace)].into_iter().flatten() {
+            if folder.exists() {
+                std::fs::remove_dir_all(folder)?;
+            }
+            std::fs::create_dir(folder)?;
+        }
+        if self.is_fresh { fill_workspace(scenario, &self.workspace).map(Some) } else { Ok(None) }
+    }
 }
 
 fn in_ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// A folder with a workspace and a home; the id of the workspace's commit.
-fn fresh_folder(scenario: &Scenario) -> std::io::Result<(TempDir, String)> {
-    let folder = tempfile::Builder::new().prefix("standin-").tempdir()?;
-    let workspace = folder.path().join("workspace");
-    std::fs::create_dir(&workspace)?;
-    std::fs::create_dir(folder.path().join("home"))?;
-    let commit = fill_workspace(scenario, &workspace)?;
-    Ok((folder, commit))
 }
 
 /// Makes an empty folder the workspace of a scenario: its files, in a repository with one commit, whose id it gives.

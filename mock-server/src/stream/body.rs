@@ -1,13 +1,15 @@
-//! The body of one event stream: frames and heartbeats, through the connection's faults, as raw chunks.
+//! The body of one event stream: what the bus hands to it and its heartbeats, as raw chunks.
 //!
 //! Raw chunks and not a library's events, so that a body can end in the middle of a frame.
 
-use crate::fault::StreamFaults;
+use crate::fault::Beat;
 use crate::http::core::Core;
-use crate::stream::bus::Frames;
+use crate::http::wire::Wire;
+use crate::stream::bus::Beats;
 use bytes::{Bytes, BytesMut};
 use fixtures::fault_plan::StreamName;
-use fixtures::recording::{End, FaultLine, HowEnded, Line};
+use fixtures::fault_plan::action::CutEnd;
+use fixtures::recording::{End, HowEnded, Line};
 use futures_util::stream::{self, Stream};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,24 +27,28 @@ fn heartbeat_of(stream: StreamName) -> Option<Duration> {
     }
 }
 
+type Wait = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// One connection to an event stream.
 pub(crate) struct Connection {
-    pub(crate) core: Arc<Core>,
-    pub(crate) exchange: u64,
-    pub(crate) lane: Arc<str>,
+    core: Arc<Core>,
+    exchange: u64,
     pub(crate) stream: StreamName,
-    pub(crate) frames: Frames,
-    pub(crate) faults: StreamFaults,
+    beats: Beats,
+    /// What was taken from the beats and is still to be done.
+    next: Option<Beat>,
+    every: Option<Duration>,
     /// The wait for the next heartbeat: it comes in its time, whatever else is sent.
-    beat: Pin<Box<dyn Future<Output = ()> + Send>>,
+    heartbeat: Wait,
     state: State,
+    wire: Option<Wire>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    /// The next thing the reader sees is a broken connection.
-    Breaking,
+    /// Nothing is sent any more, and it does not end.
+    Silent,
     Ended,
 }
 
@@ -52,20 +58,16 @@ enum State {
 pub(crate) struct Cut;
 
 impl Connection {
-    pub(crate) fn new(
-        core: Arc<Core>,
-        exchange: u64,
-        lane: Arc<str>,
-        stream: StreamName,
-        frames: Frames,
-        faults: StreamFaults,
-    ) -> Self {
-        let beat = next_beat(&core, stream);
-        Self { core, exchange, lane, stream, frames, faults, beat, state: State::Open }
+    pub(crate) fn new(core: Arc<Core>, exchange: u64, stream: StreamName, beats: Beats) -> Self {
+        let every = heartbeat_of(stream);
+        let heartbeat = wait(&core, every);
+        let state = State::Open;
+        Self { core, exchange, stream, beats, next: None, every, heartbeat, state, wire: None }
     }
 
-    /// The chunks of the body.
-    pub(crate) fn into_body(self) -> impl Stream<Item = Result<Bytes, Cut>> {
+    /// The chunks of the body, which are written to this wire.
+    pub(crate) fn into_body(mut self, wire: Wire) -> impl Stream<Item = Result<Bytes, Cut>> {
+        self.wire = Some(wire);
         stream::unfold(self, |mut connection| async move {
             let chunk = connection.next_chunk().await?;
             Some((chunk, connection))
@@ -73,53 +75,72 @@ impl Connection {
     }
 
     async fn next_chunk(&mut self) -> Option<Result<Bytes, Cut>> {
-        match self.state {
-            State::Ended => return None,
-            State::Breaking => return Some(Err(self.break_off().await)),
-            State::Open => {}
+        if self.state == State::Ended {
+            return None;
         }
         loop {
-            let frame = tokio::select! {
+            let beat = match self.next.take() {
+                Some(beat) => Some(beat),
+                None => self.next_beat().await,
+            };
+            match beat {
+                // The server let this subscriber go, or the other way round.
+                None => {
+                    let is_silent = self.state == State::Silent;
+                    self.end(if is_silent { HowEnded::ClosedByClient } else { HowEnded::ClosedByServer });
+                    return None;
+                }
+                Some(Beat::End(how)) => match how {
+                    CutEnd::Broken => return Some(Err(self.break_off(HowEnded::Broken).await)),
+                    CutEnd::Clean => {
+                        self.end(HowEnded::ClosedByServer);
+                        return None;
+                    }
+                    CutEnd::Reset => {
+                        let cut = self.break_off(HowEnded::Reset).await;
+                        if let Some(wire) = &self.wire {
+                            wire.reset();
+                        }
+                        return Some(Err(cut));
+                    }
+                    CutEnd::Silent => self.state = State::Silent,
+                },
+                Some(_) if self.state == State::Silent => {}
+                Some(Beat::Frame(bytes)) => return Some(Ok(self.with_what_waits(bytes))),
+                Some(Beat::Chunk(bytes)) => {
+                    self.core.journal.push_chunks(self.exchange, [bytes.clone()]);
+                    // What follows at once would be written with it.
+                    tokio::task::yield_now().await;
+                    return Some(Ok(bytes));
+                }
+                Some(Beat::Pause(ms)) => self.core.clock.wait_or_skip(Duration::from_millis(ms)).await,
+                Some(Beat::BeatEvery(ms)) => {
+                    self.every = Some(Duration::from_millis(ms));
+                    self.heartbeat = wait(&self.core, self.every);
+                }
+            }
+        }
+    }
+
+    async fn next_beat(&mut self) -> Option<Beat> {
+        loop {
+            tokio::select! {
                 biased;
-                frame = self.frames.next() => frame,
-                () = &mut self.beat => {
-                    self.beat = next_beat(&self.core, self.stream);
-                    Some(self.core.heartbeat(self.stream))
+                beat = self.beats.next() => return beat,
+                () = left(self.wire.as_ref()), if self.state == State::Silent => return None,
+                () = &mut self.heartbeat, if self.state == State::Open => {
+                    self.heartbeat = wait(&self.core, self.every);
+                    // It goes where all frames go.
+                    self.core.beat(self.exchange, self.stream);
                 }
-            };
-            let Some(frame) = frame else {
-                if self.frames.breaks() {
-                    return Some(Err(self.break_off().await));
-                }
-                // The server let this subscriber go.
-                self.end(HowEnded::ClosedByServer);
-                return None;
-            };
-            let outcome = self.faults.frame(&frame);
-            for (fault, did) in outcome.fired {
-                let lane = self.lane.to_string();
-                self.core.journal.push(|at_us| Line::Fault(FaultLine { at_us, fault, lane, did }));
-            }
-            if !outcome.bytes.is_empty() {
-                if !outcome.breaks && !self.faults.may_act() {
-                    return Some(Ok(self.with_what_waits(outcome.bytes)));
-                }
-                self.core.journal.push_chunks(self.exchange, [outcome.bytes.clone()]);
-                if outcome.breaks {
-                    self.state = State::Breaking;
-                }
-                return Some(Ok(outcome.bytes));
-            }
-            if outcome.breaks {
-                return Some(Err(self.break_off().await));
             }
         }
     }
 
     /// HTTP drops what it has not flushed when a body fails; giving way once lets it flush first.
-    async fn break_off(&mut self) -> Cut {
+    async fn break_off(&mut self, how: HowEnded) -> Cut {
         tokio::task::yield_now().await;
-        self.end(HowEnded::Broken);
+        self.end(how);
         Cut
     }
 
@@ -129,10 +150,18 @@ impl Connection {
         let mut sent = vec![first];
         let mut length = sent[0].len();
         while length < CHUNK_MAX
-            && let Some(frame) = self.frames.next_now()
+            && let Some(beat) = self.beats.next_now()
         {
-            length += frame.bytes.len();
-            sent.push(frame.bytes);
+            match beat {
+                Beat::Frame(bytes) => {
+                    length += bytes.len();
+                    sent.push(bytes);
+                }
+                other => {
+                    self.next = Some(other);
+                    break;
+                }
+            }
         }
         let chunk = match sent.as_slice() {
             [alone] => alone.clone(),
@@ -155,10 +184,17 @@ impl Connection {
     }
 }
 
-fn next_beat(core: &Core, stream: StreamName) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+async fn left(wire: Option<&Wire>) {
+    match wire {
+        Some(wire) => wire.is_left().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn wait(core: &Core, every: Option<Duration>) -> Wait {
     let clock = core.clock.clone();
-    match heartbeat_of(stream) {
-        Some(wait) => Box::pin(async move { clock.wait(wait).await }),
+    match every {
+        Some(every) => Box::pin(async move { clock.wait(every).await }),
         None => Box::pin(std::future::pending()),
     }
 }

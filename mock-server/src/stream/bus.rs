@@ -1,8 +1,12 @@
-//! Hands frames to subscribers. A frame is bytes already; subscribers share them.
+//! Hands frames to subscribers, each through the faults of its connection. A frame is bytes already; subscribers share
+//! them.
 
+use crate::fault::{Beat, Facts, Fired, Moment, StreamFaults};
 use crate::performer::{Audience, Frame};
+use bytes::Bytes;
+use fixtures::fault_plan::action::CutEnd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 
 /// How many frames, and of how many bytes, may wait for one subscriber. One that reads no more is let go when they are
@@ -19,64 +23,113 @@ pub(crate) struct Bus {
 #[derive(Debug)]
 struct Subscriber {
     audience: Audience,
-    frames: mpsc::Sender<Frame>,
+    exchange: u64,
+    faults: StreamFaults,
+    beats: mpsc::Sender<Beat>,
     waiting: Arc<AtomicUsize>,
-    breaks: Arc<AtomicBool>,
+    /// A fault has ended it: it is told nothing any more.
+    is_over: bool,
 }
 
-/// The frames of one subscriber, in order.
+/// What one subscriber is told, in order.
 #[derive(Debug)]
-pub(crate) struct Frames {
-    frames: mpsc::Receiver<Frame>,
+pub(crate) struct Beats {
+    beats: mpsc::Receiver<Beat>,
     waiting: Arc<AtomicUsize>,
-    breaks: Arc<AtomicBool>,
 }
 
-impl Frames {
+/// What faults did while frames were handed out.
+#[derive(Debug, Default)]
+pub(crate) struct Struck {
+    /// Each with its lane.
+    pub(crate) fired: Vec<(Arc<str>, Fired)>,
+    pub(crate) moments: Vec<Moment>,
+    /// What a subscriber is told so many milliseconds later.
+    pub(crate) later: Vec<(u64, u64, Bytes)>,
+}
+
+impl Beats {
     /// The next one; none when the server has let the subscriber go.
-    pub(crate) async fn next(&mut self) -> Option<Frame> {
-        let frame = self.frames.recv().await?;
-        self.waiting.fetch_sub(frame.bytes.len(), Ordering::Relaxed);
-        Some(frame)
+    pub(crate) async fn next(&mut self) -> Option<Beat> {
+        let beat = self.beats.recv().await?;
+        self.waiting.fetch_sub(length(&beat), Ordering::Relaxed);
+        Some(beat)
     }
 
     /// The next one, if it is there already.
-    pub(crate) fn next_now(&mut self) -> Option<Frame> {
-        let frame = self.frames.try_recv().ok()?;
-        self.waiting.fetch_sub(frame.bytes.len(), Ordering::Relaxed);
-        Some(frame)
+    pub(crate) fn next_now(&mut self) -> Option<Beat> {
+        let beat = self.beats.try_recv().ok()?;
+        self.waiting.fetch_sub(length(&beat), Ordering::Relaxed);
+        Some(beat)
     }
+}
 
-    /// Does the connection break where the frames end?
-    pub(crate) fn breaks(&self) -> bool {
-        self.breaks.load(Ordering::Relaxed)
+fn length(beat: &Beat) -> usize {
+    match beat {
+        Beat::Frame(bytes) | Beat::Chunk(bytes) => bytes.len(),
+        _ => 0,
     }
 }
 
 impl Subscriber {
     /// Is it still there? One frame is always taken, however long it is.
-    fn take(&self, frame: &Frame) -> bool {
-        let length = frame.bytes.len();
+    fn take(&self, beat: Beat) -> bool {
+        let length = length(&beat);
         let before = self.waiting.fetch_add(length, Ordering::Relaxed);
-        (before == 0 || before + length <= BYTES_MAX) && self.frames.try_send(frame.clone()).is_ok()
+        (before == 0 || before + length <= BYTES_MAX) && self.beats.try_send(beat).is_ok()
+    }
+
+    /// Tells it of a frame; is it still there?
+    fn hear(&mut self, frame: &Frame, facts: &Facts<'_>, struck: &mut Struck) -> bool {
+        if self.is_over {
+            return !self.beats.is_closed();
+        }
+        let Some(outcome) = self.faults.frame(frame, facts) else {
+            return self.take(Beat::Frame(frame.bytes.clone()));
+        };
+        let lane = self.faults.lane();
+        struck.fired.extend(outcome.fired.into_iter().map(|fired| (lane.clone(), fired)));
+        struck.moments.extend(outcome.moments);
+        struck.later.extend(outcome.later.into_iter().map(|(ms, bytes)| (self.exchange, ms, bytes)));
+        for beat in outcome.beats {
+            self.is_over |= matches!(beat, Beat::End(_));
+            if !self.take(beat) {
+                return false;
+            }
+        }
+        true
     }
 }
 
 impl Bus {
     /// A new subscriber, whose first frame is `hello`.
-    pub(crate) fn subscribe(&mut self, audience: Audience, hello: Frame) -> Frames {
-        let (frames, receiver) = mpsc::channel(FRAMES_MAX);
+    pub(crate) fn subscribe(
+        &mut self,
+        audience: Audience,
+        exchange: u64,
+        faults: StreamFaults,
+        hello: &Frame,
+        facts: &Facts<'_>,
+    ) -> (Beats, Struck) {
+        let (sender, beats) = mpsc::channel(FRAMES_MAX);
         let waiting = Arc::new(AtomicUsize::new(0));
-        let breaks = Arc::new(AtomicBool::new(false));
-        let subscriber = Subscriber { audience, frames, waiting: waiting.clone(), breaks: breaks.clone() };
+        let mut subscriber = Subscriber {
+            audience,
+            exchange,
+            faults,
+            beats: sender,
+            waiting: waiting.clone(),
+            is_over: false,
+        };
+        let mut struck = Struck::default();
         // The queue is empty, so there is room.
-        let _ = subscriber.take(&hello);
+        subscriber.hear(hello, facts, &mut struck);
         if self.subscribers.len() == self.subscribers.capacity() {
             // While nothing is sent nobody is missed: before the list grows, those who have left make room.
-            self.subscribers.retain(|subscriber| !subscriber.frames.is_closed());
+            self.subscribers.retain(|subscriber| !subscriber.beats.is_closed());
         }
         self.subscribers.push(subscriber);
-        Frames { frames: receiver, waiting, breaks }
+        (Beats { beats, waiting }, struck)
     }
 
     /// Lets go those who hear exactly this; what they have not read yet still reaches them.
@@ -86,26 +139,53 @@ impl Bus {
 
     /// Lets all go; perhaps their connections break.
     pub(crate) fn let_all_go(&mut self, breaks: bool) {
-        for subscriber in self.subscribers.drain(..) {
-            subscriber.breaks.store(breaks, Ordering::Relaxed);
+        for subscriber in self.subscribers.drain(..).filter(|_| breaks) {
+            subscriber.take(Beat::End(CutEnd::Broken));
         }
     }
 
     /// Hands a frame to all who hear it, and forgets those who have left or have stopped reading.
-    pub(crate) fn send(&mut self, to: &Audience, frame: &Frame) {
-        self.subscribers.retain(|subscriber| {
+    pub(crate) fn send(&mut self, to: &Audience, frame: &Frame, facts: &Facts<'_>) -> Struck {
+        let mut struck = Struck::default();
+        self.subscribers.retain_mut(|subscriber| {
             if subscriber.audience.hears(to) {
-                subscriber.take(frame)
+                subscriber.hear(frame, facts, &mut struck)
             } else {
-                !subscriber.frames.is_closed()
+                !subscriber.beats.is_closed()
             }
         });
+        struck
+    }
+
+    /// Hands a frame to one subscriber.
+    pub(crate) fn send_one(&mut self, exchange: u64, frame: &Frame, facts: &Facts<'_>) -> Struck {
+        let mut struck = Struck::default();
+        if let Some(at) = self.subscribers.iter().position(|subscriber| subscriber.exchange == exchange)
+            && !self.subscribers[at].hear(frame, facts, &mut struck)
+        {
+            self.subscribers.swap_remove(at);
+        }
+        struck
+    }
+
+    /// Gives bytes to one subscriber, past all faults.
+    pub(crate) fn give(&mut self, exchange: u64, bytes: Bytes) {
+        let subscriber = self.subscribers.iter().find(|subscriber| subscriber.exchange == exchange);
+        if let Some(subscriber) = subscriber.filter(|subscriber| !subscriber.is_over) {
+            subscriber.take(Beat::Frame(bytes));
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.subscribers.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fault::ArmedPlan;
     use bytes::Bytes;
     use fixtures::fault_plan::StreamName;
 
@@ -113,16 +193,23 @@ mod tests {
         Frame { kind: Arc::from("x"), bytes: Bytes::from(vec![0; bytes]) }
     }
 
+    const NOTHING: Facts<'static> = Facts { now_ms: 0, holds: &|_| false };
+
+    fn subscribed(bus: &mut Bus, to: &Audience) -> Beats {
+        let faults = ArmedPlan::default().connect("a", to.stream);
+        bus.subscribe(to.clone(), 1, faults, &frame(0), &NOTHING).0
+    }
+
     #[tokio::test]
     async fn who_reads_no_more_is_let_go_by_frames_and_by_bytes() {
         let to = Audience { stream: StreamName::GlobalEvent, directory: None };
         for (bytes, sent) in [(1, FRAMES_MAX), (BYTES_MAX / 4, 4), (BYTES_MAX * 2, 1)] {
             let mut bus = Bus::default();
-            let mut frames = bus.subscribe(to.clone(), frame(0));
+            let mut frames = subscribed(&mut bus, &to);
             let frame = frame(bytes);
             let taken = (0..FRAMES_MAX * 2).take_while(|_| {
-                bus.send(&to, &frame);
-                !bus.subscribers.is_empty()
+                bus.send(&to, &frame, &NOTHING);
+                bus.len() > 0
             });
             // The greeting has a place, too.
             assert_eq!(taken.count() + usize::from(bytes == 1), sent, "frames of {bytes} bytes");
@@ -138,23 +225,23 @@ mod tests {
     fn who_leaves_while_nothing_is_sent_makes_room() {
         let to = Audience { stream: StreamName::GlobalEvent, directory: None };
         let mut bus = Bus::default();
-        let _stays = bus.subscribe(to.clone(), frame(0));
+        let _stays = subscribed(&mut bus, &to);
         for _ in 0..1000 {
-            bus.subscribe(to.clone(), frame(0));
+            subscribed(&mut bus, &to);
         }
-        assert!(bus.subscribers.len() < 10);
+        assert!(bus.len() < 10);
     }
 
     #[tokio::test]
     async fn who_reads_stays() {
         let to = Audience { stream: StreamName::GlobalEvent, directory: None };
         let mut bus = Bus::default();
-        let mut frames = bus.subscribe(to.clone(), frame(0));
+        let mut frames = subscribed(&mut bus, &to);
         let large = frame(BYTES_MAX / 2);
         for _ in 0..8 {
-            bus.send(&to, &large);
+            bus.send(&to, &large, &NOTHING);
             frames.next().await.unwrap();
         }
-        assert_eq!(bus.subscribers.len(), 1);
+        assert_eq!(bus.len(), 1);
     }
 }

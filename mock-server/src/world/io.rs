@@ -32,6 +32,9 @@ pub enum Input {
     /// A program that was started has something to tell.
     Program(EffectId, ProgramNews),
     /// The server ends, asked to or not, and starts again.
+    /// The server has lost all that it kept.
+    Forget,
+    /// The server ends and starts again.
     Restart {
         /// It is asked to.
         is_asked: bool,

@@ -229,6 +229,7 @@ impl World {
             Input::ModelFailed(effect, failure) => self.model_failed(effect, failure),
             Input::Done(effect, result) => self.effect_done(effect, result),
             Input::Shell(effect, news) => self.shell_told(effect, news),
+            Input::Forget => self.forget(),
             Input::Restart { is_asked } => self.restart(is_asked),
             Input::Program(effect, news) => self.program_told(effect, news),
         }

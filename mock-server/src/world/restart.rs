@@ -1,10 +1,43 @@
 //! The server ends and starts again over what it has kept: sessions as far as they were told, settings and keys. What
 //! ran is gone, and nobody tells of it: a step stays without an end, a call stays as it was.
 
-use super::{Output, World};
-use serde_json::json;
+use super::permission::Pending;
+use super::{Output, World, WorldConfig};
+use crate::performer::Asked;
+use fixtures::fault_plan::During;
+use serde_json::{Map, json};
 
 impl World {
+    /// As if it had never been there; ids go on.
+    pub(super) fn forget(&mut self) {
+        self.restart(false);
+        let config = WorldConfig { kept: Map::new(), ..self.config.clone() };
+        let mut fresh = Self::new(self.profile, config);
+        std::mem::swap(&mut fresh.ids, &mut self.ids);
+        fresh.next_effect = self.next_effect;
+        fresh.now_ms = self.now_ms;
+        fresh.outputs = std::mem::take(&mut self.outputs);
+        *self = fresh;
+    }
+
+    /// Does this go on?
+    pub(crate) fn holds(&self, during: During) -> bool {
+        match during {
+            During::PermissionPending => !self.permissions.pending.is_empty(),
+            During::QuestionPending => !self.questions.is_empty(),
+            During::Busy => self.sessions.values().any(|session| session.run.is_some()),
+        }
+    }
+
+    /// The permissions that are asked for, the oldest first.
+    pub(crate) fn asks(&self) -> Vec<Asked> {
+        let asked = |pending: &Pending| {
+            let session = self.sessions.get(&pending.session)?;
+            Some(Asked { id: pending.id.clone(), directory: session.directory.clone() })
+        };
+        self.permissions.pending.iter().filter_map(asked).collect()
+    }
+
     pub(super) fn restart(&mut self, is_asked: bool) {
         let says_goodbye = is_asked && self.profile.says_goodbye;
         if says_goodbye {

@@ -68,6 +68,12 @@ impl Core {
     }
 
     fn answer(&self, ticket: Ticket, reply: WireReply, waiting: Waiting) {
+        let before = waiting.asked.and_then(|asked| self.last_answers.swapped(&asked, &reply));
+        let reply = match before.filter(|_| waiting.faults.is_stale) {
+            Some(before) => before,
+            None => reply,
+        };
+        let reply = waiting.faults.altered(reply);
         self.note_reply(ticket, &reply, &waiting.headers);
         // A client that has left gets no answer.
         let _ = waiting.sender.send(Answer::Reply(reply));

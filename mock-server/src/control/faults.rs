@@ -1,0 +1,156 @@
+//! Faults: armed, disarmed, listed, done at once; and events that the server never sent.
+
+use super::{Control, Outcome, Refused, Said, wrong};
+use crate::fault::Moment;
+use crate::fault::Standing;
+use crate::http::core::Core;
+use crate::performer::{Audience, Frame};
+use axum::http::StatusCode;
+use bytes::Bytes;
+use fixtures::fault_plan::action::Stage;
+use fixtures::fault_plan::{Action, Fault, FaultPlan, Performed, Place, StreamName, Times, check_fault};
+use fixtures::sse;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is to be armed, in one of three forms.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arm {
+    /// Tables, as in a plan.
+    #[serde(default)]
+    faults: Vec<Fault>,
+    /// Lines, as on the command line.
+    #[serde(default)]
+    lines: Vec<String>,
+    /// A plan in the words of its file.
+    toml: Option<String>,
+}
+
+pub(super) fn arm(core: &Arc<Core>, control: &Control, arm: Arm) -> Outcome {
+    let mut faults = arm.faults;
+    for line in &arm.lines {
+        faults.push(Fault::short(line).map_err(wrong)?);
+    }
+    if let Some(toml) = &arm.toml {
+        let plan = FaultPlan::parse(Path::new("plan"), toml).map_err(|error| wrong(error.to_string()))?;
+        if !plan.starts.is_empty() {
+            return Err(wrong("the server has started already; a [[start]] is for the next one"));
+        }
+        faults.extend(plan.faults);
+    }
+    if faults.is_empty() {
+        return Err(wrong("say what to arm: {\"lines\": [\"cut after 5 events\"]}, or faults, or toml"));
+    }
+    let lanes: Vec<&str> = control.lanes.iter().map(String::as_str).collect();
+    let releases = [control.release.clone()];
+    let more_lanes = "a lane is opened when the server starts";
+    let performed = if control.maker.is_some() { Performed::Library } else { Performed::Replay };
+    let place = Place { lanes: &lanes, more_lanes, releases: &releases, performed: &[performed] };
+    for fault in &faults {
+        check_fault(fault, &place).map_err(|why| wrong(format!("it {fault}: {why}")))?;
+    }
+    let numbers = core.arm(faults).ok_or_else(|| {
+        let most = crate::fault::plan::FAULTS_MAX;
+        Refused(
+            StatusCode::CONFLICT,
+            format!("more than {most} faults would be armed; disarm those that are old"),
+        )
+    })?;
+    Ok(Said::Json(json!({"armed": numbers})))
+}
+
+pub(super) fn list(core: &Arc<Core>) -> Said {
+    Said::Json(Value::Array(core.faults.standings().iter().map(told).collect()))
+}
+
+fn told(standing: &Standing) -> Value {
+    let Standing { number, fault, fired, is_disarmed } = standing;
+    let is_spent = matches!(fault.when.times, Times::Count(count) if *fired >= count);
+    let state = match (is_disarmed, is_spent) {
+        (true, _) => "disarmed",
+        (false, true) => "spent",
+        (false, false) => "armed",
+    };
+    json!({"number": number, "does": fault.to_string(), "fired": fired, "state": state, "fault": **fault})
+}
+
+pub(super) fn disarm_all(core: &Arc<Core>) -> Said {
+    core.faults.disarm_all();
+    Said::Json(json!({"disarmed": true}))
+}
+
+pub(super) fn disarm(core: &Arc<Core>, number: &str) -> Outcome {
+    match number.parse() {
+        Ok(number) if core.faults.disarm(number) => Ok(Said::Json(json!({"disarmed": number}))),
+        _ => {
+            Err(Refused(StatusCode::NOT_FOUND, format!("there is no fault {number}; GET /faults lists them")))
+        }
+    }
+}
+
+/// What happens at the server at once.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Now {
+    #[serde(rename = "do")]
+    action: Action,
+    lane: Option<String>,
+}
+
+pub(super) fn now(core: &Arc<Core>, control: &Control, now: Now) -> Outcome {
+    if now.action.stage() != Stage::Anywhere {
+        let words = format!("'{}' acts on a stream, a request or a connection; arm it", now.action.word());
+        return Err(wrong(words));
+    }
+    if control.maker.is_none() {
+        now.action.works_in(Performed::Replay).map_err(wrong)?;
+    }
+    let moment = match now.action {
+        Action::Refuse(refuse) => Moment::Refuse(now.lane, refuse),
+        Action::Password(password) => Moment::Password(password.password),
+        Action::Restart(restart) => Moment::Restart(restart),
+        Action::Reply(reply) => Moment::Reply(reply, None),
+        _ => return Err(wrong("it can't be done at once")),
+    };
+    core.let_happen(moment);
+    Ok(Said::Json(json!({"done": true})))
+}
+
+/// An event that the server never sent.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Push {
+    event: Value,
+    /// The stream; `/event` and `/global/event` when absent.
+    stream: Option<StreamName>,
+    /// The directory whose event it is; of all when absent.
+    directory: Option<String>,
+}
+
+pub(super) fn push(core: &Arc<Core>, push: Push) -> Outcome {
+    let Some(kind) = push.event["type"].as_str().map(Arc::from) else {
+        return Err(wrong("an event has a type: {\"event\": {\"type\": \"x.y\", \"properties\": {}}}"));
+    };
+    let both = [StreamName::Event, StreamName::GlobalEvent];
+    let streams = both.into_iter().filter(|stream| push.stream.is_none_or(|wanted| wanted == *stream));
+    let streams: Vec<StreamName> = match push.stream {
+        Some(other) if !both.contains(&other) => vec![other],
+        _ => streams.collect(),
+    };
+    for stream in streams {
+        let wire = match stream {
+            StreamName::GlobalEvent => {
+                let directory = push.directory.as_deref().unwrap_or("global");
+                json!({"directory": directory, "payload": push.event})
+            }
+            _ => push.event.clone(),
+        };
+        let directory = push.directory.as_deref().filter(|_| stream == StreamName::Event).map(Arc::from);
+        let bytes = Bytes::from(sse::encode(&wire.to_string()));
+        core.push(&Audience { stream, directory }, &Frame { kind: Arc::clone(&kind), bytes });
+    }
+    Ok(Said::Json(json!({"sent": true})))
+}

@@ -1,0 +1,112 @@
+//! What faults do to the answer of a request.
+
+use super::plan::Struck;
+use crate::performer::WireReply;
+use crate::world::ApiRequest;
+use bytes::Bytes;
+use fixtures::fault_plan::Action;
+use fixtures::fault_plan::action::{Side, Status};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What happens to one answer, and to the connection that it is written to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AnswerFaults {
+    /// It waits before it begins, and before it is written.
+    pub late_ms: (u64, u64),
+    /// It is not begun with, or not written.
+    pub hangs: Option<Side>,
+    /// The connection is reset instead.
+    pub resets: Option<Side>,
+    /// This is answered.
+    pub status: Option<Status>,
+    /// It is said to be of this type.
+    pub content_type: Option<String>,
+    /// After so many bytes of its body the connection is closed.
+    pub truncate: Option<usize>,
+    /// It is the one of the time before.
+    pub is_stale: bool,
+}
+
+impl AnswerFaults {
+    /// What stands later in the plan wins.
+    #[must_use]
+    pub fn of(struck: &Struck) -> Self {
+        let mut faults = Self::default();
+        for (_, action) in &struck.actions {
+            match action {
+                Action::Status(status) => faults.status = Some(status.clone()),
+                Action::Retype(retype) => faults.content_type = Some(retype.content_type.clone()),
+                Action::Truncate(truncate) => faults.truncate = Some(truncate.truncate),
+                Action::Late(late) if late.of == Side::Request => faults.late_ms.0 += late.late_ms,
+                Action::Late(late) => faults.late_ms.1 += late.late_ms,
+                Action::Hang(hang) => faults.hangs = Some(hang.hang),
+                Action::ResetAt(reset) => faults.resets = Some(reset.reset),
+                Action::Stale(_) => faults.is_stale = true,
+                _ => {}
+            }
+        }
+        faults
+    }
+
+    /// Is there an answer without the server?
+    #[must_use]
+    pub fn instead(&self) -> Option<&Status> {
+        self.status.as_ref().filter(|status| !status.performed)
+    }
+
+    /// The answer of the server as it is written.
+    #[must_use]
+    pub fn altered(&self, mut reply: WireReply) -> WireReply {
+        if let Some(status) = &self.status {
+            reply = reply_of(status);
+        }
+        if let Some(kind) = &self.content_type {
+            reply.content_type = Some(kind.clone());
+        }
+        reply
+    }
+}
+
+/// What a plan answers.
+#[must_use]
+pub fn reply_of(status: &Status) -> WireReply {
+    let (kind, body) = match &status.body {
+        None => (None, Bytes::new()),
+        Some(Value::String(text)) => (Some("text/plain; charset=utf-8"), Bytes::from(text.clone())),
+        Some(json) => (Some("application/json"), Bytes::from(json.to_string())),
+    };
+    let kind = status.content_type.clone().or_else(|| kind.map(str::to_owned));
+    let mut reply = WireReply::new(status.status, kind, body);
+    reply.headers = status.headers.iter().map(|(name, value)| (name.clone().into(), value.clone())).collect();
+    reply
+}
+
+/// The last answers to requests that a fault answers as the time before.
+#[derive(Debug, Clone, Default)]
+pub struct LastAnswers {
+    kept: Arc<Mutex<BTreeMap<String, WireReply>>>,
+}
+
+/// More requests are not remembered, nor longer answers.
+const KEPT_MAX: usize = 1000;
+const BYTES_MAX: usize = 1024 * 1024;
+
+impl LastAnswers {
+    /// A request in words.
+    #[must_use]
+    pub fn name(request: &ApiRequest) -> String {
+        format!("{} {} {:?} {:?}", request.method, request.path, request.query, request.directory_header)
+    }
+
+    /// The answer of the time before, and remembers this one.
+    #[must_use]
+    pub fn swapped(&self, request: &str, reply: &WireReply) -> Option<WireReply> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if reply.body.len() > BYTES_MAX || (kept.len() >= KEPT_MAX && !kept.contains_key(request)) {
+            return kept.get(request).cloned();
+        }
+        kept.insert(request.to_owned(), reply.clone())
+    }
+}

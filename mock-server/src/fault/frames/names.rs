@@ -1,0 +1,84 @@
+//! Names in a plan that stand for what a stream has told of: `${session}`, `${another_session}`, `${directory}`.
+
+use super::passing::{Passing, session_of};
+use fixtures::fault_plan::{Action, StreamName};
+use serde_json::{Value, json};
+
+/// What a stream has told of.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// The latest last.
+    sessions: Vec<String>,
+    directory: Option<String>,
+}
+
+/// Does the action speak of what a stream has told of?
+pub(super) fn are_in(action: &Action) -> bool {
+    match action {
+        Action::Inject(inject) => mentions(&inject.event),
+        Action::Change(change) => change.change.values().any(mentions),
+        _ => false,
+    }
+}
+
+fn mentions(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("${"),
+        Value::Array(items) => items.iter().any(mentions),
+        Value::Object(fields) => fields.values().any(mentions),
+        _ => false,
+    }
+}
+
+impl Names {
+    pub(super) fn note(&mut self, passing: &Passing<'_>) {
+        if passing.stream == StreamName::GlobalEvent
+            && let Some(directory) =
+                passing.event().and_then(|wire| Some(wire["directory"].as_str()?.to_owned()))
+            && directory != "global"
+        {
+            self.directory = Some(directory);
+        }
+        let Some(session) = passing.sent().and_then(session_of) else { return };
+        self.sessions.retain(|known| known != session);
+        self.sessions.push(session.to_owned());
+    }
+
+    /// The value with what the names stand for, if all of them stand for something. `of` is the event at hand.
+    pub(super) fn filled(&self, value: &Value, of: Option<&str>) -> Option<Value> {
+        Some(match value {
+            Value::String(text) if text.contains("${") => json!(self.text(text, of)?),
+            Value::Array(items) => items.iter().map(|item| self.filled(item, of)).collect::<Option<_>>()?,
+            Value::Object(fields) => {
+                let filled = fields.iter().map(|(key, value)| Some((key.clone(), self.filled(value, of)?)));
+                Value::Object(filled.collect::<Option<_>>()?)
+            }
+            other => other.clone(),
+        })
+    }
+
+    fn text(&self, text: &str, of: Option<&str>) -> Option<String> {
+        let session = of.or(self.sessions.last().map(String::as_str));
+        let another = self.sessions.iter().rev().find(|known| Some(known.as_str()) != session);
+        let mut filled = text.to_owned();
+        for (name, value) in [
+            ("${session}", session),
+            ("${another_session}", another.map(String::as_str)),
+            ("${directory}", self.directory.as_deref()),
+        ] {
+            if filled.contains(name) {
+                filled = filled.replace(name, value?);
+            }
+        }
+        Some(filled)
+    }
+
+    /// An event in the envelope of the stream.
+    pub(super) fn wrapped(&self, event: Value, stream: StreamName) -> Value {
+        if stream != StreamName::GlobalEvent || event.get("payload").is_some() {
+            return event;
+        }
+        let directory = self.directory.as_deref().unwrap_or("global");
+        json!({"directory": directory, "payload": event})
+    }
+}

@@ -1,0 +1,64 @@
+//! What the control API does to the server, beside arming faults.
+
+use super::{Core, Inner};
+use crate::fault::Moment;
+use crate::http::core::running::AllRunning;
+use crate::performer::{Audience, Frame, Performer};
+use crate::verify::{Strays, Unmet};
+use fixtures::fault_plan::During;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+impl Core {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another performer goes on at the same address: connections break, and whoever waits for an answer gets none.
+    pub(crate) fn begin_anew(&self, performer: Box<dyn Performer>) {
+        let mut inner = self.inner();
+        inner.running = AllRunning::default();
+        inner.waiting.clear();
+        inner.held_back.clear();
+        inner.moments.clear();
+        inner.sent.clear();
+        inner.bus.let_all_go(true);
+        inner.performer = performer;
+        *self.strays() = Strays::default();
+    }
+
+    /// Something happens at the server at once.
+    pub(crate) fn let_happen(self: &Arc<Self>, moment: Moment) {
+        let mut inner = self.inner();
+        inner.moments.push_back(moment);
+        self.act_all(&mut inner, Vec::new());
+    }
+
+    /// Sends an event that the performer never sent.
+    pub(crate) fn push(self: &Arc<Self>, to: &Audience, frame: &Frame) {
+        let mut inner = self.inner();
+        self.send(&mut inner, to, frame);
+        self.act_all(&mut inner, Vec::new());
+    }
+
+    /// Does this go on?
+    pub(crate) fn holds(&self, during: During) -> bool {
+        self.inner().performer.holds(during)
+    }
+
+    /// How many events of this type were sent.
+    pub(crate) fn sent(&self, kind: &str) -> usize {
+        self.inner().sent.get(kind).copied().unwrap_or_default()
+    }
+
+    /// How it was not used as it was meant to be.
+    pub(crate) fn unmet(&self) -> Unmet {
+        let (report, strays) = self.report();
+        Unmet {
+            unscripted: report.unscripted,
+            unused: report.unused,
+            unknown: strays.unknown.into_iter().collect(),
+            unplayed: strays.unplayed.into_iter().collect(),
+            unfired: self.faults.unfired(),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! One TCP connection, how it can be reset from within, and whether its peer has gone.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+/// Who holds it can reset the connection.
+#[derive(Debug, Clone)]
+pub(crate) struct Wire {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    stream: TcpStream,
+    resets: Notify,
+}
+
+impl Wire {
+    pub(crate) fn of(stream: TcpStream) -> Self {
+        Self { shared: Arc::new(Shared { stream, resets: Notify::new() }) }
+    }
+
+    /// The peer sees a connection that was reset, as soon as nobody holds it any more.
+    pub(crate) fn reset(&self) {
+        reset(&self.shared.stream);
+        self.shared.resets.notify_one();
+    }
+
+    /// Waits until it is reset.
+    pub(crate) async fn is_reset(&self) {
+        self.shared.resets.notified().await;
+    }
+
+    /// Waits until the peer says nothing any more: for who writes nothing there is no other way to know.
+    pub(crate) async fn is_left(&self) {
+        let stream = &self.shared.stream;
+        while stream.ready(Interest::READABLE).await.is_ok_and(|ready| !ready.is_read_closed()) {
+            // What it still has to say is nobody's business here: the next news is waited for.
+            let nothing = || Err::<(), _>(io::Error::from(io::ErrorKind::WouldBlock));
+            let _ = stream.try_io(Interest::READABLE, nothing);
+        }
+    }
+
+    /// The connection, for whoever speaks on it.
+    pub(crate) fn socket(&self) -> Socket {
+        Socket { shared: self.shared.clone() }
+    }
+}
+
+/// A connection that others can reset.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    shared: Arc<Shared>,
+}
+
+/// Lets a connection end in a reset when it is closed.
+pub(crate) fn reset(stream: &TcpStream) {
+    // Who has gone meanwhile needs no reset.
+    let _ = rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO));
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let stream = &self.shared.stream;
+        loop {
+            ready!(stream.poll_read_ready(context))?;
+            match stream.try_read(buffer.initialize_unfilled()) {
+                Ok(read) => {
+                    buffer.advance(read);
+                    return Poll::Ready(Ok(()));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+}
+
+impl Socket {
+    fn write(
+        &self,
+        context: &mut Context<'_>,
+        attempt: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        let stream = &self.shared.stream;
+        loop {
+            ready!(stream.poll_write_ready(context))?;
+            match attempt(stream) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.write(context, |stream| stream.try_write(bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.write(context, |stream| stream.try_write_vectored(slices))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let done = rustix::net::shutdown(&self.shared.stream, rustix::net::Shutdown::Write);
+        // Who has gone meanwhile needs no goodbye.
+        Poll::Ready(done.map_err(io::Error::from).or(Ok(())))
+    }
+}
