@@ -2,7 +2,7 @@
 //! with it. A word whose tool is missing, or that has nothing to run, is untestable; it never counts as a pass.
 
 use crate::outcome::Outcome;
-use crate::{clients, real, step};
+use crate::{clients, control_clients, real, step};
 use clap::ValueEnum;
 use harness::say;
 use std::fmt;
@@ -11,9 +11,9 @@ use std::path::Path;
 /// A part of the tests that needs more than a Rust toolchain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Extra {
-    /// Adapters in JavaScript: node and npm.
+    /// The control API's client in TypeScript: node, and npm for the compiler.
     Node,
-    /// Adapters in Python: python3.
+    /// The control API's client in Python: python3.
     Python,
     /// Terminal clients: tmux.
     Tmux,
@@ -102,9 +102,9 @@ fn steps(extra: Extra, root: &Path) -> Outcome {
         Extra::Clients | Extra::Proxied => {
             clients::run(&clients::Arguments::everything(extra == Extra::Proxied), root)
         }
-        Extra::Node | Extra::Python | Extra::Tmux | Extra::Chromium => {
-            Outcome::Untestable(format!("nothing to run yet for {extra}"))
-        }
+        Extra::Node => control_clients::typescript(root),
+        Extra::Python => control_clients::python(root),
+        Extra::Tmux | Extra::Chromium => Outcome::Untestable(format!("nothing to run yet for {extra}")),
     }
 }
 
@@ -133,9 +133,8 @@ mod tests {
 
     #[test]
     fn a_word_with_nothing_to_run_says_so() {
-        // The real servers and clients have something to run, and no unit test may run it.
-        let runs = |extra: &&Extra| matches!(extra, Extra::Real | Extra::Clients | Extra::Proxied);
-        for extra in Extra::value_variants().iter().filter(|extra| !runs(extra)) {
+        // The others have something to run, and no unit test may run it.
+        for extra in &[Extra::Tmux, Extra::Chromium] {
             assert_eq!(
                 untestable(*extra, |_| true),
                 format!("untestable: {extra}: nothing to run yet for {extra}")

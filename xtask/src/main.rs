@@ -11,6 +11,7 @@
 mod bench;
 mod cargo_tool;
 mod clients;
+mod control_clients;
 mod evidence;
 mod extras;
 mod fuzz;

@@ -148,11 +148,14 @@ pub fn operations() -> Vec<(String, String)> {
 
 fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Refused> {
     let text = if body.is_empty() { b"{}" } else { &body[..] };
-    serde_json::from_slice(text).map_err(|error| {
-        wrong(format!(
-            "the body is not what this operation takes: {}",
-            fixtures::error::plain_words(&error.to_string())
-        ))
+    let value: Value =
+        serde_json::from_slice(text).map_err(|error| wrong(format!("the body is no JSON: {error}")))?;
+    if !value.is_object() {
+        return Err(wrong("the body is an object: {\"…\": …}"));
+    }
+    serde_json::from_value(value).map_err(|error| {
+        let words = fixtures::error::plain_words(&error.to_string());
+        wrong(format!("the body is not what this operation takes: {words}"))
     })
 }
 

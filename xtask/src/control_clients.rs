@@ -1,0 +1,67 @@
+//! The clients of the control API in other languages: each does all that it can, against a stand-in that serves.
+
+use crate::outcome::Outcome;
+use crate::step;
+use harness::machine::Machine;
+use std::fs;
+use std::path::Path;
+
+/// What compiles TypeScript, and the types of the platform; installed outside the repository.
+const COMPILER: [&str; 2] = ["typescript@5", "@types/node@20"];
+
+/// The program that they are run against, as the build makes it.
+const PROGRAM: &str = if cfg!(windows) { "target/debug/standin.exe" } else { "target/debug/standin" };
+
+pub(crate) fn python(root: &Path) -> Outcome {
+    in_order(root, &[BUILD, &["python3", "clients/tests/control.py", PROGRAM]])
+}
+
+pub(crate) fn typescript(root: &Path) -> Outcome {
+    let machine = Machine::of_this_process();
+    let tools = machine.default_npm_dir().join("typescript");
+    let out = root.join("target/control-client");
+    let made = fs::create_dir_all(&tools)
+        .and_then(|()| fs::create_dir_all(&out))
+        .and_then(|()| fs::write(out.join("package.json"), "{\"type\": \"module\"}\n"));
+    if let Err(error) = made {
+        return Outcome::Untestable(format!("failed to make a folder for TypeScript: {error}"));
+    }
+    let tools = tools.display().to_string();
+    let compiler = format!("{tools}/node_modules/.bin/tsc");
+    let types = format!("{tools}/node_modules/@types");
+    let mut install = vec!["npm", "install", "--silent", "--prefix", &tools];
+    install.extend(COMPILER);
+    let compile = [
+        &*compiler,
+        "--strict",
+        "--noUncheckedIndexedAccess",
+        "--target",
+        "es2022",
+        "--module",
+        "esnext",
+        "--moduleResolution",
+        "bundler",
+        "--lib",
+        "es2022,dom",
+        "--types",
+        "node",
+        "--typeRoots",
+        &types,
+        "--rootDir",
+        "clients",
+        "--outDir",
+        "target/control-client",
+        "clients/standin.ts",
+        "clients/tests/control.ts",
+    ];
+    let test = ["node", "target/control-client/tests/control.js", PROGRAM];
+    in_order(root, &[BUILD, &install, &compile, &test])
+}
+
+const BUILD: &[&str] = &["cargo", "build", "--quiet", "--package", "cli"];
+
+/// Each step needs the one before.
+fn in_order(root: &Path, steps: &[&[&str]]) -> Outcome {
+    let outcomes = steps.iter().map(|line| step::run(root, line, &[]));
+    outcomes.into_iter().find(|outcome| *outcome != Outcome::Holds).unwrap_or(Outcome::Holds)
+}
