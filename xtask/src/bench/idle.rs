@@ -80,8 +80,8 @@ fn told(rows: &[Row]) -> Told {
         MOST / MIB,
         MOST_FOR_EACH / KIB
     );
-    let figures =
-        rows.iter().map(|row| json!({"name": row.name, "alone": row.alone, "for_each": row.for_each}));
+    let figure = |row: &Row| json!({"name": row.name, "own": row.alone, "resident": row.resident, "for_each": row.for_each});
+    let figures = rows.iter().map(figure);
     let json = json!({"bytes": figures.collect::<Vec<_>>(), "holds": holds});
     Told { table: format!("{table}{wanted}"), json, holds }
 }
@@ -92,7 +92,6 @@ mod tests {
 
     #[test]
     fn only_the_stand_in_is_held_to_the_limits() {
-        let row = |alone, for_each| Row { name: "", alone, resident: 100.0 * MIB, for_each };
         let row = |alone, for_each| Row { name: "", alone, resident: 100.0 * MIB, for_each };
         let with = |alone, for_each| told(&[row(100.0 * MIB, 100.0 * KIB), row(alone, for_each)]);
         assert!(with(8.0 * MIB, 20.0 * KIB).holds);
