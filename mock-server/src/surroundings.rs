@@ -4,6 +4,7 @@
 use crate::ignored::{Cases, Ignored};
 use crate::workspace::{Branches, Workspace};
 use crate::world::{Browsed, PlaceFound, PlaceWish};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -80,16 +81,25 @@ impl Workspace {
             .collect()
     }
 
-    fn names_below(&self, folder: &Path, project: &Path) -> Vec<String> {
-        let Ok(real) = folder.canonicalize() else { return Vec::new() };
+    /// The files below a folder, and the folders in which they lie: one that holds none has no name. `None` without
+    /// the folder.
+    fn names_below(&self, folder: &Path, project: &Path) -> Option<Vec<String>> {
+        let real = folder.canonicalize().ok()?;
         if !real.starts_with(self.root()) {
-            return Vec::new();
+            return Some(Vec::new());
         }
         let ignored = Ignored::read(&patterns_of(project), Cases::Differ);
         let above = real.strip_prefix(project).map(|path| path.to_string_lossy().into_owned());
         let above = above.ok().filter(|path| !path.is_empty()).map(|path| format!("{path}/"));
         let mut names = Vec::new();
         self.walk(&real, "", &ignored, above.as_deref().unwrap_or_default(), &mut names);
+        let parents: BTreeSet<String> = names
+            .iter()
+            .map(|name| {
+                name.rsplit_once('/').map_or_else(|| "/".to_owned(), |(parent, _)| format!("{parent}/"))
+            })
+            .collect();
+        names.extend(parents);
         // As the servers' index has them: each folder's files together, those whose lines it does not know behind all
         // others, and then the folders.
         names.sort_by_cached_key(|name| {
@@ -98,7 +108,7 @@ impl Workspace {
                 || !is_known_binary(own) && real.join(name).metadata().is_ok_and(|file| file.len() > 0);
             (name.ends_with('/'), !name.ends_with('/') && !has_lines(), folder.to_owned(), own.to_owned())
         });
-        names
+        Some(names)
     }
 
     fn walk(&self, folder: &Path, prefix: &str, ignored: &Ignored, above: &str, names: &mut Vec<String>) {
@@ -110,9 +120,10 @@ impl Workspace {
             if ignored.holds(&format!("{above}{path}")) {
                 continue;
             }
-            names.push(path.clone());
             if is_folder {
                 self.walk(&folder.join(&name), &path, ignored, above, names);
+            } else {
+                names.push(path);
             }
         }
     }
@@ -184,7 +195,7 @@ mod tests {
         assert_eq!(look(&parent, &format!("{parent}/out.txt")), PlaceFound::Browsed(Browsed::Outside));
         assert_eq!(look(&root, &format!("{root}/b.txt")), PlaceFound::Browsed(Browsed::Nothing));
         let names = PlaceWish::Names { folder: parent, project: root };
-        assert_eq!(workspace.around(names, None), PlaceFound::Names(Vec::new()));
+        assert_eq!(workspace.around(names, None), PlaceFound::Names(Some(Vec::new())));
     }
 
     #[test]

@@ -84,6 +84,9 @@ impl Sandbox {
             }
             std::fs::write(&file, content).map_err(|error| FileError::io(&file, "write it", &error))?;
         }
+        if scenario.workspace.plain {
+            return Ok(sandbox);
+        }
         sandbox.git(path_env, &["init", "--quiet", "--template=", "--initial-branch=main"])?;
         sandbox.git(path_env, &["add", "--all"])?;
         sandbox.git(
@@ -175,6 +178,16 @@ mod tests {
         scenario.workspace.files.clear();
         let sandbox = Sandbox::create(&scenario, &path_env()).unwrap();
         assert_eq!(head(&sandbox).trim().len(), 40);
+    }
+
+    #[test]
+    fn a_plain_workspace_has_its_files_alone() {
+        let mut scenario = scenario();
+        scenario.workspace.plain = true;
+        let sandbox = Sandbox::create(&scenario, &path_env()).unwrap();
+        assert!(
+            sandbox.workspace().join("src/a.txt").is_file() && !sandbox.workspace().join(".git").exists()
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::target::{self, Unreadable};
 use fixtures::ServerKind;
 use problem::Problem;
 use read::{Index, Terms};
-use schema::{Absent, Schemas};
+use schema::{Absent, Others, Schemas};
 use serde_json::{Value, json};
 pub(crate) use settings::{Mistake, SettingsOf};
 use std::sync::OnceLock;
@@ -179,7 +179,15 @@ impl Operations {
     /// A body with its fields in the order in which the operation knows them; those that it does not know are last.
     pub(crate) fn body_in_order(&self, id: &str, body: Value) -> Value {
         match self.named(id).and_then(Operation::body) {
-            Some(schema) => self.schemas().in_order(schema, body),
+            Some(schema) => self.schemas().in_order(schema, body, Others::Last),
+            None => body,
+        }
+    }
+
+    /// A body with what the operation knows of it, in its order.
+    pub(crate) fn known_body(&self, id: &str, body: Value) -> Value {
+        match self.named(id).and_then(Operation::body) {
+            Some(schema) => self.schemas().in_order(schema, body, Others::Dropped),
             None => body,
         }
     }

@@ -28,6 +28,13 @@ const NAMELESS: &[&str] = &[
     "PermissionConfig",
 ];
 
+/// What becomes of properties that a schema does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    Last,
+    Dropped,
+}
+
 /// What may stand for a value that is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Absent {
@@ -73,7 +80,7 @@ impl Schemas {
     }
 
     /// A value with its properties in the schema's order.
-    pub(super) fn in_order(&self, schema: &Value, value: Value) -> Value {
+    pub(super) fn in_order(&self, schema: &Value, value: Value, others: Others) -> Value {
         let mut members = Vec::new();
         self.members(schema, &mut members);
         let Some(member) = members.into_iter().find(|member| self.could_be(member, &value)) else {
@@ -87,15 +94,19 @@ impl Schemas {
                 let mut ordered: Map<String, Value> = known
                     .filter_map(|(name, inner)| {
                         let value = fields.shift_remove(&name)?;
-                        Some((name, self.in_order(inner, value)))
+                        Some((name, self.in_order(inner, value, others)))
                     })
                     .collect();
-                let others = &schema["additionalProperties"];
-                ordered.extend(fields.into_iter().map(|(name, value)| (name, self.in_order(others, value))));
+                let rest = &schema["additionalProperties"];
+                if others == Others::Last || *rest != json!(false) {
+                    let rest =
+                        fields.into_iter().map(|(name, value)| (name, self.in_order(rest, value, others)));
+                    ordered.extend(rest);
+                }
                 Value::Object(ordered)
             }
             Value::Array(items) => {
-                items.into_iter().map(|item| self.in_order(&schema["items"], item)).collect()
+                items.into_iter().map(|item| self.in_order(&schema["items"], item, others)).collect()
             }
             other => other,
         }

@@ -205,6 +205,7 @@ pub(super) static PROFILE: Profile = Profile {
     distrusts_files: true,
     config_schema: "https://app.kilo.ai/config.json",
     snapshots_directory_alone: true,
+    tells_as_it_is: false,
     upgrades_to_versions: false,
     unshares_nothing: false,
     next_tells_requests: false,

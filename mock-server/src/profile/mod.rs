@@ -202,6 +202,9 @@ pub struct Profile {
     /// Of a project, only the directories in which sessions worked are kept before and after a step (else, beside
     /// them, what the project held at first).
     pub snapshots_directory_alone: bool,
+    /// What is told of a message says how it is when it is sent: where no state of files has to be kept before a step
+    /// is complete, it is told as complete twice.
+    pub tells_as_it_is: bool,
     /// Who wants to upgrade to a release has to name one.
     pub upgrades_to_versions: bool,
     /// A session that nobody shares may be unshared (else that fails without a network).

@@ -173,6 +173,7 @@ pub(super) static PROFILE: Profile = Profile {
     distrusts_files: false,
     config_schema: "https://opencode.ai/config.json",
     snapshots_directory_alone: false,
+    tells_as_it_is: true,
     upgrades_to_versions: true,
     unshares_nothing: true,
     next_tells_requests: true,

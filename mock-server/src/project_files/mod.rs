@@ -158,8 +158,8 @@ fn settings_in(
         let told = jsonc::with_schema(&text, plain, profile.config_schema, profile.distrusts_files);
         // Who may not write there does without.
         let _ = fs::write(file, told);
+        settings.insert("$schema".to_owned(), json!(profile.config_schema));
     }
-    settings.insert("$schema".to_owned(), json!(profile.config_schema));
     Ok(Value::Object(settings))
 }
 

@@ -155,7 +155,7 @@ impl Folders {
             }
             std::fs::create_dir(folder)?;
         }
-        if self.is_fresh { fill_workspace(scenario, &self.workspace).map(Some) } else { Ok(None) }
+        if self.is_fresh { fill_workspace(scenario, &self.workspace) } else { Ok(None) }
     }
 }
 
@@ -163,12 +163,16 @@ fn in_ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Makes an empty folder the workspace of a scenario: its files, in a repository with one commit, whose id it gives.
-pub fn fill_workspace(scenario: &Scenario, folder: &Path) -> std::io::Result<String> {
+/// Makes an empty folder the workspace of a scenario: its files, in a repository with one commit, whose id it gives, but
+/// for a scenario without one.
+pub fn fill_workspace(scenario: &Scenario, folder: &Path) -> std::io::Result<Option<String>> {
     for (path, content) in &scenario.workspace.files {
         write_file(&folder.join(path), content)?;
     }
-    make_repository(folder)
+    if scenario.workspace.plain {
+        return Ok(None);
+    }
+    make_repository(folder).map(Some)
 }
 
 fn write_file(path: &Path, content: &str) -> std::io::Result<()> {

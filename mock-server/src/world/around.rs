@@ -50,6 +50,7 @@ impl World {
                 return self
                     .misses_question(request, operation, &segments)
                     .or_else(|| self.answer_next(request, operation, &segments))
+                    .or_else(|| self.take_over(request, operation))
                     .or_else(|| self.answer_alone(request, operation, &segments))
                     .or_else(|| self.answer_memory(request, operation))
                     .or_else(|| self.about_servers(request, operation, name))

@@ -121,7 +121,7 @@ impl World {
         let is_next = operation.is_some_and(|id| id.starts_with("v2."));
         if operation.is_some_and(|id| BOOTING.contains(&id)) {
             let directory = self.directory_of(request);
-            if self.in_repository(&directory).is_some() {
+            if self.is_known_folder(&directory) {
                 self.boot(&directory, BootTiming::AtPrompt);
             }
             // Where it has booted at the first connection, this is what the next generation would tell of.

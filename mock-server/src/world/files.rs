@@ -137,15 +137,14 @@ impl World {
         self.ask_place(PlaceAsk::Find(find), wish);
     }
 
-    pub(super) fn found(&mut self, find: &Find, names: Vec<String>) {
+    /// What was found in a folder; `None` where there is none.
+    pub(super) fn found(&mut self, find: &Find, names: Option<Vec<String>>) {
+        let Some(names) = names else { return self.unknown_error(find.ticket) };
         let fits = |name: &String| match find.kind.as_deref() {
             Some("file") => !name.ends_with('/'),
             Some("directory") => name.ends_with('/'),
             _ => true,
         };
-        let mut names = names;
-        let folders = names.iter().position(|name| name.ends_with('/')).unwrap_or(names.len());
-        names.insert(folders, fuzzy::ROOT.to_owned());
         let names = names.into_iter().filter(fits).collect();
         let best = fuzzy::best(&find.query, names, find.limit);
         if !find.is_next {

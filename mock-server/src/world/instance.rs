@@ -80,7 +80,7 @@ impl World {
         let begun = self.instances.values().map(|instance| instance.begun + 1).max().unwrap_or_default();
         let instance = Instance { project, begun, settings, servers: None, access: self.access() };
         self.instances.insert(directory.to_owned(), instance);
-        if tells && self.in_repository(directory).is_some() {
+        if tells && self.is_known_folder(directory) {
             self.boot(directory, BootTiming::AtConnect);
         }
     }

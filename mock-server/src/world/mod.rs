@@ -58,6 +58,7 @@ mod git_diff;
 mod git_renames;
 mod history;
 mod ids;
+mod import;
 mod instance;
 mod io;
 mod letter;
@@ -373,6 +374,11 @@ impl World {
     /// Where a folder stands in the workspace, whose files have settings, in a repository or not.
     fn in_workspace<'a>(&self, directory: &'a str) -> Option<&'a str> {
         within(directory, &self.config.directory)
+    }
+
+    /// Is a folder in the workspace or its repository? Of others nobody knows whether they are there.
+    fn is_known_folder(&self, directory: &str) -> bool {
+        self.in_workspace(directory).or_else(|| self.in_repository(directory)).is_some()
     }
 
     /// A folder, relative to that of its project; what belongs to no project belongs to `/`.

@@ -126,6 +126,11 @@ impl World {
         }));
     }
 
+    /// Has anybody visited a project?
+    pub(super) fn knows_project(&self, id: &str) -> bool {
+        self.projects.iter().any(|project| project.id == id)
+    }
+
     /// `GET /project`.
     pub(super) fn list_projects(&mut self, ticket: u64) {
         let list = self.projects.iter().map(Project::wire).collect();

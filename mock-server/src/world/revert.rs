@@ -190,8 +190,10 @@ impl World {
         if let Some(part) = &point.part {
             revert["partID"] = json!(part);
         }
-        revert["snapshot"] = json!(rewind.snapshot);
-        revert["diff"] = json!(rewind.diff);
+        if let Some(snapshot) = rewind.snapshot.as_ref().filter(|tree| !tree.is_empty()) {
+            revert["snapshot"] = json!(snapshot);
+            revert["diff"] = json!(rewind.diff);
+        }
         if self.profile.restores_only_changed {
             revert["workspace"] = json!(if rewind.files.is_empty() { "unavailable" } else { "restored" });
         }

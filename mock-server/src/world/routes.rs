@@ -1,6 +1,7 @@
 //! A request → the part of the world that answers it. One line a route.
 
 use super::consent::Answer;
+use super::session::Session;
 use super::tools::place::resolved;
 use super::{ApiReply, ApiRequest, Effect, Purpose, ReplyBody, Subscription, World};
 use crate::javascript;
@@ -54,6 +55,9 @@ impl World {
                 let body =
                     json!({"name": "NotFoundError", "data": {"message": format!("Session not found: {id}")}});
                 self.reply(ticket, 404, ReplyBody::Json(body));
+            }
+            ("GET", ["session", id]) if self.sessions.get(*id).is_some_and(Session::is_untold) => {
+                self.unknown_error(ticket);
             }
             ("GET", ["session", id]) => {
                 let info = self.session_info(id);

@@ -6,7 +6,7 @@ use super::prompt::Queued;
 use super::run::Run;
 use super::sandbox::Sandbox;
 use super::tokens::Tokens;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 
 /// One conversation.
@@ -15,8 +15,8 @@ pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) directory: String,
     pub(crate) project: String,
-    /// Its folder, relative to the project's.
-    pub(crate) path: String,
+    /// Its folder, relative to the project's, if it began here.
+    pub(crate) path: Option<String>,
     pub(crate) parent: Option<String>,
     slug: String,
     pub(crate) title: String,
@@ -58,6 +58,8 @@ pub(crate) struct Session {
     next_seq: u64,
     /// Whether its commands run in a sandbox, once that is settled.
     pub(crate) sandbox: Option<Sandbox>,
+    /// What is told of it because another program said so.
+    pub(crate) brought: Map<String, Value>,
     /// What the next generation alone knows of it.
     pub(crate) notes: Notes,
 }
@@ -133,6 +135,11 @@ impl Session {
         seq
     }
 
+    /// Rules in the words of settings, which an older program has for a session, can't be told.
+    pub(crate) fn is_untold(&self) -> bool {
+        self.permission.as_ref().is_some_and(Value::is_object)
+    }
+
     pub(crate) fn touch(&mut self, now_ms: u64) {
         self.updated_ms = now_ms;
     }
@@ -174,7 +181,7 @@ impl World {
             id: id.clone(),
             directory: directory.to_owned(),
             project: self.project_of(directory),
-            path: self.path_in_project(directory),
+            path: Some(self.path_in_project(directory)),
             parent: wish.parent,
             slug: self.ids.slug(),
             title,
@@ -199,8 +206,10 @@ impl World {
             is_gone: false,
             misuses: 0,
             diff_base: Vec::new(),
-            next_seq: 0,
+            // One that takes the place of another one counts on.
+            next_seq: self.sessions.get(&id).map_or(0, |known| known.next_seq),
             sandbox: None,
+            brought: Map::new(),
             notes: Notes::default(),
         };
         self.sessions.insert(id.clone(), session);
@@ -212,8 +221,11 @@ impl World {
         let Some(session) = self.sessions.get(id) else { return Value::Null };
         let mut info = json!({
             "id": session.id, "slug": session.slug, "projectID": session.project,
-            "directory": session.directory, "path": session.path,
+            "directory": session.directory,
         });
+        if let Some(path) = &session.path {
+            info["path"] = json!(path);
+        }
         if let Some(parent) = &session.parent {
             info["parentID"] = json!(parent);
         }
@@ -239,6 +251,9 @@ impl World {
         optional(&mut info["time"], "archived", &session.archived);
         optional(&mut info, "permission", &session.permission);
         optional(&mut info, "revert", &session.revert);
+        if let Some(info) = info.as_object_mut() {
+            super::config::merge(info, &Value::Object(session.brought.clone()));
+        }
         info
     }
 

@@ -45,6 +45,9 @@ impl World {
             )]
             found.truncate(limit as usize);
         }
+        if found.iter().any(|session| session.is_untold()) {
+            return self.unknown_error(request.ticket);
+        }
         let list = found.iter().map(|session| self.session_info(&session.id)).collect();
         self.reply_json(request.ticket, Value::Array(list));
     }
@@ -177,7 +180,10 @@ impl<'a> Place<'a> {
     fn holds(&self, session: &Session, directory: &str) -> bool {
         match self {
             Self::Everywhere => true,
-            Self::Path(path) => session.path == *path || is_like(&session.path, &format!("{path}/%")),
+            Self::Path(path) => {
+                let own = session.path.as_deref();
+                own.is_some_and(|own| own == *path || is_like(own, &format!("{path}/%")))
+            }
             Self::Directory => session.directory == directory,
         }
     }

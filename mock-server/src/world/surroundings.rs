@@ -60,7 +60,7 @@ pub enum PlaceFound {
     /// What stands there.
     Browsed(Browsed),
     /// The paths, relative to the folder and in the order of the servers' index; those of folders end in a slash.
-    Names(Vec<String>),
+    Names(Option<Vec<String>>),
     /// The files, or why there are none.
     Contents(Result<Found, String>),
     /// The changes, sorted by path.

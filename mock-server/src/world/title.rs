@@ -112,11 +112,21 @@ fn title_of(answer: &str) -> Option<String> {
     said.push_str(rest);
     let title = said.lines().map(str::trim).find(|line| !line.is_empty())?;
     let is_long = units(title) > LONGEST;
-    Some(if is_long {
-        format!("{}{DOTS}", first_units(title, LONGEST - DOTS.len()))
-    } else {
-        title.to_owned()
-    })
+    Some(if is_long { cut(title) } else { title.to_owned() })
+}
+
+/// The beginning of a title, and dots. Of a letter of two units of which only the first fits, the servers' database makes
+/// one letter with the dot behind it.
+fn cut(title: &str) -> String {
+    let begin = first_units(title, LONGEST - DOTS.len());
+    let half = title[begin.len()..].chars().next().filter(|_| units(begin) < LONGEST - DOTS.len());
+    let mut both = [0; 2];
+    let joined = half.and_then(|letter| {
+        let high = u32::from(letter.encode_utf16(&mut both)[0] & 0x3ff);
+        char::from_u32(0x1_0000 + (high << 10) + u32::from(b'.'))
+    });
+    let (joined, dots) = joined.map_or((String::new(), DOTS), |joined| (joined.to_string(), &DOTS[1..]));
+    format!("{begin}{joined}{dots}")
 }
 
 /// Has a person said something of it?
@@ -194,6 +204,8 @@ mod tests {
             ("<think>never done", Some("<think>never done".to_owned())),
             (" \n", None),
             (long.as_str(), Some("é".repeat(97) + "...")),
+            (format!("a{}", "😀".repeat(60)).as_str(), Some(format!("a{}...", "😀".repeat(48)))),
+            ("😀".repeat(60).as_str(), Some("😀".repeat(48) + "\u{1f42e}..")),
         ] {
             assert_eq!(title_of(answer), title, "{answer}");
         }

@@ -203,7 +203,9 @@ impl World {
                 message.info["finish"] = json!(reason);
             }
         }
-        self.emit_message(session, &message);
+        if !start_tree.is_empty() || !self.profile.tells_as_it_is {
+            self.emit_message(session, &message);
+        }
         if tree == start_tree {
             self.complete_step(session);
         } else {
@@ -257,6 +259,7 @@ impl World {
         let stopped = run.stopped.is_some();
         let rejected = run.rejected || stopped;
         let message = run.message.clone();
+        let was_kept = !run.start_tree.is_empty();
         let lacks_form = wants_form && structured.is_none() && !calls && !unfinished && !filtered;
         let followed = !rejected
             && !owner.queue.is_empty()
@@ -277,6 +280,9 @@ impl World {
                     message.info["structured"] = structured.clone();
                 }
             }
+        }
+        if !was_kept && self.profile.tells_as_it_is {
+            self.emit_message(session, &message);
         }
         self.emit_message(session, &message);
         if let Some(structured) = structured {

@@ -40,8 +40,8 @@ impl World {
         }
         info["title"] = json!(session.title);
         info["location"] = json!({"directory": session.directory});
-        if !session.path.is_empty() {
-            info["subpath"] = json!(session.path);
+        if let Some(path) = session.path.as_ref().filter(|path| !path.is_empty()) {
+            info["subpath"] = json!(path);
         }
         if let Some(revert) = &session.revert {
             info["revert"] = revert.clone();
