@@ -21,6 +21,7 @@ use crate::world::{
     World, WorldConfig,
 };
 use bytes::Bytes;
+use fixtures::catalog;
 use fixtures::fault_plan::{During, StreamName};
 use fixtures::recording::ModelCall;
 use fixtures::scenario::{BreakOff, Ending};
@@ -77,10 +78,8 @@ pub enum Mind {
 /// What a release answers byte for byte.
 #[derive(Debug, Clone, Default)]
 pub struct Pages {
-    /// `/doc`: the server's description of itself.
-    pub doc: Option<&'static [u8]>,
-    /// The page of its web client.
-    pub web: Option<&'static str>,
+    /// The release whose `/doc` and web page are sent.
+    pub release: Option<String>,
     /// What it says about itself.
     pub exhibits: Exhibits,
 }
@@ -290,7 +289,9 @@ impl Engine {
 
 impl Performer for Engine {
     fn take(&mut self, request: ApiRequest, now: &dyn Fn() -> u64) -> Vec<Act> {
-        if let ("GET", "/doc", Some(doc)) = (request.method.as_str(), request.path.as_str(), self.pages.doc) {
+        if (request.method.as_str(), request.path.as_str()) == ("GET", "/doc")
+            && let Some(doc) = self.pages.release.as_deref().and_then(catalog::doc)
+        {
             let content_type = Some("application/json".to_owned());
             let reply = WireReply::new(200, content_type, Bytes::from_static(doc));
             return vec![Act::Reply(request.ticket, reply)];

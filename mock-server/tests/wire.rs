@@ -130,3 +130,67 @@ async fn bodies_of_many_megabytes_are_taken() {
     assert_eq!(status(&answer), "200");
     assert!(answer.len() > title.len(), "the title is told again");
 }
+
+/// A subscriber of events, who has been greeted.
+async fn subscribed(stand_in: &StandIn) -> TcpStream {
+    let mut socket = TcpStream::connect(stand_in.url().trim_start_matches("http://")).await.unwrap();
+    socket.write_all(&get("/event", "")).await.unwrap();
+    let mut heard = Vec::new();
+    while !heard.ends_with(b"\n\n\r\n") {
+        assert_ne!(socket.read_buf(&mut heard).await.unwrap(), 0);
+    }
+    socket
+}
+
+#[tokio::test]
+async fn a_stream_is_over_when_its_reader_says_that_he_will_say_no_more() {
+    let stand_in = stand_in(ServerKind::Opencode).await;
+    let mut socket = subscribed(&stand_in).await;
+    socket.shutdown().await.unwrap();
+    let mut rest = Vec::new();
+    socket.read_to_end(&mut rest).await.unwrap();
+    assert_eq!(rest, b"", "no heartbeat has come meanwhile");
+}
+
+#[tokio::test]
+async fn of_those_who_come_and_leave_nothing_stays() {
+    for server in ServerKind::ALL {
+        let stand_in = stand_in(server).await;
+        let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+        let before = tasks();
+        let cut = format!("POST /session HTTP/1.1\r\n{HOST}content-type: application/json\r\n");
+        let cut_body = format!("{cut}content-length: 100\r\n\r\n{{\"title\"");
+        for said in [
+            "",
+            "GET /eve",
+            &cut,
+            &cut_body,
+            "GET / HTTP/1.1\r\n",
+            "GET /event HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        ] {
+            for _ in 0..30 {
+                let mut socket =
+                    TcpStream::connect(stand_in.url().trim_start_matches("http://")).await.unwrap();
+                socket.write_all(said.as_bytes()).await.unwrap();
+                drop(socket);
+                drop(subscribed(&stand_in).await);
+            }
+        }
+        // Each answer is a moment in which somebody else may be let go.
+        let mut moments = 0..5_000;
+        while tasks() > before && moments.next().is_some() {
+            exchange(&stand_in, &get("/global/health", "")).await;
+        }
+        assert_eq!(tasks(), before, "{server}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_has_no_more_headers_than_the_servers_take() {
+    let stand_in = stand_in(ServerKind::Kilo).await;
+    // `Host` is one of them.
+    for (more, wanted) in [(197, "200"), (198, "431")] {
+        let more: String = (0..more).map(|number| format!("a{number}: b\r\n")).collect();
+        assert_eq!(status(&exchange(&stand_in, &get("/global/health", &more)).await), wanted);
+    }
+}

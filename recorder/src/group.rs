@@ -61,6 +61,12 @@ impl Group {
         Ok(status)
     }
 
+    /// The number of the program, by which the system tells of it.
+    #[must_use]
+    pub fn number(&self) -> i32 {
+        self.leader.as_raw_nonzero().get()
+    }
+
     /// The number of the program and its group.
     pub(crate) fn leader(&self) -> Pid {
         self.leader

@@ -159,7 +159,9 @@ impl Stage {
         options.lanes = self.lanes;
         options.seed = self.seed;
         options.allow_shell = self.allow_shell;
-        options.memory = Memory::Latest { bytes: JOURNAL_BYTES };
+        // What nobody can ask for is not remembered.
+        let is_read = self.journal.is_some() || options.control_token.is_some();
+        options.memory = Memory::Latest { bytes: if is_read { JOURNAL_BYTES } else { 0 } };
         options.allow_outside = self.allow_outside;
         options.model_pause = Duration::from_millis(self.model_pause_ms);
         options.pace = match self.pace {

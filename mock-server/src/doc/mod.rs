@@ -4,6 +4,7 @@
 
 mod limits;
 mod problem;
+mod read;
 mod schema;
 mod settings;
 #[cfg(test)]
@@ -12,18 +13,19 @@ mod unwritten;
 
 use crate::javascript;
 use crate::target::{self, Unreadable};
-use fixtures::{ServerKind, catalog};
+use fixtures::ServerKind;
 use problem::Problem;
+use read::{Index, Terms};
 use schema::{Absent, Others, Schemas};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 pub(crate) use settings::{Mistake, SettingsOf};
 use std::sync::OnceLock;
 
-/// The operations of a release.
+/// The operations of a release; its `/doc` is read when somebody asks for one of them.
 #[derive(Debug)]
 pub(crate) struct Operations {
-    schemas: Schemas,
-    list: Vec<Operation>,
+    server: ServerKind,
+    index: OnceLock<Index>,
 }
 
 /// A method and a path that `/doc` knows.
@@ -35,8 +37,8 @@ pub(crate) struct Operation {
     segments: Vec<Segment>,
     /// `session.create`, ….
     pub(crate) id: String,
-    parameters: Vec<Parameter>,
-    body: Option<Value>,
+    /// What a request for it must be.
+    terms: Terms,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -109,31 +111,32 @@ const HIDDEN: &[Hidden] = &[
 impl Operations {
     /// Those of the pinned release.
     pub(crate) fn of(server: ServerKind) -> &'static Self {
-        static KILO: OnceLock<Operations> = OnceLock::new();
-        static OPENCODE: OnceLock<Operations> = OnceLock::new();
-        let cell = match server {
+        static KILO: Operations = Operations::unread(ServerKind::Kilo);
+        static OPENCODE: Operations = Operations::unread(ServerKind::Opencode);
+        match server {
             ServerKind::Kilo => &KILO,
             ServerKind::Opencode => &OPENCODE,
-        };
-        cell.get_or_init(|| {
-            let doc = catalog::doc(&server.release()).unwrap_or_default();
-            Self::read(server, &serde_json::from_slice(doc).unwrap_or_default())
-        })
+        }
     }
 
-    fn read(server: ServerKind, doc: &Value) -> Self {
-        let mut list = Vec::new();
-        for (path, methods) in doc["paths"].as_object().into_iter().flatten() {
-            for (method, operation) in methods.as_object().into_iter().flatten() {
-                list.push(Operation::read(server, path, method, operation));
-            }
-        }
-        // A word in a path beats a parameter at its place.
-        let parameters = |operation: &Operation| {
-            operation.segments.iter().map(|s| !matches!(s, Segment::Literal(_))).collect::<Vec<_>>()
-        };
-        list.sort_by_key(parameters);
-        Self { schemas: Schemas::of(server, doc), list }
+    const fn unread(server: ServerKind) -> Self {
+        Self { server, index: OnceLock::new() }
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::read(self.server))
+    }
+
+    fn schemas(&self) -> &Schemas {
+        &self.index().schemas
+    }
+
+    fn list(&self) -> &[Operation] {
+        &self.index().list
+    }
+
+    fn named(&self, id: &str) -> Option<&Operation> {
+        self.list().iter().find(|operation| operation.id == id)
     }
 
     /// The operation that a request means.
@@ -142,7 +145,7 @@ impl Operations {
     }
 
     fn find_at(&self, method: &str, segments: &[String]) -> Option<&Operation> {
-        self.list.iter().find(|operation| operation.method == method && operation.is_at(segments))
+        self.list().iter().find(|operation| operation.method == method && operation.is_at(segments))
     }
 
     /// A path as it was sent → as `/doc` would write it, with the parameters in it.
@@ -164,28 +167,27 @@ impl Operations {
     /// Is this the name of an operation or of a schema?
     #[cfg(test)]
     fn knows(&self, name: &str) -> bool {
-        self.schemas.knows(name) || self.list.iter().any(|operation| operation.id == name)
+        self.schemas().knows(name) || self.named(name).is_some()
     }
 
     /// The fields that the body of an operation may have.
     pub(crate) fn fields_of_body(&self, id: &str) -> Vec<String> {
-        let body =
-            self.list.iter().find(|operation| operation.id == id).and_then(|found| found.body.as_ref());
-        body.map(|schema| self.schemas.fields(schema)).unwrap_or_default()
+        let body = self.named(id).and_then(Operation::body);
+        body.map(|schema| self.schemas().fields(schema)).unwrap_or_default()
     }
 
     /// A body with its fields in the order in which the operation knows them; those that it does not know are last.
     pub(crate) fn body_in_order(&self, id: &str, body: Value) -> Value {
-        match self.list.iter().find(|operation| operation.id == id).and_then(|found| found.body.as_ref()) {
-            Some(schema) => self.schemas.in_order(schema, body, Others::Last),
+        match self.named(id).and_then(Operation::body) {
+            Some(schema) => self.schemas().in_order(schema, body, Others::Last),
             None => body,
         }
     }
 
     /// A body with what the operation knows of it, in its order.
     pub(crate) fn known_body(&self, id: &str, body: Value) -> Value {
-        match self.list.iter().find(|operation| operation.id == id).and_then(|found| found.body.as_ref()) {
-            Some(schema) => self.schemas.in_order(schema, body, Others::Dropped),
+        match self.named(id).and_then(Operation::body) {
+            Some(schema) => self.schemas().in_order(schema, body, Others::Dropped),
             None => body,
         }
     }
@@ -203,9 +205,11 @@ impl Operations {
             if given.len() > PARAMETER_MAX {
                 return Some(Complaint::Lost);
             }
-            let schema = operation.parameters.iter().find(|p| p.is_in_path && p.name == *name);
+            let schema = operation.parameters().iter().find(|p| p.is_in_path && p.name == *name);
             let Some(schema) = schema.map(|parameter| &parameter.schema) else { continue };
-            let Some(problem) = self.schemas.problem(schema, &json!(given), Absent::Never) else { continue };
+            let Some(problem) = self.schemas().problem(schema, &json!(given), Absent::Never) else {
+                continue;
+            };
             // A session is looked for before anything else is read.
             if name == "sessionID" && !DIRECT.iter().any(|prefix| operation.id.starts_with(prefix)) {
                 return Some(Complaint::Unexpected);
@@ -216,19 +220,19 @@ impl Operations {
     }
 
     fn wrong_query(&self, operation: &Operation, query: &[(String, String)]) -> Option<Complaint> {
-        for parameter in operation.parameters.iter().filter(|parameter| !parameter.is_in_path) {
+        for parameter in operation.parameters().iter().filter(|parameter| !parameter.is_in_path) {
             let given: Vec<&str> = query
                 .iter()
                 .filter(|(name, _)| *name == parameter.name)
                 .map(|(_, value)| value.as_str())
                 .collect();
-            let thing = self.schemas.thing_as_text(&parameter.schema, &given);
+            let thing = self.schemas().thing_as_text(&parameter.schema, &given);
             let problem = match given[..] {
                 _ if thing.is_some() => thing,
                 [] if parameter.is_required => Some(Problem::missing()),
                 [] => None,
-                [value] => self.schemas.problem_of_text(&parameter.schema, value),
-                _ => Some(self.schemas.repeated(&parameter.schema, &given, parameter.is_required)),
+                [value] => self.schemas().problem_of_text(&parameter.schema, value),
+                _ => Some(self.schemas().repeated(&parameter.schema, &given, parameter.is_required)),
             };
             if let Some(problem) = problem {
                 return Some(problem.at(&parameter.name).complaint("Query"));
@@ -238,11 +242,11 @@ impl Operations {
     }
 
     fn wrong_body(&self, operation: &Operation, asked: &Asked<'_>) -> Option<Complaint> {
-        let schema = operation.body.as_ref()?;
+        let schema = operation.body()?;
         if operation.id == READS_BY_ITSELF {
             let body = javascript::parse(asked.body);
             let is_right = body.is_some_and(|body| {
-                self.schemas.problem(schema, &body, Absent::Never).is_none()
+                self.schemas().problem(schema, &body, Absent::Never).is_none()
                     && body.get("inputs") != Some(&Value::Null)
             });
             return (!is_right).then_some(Complaint::Named);
@@ -261,40 +265,18 @@ impl Operations {
                 None => return Some(Complaint::Unexpected),
             },
         };
-        let problem = self.schemas.problem_of_body(schema, value.as_ref())?;
+        let problem = self.schemas().problem_of_body(schema, value.as_ref())?;
         Some(if is_loose { Complaint::Tagged } else { problem.complaint("Payload") })
     }
 }
 
 impl Operation {
-    fn read(server: ServerKind, path: &str, method: &str, operation: &Value) -> Self {
-        let segment = |segment: &str| match segment.strip_prefix('{').and_then(|name| name.strip_suffix('}'))
-        {
-            Some(name) => Segment::Parameter(name.to_owned()),
-            None if segment == "*" => Segment::Rest,
-            None => Segment::Literal(segment.to_owned()),
-        };
-        let id = text(&operation["operationId"]);
-        let schema_of = |parameter: &Value| {
-            let hidden = HIDDEN.iter().find(|(of, name, _)| *of == id && parameter["name"] == *name);
-            hidden.map_or_else(|| parameter["schema"].clone(), |(.., range)| range())
-        };
-        let parameter = |parameter: &Value| Parameter {
-            name: text(&parameter["name"]),
-            is_in_path: parameter["in"] == "path",
-            is_required: parameter["required"] == true,
-            schema: schema_of(parameter),
-        };
-        Self {
-            method: method.to_ascii_uppercase(),
-            path: path.to_owned(),
-            segments: path.split('/').filter(|segment| !segment.is_empty()).map(segment).collect(),
-            id: id.clone(),
-            parameters: operation["parameters"].as_array().into_iter().flatten().map(parameter).collect(),
-            body: operation
-                .pointer("/requestBody/content/application~1json/schema")
-                .map(|body| unwritten::completed(server, &id, body)),
-        }
+    fn parameters(&self) -> &[Parameter] {
+        &self.terms.said(&self.id).parameters
+    }
+
+    fn body(&self) -> Option<&Value> {
+        self.terms.said(&self.id).body.as_ref()
     }
 
     fn is_at(&self, segments: &[String]) -> bool {
@@ -319,13 +301,4 @@ impl Problem {
     fn complaint(self, kind: &'static str) -> Complaint {
         Complaint::Bad { message: self.message(), kind }
     }
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-/// The named schemas of a `/doc`.
-fn named_schemas(doc: &Value) -> Map<String, Value> {
-    doc.pointer("/components/schemas").and_then(Value::as_object).cloned().unwrap_or_default()
 }

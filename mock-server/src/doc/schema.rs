@@ -3,14 +3,21 @@
 
 use super::Problem;
 use super::limits::{length_problem, pattern_problem, range_problem};
+use super::read::value_of;
 use super::unwritten::{ABSENT, NULLABLE, completed, spelled};
 use crate::javascript::{self, number_text, units};
 use fixtures::ServerKind;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
-/// The named schemas of a `/doc`.
+/// The named schemas of a `/doc`, each read when it is first meant.
 #[derive(Debug)]
-pub(super) struct Schemas(Map<String, Value>);
+pub(super) struct Schemas {
+    server: ServerKind,
+    named: BTreeMap<String, (&'static RawValue, OnceLock<Value>)>,
+}
 
 /// These have a name in `/doc` alone: what a client sends for them is made into something else, which has the name.
 const NAMELESS: &[&str] = &[
@@ -44,26 +51,26 @@ pub(super) enum Absent {
 }
 
 impl Schemas {
-    pub(super) fn of(server: ServerKind, doc: &Value) -> Self {
-        let mut named = super::named_schemas(doc);
-        for (name, schema) in &mut named {
-            *schema = completed(server, name, schema);
-        }
-        Self(named)
+    pub(super) fn of(server: ServerKind, named: BTreeMap<String, &'static RawValue>) -> Self {
+        let named = named.into_iter().map(|(name, text)| (name, (text, OnceLock::new()))).collect();
+        Self { server, named }
     }
 
     /// The schema that is meant, and its name if messages tell it by that.
     pub(super) fn resolved<'a>(&'a self, schema: &'a Value) -> (&'a Value, Option<&'a str>) {
         let name = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next());
-        match name.and_then(|name| self.0.get_key_value(name)) {
-            Some((name, schema)) => (schema, Some(name.as_str()).filter(|name| !NAMELESS.contains(name))),
+        match name.and_then(|name| self.named.get_key_value(name)) {
+            Some((name, (text, schema))) => {
+                let schema = schema.get_or_init(|| completed(self.server, name, value_of(text)));
+                (schema, Some(name.as_str()).filter(|name| !NAMELESS.contains(name)))
+            }
             None => (schema, None),
         }
     }
 
     #[cfg(test)]
     pub(super) fn knows(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.named.contains_key(name)
     }
 
     /// The names of a schema's properties.

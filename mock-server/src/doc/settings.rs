@@ -1,8 +1,8 @@
 //! What is wrong with settings that a file says: all of it, each with its place. A file is asked for what the requests
 //! that change settings are asked for, but nothing can be `null` in it unless that is its way to take something back.
 
-use super::Operations;
 use super::schema::{Absent, Schemas};
+use super::{Operation, Operations};
 use serde_json::{Value, json};
 
 /// What a file says something about.
@@ -34,10 +34,9 @@ impl Mistake {
 impl Operations {
     /// What is wrong with what a file says.
     pub(crate) fn mistakes(&self, of: SettingsOf, said: &Value) -> Vec<Mistake> {
-        let operation = self.list.iter().find(|operation| operation.id == "config.update");
-        let Some(whole) = operation.and_then(|operation| operation.body.as_ref()) else { return Vec::new() };
+        let Some(whole) = self.named("config.update").and_then(Operation::body) else { return Vec::new() };
         let one_of = |key: &str| {
-            let (whole, _) = self.schemas.resolved(whole);
+            let (whole, _) = self.schemas().resolved(whole);
             whole["properties"][key]["additionalProperties"].clone()
         };
         let schema = match of {
@@ -46,7 +45,7 @@ impl Operations {
             SettingsOf::Command => one_of("command"),
         };
         let mut mistakes = Vec::new();
-        gather(&self.schemas, &schema, said, Absent::Never, &mut Vec::new(), &mut mistakes);
+        gather(self.schemas(), &schema, said, Absent::Never, &mut Vec::new(), &mut mistakes);
         mistakes
     }
 }

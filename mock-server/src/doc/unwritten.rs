@@ -90,8 +90,7 @@ const UNWRITTEN: &[Entry] = &[
 ];
 
 /// A schema with what is asked although it does not say it.
-pub(super) fn completed(server: ServerKind, of: &str, schema: &Value) -> Value {
-    let mut schema = schema.clone();
+pub(super) fn completed(server: ServerKind, of: &str, mut schema: Value) -> Value {
     say_once(&mut schema);
     for (place, asked, fields) in UNWRITTEN {
         let (at, place) = place.split_once(' ').map_or((None, *place), |(at, place)| (Some(at), place));

@@ -4,6 +4,7 @@ use super::Pages;
 use crate::performer::WireReply;
 use crate::world::{ApiReply, ReplyBody};
 use bytes::Bytes;
+use fixtures::catalog;
 use serde_json::{Value, json};
 
 pub(super) fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
@@ -37,7 +38,8 @@ pub(super) fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
             (Some("application/json".to_owned()), Bytes::from(body.to_string()))
         }
         ReplyBody::WebPage { is_head } => {
-            let page = pages.web.filter(|_| !is_head).unwrap_or_default();
+            let release = pages.release.as_deref().filter(|_| !is_head);
+            let page = release.and_then(catalog::web_page).unwrap_or_default();
             (Some("text/html".to_owned()), Bytes::from_static(page.as_bytes()))
         }
     };

@@ -4,7 +4,7 @@ use super::doors::Shut;
 use super::wire::{self, Wire};
 use super::{Lane, Visitor};
 use crate::clock::Clock;
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::http::{Method, Request, Response, StatusCode, Version, header};
 use bytes::Bytes;
 use fixtures::fault_plan::action::DoorWord;
@@ -20,11 +20,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// The longest head of a request, and how many headers it may have.
 const HEAD_MAX_BYTES: usize = 16 * 1024;
-const HEADERS_MAX: usize = 512;
+const HEADERS_MAX: usize = 198;
 /// How long a new connection may be without a request. One that has had a request may wait as long as it likes.
 const PATIENCE: Duration = Duration::from_secs(12);
 /// How long no connection is taken after one could not be: whoever runs out of descriptors gets some back in time.
@@ -143,13 +143,28 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
     stream.set_nodelay(true).ok();
     let Lane { core, name } = lane;
     let lane = Visitor { core, name, wire: Wire::of(stream) };
-    let asked = Arc::new(AtomicBool::new(false));
+    let (asked, is_endless, began) = (AtomicBool::new(false), AtomicBool::new(false), Notify::new());
     let clock: Arc<Clock> = lane.core.clock.clone();
     let service = service_fn(|request: Request<Incoming>| {
         asked.store(true, Ordering::Relaxed);
-        let lane = lane.clone();
-        async move { Ok::<_, Infallible>(answer(lane, request).await) }
+        is_endless.store(false, Ordering::Relaxed);
+        let (lane, is_endless, began) = (lane.clone(), &is_endless, &began);
+        // In a box, since it is long, and gone while its answer is sent.
+        Box::pin(async move {
+            let answer = answer(lane, request).await;
+            if answer.size_hint().exact().is_none() {
+                is_endless.store(true, Ordering::Relaxed);
+                began.notify_one();
+            }
+            Ok::<_, Infallible>(answer)
+        })
     });
+    // A stream without an end is no answer that is still due: its reader is let go at once.
+    let mut left = pin!(async {
+        began.notified().await;
+        lane.wire.is_left().await;
+    });
+    let mut has_left = false;
     let mut serving = pin!(
         http1::Builder::new()
             // Who has said all that he has to say still wants an answer.
@@ -164,6 +179,12 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
             () = lane.wire.is_reset() => return,
             // How a connection ends has nobody to be told to.
             _ = &mut serving => return,
+            () = &mut left, if !has_left => {
+                has_left = true;
+                if is_endless.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
             () = closes(&mut closing) => break,
             () = &mut patience, if is_new => {
                 is_new = false;

@@ -120,9 +120,8 @@ impl Stage {
             }
             Some(url) => Mind::Remote { url: url.clone(), call_wait_ms: in_ms(options.call_wait) },
         };
-        let release = profile.server.release();
         let exhibits = Exhibits::of(profile.server, &config);
-        let pages = Pages { doc: catalog::doc(&release), web: catalog::web_page(&release), exhibits };
+        let pages = Pages { release: Some(profile.server.release()), exhibits };
         let pause_ms = match options.clock {
             ClockKind::Logical => 0,
             _ => in_ms(options.model_pause),

@@ -124,6 +124,10 @@ impl Bus {
         let mut struck = Struck::default();
         // The queue is empty, so there is room.
         subscriber.hear(hello, facts, &mut struck);
+        if self.subscribers.len() == self.subscribers.capacity() {
+            // While nothing is sent nobody is missed: before the list grows, those who have left make room.
+            self.subscribers.retain(|subscriber| !subscriber.beats.is_closed());
+        }
         self.subscribers.push(subscriber);
         (Beats { beats, waiting }, struck)
     }
@@ -215,6 +219,17 @@ mod tests {
             }
             assert_eq!(read + usize::from(bytes == 1), sent + 1, "what was taken is given");
         }
+    }
+
+    #[test]
+    fn who_leaves_while_nothing_is_sent_makes_room() {
+        let to = Audience { stream: StreamName::GlobalEvent, directory: None };
+        let mut bus = Bus::default();
+        let _stays = subscribed(&mut bus, &to);
+        for _ in 0..1000 {
+            subscribed(&mut bus, &to);
+        }
+        assert!(bus.len() < 10);
     }
 
     #[tokio::test]
