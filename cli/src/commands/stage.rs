@@ -34,7 +34,7 @@ pub(crate) struct Stage {
     /// It is OpenAI-compatible, such as http://127.0.0.1:8000/v1
     #[arg(long, value_name = "URL", conflicts_with = "replay", env = "STANDIN_MODEL", hide_env = true)]
     model: Option<String>,
-    /// A file of faults, or the name of a plan that Standin carries: stream/half-open, server/killed-in-mid-turn, ….
+    /// A file of faults, or a plan that Standin carries, such as stream/half-open.
     ///
     /// docs/faults.md lists them, with the public bugs of clients that each provokes.
     #[arg(long, value_name = "PLAN", env = "STANDIN_FAULTS", hide_env = true)]
