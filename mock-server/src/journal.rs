@@ -86,6 +86,11 @@ impl Journal {
         self.length.send_replace(kept.written);
     }
 
+    /// Changes whenever something has happened.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.length.subscribe()
+    }
+
     /// Something has happened that is no line: who waits looks again.
     pub(crate) fn touch(&self) {
         self.length.send_modify(|_| {});

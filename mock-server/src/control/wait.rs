@@ -65,7 +65,17 @@ pub(super) async fn wait(core: &Arc<Core>, wait: Wait) -> Outcome {
     let [until] = wanted.as_slice() else {
         return Err(wrong("say one thing to wait for: request, event, streams, fault or while"));
     };
-    let met = core.journal.wait_until(|lines| holds(core, until, count, lines));
+    let mut changes = core.journal.changes();
+    let met = async {
+        loop {
+            changes.borrow_and_update();
+            // The server writes its journal while it works: nobody may ask it while he holds the journal.
+            let lines = core.journal.lines();
+            if holds(core, until, count, &lines) || changes.changed().await.is_err() {
+                return;
+            }
+        }
+    };
     tokio::select! {
         () = met => Ok(Said::Json(json!({"met": true}))),
         () = core.clock.pass(Duration::from_millis(limit_ms)) => {
