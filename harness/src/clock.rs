@@ -35,3 +35,9 @@ impl Default for Limits {
 pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(limit, future).await.ok()
 }
+
+/// Waits.
+#[expect(clippy::disallowed_methods, reason = "this file owns the judge's waiting")]
+pub(crate) async fn pause(time: Duration) {
+    tokio::time::sleep(time).await;
+}

@@ -37,7 +37,7 @@ pub async fn run_cell(named: &NamedCase, server: ServerKind, subject: &Subject, 
         about: named.case.about.clone(),
         server,
         adapter: subject.name(),
-        faulted: !named.case.faults.is_empty(),
+        plain: named.case.plain,
         verdict: Verdict::HarnessError,
         troubles: Vec::new(),
         checks: Vec::new(),
@@ -54,7 +54,10 @@ pub async fn run_cell(named: &NamedCase, server: ServerKind, subject: &Subject, 
             Finished { cell, history: Some(history) }
         }
         Err(why) => {
-            cell.troubles.push(why);
+            if matches!(why, runner::NotRun::Unsupported(_)) {
+                cell.verdict = Verdict::Unsupported;
+            }
+            cell.troubles.push(why.to_string());
             Finished { cell, history: None }
         }
     }
@@ -195,7 +198,7 @@ fn proof(cell: &Cell, check: Option<&str>) -> Proof {
 fn toothless(cases: &[NamedCase], mutants: &[MutantRow]) -> Vec<String> {
     let mut found = Vec::new();
     for mutant in mutants {
-        for cell in mutant.cells.iter().filter(|cell| !cell.faulted && cell.verdict != Verdict::Pass) {
+        for cell in mutant.cells.iter().filter(|cell| cell.plain && cell.verdict != Verdict::Pass) {
             let (name, case) = (&mutant.name, &cell.case);
             found.push(format!(
                 "the mutant {name} fails the fault-free case {case} ({}): it is no mutant but a wreck",
@@ -206,7 +209,7 @@ fn toothless(cases: &[NamedCase], mutants: &[MutantRow]) -> Vec<String> {
             found.push(format!("the mutant {} survives every case: add a case that catches it", mutant.name));
         }
     }
-    for named in cases.iter().filter(|named| !named.case.faults.is_empty()) {
+    for named in cases.iter().filter(|named| !named.case.plain) {
         for server in &named.case.servers {
             let caught = mutants.iter().flat_map(|mutant| &mutant.cells).any(|cell| {
                 cell.case == named.name && cell.server == *server && cell.verdict == Verdict::Fail
@@ -239,7 +242,7 @@ fn result(
     let is = |state: RequirementState| requirements.iter().filter(move |row| row.state == state).count();
     let broken = is(RequirementState::Missing) + is(RequirementState::OwedButProven);
     match worst {
-        Verdict::Fail => GateResult::Fail,
+        Verdict::Fail | Verdict::Unsupported => GateResult::Fail,
         Verdict::NotApplicable | Verdict::Untestable | Verdict::HarnessError => GateResult::CouldNotCheck,
         Verdict::Pass if harness_failed => GateResult::CouldNotCheck,
         Verdict::Pass if broken > 0 || !toothless.is_empty() || is(RequirementState::Failing) > 0 => {
@@ -285,13 +288,13 @@ mod tests {
         ids.iter().map(|id| format!("[[debt]]\nrequirement = \"{id}\"\nreason = \"r\"\n")).collect()
     }
 
-    fn cell(case: &str, faulted: bool, verdict: Verdict) -> Cell {
+    fn cell(case: &str, plain: bool, verdict: Verdict) -> Cell {
         Cell {
             case: case.to_owned(),
             about: String::new(),
             server: ServerKind::Kilo,
             adapter: String::new(),
-            faulted,
+            plain,
             verdict,
             troubles: Vec::new(),
             checks: checks::all()
@@ -308,7 +311,7 @@ mod tests {
         let matrix = matrix(debt);
         let phase = Phase { number: 2, name: "two".into() };
         let cells = |[broken, whole]: [Verdict; 2]| {
-            vec![cell("x/broken", true, broken), cell("x/whole", false, whole)]
+            vec![cell("x/broken", false, broken), cell("x/whole", true, whole)]
         };
         let mutants = vec![MutantRow { name: "m".into(), about: String::new(), cells: cells(mutant) }];
         judge_gate(&matrix, &phase, &matrix.cases, cells(reference), mutants)
@@ -355,7 +358,7 @@ mod tests {
             "{told}"
         );
         // A cell may pass and prove nothing of what this requirement's check is about.
-        let mut passing = cell("x/whole", false, Verdict::Pass);
+        let mut passing = cell("x/whole", true, Verdict::Pass);
         passing.checks[0].verdict = Verdict::NotApplicable;
         assert_eq!(proof(&passing, Some("convergence")).verdict, Verdict::Untestable);
     }

@@ -30,7 +30,7 @@ pub enum NoAdapter {
 pub async fn greet(subject: &Subject, limits: &Limits) -> Result<(), NoAdapter> {
     let journal = Journal::new(Arc::new(Clock::new(ClockKind::Real)));
     let mut running = subject.start(journal.clone()).map_err(NoAdapter::CannotStart)?;
-    let hello = hello(&mut running.link, limits).await;
+    let hello = hello(&mut running.link, limits, 1.0).await.map(drop);
     // Who is silent once is not waited for again.
     let was_told = hello.is_ok() && running.link.ask(&Request::Shutdown, limits.answer).await.is_ok();
     let ended = running.end(was_told, limits.end).await;
@@ -41,9 +41,13 @@ pub async fn greet(subject: &Subject, limits: &Limits) -> Result<(), NoAdapter> 
     Err(NoAdapter::DoesNotSpeak(all.join("\n")))
 }
 
-/// Says hello and tests the adapter's honesty: it must not know a method that there is not.
-pub(crate) async fn hello(link: &mut Link, limits: &Limits) -> Result<(), String> {
-    let asked = Request::Initialize(Initialize { protocol: PROTOCOL, time_scale: 1.0 });
+/// Says hello and tests the adapter's honesty: it must not know a method that there is not. Gives what it can do.
+pub(crate) async fn hello(
+    link: &mut Link,
+    limits: &Limits,
+    time_scale: f64,
+) -> Result<Vec<Capability>, String> {
+    let asked = Request::Initialize(Initialize { protocol: PROTOCOL, time_scale });
     let said = link.ask(&asked, limits.answer).await.map_err(|error| error.to_string())?;
     let said: Initialized = serde_json::from_value(said).map_err(|error| format!("initialize: {error}"))?;
     match link.probe(limits.answer).await {
@@ -54,5 +58,5 @@ pub(crate) async fn hello(link: &mut Link, limits: &Limits) -> Result<(), String
     if !said.capabilities.contains(&Capability::Chat) {
         return Err("it does not declare the capability 'chat', which every case needs".to_owned());
     }
-    Ok(())
+    Ok(said.capabilities)
 }

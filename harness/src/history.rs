@@ -1,9 +1,10 @@
 //! Questions to a history: what was shown, what the server sent and what it said when it was asked.
 
-use crate::protocol::{Notification, Screen, Update};
+use crate::protocol::{Capability, Notification, Screen, Update};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{AdapterLine, Line, Speaker, Trouble, TroubleKind};
 use fixtures::sse;
+use mock_server::standin::MAIN_LANE;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +34,16 @@ pub fn screen(lines: &[Line]) -> Screen {
     let mut screen = Screen::default();
     updates(lines).iter().for_each(|update| screen.apply(update));
     screen
+}
+
+/// What the adapter says that it can do.
+#[must_use]
+pub fn capabilities(lines: &[Line]) -> Vec<Capability> {
+    let said = lines.iter().find_map(|line| match line {
+        Line::Adapter(AdapterLine { from: Speaker::Adapter, message, .. }) => message["result"].get("capabilities"),
+        _ => None,
+    });
+    said.and_then(|said| serde_json::from_value(said.clone()).ok()).unwrap_or_default()
 }
 
 /// The tasks that the adapter has started, in order, each with the session that it named.
@@ -76,9 +87,13 @@ pub fn events(lines: &[Line], lane: &str, stream: StreamName) -> Vec<Value> {
             Line::Chunk(chunk) => {
                 if let Some(parser) = parsers.get_mut(&chunk.exchange) {
                     let frames = parser.feed(&chunk.bytes());
-                    events.extend(
-                        frames.iter().filter_map(|frame| serde_json::from_str::<Value>(&frame.data).ok()),
-                    );
+                    let read = |data: &str| serde_json::from_str::<Value>(data).ok();
+                    let events_of = frames.iter().filter_map(|frame| read(&frame.data));
+                    // The stream of all folders wraps each event.
+                    events.extend(events_of.map(|mut event| match event.get_mut("payload") {
+                        Some(inner) => inner.take(),
+                        None => event,
+                    }));
                 }
             }
             _ => {}
@@ -87,14 +102,54 @@ pub fn events(lines: &[Line], lane: &str, stream: StreamName) -> Vec<Value> {
     events
 }
 
-/// Is a connection of this lane to this stream open at the end of the lines?
+/// All that the server has sent, to eyes that no fault touches.
 #[must_use]
-pub fn is_connected(lines: &[Line], lane: &str, stream: StreamName) -> bool {
+pub fn server_events(lines: &[Line]) -> Vec<Value> {
+    events(lines, MAIN_LANE, StreamName::GlobalEvent)
+}
+
+/// Is this lane connected at the end of the lines, or does the person know that it is not?
+#[must_use]
+pub fn knows_connection(lines: &[Line], lane: &str) -> bool {
+    let told = lines.iter().rposition(|line| {
+        matches!(update_of(line), Some(Update::Error { retry: true, .. }))
+    });
+    let lost = lines.iter().rposition(|line| matches!(line, Line::End(_)));
+    is_connected(lines, lane) || told.is_some_and(|told| lost.is_none_or(|lost| lost < told))
+}
+
+/// Is there a prompt of which the person has learnt no end? Its answer may have been a refusal.
+#[must_use]
+pub fn owes(lines: &[Line]) -> bool {
+    let mut owed: BTreeMap<String, String> = BTreeMap::new();
+    for line in lines {
+        let Line::Adapter(AdapterLine { from, message, .. }) = line else { continue };
+        match (from, update_of(line)) {
+            (Speaker::Harness, _) if message["method"] == "task/send" => {
+                let task = message["params"]["taskId"].as_str().unwrap_or_default();
+                owed.insert(task.to_owned(), message["id"].to_string());
+            }
+            (_, Some(Update::Terminal { task_id, .. } | Update::Error { task_id: Some(task_id), .. })) => {
+                owed.remove(&task_id);
+            }
+            (Speaker::Adapter, None) if message.get("error").is_some() => {
+                let id = message["id"].to_string();
+                owed.retain(|_, asked| *asked != id);
+            }
+            _ => {}
+        }
+    }
+    !owed.is_empty()
+}
+
+/// Is a connection of this lane to a stream open at the end of the lines?
+#[must_use]
+pub fn is_connected(lines: &[Line], lane: &str) -> bool {
     let mut open = Vec::new();
     for line in lines {
         match line {
             Line::Request(request)
-                if request.lane.as_deref() == Some(lane) && request.path == stream.path() =>
+                if request.lane.as_deref() == Some(lane) && StreamName::from_path(&request.path).is_some() =>
             {
                 open.push(request.exchange);
             }
@@ -108,23 +163,30 @@ pub fn is_connected(lines: &[Line], lane: &str, stream: StreamName) -> bool {
     !open.is_empty()
 }
 
-/// The last answer to a read of `path` on a lane; `None` when it was not read or not answered well.
+/// What the harness read of a path in the end; of several folders all that they say, put together.
 #[must_use]
-pub fn last_read(lines: &[Line], lane: &str, fits: impl Fn(&str) -> bool) -> Option<Value> {
-    let exchange = lines.iter().rev().find_map(|line| match line {
-        Line::Request(request)
-            if request.method == "GET" && request.lane.as_deref() == Some(lane) && fits(&request.path) =>
-        {
-            Some(request.exchange)
+pub fn last_read(lines: &[Line], path: &str) -> Option<Value> {
+    let mut asked = BTreeSet::new();
+    let mut said: Option<Value> = None;
+    for line in lines {
+        match line {
+            Line::Request(request)
+                if request.method == "GET" && request.lane.as_deref() == Some(MAIN_LANE) && request.path == path =>
+            {
+                asked.insert(request.exchange);
+            }
+            Line::Response(response) if response.status == 200 && asked.contains(&response.exchange) => {
+                let more = response.body.json();
+                match (&mut said, more) {
+                    (Some(Value::Array(all)), Some(Value::Array(more))) => all.extend(more),
+                    (Some(Value::Object(all)), Some(Value::Object(more))) => all.extend(more),
+                    (_, more) => said = more,
+                }
+            }
+            _ => {}
         }
-        _ => None,
-    })?;
-    lines.iter().find_map(|line| match line {
-        Line::Response(response) if response.exchange == exchange && response.status == 200 => {
-            response.body.json()
-        }
-        _ => None,
-    })
+    }
+    said
 }
 
 /// All good answers to reads, on any lane, whose path fits; in order.

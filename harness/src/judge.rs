@@ -15,6 +15,8 @@ pub enum Verdict {
     NotApplicable,
     /// It holds.
     Pass,
+    /// The adapter says that it can't do what this is about.
+    Unsupported,
     /// It could not be seen; never green.
     Untestable,
     /// The harness failed at its own work; never green.
@@ -52,6 +54,7 @@ impl fmt::Display for Verdict {
         f.write_str(match self {
             Self::NotApplicable => "not-applicable",
             Self::Pass => "pass",
+            Self::Unsupported => "unsupported",
             Self::Untestable => "untestable",
             Self::HarnessError => "harness-error",
             Self::Fail => "fail",

@@ -1,16 +1,19 @@
 //! A parity case: a scenario, what breaks in it, and which requirements it proves.
 
-use fixtures::ServerKind;
+use fixtures::error::FileError;
+use fixtures::{ServerKind, catalog};
 use fixtures::fault_plan::{Fault, FaultPlan};
 use fixtures::scenario::User;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The lane on which the harness connects adapters. Faults for a client name it.
 pub const ADAPTER_LANE: &str = "adapter";
 
 /// A case file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// What is shown, in a sentence.
@@ -24,13 +27,38 @@ pub struct Case {
     pub servers: Vec<ServerKind>,
     /// What the person does, where it differs from the scenario.
     pub user: Option<User>,
-    /// What breaks.
+    /// What an adapter has to be able to do, beside what the person's steps and the requirements' checks ask for.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// What the adapter's waits are multiplied by; other than 1, it asks for an adapter with `scaled-time`.
+    #[serde(default = "real_time")]
+    pub time_scale: f64,
+    /// May the agent use tools?
+    #[serde(default = "yes")]
+    pub tools: bool,
+    /// The folders, below the workspace, of sessions that don't work in it.
+    #[serde(default)]
+    pub folders: BTreeMap<String, String>,
+    /// Nothing breaks and nobody does anything unusual: whoever can talk at all passes it, mutants too.
+    #[serde(default)]
+    pub plain: bool,
+    /// A plan that Standin carries: what breaks, in front of the adapter alone.
+    pub plan: Option<String>,
+    /// What breaks, beside that.
     #[serde(default, rename = "fault")]
     pub faults: Vec<Fault>,
 }
 
+fn real_time() -> f64 {
+    1.0
+}
+
+fn yes() -> bool {
+    true
+}
+
 /// A case and its name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct NamedCase {
     /// `area/slug`; never changes once it is published.
     pub name: String,
@@ -39,10 +67,30 @@ pub struct NamedCase {
 }
 
 impl Case {
-    /// What breaks, as a plan.
+    /// What breaks, as a plan. It breaks for the adapter alone, never for the harness's own eyes.
+    pub fn fault_plan(&self) -> Result<FaultPlan, FileError> {
+        let mut plan = match &self.plan {
+            Some(name) => {
+                let (file, text) = catalog::fault_plan_text(name)?;
+                FaultPlan::parse(&file, &text)?
+            }
+            None => FaultPlan::default(),
+        };
+        plan.faults.extend(self.faults.iter().cloned());
+        for fault in &mut plan.faults {
+            fault.when.lane.get_or_insert_with(|| ADAPTER_LANE.to_owned());
+        }
+        if plan.starts.is_empty() {
+            return Ok(plan);
+        }
+        let file = Path::new("fixtures/fault-plans").join(self.plan.as_deref().unwrap_or_default());
+        Err(FileError::whole(file.with_extension("toml"), "a plan of starts is for programs, and no case can use it"))
+    }
+
+    /// Does anything break?
     #[must_use]
-    pub fn fault_plan(&self) -> FaultPlan {
-        FaultPlan { faults: self.faults.clone(), ..FaultPlan::default() }
+    pub fn breaks(&self) -> bool {
+        self.plan.is_some() || !self.faults.is_empty()
     }
 }
 

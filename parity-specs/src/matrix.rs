@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 /// The matrix.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Matrix {
     /// By id.
     pub requirements: BTreeMap<String, Requirement>,
@@ -132,6 +132,7 @@ impl Matrix {
                 let message = format!("there is no scenario '{}'; there are: {known}", case.scenario);
                 return Err(FileError::whole(file, message));
             }
+            case.fault_plan()?;
             let user = match &case.user {
                 Some(user) => user.clone(),
                 None => catalog::scenario(&case.scenario)?.user,

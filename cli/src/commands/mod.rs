@@ -144,7 +144,7 @@ pub(crate) fn told_to_end() -> Result<impl Future<Output = ()>, Failure> {
 pub(crate) fn code_of(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Pass => 0,
-        Verdict::Fail => FAILS,
+        Verdict::Fail | Verdict::Unsupported => FAILS,
         Verdict::NotApplicable | Verdict::Untestable | Verdict::HarnessError => COULD_NOT_CHECK,
     }
 }

@@ -6,9 +6,8 @@
 
 use super::{Check, Examined};
 use crate::history;
-use crate::protocol::{Item, ItemKind, TaskState, ToolState, View};
+use crate::protocol::{Capability, Item, ItemKind, TaskState, ToolState, View};
 use fixtures::recording::Line;
-use mock_server::standin::MAIN_LANE;
 use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
@@ -20,17 +19,28 @@ pub(super) const CHECK: Check = Check {
 
 fn examine(lines: &[Line]) -> Examined {
     let mut examined = Examined::default();
-    let read = |path: &str| history::last_read(lines, MAIN_LANE, |read| read == path);
+    let read = |path: &str| history::last_read(lines, path);
     let (Some(permissions), Some(status)) = (read("/permission"), read("/session/status")) else {
         return examined;
     };
+    let questions = read("/question").unwrap_or_default();
+    let can = history::capabilities(lines);
     let screen = history::screen(lines);
     let sessions = read("/session").unwrap_or_default();
     for (task, session) in history::tasks(lines) {
         let Some(messages) = read(&format!("/session/{session}/message")) else { continue };
         let shown = screen.tasks.get(&task).cloned().unwrap_or_default();
         rows(&server_rows(&messages), &shown.items, &mut examined);
-        questions(&asked_in(&session, &permissions, &sessions), &shown, &mut examined);
+        let live: Vec<&str> = shown.permissions.iter().map(|live| live.permission_id.as_str()).collect();
+        asked(&asked_in(&session, &permissions, &sessions), &live, &mut examined);
+        if can.contains(&Capability::Questions) {
+            let live: Vec<&str> = shown.questions.iter().map(|live| live.question_id.as_str()).collect();
+            asked(&asked_in(&session, &questions, &sessions), &live, &mut examined);
+        }
+        let todos = read(&format!("/session/{session}/todo"));
+        if let Some(todos) = todos.filter(|_| can.contains(&Capability::Todos)) {
+            to_do(&todos, &shown, &mut examined);
+        }
         let busy = status.get(&session).is_some();
         examined.facts += 1;
         if busy != (shown.status != TaskState::Idle) {
@@ -97,23 +107,27 @@ fn rows(server: &[Item], shown: &[Item], examined: &mut Examined) {
     }
 }
 
-fn questions(asked: &[&str], shown: &View, examined: &mut Examined) {
+fn asked(asked: &[&str], shown: &[&str], examined: &mut Examined) {
     // One more fact: that there are no others.
     examined.facts += asked.len() + 1;
-    for id in asked {
-        if !shown.permissions.iter().any(|live| live.permission_id == *id) {
-            examined
-                .findings
-                .push(format!("the server waits for an answer to {id}, and the screen does not ask"));
-        }
+    for id in asked.iter().filter(|id| !shown.contains(id)) {
+        examined.findings.push(format!("the server waits for an answer to {id}, and the screen does not ask"));
     }
-    for live in &shown.permissions {
-        if !asked.contains(&live.permission_id.as_str()) {
-            let id = &live.permission_id;
-            examined
-                .findings
-                .push(format!("the screen asks {id}, and the server does not wait for an answer"));
-        }
+    for id in shown.iter().filter(|id| !asked.contains(id)) {
+        examined.findings.push(format!("the screen asks {id}, and the server does not wait for an answer"));
+    }
+}
+
+fn to_do(server: &Value, shown: &View, examined: &mut Examined) {
+    let line = |content: &str, status: &str| format!("{content} ({status})");
+    let items = server.as_array().into_iter().flatten();
+    let server: Vec<String> = items
+        .map(|item| line(item["content"].as_str().unwrap_or_default(), item["status"].as_str().unwrap_or_default()))
+        .collect();
+    let shown: Vec<String> = shown.todos.iter().map(|item| line(&item.content, &item.status)).collect();
+    examined.facts += 1;
+    if server != shown {
+        examined.findings.push(format!("the list of things to do is {server:?} on the server, {shown:?} on the screen"));
     }
 }
 

@@ -7,9 +7,7 @@
 use super::{Check, Examined};
 use crate::history;
 use crate::protocol::Screen;
-use fixtures::fault_plan::StreamName;
 use fixtures::recording::Line;
-use mock_server::standin::MAIN_LANE;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +51,7 @@ fn examine(lines: &[Line]) -> Examined {
 fn server_texts(lines: &[Line]) -> BTreeMap<String, BTreeSet<String>> {
     let mut texts = BTreeMap::new();
     let mut now: BTreeMap<String, String> = BTreeMap::new();
-    for event in history::events(lines, MAIN_LANE, StreamName::Event) {
+    for event in history::server_events(lines) {
         let properties = &event["properties"];
         match event["type"].as_str() {
             Some("message.part.updated") => {
@@ -101,6 +99,7 @@ fn note(texts: &mut BTreeMap<String, BTreeSet<String>>, part: String, text: Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mock_server::standin::MAIN_LANE;
     use crate::protocol::rpc::notification_line;
     use crate::protocol::{Notification, Update};
     use fixtures::recording::{AdapterLine, Body, Request, Response, Speaker};

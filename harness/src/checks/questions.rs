@@ -6,9 +6,7 @@
 use super::{Check, Examined};
 use crate::history;
 use crate::protocol::Update;
-use fixtures::fault_plan::StreamName;
 use fixtures::recording::{Line, Speaker};
-use mock_server::standin::MAIN_LANE;
 use parity_specs::case::ADAPTER_LANE;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +14,7 @@ pub(super) const CHECK: Check = Check {
     name: "questions",
     about: "A question pops up once and never after its answer, and one answer to it goes to the server.",
     has_occasion: |lines| {
-        history::events(lines, MAIN_LANE, StreamName::Event)
+        history::server_events(lines)
             .iter()
             .any(|event| event["type"] == "permission.asked")
     },
@@ -85,6 +83,7 @@ fn answer_sent(line: &Line) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mock_server::standin::MAIN_LANE;
     use crate::protocol::rpc::notification_line;
     use crate::protocol::{Notification, View};
     use fixtures::recording::{AdapterLine, Body, Request};

@@ -13,7 +13,7 @@ pub(super) const MUTANT: Mutant = Mutant {
 struct Never;
 
 impl Backoff for Never {
-    fn delay_ms(&self, _failures: u32) -> Option<u64> {
+    fn delay_ms(&self, _failures: u32, _jitter: u8) -> Option<u64> {
         None
     }
 

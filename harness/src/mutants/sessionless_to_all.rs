@@ -1,7 +1,7 @@
 //! Its filter compares session ids only where there is one, so an event without a session passes it everywhere.
 
 use super::Mutant;
-use crate::reference::strategy::{BySession, Routing, Strategies};
+use crate::reference::strategy::{Careful, Routing, Strategies};
 use serde_json::Value;
 
 pub(super) const MUTANT: Mutant = Mutant {
@@ -15,7 +15,7 @@ struct OrToAll;
 
 impl Routing for OrToAll {
     fn sessions_of(&self, event: &Value, ours: &[&str]) -> Vec<String> {
-        let named = BySession.sessions_of(event, ours);
+        let named = Careful.sessions_of(event, ours);
         if named.is_empty() { ours.iter().map(|&session| session.to_owned()).collect() } else { named }
     }
 }

@@ -11,12 +11,22 @@ pub enum Request {
     Initialize(Initialize),
     /// `connect`: use this server from now on; answered by [`Done`] once the event stream is live.
     Connect(Connect),
+    /// `settings`: what the person has set, for all tasks from now on. Answered by [`Done`].
+    Settings(Settings),
     /// `task/start`: open a session for a new task. Answered by [`TaskStarted`].
-    TaskStart(TaskRef),
+    TaskStart(TaskStart),
     /// `task/send`: prompt; answered by [`Done`] when the server has accepted the prompt.
     TaskSend(TaskSend),
+    /// `task/abort`: the person stops the agent; answered by [`Done`] when the server took it.
+    TaskAbort(TaskRef),
+    /// `task/retry`: the person presses Retry beside an error; answered by [`Done`] once it has been begun.
+    TaskRetry(TaskRef),
     /// `permission/reply`: the person's answer; answered by [`Done`] when the server took it.
     PermissionReply(PermissionReply),
+    /// `question/reply`: the person's answer; answered by [`Done`] when the server took it.
+    QuestionReply(QuestionReply),
+    /// `question/reject`: the person dismisses a question; answered by [`Done`] when the server took it.
+    QuestionReject(QuestionRef),
     /// `task/snapshot`: answered by the adapter's own [`View`](super::View) of a task.
     TaskSnapshot(TaskRef),
     /// `fence`: answered by [`Done`] after everything read from the sockets so far was processed and its updates written.
@@ -61,12 +71,67 @@ pub enum Capability {
     Tools,
     /// Permission requests are shown and can be answered.
     Permissions,
+    /// Questions are shown, and can be answered and dismissed.
+    Questions,
+    /// Permissions and questions of the sessions that a task's agent has created are shown in that task.
+    Children,
+    /// `task/abort`.
+    Abort,
     /// A lost stream is opened again.
     Reconnect,
+    /// An error may offer Retry: `task/retry`.
+    Retry,
+    /// The agent's list of things to do is shown.
+    Todos,
+    /// `task/start` may name a folder of its own.
+    Directories,
+    /// `settings` without tools.
+    ToolsOff,
+    /// `telemetry` carries the `kilo.cli.*` signals.
+    Telemetry,
+    /// `log` carries what belongs together: task, session, folder and port.
+    Logs,
+    /// An event of an unknown type in the middle of tools or permissions ends in an error for the task.
+    FailClosed,
     /// `task/snapshot`.
     Snapshot,
     /// Waits obey `timeScale`.
     ScaledTime,
+}
+
+impl Capability {
+    /// All of them.
+    pub const ALL: [Self; 17] = [
+        Self::Chat,
+        Self::Reasoning,
+        Self::Tools,
+        Self::Permissions,
+        Self::Questions,
+        Self::Children,
+        Self::Abort,
+        Self::Reconnect,
+        Self::Retry,
+        Self::Todos,
+        Self::Directories,
+        Self::ToolsOff,
+        Self::Telemetry,
+        Self::Logs,
+        Self::FailClosed,
+        Self::Snapshot,
+        Self::ScaledTime,
+    ];
+
+    /// The word on the wire.
+    #[must_use]
+    pub fn word(self) -> String {
+        serde_json::to_value(self).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// The capability of this word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|capability| capability.word() == word)
+    }
 }
 
 /// Parameters of `connect`.
@@ -92,6 +157,25 @@ impl std::fmt::Debug for Connect {
             .field("directory", &self.directory)
             .finish_non_exhaustive()
     }
+}
+
+/// Parameters of `settings`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Settings {
+    /// May the agent use tools? If not, it is told so with each prompt, and the person is never asked for leave.
+    pub tools: bool,
+}
+
+/// Parameters of `task/start`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TaskStart {
+    /// The harness's name of the task.
+    pub task_id: String,
+    /// The folder that the task works in, if it is not the one of `connect`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
 }
 
 /// Parameters that only name a task.
@@ -122,6 +206,31 @@ pub struct PermissionReply {
     pub permission_id: String,
     /// The person's answer.
     pub reply: Reply,
+    /// Beside a no: what the agent is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// Parameters of `question/reply`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct QuestionReply {
+    /// Which task.
+    pub task_id: String,
+    /// Which question, as `question` named it.
+    pub question_id: String,
+    /// For each of its questions the chosen labels, or the person's own words.
+    pub answers: Vec<Vec<String>>,
+}
+
+/// Parameters of `question/reject`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct QuestionRef {
+    /// Which task.
+    pub task_id: String,
+    /// Which question, as `question` named it.
+    pub question_id: String,
 }
 
 /// An answer to a permission request.
@@ -161,9 +270,14 @@ impl Request {
         let read = match method {
             "initialize" => strict(params).map(Self::Initialize),
             "connect" => strict(params).map(Self::Connect),
+            "settings" => strict(params).map(Self::Settings),
             "task/start" => strict(params).map(Self::TaskStart),
             "task/send" => strict(params).map(Self::TaskSend),
+            "task/abort" => strict(params).map(Self::TaskAbort),
+            "task/retry" => strict(params).map(Self::TaskRetry),
             "permission/reply" => strict(params).map(Self::PermissionReply),
+            "question/reply" => strict(params).map(Self::QuestionReply),
+            "question/reject" => strict(params).map(Self::QuestionReject),
             "task/snapshot" => strict(params).map(Self::TaskSnapshot),
             "fence" => strict::<Done>(params).map(|_| Self::Fence),
             "shutdown" => strict::<Done>(params).map(|_| Self::Shutdown),
@@ -178,9 +292,14 @@ impl Request {
         match self {
             Self::Initialize(_) => "initialize",
             Self::Connect(_) => "connect",
+            Self::Settings(_) => "settings",
             Self::TaskStart(_) => "task/start",
             Self::TaskSend(_) => "task/send",
+            Self::TaskAbort(_) => "task/abort",
+            Self::TaskRetry(_) => "task/retry",
             Self::PermissionReply(_) => "permission/reply",
+            Self::QuestionReply(_) => "question/reply",
+            Self::QuestionReject(_) => "question/reject",
             Self::TaskSnapshot(_) => "task/snapshot",
             Self::Fence => "fence",
             Self::Shutdown => "shutdown",
@@ -191,20 +310,21 @@ impl Request {
     #[must_use]
     pub fn params(&self) -> Value {
         match self {
-            Self::Initialize(Initialize { protocol, time_scale }) => {
-                json!({ "protocol": protocol, "timeScale": time_scale })
-            }
-            Self::Connect(Connect { url, username, password, directory }) => {
-                json!({ "url": url, "username": username, "password": password, "directory": directory })
-            }
-            Self::TaskStart(TaskRef { task_id }) | Self::TaskSnapshot(TaskRef { task_id }) => {
-                json!({ "taskId": task_id })
-            }
-            Self::TaskSend(TaskSend { task_id, text }) => json!({ "taskId": task_id, "text": text }),
-            Self::PermissionReply(PermissionReply { task_id, permission_id, reply }) => {
-                json!({ "taskId": task_id, "permissionId": permission_id, "reply": reply })
-            }
+            Self::Initialize(params) => written(params),
+            Self::Connect(params) => written(params),
+            Self::Settings(params) => written(params),
+            Self::TaskStart(params) => written(params),
+            Self::TaskSend(params) => written(params),
+            Self::PermissionReply(params) => written(params),
+            Self::QuestionReply(params) => written(params),
+            Self::QuestionReject(params) => written(params),
+            Self::TaskAbort(task) | Self::TaskRetry(task) | Self::TaskSnapshot(task) => written(task),
             Self::Fence | Self::Shutdown => json!({}),
         }
     }
+}
+
+/// Parameters have names for fields and nothing else that JSON can't hold.
+fn written(params: &impl Serialize) -> Value {
+    serde_json::to_value(params).unwrap_or_default()
 }

@@ -3,8 +3,8 @@
 use super::rpc::{error_line, notification_line, parse_line, request_line, result_line};
 use super::{
     Connect, ConnectionState, Id, Incoming, Initialize, Item, ItemKind, LogLevel, Notification, Outcome,
-    Permission, PermissionReply, Reply, Request, RpcError, TaskRef, TaskSend, TaskState, ToolState, Update,
-    View,
+    Asked, LogLine, Permission, PermissionReply, Question, QuestionRef, QuestionReply, Reply, Request, RpcError,
+    Settings, Signal, TaskRef, TaskSend, TaskStart, TaskState, TodoItem, ToolState, Update, View,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -23,12 +23,23 @@ fn requests() -> Vec<Request> {
             password: some("p"),
             directory: some("/w"),
         }),
-        Request::TaskStart(task()),
+        Request::Settings(Settings { tools: false }),
+        Request::TaskStart(TaskStart { task_id: some("t"), directory: None }),
+        Request::TaskStart(TaskStart { task_id: some("t"), directory: Some(some("/w/sub")) }),
+        Request::TaskAbort(task()),
+        Request::TaskRetry(task()),
+        Request::QuestionReply(QuestionReply {
+            task_id: some("t"),
+            question_id: some("que_1"),
+            answers: vec![vec![some("Yes")], vec![]],
+        }),
+        Request::QuestionReject(QuestionRef { task_id: some("t"), question_id: some("que_1") }),
         Request::TaskSend(TaskSend { task_id: some("t"), text: some("two\nlines") }),
         Request::PermissionReply(PermissionReply {
             task_id: some("t"),
             permission_id: some("per_1"),
             reply: Reply::Always,
+            message: None,
         }),
         Request::TaskSnapshot(task()),
         Request::Fence,
@@ -48,6 +59,11 @@ fn updates() -> Vec<Update> {
     };
     let asked =
         Permission { permission_id: some("per_1"), permission: some("edit"), patterns: vec![some("*")] };
+    let question = Question {
+        question_id: some("que_1"),
+        questions: vec![Asked { question: some("Which?"), options: vec![some("A"), some("B")] }],
+    };
+    let todo = TodoItem { content: some("ship it"), status: some("pending") };
     let (task, message, part) = (|| some("t"), || some("msg_1"), || some("prt_1"));
     vec![
         Update::AssistantDelta { task_id: task(), message_id: message(), part_id: part(), delta: some("Hi") },
@@ -62,13 +78,16 @@ fn updates() -> Vec<Update> {
         },
         Update::permission_request("t", &asked),
         Update::PermissionResolved { task_id: task(), permission_id: some("per_1") },
+        Update::question("t", &question),
+        Update::QuestionResolved { task_id: task(), question_id: some("que_1") },
+        Update::Todo { task_id: task(), todos: vec![todo.clone()] },
         Update::Status { task_id: task(), state: TaskState::Retry },
         Update::Connection { state: ConnectionState::Reconnecting },
         Update::Terminal { task_id: task(), outcome: Outcome::Completed },
         Update::Error { task_id: None, message: some("no"), retry: true },
         Update::Timeline {
             task_id: task(),
-            view: View { items: vec![item], permissions: vec![asked], status: TaskState::Busy },
+            view: View { items: vec![item], permissions: vec![asked], questions: vec![question], todos: vec![todo], status: TaskState::Busy },
         },
     ]
 }
@@ -85,8 +104,19 @@ fn every_message_comes_back_as_it_went() {
         lines.push_str(&line);
     }
     let mut notifications: Vec<Notification> = updates().into_iter().map(Notification::Update).collect();
-    notifications.push(Notification::Telemetry { name: some("kilo.cli.sse.reconnect_count"), value: 1 });
-    notifications.push(Notification::Log { level: LogLevel::Warn, text: some("odd") });
+    notifications.push(Notification::Telemetry(Signal {
+        name: some("kilo.cli.sse.reconnect_count"),
+        value: 1,
+        task_id: None,
+    }));
+    notifications.push(Notification::Log(LogLine {
+        level: LogLevel::Warn,
+        text: some("odd"),
+        task_id: Some(some("t")),
+        session_id: Some(some("ses_1")),
+        directory: Some(some("/w")),
+        port: Some(4096),
+    }));
     for notification in notifications {
         let line = notification_line(&notification);
         let Ok(Incoming::Notification { method, params }) = parse_line(&line) else { panic!("{line}") };

@@ -1,6 +1,6 @@
 //! What an adapter says by itself: what the person would see, counters, and log lines.
 
-use super::{Permission, RpcError, View, strict};
+use super::{Asked, Permission, Question, RpcError, TodoItem, View, strict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -9,20 +9,45 @@ use serde_json::{Value, json};
 pub enum Notification {
     /// `update`: what the person sees has changed.
     Update(Update),
-    /// `telemetry`: a counter of the adapter, with its value after the change.
-    Telemetry {
-        /// e.g. `kilo.cli.sse.reconnect_count`.
-        name: String,
-        /// The count so far.
-        value: u64,
-    },
+    /// `telemetry`: a signal of the adapter.
+    Telemetry(Signal),
     /// `log`: a line for the person who reads the history.
-    Log {
-        /// How much it matters.
-        level: LogLevel,
-        /// Without secrets.
-        text: String,
-    },
+    Log(LogLine),
+}
+
+/// A counter with its value after the change, or something that was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Signal {
+    /// e.g. `kilo.cli.sse.reconnect_count`.
+    pub name: String,
+    /// The count so far, or what was measured.
+    pub value: u64,
+    /// Which task, if it concerns one only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+}
+
+/// A line for the person who reads the history, and what it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LogLine {
+    /// How much it matters.
+    pub level: LogLevel,
+    /// One line, without secrets.
+    pub text: String,
+    /// Which task, if it concerns one only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// The server's session of that task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The workspace folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// The server's port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
 }
 
 /// How much a log line matters.
@@ -98,6 +123,29 @@ pub enum Update {
         task_id: String,
         /// The server's name of the request.
         permission_id: String,
+    },
+    /// The agent asks the person something.
+    Question {
+        /// Which task.
+        task_id: String,
+        /// The server's name of the request.
+        question_id: String,
+        /// What is asked; often one question, sometimes several at once.
+        questions: Vec<Asked>,
+    },
+    /// The person need not answer any more.
+    QuestionResolved {
+        /// Which task.
+        task_id: String,
+        /// The server's name of the request.
+        question_id: String,
+    },
+    /// The agent's list of things to do, as it is now.
+    Todo {
+        /// Which task.
+        task_id: String,
+        /// In the agent's order.
+        todos: Vec<TodoItem>,
     },
     /// The agent works, waits for its provider, or rests.
     Status {
@@ -199,6 +247,9 @@ impl Update {
             | Self::ToolState { task_id, .. }
             | Self::PermissionRequest { task_id, .. }
             | Self::PermissionResolved { task_id, .. }
+            | Self::Question { task_id, .. }
+            | Self::QuestionResolved { task_id, .. }
+            | Self::Todo { task_id, .. }
             | Self::Status { task_id, .. }
             | Self::Terminal { task_id, .. }
             | Self::Timeline { task_id, .. } => Some(task_id),
@@ -217,26 +268,22 @@ impl Update {
             patterns: asked.patterns.clone(),
         }
     }
+
+    /// A question as an update.
+    #[must_use]
+    pub fn question(task_id: &str, question: &Question) -> Self {
+        Self::Question {
+            task_id: task_id.to_owned(),
+            question_id: question.question_id.clone(),
+            questions: question.questions.clone(),
+        }
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UpdateParams {
     update: Update,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TelemetryParams {
-    name: String,
-    value: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LogParams {
-    level: LogLevel,
-    text: String,
 }
 
 impl Notification {
@@ -247,9 +294,8 @@ impl Notification {
     pub fn from_call(method: &str, params: &Value) -> Result<Self, RpcError> {
         let read = match method {
             "update" => strict::<UpdateParams>(params).map(|read| Self::Update(read.update)),
-            "telemetry" => strict::<TelemetryParams>(params)
-                .map(|TelemetryParams { name, value }| Self::Telemetry { name, value }),
-            "log" => strict::<LogParams>(params).map(|LogParams { level, text }| Self::Log { level, text }),
+            "telemetry" => strict(params).map(Self::Telemetry),
+            "log" => strict(params).map(Self::Log),
             _ => return Err(RpcError::unsupported(method)),
         };
         read.map_err(|message| RpcError::invalid_params(format!("{method}: {message}")))
@@ -260,8 +306,8 @@ impl Notification {
     pub fn method(&self) -> &'static str {
         match self {
             Self::Update(_) => "update",
-            Self::Telemetry { .. } => "telemetry",
-            Self::Log { .. } => "log",
+            Self::Telemetry(_) => "telemetry",
+            Self::Log(_) => "log",
         }
     }
 
@@ -270,8 +316,8 @@ impl Notification {
     pub fn params(&self) -> Value {
         match self {
             Self::Update(update) => json!({ "update": update }),
-            Self::Telemetry { name, value } => json!({ "name": name, "value": value }),
-            Self::Log { level, text } => json!({ "level": level, "text": text }),
+            Self::Telemetry(signal) => serde_json::to_value(signal).unwrap_or_default(),
+            Self::Log(line) => serde_json::to_value(line).unwrap_or_default(),
         }
     }
 }

@@ -15,6 +15,12 @@ pub struct View {
     pub items: Vec<Item>,
     /// What the person is asked for right now.
     pub permissions: Vec<Permission>,
+    /// What the agent asks the person right now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Question>,
+    /// What the agent has set out to do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub todos: Vec<TodoItem>,
     /// What the agent does.
     pub status: TaskState,
 }
@@ -67,6 +73,36 @@ pub struct Permission {
     pub patterns: Vec<String>,
 }
 
+/// What the agent asks the person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Question {
+    /// The server's name of the request.
+    pub question_id: String,
+    /// What is asked; often one question, sometimes several at once.
+    pub questions: Vec<Asked>,
+}
+
+/// One question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Asked {
+    /// The question's words.
+    pub question: String,
+    /// The labels that can be chosen.
+    pub options: Vec<String>,
+}
+
+/// One thing that the agent has set out to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TodoItem {
+    /// What.
+    pub content: String,
+    /// How far it is, in the server's word.
+    pub status: String,
+}
+
 impl View {
     /// Takes in an update of this task. What changes no row (`terminal`, `error`, `connection`) changes nothing.
     pub fn apply(&mut self, update: &Update) {
@@ -94,6 +130,15 @@ impl View {
             Update::PermissionResolved { permission_id, .. } => {
                 self.permissions.retain(|live| live.permission_id != *permission_id);
             }
+            Update::Question { question_id, questions, .. } => {
+                self.questions.retain(|live| live.question_id != *question_id);
+                self.questions
+                    .push(Question { question_id: question_id.clone(), questions: questions.clone() });
+            }
+            Update::QuestionResolved { question_id, .. } => {
+                self.questions.retain(|live| live.question_id != *question_id);
+            }
+            Update::Todo { todos, .. } => self.todos.clone_from(todos),
             Update::Status { state, .. } => self.status = *state,
             Update::Timeline { view, .. } => self.clone_from(view),
             Update::Connection { .. } | Update::Terminal { .. } | Update::Error { .. } => {}

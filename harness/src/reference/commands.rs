@@ -1,14 +1,17 @@
-//! What the core does with the requests of the harness, and with the server's answers to them.
+//! What the core does with the requests of the harness.
 
-use super::core::{Core, Phase};
-use super::io::Output;
+use super::channel::Phase;
+use super::core::Core;
+use super::io::{Output, Timer};
+use super::strategy::Gap;
 use super::task::Task;
 use crate::protocol::{
-    Capability, Connect, ConnectionState, Done, Id, Initialize, Initialized, PROTOCOL, Request, RpcError,
-    TaskStarted, Update,
+    Capability, Connect, ConnectionState, Done, Id, Initialize, Initialized, Outcome, PROTOCOL, Reply, Request,
+    RpcError, TaskSend, TaskStart,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// A request that is not answered by then has failed (unscaled).
@@ -20,12 +23,22 @@ const SHORTEST_REQUEST_LIMIT_MS: u64 = 1000;
 /// A request of the harness that waits for the server.
 #[derive(Debug)]
 pub(super) enum Call {
+    /// `task/start`, whose stream is not live yet; nothing was sent.
+    Waiting { id: Id, task_id: String, directory: String },
     /// `task/start`
-    Start { id: Id, task_id: String },
-    /// `task/send`
-    Send { id: Id, task_id: String },
-    /// `permission/reply`
-    Reply { id: Id, permission_id: String },
+    Start { id: Id, task_id: String, directory: String },
+    /// `task/send`; what the person had said before.
+    Send { id: Id, task_id: String, prompts: BTreeSet<String>, body: Value },
+    /// `task/send`, whose answer did not come: it will be looked whether the prompt arrived.
+    Lost { id: Id, task_id: String, prompts: BTreeSet<String>, why: String },
+    /// `task/send`, of which it is being looked.
+    Look { id: Id, task_id: String, prompts: BTreeSet<String>, why: String },
+    /// `task/abort`
+    Abort { id: Id },
+    /// `permission/reply`; by itself when nobody asked for it.
+    Permission { id: Option<Id>, task_id: String, permission_id: String, write: Option<bool> },
+    /// `question/reply`, `question/reject`
+    Question { id: Id, task_id: String, question_id: String },
 }
 
 impl Core {
@@ -33,38 +46,41 @@ impl Core {
         match request {
             Request::Initialize(initialize) => self.initialize(id, &initialize),
             Request::Connect(connect) => self.connect(id, connect),
-            Request::TaskStart(task) => self.task_start(id, task.task_id),
-            Request::TaskSend(send) => {
-                let Some(session) = self.session_of_task(&id, &send.task_id) else { return };
-                let body = json!({ "parts": [{ "type": "text", "text": send.text }] });
-                let path = format!("/session/{session}/prompt_async");
-                let request = self.http("POST", &path, Some(body));
-                // Before the answer: the first events of the turn may overtake it.
-                if let Some(task) = self.tasks.get_mut(&send.task_id) {
-                    task.prompted();
-                }
-                self.calls.insert(request, Call::Send { id, task_id: send.task_id });
+            Request::Settings(settings) => {
+                self.settings = settings;
+                self.answer(id, Done {});
             }
+            Request::TaskStart(start) => self.task_start(id, start),
+            Request::TaskSend(send) => self.task_send(id, send),
+            Request::TaskAbort(task) => self.task_abort(id, &task.task_id),
+            Request::TaskRetry(task) => self.task_retry(id, &task.task_id),
             Request::PermissionReply(reply) => {
-                let Some(session) = self.session_of_task(&id, &reply.task_id) else { return };
-                let path = format!("/session/{session}/permissions/{}", encoded(&reply.permission_id));
-                let body = json!({ "response": reply.reply });
-                let request = self.http("POST", &path, Some(body.clone()));
-                // Before the answer: the event about it may overtake it.
-                self.unconfirmed.insert(reply.permission_id.clone(), (path, body));
-                self.calls.insert(request, Call::Reply { id, permission_id: reply.permission_id });
+                if self.session_of_task(&id, &reply.task_id).is_some() {
+                    self.answer_permission(Some(id), &reply.task_id, &reply.permission_id, reply.reply, reply.message);
+                }
+            }
+            Request::QuestionReply(reply) => {
+                let body = json!({ "answers": reply.answers });
+                self.answer_question(id, reply.task_id, reply.question_id, "reply", body);
+            }
+            Request::QuestionReject(question) => {
+                self.answer_question(id, question.task_id, question.question_id, "reject", json!({}));
             }
             Request::TaskSnapshot(task) => match self.tasks.get(&task.task_id).map(Task::view) {
-                Some(view) => self.answer(id, view),
+                Some(view) => {
+                    self.publish_all();
+                    self.answer(id, view);
+                }
                 None => self.fail(id, unknown_task(&task.task_id)),
             },
             Request::Fence => {
                 self.fences.push(id);
-                if !matches!(self.phase, Phase::Refreshing(_)) {
+                if !self.channels.values().any(|channel| matches!(channel.phase, Phase::Refreshing(_))) {
                     self.pass_fences();
                 }
             }
             Request::Shutdown => {
+                self.publish_all();
                 self.answer(id, Done {});
                 self.out.push(Output::Exit);
             }
@@ -84,122 +100,201 @@ impl Core {
                 .fail(id, RpcError::invalid_params("initialize: field `timeScale`: must be more than 0"));
         }
         self.time_scale = asked.time_scale;
-        self.answer(
-            id,
-            Initialized {
-                protocol: PROTOCOL,
-                name: "reference".to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                capabilities: vec![
-                    Capability::Chat,
-                    Capability::Reasoning,
-                    Capability::Tools,
-                    Capability::Permissions,
-                    Capability::Reconnect,
-                    Capability::Snapshot,
-                    Capability::ScaledTime,
-                ],
-            },
-        );
+        let initialized = Initialized {
+            protocol: PROTOCOL,
+            name: "reference".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            capabilities: Capability::ALL.to_vec(),
+        };
+        self.answer(id, initialized);
     }
 
-    /// A second `connect` is a move: the old stream is left, and what is shown is fetched from the new server.
+    /// A second `connect` is a move: the old streams are left, and what is shown is fetched from the new server.
     fn connect(&mut self, id: Id, server: Connect) {
         if let Some(earlier) = self.connecting.take() {
             self.fail(earlier, RpcError::failed("another `connect` came before the stream was live"));
         }
-        if matches!(self.phase, Phase::Live | Phase::Refreshing(_) | Phase::Stale) {
-            self.emit(Update::Connection { state: ConnectionState::Disconnected });
-        }
+        self.show_connection(ConnectionState::Disconnected);
         self.out.push(Output::UseServer(server.clone()));
+        let mut folders: BTreeSet<String> = std::mem::take(&mut self.channels).into_keys().collect();
+        folders.insert(server.directory.clone());
         self.server = Some(server);
         self.connecting = Some(id);
-        self.failures = 0;
-        self.open_stream();
+        for folder in folders {
+            self.open_stream(&folder);
+        }
         // A refresh from the old server is over, and with it what its fences waited for.
         self.pass_fences();
     }
 
-    fn task_start(&mut self, id: Id, task_id: String) {
-        let being_started = self
-            .calls
-            .values()
-            .any(|call| matches!(call, Call::Start { task_id: other, .. } if *other == task_id));
-        if being_started || self.tasks.contains_key(&task_id) {
+    fn task_start(&mut self, id: Id, start: TaskStart) {
+        let TaskStart { task_id, directory } = start;
+        let is_started = |call: &Call| {
+            matches!(call, Call::Start { task_id: other, .. } | Call::Waiting { task_id: other, .. } if *other == task_id)
+        };
+        if self.tasks.contains_key(&task_id) || self.calls.values().any(is_started) {
             let message = format!("field `taskId`: task {task_id:?} was started already");
             return self.fail(id, RpcError::invalid_params(message));
         }
-        if self.server.is_none() {
+        let Some(server) = &self.server else {
             return self.fail(id, RpcError::failed("not connected: send `connect` first"));
+        };
+        let directory = directory.unwrap_or_else(|| server.directory.clone());
+        self.last_request += 1;
+        let is_live = |phase: &Phase| matches!(phase, Phase::Live | Phase::Refreshing(_));
+        let phase = self.channels.get(&directory).map(|channel| &channel.phase);
+        let (live, none) = (phase.is_some_and(is_live), phase.is_none());
+        self.calls.insert(self.last_request, Call::Waiting { id, task_id, directory: directory.clone() });
+        if live {
+            self.start_waiting_tasks(&directory);
+        } else if none {
+            // What happens in another folder is told on another stream.
+            self.open_stream(&directory);
         }
-        let request = self.http("POST", "/session", Some(json!({})));
-        self.calls.insert(request, Call::Start { id, task_id });
     }
 
-    /// The session of a task, ready for a path; an unknown task is told to the harness.
-    fn session_of_task(&mut self, id: &Id, task_id: &str) -> Option<String> {
-        let session = self.tasks.get(task_id).map(|task| encoded(task.session_id()));
-        if session.is_none() {
+    /// The stream of a folder is live: whatever its tasks do will be heard.
+    pub(super) fn start_waiting_tasks(&mut self, folder: &str) {
+        for call in self.take_waiting_tasks(folder) {
+            if let Call::Waiting { id, task_id, directory } = call {
+                let request = self.http(folder, "POST", "/session", Some(json!({})));
+                self.calls.insert(request, Call::Start { id, task_id, directory });
+            }
+        }
+    }
+
+    pub(super) fn fail_waiting_tasks(&mut self, folder: &str, why: &str) {
+        for call in self.take_waiting_tasks(folder) {
+            if let Call::Waiting { id, .. } = call {
+                self.fail(id, RpcError::failed(format!("no session: {why}")));
+            }
+        }
+    }
+
+    fn take_waiting_tasks(&mut self, folder: &str) -> Vec<Call> {
+        let waits = |call: &Call| matches!(call, Call::Waiting { directory, .. } if directory == folder);
+        let waiting: Vec<u64> = self.calls.iter().filter(|(_, call)| waits(call)).map(|(n, _)| *n).collect();
+        waiting.iter().filter_map(|number| self.calls.remove(number)).collect()
+    }
+
+    fn task_send(&mut self, id: Id, send: TaskSend) {
+        let Some((session, directory)) = self.session_of_task(&id, &send.task_id) else { return };
+        let mut body = json!({ "parts": [{ "type": "text", "text": send.text }] });
+        if !self.settings.tools {
+            body["tools"] = json!({ "*": false });
+        }
+        let now = self.now_ms;
+        let Some(task) = self.tasks.get_mut(&send.task_id) else { return };
+        let prompts = task.timeline().prompts();
+        // Before the answer: the first events of the turn may overtake it.
+        let is_new = task.turn().is_none();
+        task.prompted(now);
+        if let Some(limit) = self.strategies.turns.quiet_limit_ms().filter(|_| is_new) {
+            let limit = self.scaled(limit);
+            self.start_timer(Timer::Turn(send.task_id.clone()), limit);
+        }
+        let request = self.http(&directory, "POST", &format!("/session/{session}/prompt_async"), Some(body.clone()));
+        self.calls.insert(request, Call::Send { id, task_id: send.task_id, prompts, body });
+    }
+
+    fn task_abort(&mut self, id: Id, task_id: &str) {
+        let Some((session, directory)) = self.session_of_task(&id, task_id) else { return };
+        if self.strategies.turns.abort_ends_at_once()
+            && let Some(task) = self.tasks.get_mut(task_id)
+            && task.turn().is_some()
+        {
+            let over = task.end(Outcome::Aborted);
+            self.tell(over);
+        }
+        if !self.strategies.turns.sends_abort() {
+            return self.answer(id, Done {});
+        }
+        let request = self.http(&directory, "POST", &format!("/session/{session}/abort"), None);
+        self.calls.insert(request, Call::Abort { id });
+    }
+
+    fn task_retry(&mut self, id: Id, task_id: &str) {
+        let Some((_, directory)) = self.session_of_task(&id, task_id) else { return };
+        self.answer(id, Done {});
+        if !self.strategies.gap.retries() {
+            return;
+        }
+        match self.channels.get(&directory).map(|channel| &channel.phase) {
+            Some(Phase::Off) | None => self.open_stream(&directory),
+            Some(_) => self.on_gap(&directory, Gap::Retry),
+        }
+    }
+
+    /// Sends an answer to a permission request, the person's or, without `id`, one that nobody gave.
+    pub(super) fn answer_permission(
+        &mut self,
+        id: Option<Id>,
+        task_id: &str,
+        permission_id: &str,
+        reply: Reply,
+        message: Option<String>,
+    ) {
+        let Some(task) = self.tasks.get_mut(task_id) else { return };
+        let asked = task.permissions().iter().find(|live| live.permission_id == permission_id);
+        let write = asked.filter(|asked| asked.permission == "edit").map(|_| reply != Reply::Reject);
+        let main = self.server.as_ref().map(|server| server.directory.clone()).unwrap_or_default();
+        let directory = self.strategies.asking.directory(task.directory(), &main).to_owned();
+        let gone = if self.strategies.asking.goes_early() { task.replied(permission_id.to_owned()) } else { None };
+        if let Some(gone) = gone {
+            self.tell(gone);
+        }
+        let path = format!("/permission/{}/reply", encoded(permission_id));
+        let mut body = json!({ "reply": reply });
+        if let Some(message) = message {
+            body["message"] = json!(message);
+        }
+        let request = self.http(&directory, "POST", &path, Some(body.clone()));
+        // Before the answer: the event about it may overtake it.
+        self.unconfirmed.insert(permission_id.to_owned(), (directory, path, body));
+        let (task_id, permission_id) = (task_id.to_owned(), permission_id.to_owned());
+        self.calls.insert(request, Call::Permission { id, task_id, permission_id, write });
+    }
+
+    fn answer_question(&mut self, id: Id, task_id: String, question_id: String, how: &str, body: Value) {
+        let Some((_, directory)) = self.session_of_task(&id, &task_id) else { return };
+        let path = format!("/question/{}/{how}", encoded(&question_id));
+        let request = self.http(&directory, "POST", &path, Some(body));
+        self.calls.insert(request, Call::Question { id, task_id, question_id });
+    }
+
+    /// The session of a task, ready for a path, and its folder; an unknown task is told to the harness.
+    fn session_of_task(&mut self, id: &Id, task_id: &str) -> Option<(String, String)> {
+        let place = self.place_of(task_id);
+        if place.is_none() {
             self.fail(id.clone(), unknown_task(task_id));
         }
-        session
+        place
     }
 
-    pub(super) fn http_done(&mut self, request: u64, answer: Result<(u16, String), String>) {
-        let Some(call) = self.calls.remove(&request) else {
-            return self.fetched(request, answer);
-        };
-        let body = match answer {
-            Ok((200..=299, body)) => Ok(body),
-            Ok((status, body)) => Err(format!("the server answered {status} {}", shortened(&body))),
-            Err(why) => Err(why),
-        };
-        match (call, body) {
-            (Call::Start { id, task_id }, Ok(body)) => self.started(id, task_id, &body),
-            (Call::Send { id, .. } | Call::Reply { id, .. }, Ok(_)) => self.answer(id, Done {}),
-            (Call::Start { id, .. }, Err(why)) => {
-                self.fail(id, RpcError::failed(format!("no session: {why}")))
-            }
-            (Call::Send { id, task_id }, Err(why)) => {
-                if let Some(task) = self.tasks.get_mut(&task_id) {
-                    task.prompt_refused();
-                }
-                self.fail(id, RpcError::failed(format!("the prompt was not accepted: {why}")));
-            }
-            (Call::Reply { id, permission_id }, Err(why)) => {
-                self.unconfirmed.remove(&permission_id);
-                self.fail(id, RpcError::failed(format!("the answer was not accepted: {why}")));
-            }
-        }
-    }
-
-    fn started(&mut self, id: Id, task_id: String, body: &str) {
-        let session: Value = serde_json::from_str(body).unwrap_or_default();
-        match session["id"].as_str() {
-            Some(session_id) => {
-                self.tasks.insert(task_id.clone(), Task::new(&task_id, session_id.to_owned()));
-                self.answer(id, TaskStarted { session_id: session_id.to_owned() });
-            }
-            None => self.fail(id, RpcError::failed("no session: the server's answer has no text field `id`")),
-        }
+    pub(super) fn place_of(&self, task_id: &str) -> Option<(String, String)> {
+        let task = self.tasks.get(task_id)?;
+        Some((encoded(task.session_id()), task.directory().to_owned()))
     }
 
     /// Sends a request; returns its number.
-    pub(super) fn http(&mut self, method: &'static str, path: &str, body: Option<Value>) -> u64 {
+    pub(super) fn http(&mut self, folder: &str, method: &'static str, path: &str, body: Option<Value>) -> u64 {
         self.last_request += 1;
-        let (path, limit_ms) =
-            (self.path(path), self.scaled(REQUEST_LIMIT_MS).max(SHORTEST_REQUEST_LIMIT_MS));
+        let limit_ms = self.scaled(REQUEST_LIMIT_MS).max(SHORTEST_REQUEST_LIMIT_MS);
+        let path = self.path_in(folder, path);
         self.out.push(Output::Http { request: self.last_request, method, path, body, limit_ms });
         self.last_request
     }
 
     /// A path with the workspace folder, which every route takes.
-    pub(super) fn path(&self, path: &str) -> String {
-        let directory = self.server.as_ref().map(|server| encoded(&server.directory)).unwrap_or_default();
-        format!("{path}?directory={directory}")
+    pub(super) fn path_in(&self, folder: &str, path: &str) -> String {
+        format!("{path}?directory={}", encoded(folder))
     }
 
     pub(super) fn pass_fences(&mut self) {
+        if self.fences.is_empty() {
+            return;
+        }
+        self.publish_all();
         for id in std::mem::take(&mut self.fences) {
             self.answer(id, Done {});
         }
@@ -217,11 +312,6 @@ impl Core {
 
 fn unknown_task(task_id: &str) -> RpcError {
     RpcError::invalid_params(format!("field `taskId`: no task {task_id:?}; send `task/start` first"))
-}
-
-/// Enough of a body to see what is wrong.
-fn shortened(body: &str) -> String {
-    body.chars().take(200).collect()
 }
 
 /// Percent-encoded, so that it can stand anywhere in a path or a query.

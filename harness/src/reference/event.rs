@@ -1,7 +1,8 @@
 //! The server's JSON → the few facts that matter to a person. Fields that are not needed are not looked at, so a
 //! server may add some; a needed field that is missing makes the event unreadable.
 
-use crate::protocol::{ItemKind, Permission, TaskState, ToolState};
+use crate::protocol::{Asked, ItemKind, Permission, Question, TaskState, TodoItem, ToolState};
+use super::event_types;
 use serde_json::Value;
 
 /// Something happened in a session.
@@ -15,12 +16,22 @@ pub(super) enum Event {
     Part(Part),
     /// Text was added to a part.
     Delta { message_id: String, part_id: String, delta: String },
+    /// Some releases say beside a whole part what is new in it.
+    PartWithDelta(Part, String),
     /// A part is gone.
     PartRemoved(String),
     /// The agent asks leave.
     Asked(Permission),
     /// A permission request was answered by somebody.
     Replied(String),
+    /// The agent asks something.
+    Question(Question),
+    /// A question was answered or dismissed by somebody.
+    QuestionOver(String),
+    /// The list of things to do is now this.
+    Todos(Vec<TodoItem>),
+    /// A session is there, perhaps one that the agent of another one has created.
+    Session { parent: Option<String> },
     /// The agent works, waits or rests.
     Status(TaskState),
     /// The agent rests.
@@ -36,6 +47,8 @@ pub(super) struct Message {
     pub(super) assistant: bool,
     /// An assistant message that the server has finished.
     pub(super) completed: bool,
+    /// And no other one will follow it in its turn.
+    pub(super) last: bool,
     pub(super) failure: Option<Failure>,
 }
 
@@ -83,37 +96,6 @@ pub(super) enum Read {
     Unknown(String),
 }
 
-/// Known types that change nothing on the screen.
-const IGNORED: &[&str] = &[
-    "sync",
-    "server.connected",
-    "server.heartbeat",
-    "server.instance.disposed",
-    "global.disposed",
-    "plugin.added",
-    "catalog.updated",
-    "integration.updated",
-    "reference.updated",
-    "indexing.status",
-    "file.edited",
-    "file.watcher.updated",
-    "session.created",
-    "session.updated",
-    "session.deleted",
-    "session.diff",
-    "session.compacted",
-    "session.turn.open",
-    "session.turn.close",
-    "session.drain.interrupted",
-    "session.queue.changed",
-    "sandbox.status.changed",
-    "question.asked",
-    "question.replied",
-    "question.rejected",
-    "todo.updated",
-    "command.executed",
-];
-
 /// Reads one event; the error says which field is missing.
 pub(super) fn read(event: &Value) -> Result<Read, String> {
     let kind = text(event, "type")?;
@@ -121,7 +103,10 @@ pub(super) fn read(event: &Value) -> Result<Read, String> {
     let event = match kind.as_str() {
         "message.updated" => Event::Message(message(&properties["info"])?),
         "message.removed" => Event::MessageRemoved(text(properties, "messageID")?),
-        "message.part.updated" => Event::Part(part(&properties["part"])?),
+        "message.part.updated" => match properties["delta"].as_str() {
+            Some(delta) => Event::PartWithDelta(part(&properties["part"])?, delta.to_owned()),
+            None => Event::Part(part(&properties["part"])?),
+        },
         "message.part.delta" if text(properties, "field")? != "text" => return Ok(Read::Ignored),
         "message.part.delta" => {
             let message_id = text(properties, "messageID")?;
@@ -134,10 +119,16 @@ pub(super) fn read(event: &Value) -> Result<Read, String> {
         "message.part.removed" => Event::PartRemoved(text(properties, "partID")?),
         "permission.asked" => Event::Asked(permission(properties)?),
         "permission.replied" => Event::Replied(text(properties, "requestID")?),
+        "question.asked" => Event::Question(question(properties)?),
+        "question.replied" | "question.rejected" => Event::QuestionOver(text(properties, "requestID")?),
+        "todo.updated" => Event::Todos(todos(&properties["todos"])?),
+        "session.created" | "session.updated" => {
+            Event::Session { parent: properties["info"]["parentID"].as_str().map(str::to_owned) }
+        }
         "session.status" => Event::Status(status(&properties["status"])?),
         "session.idle" => Event::Idle,
         "session.error" => Event::Failed(failure(&properties["error"])),
-        known if IGNORED.contains(&known) => return Ok(Read::Ignored),
+        known if event_types::IGNORED.contains(&known) => return Ok(Read::Ignored),
         _ => return Ok(Read::Unknown(kind)),
     };
     Ok(Read::Event(event))
@@ -149,6 +140,7 @@ pub(super) fn message(info: &Value) -> Result<Message, String> {
         id: text(info, "id")?,
         assistant: text(info, "role")? == "assistant",
         completed: !info["time"]["completed"].is_null(),
+        last: info["finish"] != "tool-calls",
         failure: (!info["error"].is_null()).then(|| failure(&info["error"])),
     })
 }
@@ -196,6 +188,27 @@ pub(super) fn permission(asked: &Value) -> Result<Permission, String> {
     })
 }
 
+/// Reads a question, as it is asked or as it is listed.
+pub(super) fn question(asked: &Value) -> Result<Question, String> {
+    let one = |one: &Value| {
+        let options = one["options"].as_array().into_iter().flatten();
+        Ok(Asked {
+            question: text(one, "question")?,
+            options: options.filter_map(|option| option["label"].as_str()).map(str::to_owned).collect(),
+        })
+    };
+    let questions = asked["questions"].as_array().ok_or("field `questions` is missing")?;
+    let questions = questions.iter().map(one).collect::<Result<_, String>>()?;
+    Ok(Question { question_id: text(asked, "id")?, questions })
+}
+
+/// Reads a list of things to do.
+pub(super) fn todos(list: &Value) -> Result<Vec<TodoItem>, String> {
+    let item =
+        |item: &Value| Ok(TodoItem { content: text(item, "content")?, status: text(item, "status")? });
+    list.as_array().ok_or("the list of things to do is no list")?.iter().map(item).collect()
+}
+
 /// Reads the status of a session.
 pub(super) fn status(status: &Value) -> Result<TaskState, String> {
     match text(status, "type")?.as_str() {
@@ -214,6 +227,6 @@ fn failure(error: &Value) -> Failure {
     }
 }
 
-fn text(value: &Value, field: &str) -> Result<String, String> {
+pub(super) fn text(value: &Value, field: &str) -> Result<String, String> {
     value[field].as_str().map(str::to_owned).ok_or_else(|| format!("field `{field}` is missing or no text"))
 }

@@ -19,6 +19,13 @@ pub enum Input {
         stream: u64,
         /// The status it answered.
         status: u16,
+        /// How long the server wants to be left alone.
+        retry_after_ms: Option<u64>,
+    },
+    /// Bytes arrived that are no event, or not yet a whole one.
+    StreamAlive {
+        /// Which stream.
+        stream: u64,
     },
     /// A whole event arrived: the text of its `data`.
     StreamEvent {
@@ -41,17 +48,32 @@ pub enum Input {
         /// Status and body, or why there are none.
         answer: Result<(u16, String), String>,
     },
-    /// The wait before a stream is over.
+    /// A wait is over.
     TimerFired {
-        /// The stream that it was for.
-        stream: u64,
+        /// Which.
+        timer: Timer,
     },
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timer {
+    /// Before a stream is opened again: in place of this one.
+    Reconnect(u64),
+    /// For a sign of life of this stream.
+    Silence(u64),
+    /// For the turn of this task to go on.
+    Turn(String),
+    /// Before more of this task is published.
+    Publish(String),
+    /// Before it is looked whether a prompt arrived whose answer did not: the request.
+    Look(u64),
 }
 
 /// Something shall happen outside.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
-    /// From now on this server is meant; a stream to another one is closed.
+    /// From now on this server is meant; streams to another one are closed.
     UseServer(Connect),
     /// Open the event stream.
     OpenStream {
@@ -59,6 +81,11 @@ pub enum Output {
         stream: u64,
         /// Path and query.
         path: String,
+    },
+    /// Close this stream, if it is open.
+    CloseStream {
+        /// Which stream.
+        stream: u64,
     },
     /// Send a request.
     Http {
@@ -79,8 +106,8 @@ pub enum Output {
     Answer(Id, Result<Value, RpcError>),
     /// Wait, then report [`Input::TimerFired`].
     StartTimer {
-        /// The stream to open after it.
-        stream: u64,
+        /// For what.
+        timer: Timer,
         /// How long, scaled already.
         ms: u64,
     },

@@ -4,19 +4,26 @@
 //! A core without input or output, and a shell around it:
 //! * [`core`] — [`Core::step`]: an input in, outputs out. All behaviour is here.
 //! * [`io`] — what goes in and what comes out.
-//! * `commands` — what the core does with a request of the harness.
+//! * `commands` — what the core does with a request of the harness; `answers` — and with the server's answer to it.
+//! * `channel` — an event stream: opened, silent, lost, opened again. `live` — what its events do.
 //! * `refresh` — decision 7: after a gap in the stream, everything is fetched anew and shown at once.
-//! * `event` — the server's JSON → the few facts that matter.
+//! * `event` — the server's JSON → the few facts that matter; `event_types` — what does not matter.
 //! * `task` and `timeline` — what is known of one task, and which updates that makes.
+//! * `publish` — how updates, signals and log lines leave, and how often.
 //! * [`strategy`] — the seams at which mutants differ.
 //! * [`shell`] — sockets, timers and the harness's lines.
 //!
 //! It imports nothing of the stand-in, or the two could be wrong together.
 
+mod answers;
+mod channel;
 mod commands;
 pub mod core;
 mod event;
+mod event_types;
 pub mod io;
+mod live;
+mod publish;
 mod refresh;
 pub mod shell;
 pub mod strategy;

@@ -1,8 +1,12 @@
-//! Decision 7 in progress: what was fetched so far, and the events that wait until all of it is here.
+//! Decision 7: after a gap everything is fetched anew, and the events wait until all of it is here.
 
+use super::channel::Phase;
+use super::core::Core;
 use super::event::{self, Event};
+use super::strategy::{Deltas, Gap, OnGap};
+use super::task::{Family, Fetched, Task};
 use super::timeline::Timeline;
-use crate::protocol::{Permission, TaskState};
+use crate::protocol::{Permission, Question, TaskState, TodoItem, Update};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -10,59 +14,80 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fetch {
     /// The messages of a task.
-    Messages {
-        /// Which task.
-        task_id: String,
-    },
+    Messages(String),
+    /// The things to do of a task.
+    Todos(String),
     /// The status of all sessions.
     Status,
     /// The permission requests of all sessions.
     Permissions,
+    /// The questions of all sessions.
+    Questions,
+    /// The sessions: who has created whom.
+    Sessions,
 }
 
 /// A refresh that waits for its answers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Refresh {
+    gap: Gap,
     /// Request → what it fetches.
     waiting: BTreeMap<u64, Fetch>,
     timelines: BTreeMap<String, Timeline>,
+    todos: BTreeMap<String, Vec<TodoItem>>,
     status: BTreeMap<String, TaskState>,
-    /// Session → what it asks for.
-    permissions: BTreeMap<String, Vec<Permission>>,
+    /// Each with the session that asks.
+    permissions: Vec<(String, Permission)>,
+    questions: Vec<(String, Question)>,
+    parents: Vec<(String, String)>,
+    /// What could not be fetched: for one task, or for all of them.
+    missing: BTreeMap<Option<String>, String>,
     /// Events of this stream, with their sessions, in order.
     pub(super) buffered: Vec<(String, Event)>,
 }
 
 impl Refresh {
-    /// A request was made.
-    pub(super) fn expect(&mut self, request: u64, fetch: Fetch) {
-        self.waiting.insert(request, fetch);
-    }
-
-    /// Takes the answer to `request`, if it is one of this refresh; is everything here now? The error says what is
-    /// missing and, where it is one task's, whose.
-    pub(super) fn take(
-        &mut self,
-        request: u64,
-        body: Result<&str, String>,
-    ) -> Result<bool, (Option<String>, String)> {
-        let Some(fetch) = self.waiting.remove(&request) else {
-            return Ok(false);
-        };
-        let read = body.and_then(|body| self.read(&fetch, body));
-        match (read, fetch) {
-            (Ok(()), _) => Ok(self.waiting.is_empty()),
-            (Err(why), Fetch::Messages { task_id }) => Err((Some(task_id), format!("messages: {why}"))),
-            (Err(why), Fetch::Status) => Err((None, format!("status: {why}"))),
-            (Err(why), Fetch::Permissions) => Err((None, format!("permissions: {why}"))),
+    fn new(gap: Gap) -> Self {
+        Self {
+            gap,
+            waiting: BTreeMap::new(),
+            timelines: BTreeMap::new(),
+            todos: BTreeMap::new(),
+            status: BTreeMap::new(),
+            permissions: Vec::new(),
+            questions: Vec::new(),
+            parents: Vec::new(),
+            missing: BTreeMap::new(),
+            buffered: Vec::new(),
         }
     }
 
-    fn read(&mut self, fetch: &Fetch, body: &str) -> Result<(), String> {
+    /// Takes the answer to a request, if it is one of this refresh; is everything here now, or known to be missing?
+    fn take(&mut self, request: u64, body: Result<&str, String>, deltas: &dyn Deltas) -> bool {
+        let Some(fetch) = self.waiting.remove(&request) else { return false };
+        if let Err(why) = body.and_then(|body| self.read(&fetch, body, deltas)) {
+            let (task, what) = match fetch {
+                Fetch::Messages(task) => (Some(task), "messages"),
+                Fetch::Todos(task) => (Some(task), "todos"),
+                Fetch::Status => (None, "status"),
+                Fetch::Permissions => (None, "permissions"),
+                Fetch::Questions => (None, "questions"),
+                Fetch::Sessions => (None, "sessions"),
+            };
+            self.missing.entry(task).or_insert_with(|| format!("{what}: {why}"));
+        }
+        self.waiting.is_empty()
+    }
+
+    fn read(&mut self, fetch: &Fetch, body: &str, deltas: &dyn Deltas) -> Result<(), String> {
         let value: Value = serde_json::from_str(body).map_err(|error| format!("bad JSON: {error}"))?;
+        let list = || value.as_array().ok_or("not a list");
         match fetch {
-            Fetch::Messages { task_id } => {
-                self.timelines.insert(task_id.clone(), Timeline::from_rest(task_id, &value)?);
+            Fetch::Messages(task) => {
+                self.timelines.insert(task.clone(), Timeline::from_rest(task, &value, deltas)?);
+            }
+            Fetch::Todos(task) => {
+                self.todos.insert(task.clone(), event::todos(&value)?);
             }
             Fetch::Status => {
                 for (session, status) in value.as_object().ok_or("not a map of sessions")? {
@@ -70,23 +95,164 @@ impl Refresh {
                 }
             }
             Fetch::Permissions => {
-                for asked in value.as_array().ok_or("not a list")? {
-                    let session = asked["sessionID"].as_str().ok_or("field `sessionID` is missing")?;
-                    self.permissions.entry(session.to_owned()).or_default().push(event::permission(asked)?);
+                for asked in list()? {
+                    self.permissions.push((event::text(asked, "sessionID")?, event::permission(asked)?));
+                }
+            }
+            Fetch::Questions => {
+                for asked in list()? {
+                    self.questions.push((event::text(asked, "sessionID")?, event::question(asked)?));
+                }
+            }
+            Fetch::Sessions => {
+                for session in list()? {
+                    if let Some(parent) = session["parentID"].as_str() {
+                        self.parents.push((event::text(session, "id")?, parent.to_owned()));
+                    }
                 }
             }
         }
         Ok(())
     }
 
+    /// Why a task can't be shown anew.
+    fn missing_for(&self, task_id: &str) -> Option<&str> {
+        let own = self.missing.get(&Some(task_id.to_owned()));
+        own.or_else(|| self.missing.get(&None)).map(String::as_str)
+    }
+
     /// What was fetched of a task; a session that the server does not list is idle.
-    pub(super) fn of(
-        &mut self,
-        task_id: &str,
-        session_id: &str,
-    ) -> Option<(Timeline, TaskState, Vec<Permission>)> {
-        let timeline = self.timelines.remove(task_id)?;
-        let status = self.status.get(session_id).copied().unwrap_or_default();
-        Some((timeline, status, self.permissions.remove(session_id).unwrap_or_default()))
+    fn of(&mut self, task: (&str, &Task), family: &Family, absent_is_idle: bool) -> Fetched {
+        let (task_id, task) = task;
+        let session = task.session_id();
+        let is_ours = |asking: &str| family.line_of(asking).contains(&session);
+        let status = self.status.get(session).copied();
+        Fetched {
+            timeline: self.timelines.remove(task_id).unwrap_or_else(|| Timeline::new(task_id)),
+            todos: self.todos.remove(task_id).unwrap_or_default(),
+            status: if absent_is_idle { Some(status.unwrap_or_default()) } else { status },
+            permissions: self.permissions.iter().filter(|(by, _)| is_ours(by)).map(|(_, p)| p.clone()).collect(),
+            questions: self.questions.iter().filter(|(by, _)| is_ours(by)).map(|(_, q)| q.clone()).collect(),
+        }
+    }
+}
+
+impl Core {
+    /// Events may have been missed in a folder.
+    pub(super) fn on_gap(&mut self, folder: &str, gap: Gap) {
+        if gap == Gap::Reconnected {
+            let again = self.strategies.asking.answers_again();
+            for (folder, path, body) in std::mem::take(&mut self.unconfirmed).into_values().filter(|_| again) {
+                self.http(&folder, "POST", &path, Some(body));
+            }
+        }
+        let Some(channel) = self.channels.get(folder) else { return };
+        let is_under_way = matches!(channel.phase, Phase::Refreshing(_)) && gap == Gap::Quiet;
+        let is_open = matches!(channel.phase, Phase::Live | Phase::Refreshing(_));
+        let tasks: Vec<(String, String)> = self
+            .tasks
+            .iter()
+            .filter(|(_, task)| task.directory() == folder)
+            .map(|(id, task)| (id.clone(), task.session_id().to_owned()))
+            .collect();
+        if tasks.is_empty() || !is_open || is_under_way || self.strategies.gap.on_gap(gap) == OnGap::Resume {
+            return;
+        }
+        let mut refresh = Refresh::new(gap);
+        let mut fetches = vec![
+            ("/session".to_owned(), Fetch::Sessions),
+            ("/session/status".to_owned(), Fetch::Status),
+            ("/permission".to_owned(), Fetch::Permissions),
+            ("/question".to_owned(), Fetch::Questions),
+        ];
+        for (task, session) in tasks {
+            fetches.push((format!("/session/{session}/message"), Fetch::Messages(task.clone())));
+            fetches.push((format!("/session/{session}/todo"), Fetch::Todos(task)));
+        }
+        for (path, fetch) in fetches {
+            refresh.waiting.insert(self.http(folder, "GET", &path, None), fetch);
+        }
+        self.set_phase(folder, Phase::Refreshing(Box::new(refresh)));
+    }
+
+    /// The answer to a request that a refresh made.
+    pub(super) fn fetched(&mut self, request: u64, answer: Result<(u16, String), String>) {
+        let deltas = &*self.strategies.deltas;
+        let body = match &answer {
+            Ok((200..=299, body)) => Ok(body.as_str()),
+            Ok((status, _)) => Err(format!("the server answered {status}")),
+            Err(why) => Err(why.clone()),
+        };
+        let done = self.channels.iter_mut().find_map(|(folder, channel)| {
+            let Phase::Refreshing(refresh) = &mut channel.phase else { return None };
+            refresh.take(request, body.clone(), deltas).then(|| folder.clone())
+        });
+        let Some(folder) = done else { return };
+        let Some(channel) = self.channels.get_mut(&folder) else { return };
+        if let Phase::Refreshing(refresh) = std::mem::replace(&mut channel.phase, Phase::Live) {
+            self.rehydrate(&folder, *refresh);
+        }
+        self.pass_fences();
+    }
+
+    fn rehydrate(&mut self, folder: &str, mut refresh: Refresh) {
+        for (child, parent) in std::mem::take(&mut refresh.parents) {
+            self.family.add(child, parent);
+        }
+        let stream_went_on = refresh.gap == Gap::Quiet;
+        let in_folder = |task: &&Task| task.directory() == folder;
+        let ids: Vec<String> =
+            self.tasks.iter().filter(|(_, task)| in_folder(task)).map(|(id, _)| id.clone()).collect();
+        for task_id in &ids {
+            let missing = refresh.missing_for(task_id).map(str::to_owned);
+            if let Some(why) = missing
+                && !self.strategies.gap.shows_a_part()
+            {
+                self.not_shown(task_id, &why);
+                continue;
+            }
+            let Some(task) = self.tasks.get_mut(task_id) else { continue };
+            let absent_is_idle = self.strategies.turns.absent_is_idle();
+            let mut fetched = refresh.of((task_id, task), &self.family, absent_is_idle);
+            if !self.settings.tools && !self.strategies.asking.asks_without_tools() {
+                fetched.permissions.clear();
+            }
+            fetched.permissions = self.strategies.asking.after_refresh(fetched.permissions, task.permissions());
+            let update = task.rehydrated(fetched, stream_went_on);
+            for (session, event) in &refresh.buffered {
+                if let Event::Replied(id) | Event::QuestionOver(id) = event
+                    && self.family.line_of(session).contains(&task.session_id())
+                {
+                    task.will_be_replied(id);
+                }
+            }
+            if let Some(update) = update {
+                self.tell(update);
+            }
+        }
+        for (session, event) in refresh.buffered {
+            self.show(&session, event);
+        }
+        let patience = self.strategies.turns.patience();
+        let settled: Vec<Update> = ids
+            .iter()
+            .filter_map(|id| self.tasks.get_mut(id).filter(|task| !task.stale).map(|task| task.settle(patience)))
+            .flatten()
+            .collect();
+        for update in settled {
+            self.tell(update);
+        }
+    }
+
+    /// A task can't be shown anew: one hard error, and nothing more is shown of it until Retry or a reconnect.
+    fn not_shown(&mut self, task_id: &str, why: &str) {
+        if let Some(task) = self.tasks.get_mut(task_id) {
+            task.stale = true;
+        }
+        self.count("kilo.cli.session.rehydrate_fail_count", None);
+        for _ in 0..self.strategies.gap.errors() {
+            let message = format!("the conversation could not be loaded again ({why}); retry");
+            self.tell(Update::Error { task_id: Some(task_id.to_owned()), message, retry: true });
+        }
     }
 }

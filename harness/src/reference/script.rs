@@ -3,11 +3,11 @@
 //! After each step it compares what the harness sees (the fold of all updates) with the adapter's own view.
 
 use super::core::Core;
-use super::io::{Input, Output};
+use super::io::{Input, Output, Timer};
 use super::strategy::Strategies;
 use crate::protocol::{
     Connect, Id, Initialize, Notification, Outcome, PermissionReply, Reply, Request, RpcError, Screen,
-    TaskRef, TaskSend, Update, View,
+    TaskSend, TaskStart, Update, View,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -16,6 +16,7 @@ pub(super) struct Script {
     core: Core,
     stream: u64,
     next_id: u64,
+    now_ms: u64,
     screen: Screen,
     /// Updates since the last look.
     fresh: Vec<Update>,
@@ -23,6 +24,7 @@ pub(super) struct Script {
     requests: BTreeMap<String, u64>,
     pub(super) telemetry: BTreeMap<String, u64>,
     pub(super) timers: Vec<u64>,
+    pub(super) other_timers: BTreeMap<Timer, u64>,
     answers: BTreeMap<Id, Result<Value, RpcError>>,
 }
 
@@ -34,7 +36,7 @@ impl Script {
         script.open();
         assert_eq!(script.answer(id), Ok(json!({})));
         for task in ["a", "b"] {
-            let id = script.ask(Request::TaskStart(TaskRef { task_id: task.to_owned() }));
+            let id = script.ask(Request::TaskStart(TaskStart { task_id: task.to_owned(), directory: None }));
             script.reply(
                 "POST /session?directory=%2Fwork%20space",
                 200,
@@ -51,24 +53,28 @@ impl Script {
             core: Core::new(strategies),
             stream: 0,
             next_id: 0,
+            now_ms: 0,
             screen: Screen::default(),
             fresh: Vec::new(),
             requests: BTreeMap::new(),
             telemetry: BTreeMap::new(),
             timers: Vec::new(),
+            other_timers: BTreeMap::new(),
             answers: BTreeMap::new(),
         }
     }
 
     pub(super) fn step(&mut self, input: Input) {
-        for output in self.core.step(input) {
+        // So long that nothing has to wait for its turn on the screen.
+        self.now_ms += 100;
+        for output in self.core.step(input, self.now_ms) {
             match output {
                 Output::Emit(Notification::Update(update)) => {
                     self.screen.apply(&update);
                     self.fresh.push(update);
                 }
-                Output::Emit(Notification::Telemetry { name, value }) => {
-                    self.telemetry.insert(name, value);
+                Output::Emit(Notification::Telemetry(signal)) => {
+                    self.telemetry.insert(signal.name, signal.value);
                 }
                 Output::OpenStream { stream, .. } => self.stream = stream,
                 Output::Http { request, method, path, .. } => {
@@ -77,9 +83,16 @@ impl Script {
                 Output::Answer(id, outcome) => {
                     assert!(self.answers.insert(id, outcome).is_none(), "answered twice")
                 }
-                Output::StartTimer { ms, .. } => self.timers.push(ms),
-                Output::Emit(Notification::Log { .. }) | Output::UseServer(_) | Output::Exit => {}
+                Output::StartTimer { timer: Timer::Reconnect(_), ms } => self.timers.push(ms),
+                Output::StartTimer { timer, ms } => drop(self.other_timers.insert(timer, ms)),
+                Output::Emit(Notification::Log(_))
+                | Output::UseServer(_)
+                | Output::CloseStream { .. }
+                | Output::Exit => {}
             }
+        }
+        if self.core.holds_back() {
+            return;
         }
         for (id, task) in &self.core.tasks {
             let seen = self.screen.tasks.get(id).cloned().unwrap_or_default();
@@ -126,7 +139,7 @@ impl Script {
 
     pub(super) fn allow(&mut self, task: &str, permission: &str) -> Id {
         let (task_id, permission_id) = (task.to_owned(), permission.to_owned());
-        self.ask(Request::PermissionReply(PermissionReply { task_id, permission_id, reply: Reply::Once }))
+        self.ask(Request::PermissionReply(PermissionReply { task_id, permission_id, reply: Reply::Once, message: None }))
     }
 
     /// The stream is there and the server says so.
@@ -136,7 +149,7 @@ impl Script {
     }
 
     pub(super) fn refuse(&mut self, status: u16) {
-        self.step(Input::StreamRefused { stream: self.stream, status });
+        self.step(Input::StreamRefused { stream: self.stream, status, retry_after_ms: None });
     }
 
     pub(super) fn cut(&mut self) {
@@ -144,7 +157,11 @@ impl Script {
     }
 
     pub(super) fn timer(&mut self) {
-        self.step(Input::TimerFired { stream: self.stream });
+        self.fire(Timer::Reconnect(self.stream));
+    }
+
+    pub(super) fn fire(&mut self, timer: Timer) {
+        self.step(Input::TimerFired { timer });
     }
 
     pub(super) fn event(&mut self, kind: &str, properties: Value) {
@@ -178,6 +195,14 @@ impl Script {
         self.reply("GET /session/ses_a/message?directory=%2Fwork%20space", 200, messages);
         self.reply("GET /session/status?directory=%2Fwork%20space", 200, status);
         self.reply("GET /permission?directory=%2Fwork%20space", 200, permissions);
+        self.reply_rest();
+    }
+
+    /// Answers what a refresh asks beside that, as a server does on which nobody asks and plans anything.
+    pub(super) fn reply_rest(&mut self) {
+        for path in ["/question", "/session", "/session/ses_a/todo", "/session/ses_b/todo"] {
+            self.reply(&format!("GET {path}?directory=%2Fwork%20space"), 200, &json!([]));
+        }
     }
 
     /// The updates since the last look.

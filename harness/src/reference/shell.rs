@@ -4,7 +4,7 @@
 //! a fence can't overtake what was read before it, and a harness that does not read holds the sockets back.
 
 use super::core::Core;
-use super::io::{Input, Output};
+use super::io::{Input, Output, Timer};
 use super::strategy::Strategies;
 use crate::protocol::rpc::{error_line, notification_line, parse_line, result_line};
 use crate::protocol::{Connect, Incoming, Request};
@@ -14,6 +14,8 @@ use futures_util::stream::{self, BoxStream, FuturesUnordered, StreamExt as _};
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
+use tokio::time::Instant;
+use tokio_stream::StreamMap;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 /// The adapter could not go on.
@@ -47,7 +49,8 @@ where
         core: Core::new(strategies),
         client,
         server: None,
-        stream: stream::pending().boxed(),
+        streams: StreamMap::new(),
+        began: Instant::now(),
         jobs: FuturesUnordered::new(),
         writer,
     };
@@ -56,7 +59,7 @@ where
     loop {
         let on = tokio::select! {
             biased;
-            Some(input) = shell.stream.next() => shell.input(input).await?,
+            Some((_, input)) = shell.streams.next(), if !shell.streams.is_empty() => shell.input(input).await?,
             Some(input) = shell.jobs.next() => shell.input(input).await?,
             read = reader.read_until(b'\n', &mut line) => {
                 read.map_err(|source| ServeError::Lines { doing: "read from", source })?;
@@ -77,8 +80,10 @@ struct Shell<W> {
     core: Core,
     client: reqwest::Client,
     server: Option<Connect>,
-    /// The event stream; an ended one yields nothing more.
-    stream: BoxStream<'static, Input>,
+    /// The event streams, by their numbers; an ended one yields nothing more.
+    streams: StreamMap<u64, BoxStream<'static, Input>>,
+    /// The core's time begins here.
+    began: Instant,
     /// Requests and timers under way.
     jobs: FuturesUnordered<BoxFuture<'static, Input>>,
     writer: W,
@@ -106,19 +111,21 @@ impl<W: AsyncWrite + Unpin> Shell<W> {
     async fn input(&mut self, input: Input) -> Result<bool, ServeError> {
         let mut lines = String::new();
         let mut on = true;
-        for output in self.core.step(input) {
+        let now_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        for output in self.core.step(input, now_ms) {
             match output {
                 Output::Emit(notification) => lines.push_str(&notification_line(&notification)),
                 Output::Answer(id, Ok(result)) => lines.push_str(&result_line(&id, &result)),
                 Output::Answer(id, Err(error)) => lines.push_str(&error_line(Some(&id), &error)),
                 Output::UseServer(server) => {
-                    self.stream = stream::pending().boxed();
+                    self.streams.clear();
                     self.server = Some(server);
                 }
                 Output::OpenStream { stream, path } => {
                     let request = self.request("GET", &path).header("accept", "text/event-stream");
-                    self.stream = events(stream, request);
+                    self.streams.insert(stream, events(stream, request));
                 }
+                Output::CloseStream { stream } => drop(self.streams.remove(&stream)),
                 Output::Http { request: number, method, path, body, limit_ms } => {
                     let mut request = self.request(method, &path).timeout(Duration::from_millis(limit_ms));
                     if let Some(body) = body {
@@ -128,7 +135,7 @@ impl<W: AsyncWrite + Unpin> Shell<W> {
                         async move { Input::HttpDone { request: number, answer: exchange(request).await } };
                     self.jobs.push(Box::pin(answer));
                 }
-                Output::StartTimer { stream, ms } => self.jobs.push(Box::pin(timer(stream, ms))),
+                Output::StartTimer { timer, ms } => self.jobs.push(Box::pin(wait(timer, ms))),
                 Output::Exit => on = false,
             }
         }
@@ -169,9 +176,9 @@ async fn exchange(request: reqwest::RequestBuilder) -> Result<(u16, String), Str
     clippy::disallowed_methods,
     reason = "this file is the adapter's clock; the core asks for every wait"
 )]
-async fn timer(stream: u64, ms: u64) -> Input {
+async fn wait(timer: Timer, ms: u64) -> Input {
     tokio::time::sleep(Duration::from_millis(ms)).await;
-    Input::TimerFired { stream }
+    Input::TimerFired { timer }
 }
 
 /// Where an event stream is.
@@ -191,7 +198,9 @@ fn events(stream: u64, request: reqwest::RequestBuilder) -> BoxStream<'static, I
                 Err(error) => ended(told(&error)),
                 Ok(response) if response.status() != reqwest::StatusCode::OK => {
                     let status = response.status().as_u16();
-                    Some((Input::StreamRefused { stream, status }, EventStream::Over))
+                    let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
+                    let retry_after_ms = asked.and_then(|value| value.parse::<u64>().ok()).map(|s| s * 1000);
+                    Some((Input::StreamRefused { stream, status, retry_after_ms }, EventStream::Over))
                 }
                 Ok(response) => {
                     let (parser, ready) = (sse::Parser::new(), VecDeque::new());
@@ -204,7 +213,13 @@ fn events(stream: u64, request: reqwest::RequestBuilder) -> BoxStream<'static, I
                     return Some((input, EventStream::Open { response, parser, ready }));
                 }
                 match response.chunk().await {
-                    Ok(Some(chunk)) => ready.extend(parser.feed(&chunk)),
+                    Ok(Some(chunk)) => {
+                        ready.extend(parser.feed(&chunk));
+                        if ready.is_empty() {
+                            let input = Input::StreamAlive { stream };
+                            return Some((input, EventStream::Open { response, parser, ready }));
+                        }
+                    }
                     Ok(None) if parser.is_mid_frame() => {
                         return ended("closed in the middle of an event".to_owned());
                     }
@@ -214,7 +229,7 @@ fn events(stream: u64, request: reqwest::RequestBuilder) -> BoxStream<'static, I
             },
         }
     });
-    // After its end it stays silent, so that the loop need not know whether there is a stream.
+    // An ended one stays in the map until the core closes it.
     inputs.chain(stream::pending()).boxed()
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Strategies, serve};
 use crate::protocol::rpc::{parse_line, request_line};
-use crate::protocol::{Connect, Id, Incoming, Initialize, Request, RpcError, TaskRef};
+use crate::protocol::{Connect, Id, Incoming, Initialize, Request, RpcError, TaskStart};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf,
@@ -157,7 +157,7 @@ async fn a_cut_stream_is_opened_again_and_what_is_shown_is_fetched() {
         (asked, streams)
     };
     let client = async {
-        harness.ask(&Request::TaskStart(TaskRef { task_id: "a".to_owned() })).await.unwrap();
+        harness.ask(&Request::TaskStart(TaskStart { task_id: "a".to_owned(), directory: None })).await.unwrap();
         let mut lines = Vec::new();
         loop {
             lines.push(harness.lines.next_line().await.unwrap().unwrap());

@@ -1,45 +1,88 @@
-//! One task: its messages, its permission requests, and how far the answer to its last prompt is.
+//! One task: its messages, what it asks, and how far the answer to its last prompt is.
 
 use super::event::{Event, Failure};
-use super::strategy::Deltas;
+use super::strategy::turn::{OnIdle, Turn as Known};
+use super::strategy::{Asking, Strategies, Turns};
 use super::timeline::{Change, Timeline};
-use crate::protocol::{Outcome, Permission, TaskState, Update, View};
-use std::collections::BTreeSet;
+use crate::protocol::{Outcome, Permission, Question, TaskState, TodoItem, Update, View};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A task and the session that carries it.
 #[derive(Debug)]
 pub(super) struct Task {
     id: String,
     session_id: String,
+    directory: String,
     timeline: Timeline,
     permissions: Vec<Permission>,
+    questions: Vec<Question>,
     /// Requests that somebody has answered: a late or second word about one must not ask the person again.
     answered: BTreeSet<String>,
+    todos: Vec<TodoItem>,
     status: TaskState,
     /// The prompt that has no `terminal` yet.
     turn: Option<Turn>,
+    /// What is shown can't be trusted: nothing more is shown until a refresh succeeds.
+    pub(super) stale: bool,
+    /// When its session was last heard of.
+    pub(super) heard_ms: u64,
 }
 
 /// A prompt that is being answered.
 #[derive(Debug)]
-struct Turn {
+pub(super) struct Turn {
     /// The newest message of the assistant when the prompt was sent.
     before: Option<String>,
     /// The server has begun. An idle before that belongs to the prompt before.
     begun: bool,
+    /// An error that the session told of; whether it is this turn's is not known before the turn is over.
+    failure: Option<Failure>,
+    /// How often the server was asked about it in vain.
+    pub(super) asked_about: u32,
+    /// When the prompt was sent, until the first words of its answer are shown.
+    pub(super) waits_since_ms: Option<u64>,
+}
+
+/// What was fetched of a task.
+#[derive(Debug)]
+pub(super) struct Fetched {
+    pub(super) timeline: Timeline,
+    pub(super) status: Option<TaskState>,
+    pub(super) permissions: Vec<Permission>,
+    pub(super) questions: Vec<Question>,
+    pub(super) todos: Vec<TodoItem>,
+}
+
+/// What an event makes of a task.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct News {
+    pub(super) updates: Vec<Update>,
+    /// Only the server can say what it means.
+    pub(super) doubt: bool,
+}
+
+impl News {
+    fn of(updates: impl IntoIterator<Item = Update>) -> Self {
+        Self { updates: updates.into_iter().collect(), doubt: false }
+    }
 }
 
 impl Task {
     /// A new task.
-    pub(super) fn new(id: &str, session_id: String) -> Self {
+    pub(super) fn new(id: &str, session_id: String, directory: String) -> Self {
         Self {
             id: id.to_owned(),
             session_id,
+            directory,
             timeline: Timeline::new(id),
             permissions: Vec::new(),
+            questions: Vec::new(),
             answered: BTreeSet::new(),
+            todos: Vec::new(),
             status: TaskState::default(),
             turn: None,
+            stale: false,
+            heard_ms: 0,
         }
     }
 
@@ -48,15 +91,29 @@ impl Task {
         &self.session_id
     }
 
+    /// The folder that its session works in.
+    pub(super) fn directory(&self) -> &str {
+        &self.directory
+    }
+
     /// What the person sees.
     pub(super) fn view(&self) -> View {
-        View { items: self.timeline.items(), permissions: self.permissions.clone(), status: self.status }
+        View {
+            items: self.timeline.items(),
+            permissions: self.permissions.clone(),
+            questions: self.questions.clone(),
+            todos: self.todos.clone(),
+            status: self.status,
+        }
     }
 
     /// A prompt goes out. One that is sent while another is answered shares its end, as the servers do it.
-    pub(super) fn prompted(&mut self) {
+    pub(super) fn prompted(&mut self, now_ms: u64) {
+        self.heard_ms = now_ms;
         let before = self.timeline.newest().map(|message| message.id.clone());
-        self.turn.get_or_insert(Turn { before, begun: false });
+        let (begun, failure, asked_about) = (false, None, 0);
+        let waits_since_ms = Some(now_ms);
+        self.turn.get_or_insert(Turn { before, begun, failure, asked_about, waits_since_ms });
     }
 
     /// The server did not take the prompt; one that it has begun to answer already is not touched.
@@ -64,45 +121,76 @@ impl Task {
         self.turn.take_if(|turn| !turn.begun);
     }
 
-    /// What the person is asked.
-    pub(super) fn questions(&self) -> &[Permission] {
-        &self.permissions
+    /// The prompt that has no end yet.
+    pub(super) fn turn(&mut self) -> Option<&mut Turn> {
+        self.turn.as_mut()
     }
 
-    /// Takes in one event of the session.
-    pub(super) fn apply(&mut self, event: Event, deltas: &dyn Deltas) -> Vec<Update> {
+    /// Its messages.
+    pub(super) fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// Is it in the middle of something that the person has to be sure of?
+    pub(super) fn is_delicate(&self) -> bool {
+        !self.permissions.is_empty() || !self.questions.is_empty() || self.timeline.has_running_tool()
+    }
+
+    /// Takes in one event of the session, or of a session that its agent has created.
+    pub(super) fn apply(&mut self, event: Event, of_child: bool, strategies: &Strategies) -> News {
+        let (deltas, asking, turns) = (&*strategies.deltas, &*strategies.asking, &*strategies.turns);
         match event {
+            Event::Asked(asked) => News::of(self.asked(asked, asking)),
+            Event::Replied(id) if asking.hears_others() => News::of(self.replied(id)),
+            Event::Question(question) => News::of(self.question(question)),
+            Event::QuestionOver(id) if asking.hears_others() => News::of(self.question_over(id)),
+            // What a child says and does is its own.
+            _ if of_child => News::default(),
+            Event::Replied(_) | Event::QuestionOver(_) | Event::Session { .. } => News::default(),
             Event::Message(message) => {
+                if message.assistant
+                    && let Some(turn) = &mut self.turn
+                    && turn.before.as_ref().is_none_or(|before| *before < message.id)
+                {
+                    turn.begun = true;
+                }
                 let change = self.timeline.message(message);
-                self.show(change)
+                News::of(self.show(change))
             }
+            Event::MessageRemoved(_) | Event::PartRemoved(_) if !deltas.removes() => News::default(),
             Event::MessageRemoved(id) => {
                 let change = self.timeline.remove_message(&id);
-                self.show(change)
+                News::of(self.show(change))
             }
             Event::Part(part) => {
-                let change = self.timeline.part(part);
-                self.show(change)
+                let change = self.timeline.part(part, deltas);
+                News::of(self.show(change))
+            }
+            Event::PartWithDelta(part, delta) => {
+                let (id, message_id) = (part.id.clone(), part.message_id.clone());
+                let change = self.timeline.part(part, deltas);
+                let mut updates = self.show(change);
+                if deltas.adds_delta_beside() {
+                    let change = self.timeline.delta(message_id, &id, &delta, deltas);
+                    updates.extend(self.show(change));
+                }
+                News::of(updates)
             }
             Event::Delta { message_id, part_id, delta } => {
                 let change = self.timeline.delta(message_id, &part_id, &delta, deltas);
-                self.show(change)
+                News::of(self.show(change))
             }
             Event::PartRemoved(id) => {
                 let change = self.timeline.remove_part(&id);
-                self.show(change)
+                News::of(self.show(change))
             }
-            Event::Asked(asked) => self.asked(asked).into_iter().collect(),
-            Event::Replied(id) => self.replied(id).into_iter().collect(),
-            Event::Status(state) => self.set_status(state).into_iter().collect(),
-            Event::Idle => {
-                let mut updates = Vec::from_iter(self.set_status(TaskState::Idle));
-                if self.turn.take_if(|turn| turn.begun).is_some() {
-                    updates.push(self.terminal(Outcome::Completed));
-                }
-                updates
+            Event::Todos(todos) => {
+                self.todos.clone_from(&todos);
+                News::of([Update::Todo { task_id: self.id.clone(), todos }])
             }
-            Event::Failed(failure) => self.failed(&failure),
+            Event::Status(state) => News::of(self.set_status(state)),
+            Event::Idle => self.idle(turns),
+            Event::Failed(failure) => self.error(failure, turns),
         }
     }
 
@@ -118,21 +206,46 @@ impl Task {
         Update::Timeline { task_id: self.id.clone(), view: self.view() }
     }
 
-    fn asked(&mut self, asked: Permission) -> Option<Update> {
+    fn asked(&mut self, asked: Permission, asking: &dyn Asking) -> Option<Update> {
         let is_live = self.permissions.iter().any(|live| live.permission_id == asked.permission_id);
-        if is_live || self.answered.contains(&asked.permission_id) {
+        if !asking.asks_twice() && (is_live || self.answered.contains(&asked.permission_id)) {
             return None;
         }
         let update = Update::permission_request(&self.id, &asked);
+        self.permissions.retain(|live| live.permission_id != asked.permission_id);
         self.permissions.push(asked);
         Some(update)
     }
 
-    fn replied(&mut self, permission_id: String) -> Option<Update> {
+    /// Somebody has answered a permission request, perhaps we.
+    pub(super) fn replied(&mut self, permission_id: String) -> Option<Update> {
         let at = self.permissions.iter().position(|live| live.permission_id == permission_id);
         self.answered.insert(permission_id.clone());
         self.permissions.remove(at?);
         Some(Update::PermissionResolved { task_id: self.id.clone(), permission_id })
+    }
+
+    fn question(&mut self, question: Question) -> Option<Update> {
+        let id = &question.question_id;
+        if self.answered.contains(id) || self.questions.iter().any(|live| live.question_id == *id) {
+            return None;
+        }
+        let update = Update::question(&self.id, &question);
+        self.questions.push(question);
+        Some(update)
+    }
+
+    /// Somebody has answered or dismissed a question, perhaps we.
+    pub(super) fn question_over(&mut self, question_id: String) -> Option<Update> {
+        let at = self.questions.iter().position(|live| live.question_id == question_id);
+        self.answered.insert(question_id.clone());
+        self.questions.remove(at?);
+        Some(Update::QuestionResolved { task_id: self.id.clone(), question_id })
+    }
+
+    /// What the person is asked.
+    pub(super) fn permissions(&self) -> &[Permission] {
+        &self.permissions
     }
 
     fn set_status(&mut self, state: TaskState) -> Option<Update> {
@@ -144,8 +257,38 @@ impl Task {
         changes.then(|| Update::Status { task_id: self.id.clone(), state })
     }
 
+    fn idle(&mut self, turns: &dyn Turns) -> News {
+        let mut news = News::of(self.set_status(TaskState::Idle));
+        let Some(turn) = &self.turn else { return news };
+        let answer = self.answer_to(turn);
+        let answered = answer.is_some_and(|answer| answer.completed && answer.last && answer.failure.is_none());
+        let known = Known { begun: turn.begun, answered: answered && turn.failure.is_none() };
+        match turns.on_idle(known) {
+            OnIdle::Over => news.updates.push(self.end(Outcome::Completed)),
+            OnIdle::Ask => news.doubt = true,
+            OnIdle::Ignore => {}
+        }
+        news
+    }
+
+    fn error(&mut self, failure: Failure, turns: &dyn Turns) -> News {
+        if turns.error_ends() {
+            return News::of(self.failed(&failure));
+        }
+        // Whose it is, is not known yet: it may be an older turn's, and late.
+        if let Some(turn) = &mut self.turn {
+            turn.failure = Some(failure);
+        }
+        News::default()
+    }
+
+    /// The newest message of the assistant, if it came after the prompt.
+    fn answer_to(&self, turn: &Turn) -> Option<&super::event::Message> {
+        self.timeline.newest().filter(|newest| Some(&newest.id) != turn.before.as_ref())
+    }
+
     /// The turn is over, and the person learns why.
-    fn failed(&mut self, failure: &Failure) -> Vec<Update> {
+    pub(super) fn failed(&mut self, failure: &Failure) -> Vec<Update> {
         let over = self.turn.take().is_some();
         let outcome = if failure.aborted { Outcome::Aborted } else { Outcome::Error };
         let told = (!failure.aborted).then(|| Update::Error {
@@ -156,22 +299,33 @@ impl Task {
         told.into_iter().chain(over.then(|| self.terminal(outcome))).collect()
     }
 
+    /// The turn is over.
+    pub(super) fn end(&mut self, outcome: Outcome) -> Update {
+        self.turn = None;
+        self.terminal(outcome)
+    }
+
     fn terminal(&self, outcome: Outcome) -> Update {
         Update::Terminal { task_id: self.id.clone(), outcome }
     }
 
-    /// Everything was fetched anew: what was shown is thrown away, and the whole is published.
-    pub(super) fn rehydrated(
-        &mut self,
-        timeline: Timeline,
-        status: TaskState,
-        permissions: Vec<Permission>,
-    ) -> Update {
-        self.timeline = timeline;
-        self.permissions = permissions;
-        // Not through an update of its own (the view has it), but a turn may have begun meanwhile.
-        let _in_the_view = self.set_status(status);
-        self.redraw()
+    /// Everything was fetched anew: what was shown is thrown away, and the whole is published. When the stream went
+    /// on all the while, only what differs is news.
+    pub(super) fn rehydrated(&mut self, mut fetched: Fetched, stream_went_on: bool) -> Option<Update> {
+        let before = self.view();
+        if stream_went_on {
+            fetched.timeline.keep_running(&self.timeline);
+        }
+        self.stale = false;
+        self.timeline = fetched.timeline;
+        self.permissions = fetched.permissions;
+        self.questions = fetched.questions;
+        self.todos = fetched.todos;
+        if let Some(status) = fetched.status {
+            // Not through an update of its own (the view has it), but a turn may have begun meanwhile.
+            let _in_the_view = self.set_status(status);
+        }
+        (!stream_went_on || before != self.view()).then(|| self.redraw())
     }
 
     /// An answer to this request is further on in the events that wait: do not ask for it any more.
@@ -180,22 +334,52 @@ impl Task {
     }
 
     /// After a refresh: if the turn ended in the gap, nobody will say so any more.
-    pub(super) fn settle(&mut self) -> Vec<Update> {
-        let Some(turn) = &self.turn else {
-            return Vec::new();
-        };
-        let answer = self.timeline.newest().filter(|newest| Some(&newest.id) != turn.before.as_ref());
-        let has_answer = answer.is_some_and(|answer| answer.completed || answer.failure.is_some());
-        if self.status != TaskState::Idle || !(turn.begun || has_answer) {
+    pub(super) fn settle(&mut self, patience: u32) -> Vec<Update> {
+        let Some(turn) = &mut self.turn else { return Vec::new() };
+        if self.status != TaskState::Idle {
+            // It goes on: what was told of a failure was told of an older turn.
+            turn.failure = None;
             return Vec::new();
         }
-        match answer.and_then(|answer| answer.failure.clone()) {
-            Some(failure) => self.failed(&failure),
-            None => {
-                self.turn = None;
-                // A server that died in mid-turn leaves a message that nobody completes.
-                vec![self.terminal(if has_answer { Outcome::Completed } else { Outcome::Aborted })]
+        let Some(turn) = &self.turn else { return Vec::new() };
+        let answer = self.answer_to(turn);
+        let failure = answer.and_then(|answer| answer.failure.clone()).or_else(|| turn.failure.clone());
+        let has_answer = answer.is_some_and(|answer| answer.completed);
+        match failure {
+            Some(failure) if turn.begun || answer.is_some() || turn.asked_about > 0 => self.failed(&failure),
+            // A server that died in mid-turn leaves a message that nobody completes.
+            _ if turn.begun || has_answer => {
+                vec![self.end(if has_answer { Outcome::Completed } else { Outcome::Aborted })]
             }
+            _ if turn.asked_about >= patience => {
+                let message = "the server took the prompt and did not begin with it; send it again".to_owned();
+                let told = Update::Error { task_id: Some(self.id.clone()), message, retry: false };
+                vec![told, self.end(Outcome::Error)]
+            }
+            _ => Vec::new(),
         }
+    }
+}
+
+/// Sessions, each with the one whose agent has created it.
+#[derive(Debug, Default)]
+pub(super) struct Family(BTreeMap<String, String>);
+
+impl Family {
+    /// Notes who has created a session.
+    pub(super) fn add(&mut self, child: String, parent: String) {
+        self.0.insert(child, parent);
+    }
+
+    /// The session itself, who has created it, who has created that one, and so on. A circle ends where it closes.
+    pub(super) fn line_of<'a>(&'a self, session: &'a str) -> Vec<&'a str> {
+        let mut line = vec![session];
+        while let Some(parent) = line.last().and_then(|last| self.0.get(*last)) {
+            if line.contains(&parent.as_str()) {
+                break;
+            }
+            line.push(parent);
+        }
+        line
     }
 }

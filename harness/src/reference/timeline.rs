@@ -8,7 +8,7 @@ use super::event::{self, Body, Message, Part};
 use super::strategy::{Deltas, OnHeadless};
 use crate::protocol::{Item, ItemKind, ToolState, Update};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The messages of one task.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(super) struct Timeline {
     /// Message → is it the assistant's? A message that is not in here is not shown yet.
     roles: BTreeMap<String, bool>,
     rows: Vec<Row>,
+    /// Parts whose first words came before they were told of, and were not kept.
+    headless: BTreeSet<String>,
     /// The newest message of the assistant.
     newest: Option<Message>,
 }
@@ -45,16 +47,16 @@ pub(super) enum Change {
 impl Timeline {
     /// A task without messages.
     pub(super) fn new(task_id: &str) -> Self {
-        Self { task_id: task_id.to_owned(), roles: BTreeMap::new(), rows: Vec::new(), newest: None }
+        Self { task_id: task_id.to_owned(), roles: BTreeMap::new(), rows: Vec::new(), headless: BTreeSet::new(), newest: None }
     }
 
     /// What `GET /session/{id}/message` told.
-    pub(super) fn from_rest(task_id: &str, messages: &Value) -> Result<Self, String> {
+    pub(super) fn from_rest(task_id: &str, messages: &Value, deltas: &dyn Deltas) -> Result<Self, String> {
         let mut timeline = Self::new(task_id);
         for entry in messages.as_array().ok_or("the list of messages is no list")? {
             timeline.message(event::message(&entry["info"])?);
             for part in entry["parts"].as_array().ok_or("field `parts` of a message is missing")? {
-                timeline.part(event::part(part)?);
+                timeline.part(event::part(part)?, deltas);
             }
         }
         // REST hides the deltas of a running text: what it shows of one is a beginning of unknown length.
@@ -62,6 +64,36 @@ impl Timeline {
             row.whole = row.ended;
         }
         Ok(timeline)
+    }
+
+    /// The stream went on all the while, so what it has told of a running text is still true.
+    pub(super) fn keep_running(&mut self, before: &Self) {
+        for row in self.rows.iter_mut().filter(|row| !row.ended) {
+            let known = before.rows.iter().find(|known| known.item.part_id == row.item.part_id && known.whole);
+            let Some(known) = known else { continue };
+            if let (Some(now), Some(shown)) = (&row.item.text, &known.item.text)
+                && shown.starts_with(now.as_str())
+            {
+                row.item.text = Some(shown.clone());
+                row.whole = true;
+            }
+        }
+    }
+
+    /// Is a tool at work, or about to be?
+    pub(super) fn has_running_tool(&self) -> bool {
+        let runs = |row: &Row| matches!(row.item.state, Some(ToolState::Pending | ToolState::Running));
+        self.rows.iter().any(runs)
+    }
+
+    /// Does this message belong here?
+    pub(super) fn knows(&self, message_id: &str) -> bool {
+        self.roles.contains_key(message_id)
+    }
+
+    /// The person's messages.
+    pub(super) fn prompts(&self) -> BTreeSet<String> {
+        self.roles.iter().filter(|(_, assistant)| !**assistant).map(|(id, _)| id.clone()).collect()
     }
 
     /// What is shown.
@@ -111,23 +143,28 @@ impl Timeline {
     }
 
     /// A part appeared or changed.
-    pub(super) fn part(&mut self, part: Part) -> Change {
+    pub(super) fn part(&mut self, part: Part, deltas: &dyn Deltas) -> Change {
         match self.rows.iter().position(|row| row.item.part_id == part.id) {
-            Some(at) => self.merge(at, part.body),
-            None => self.insert(part),
+            Some(at) => self.merge(at, part.body, deltas),
+            None => self.insert(part, deltas),
         }
     }
 
-    fn insert(&mut self, part: Part) -> Change {
+    fn insert(&mut self, part: Part, deltas: &dyn Deltas) -> Change {
         let (kind, text, ended, tool, state, output) = match part.body {
             Body::Hidden => return Change::None,
-            Body::Text { kind, text, ended } => (kind, Some(text), ended, None, None, None),
+            Body::Text { kind, text, ended } => {
+                let kind = if deltas.keeps_thoughts_apart() { kind } else { ItemKind::Text };
+                (kind, Some(text), ended, None, None, None)
+            }
             Body::Tool { tool, state, output } => {
                 (ItemKind::Tool, None, false, Some(tool), Some(state), output)
             }
         };
+        // What came before it is lost: its beginning alone is no text to go on from.
+        let lost = self.headless.remove(&part.id) && text.as_deref() == Some("");
         let item = Item { part_id: part.id, message_id: part.message_id, kind, text, tool, state, output };
-        let row = Row { item, whole: true, ended };
+        let row = Row { item, whole: !lost, ended };
         // Among its siblings, in the order of their ids, as the server keeps them; what is not the last row can't be
         // told by an update.
         let is_sibling = |other: &Row| other.item.message_id == row.item.message_id;
@@ -145,11 +182,11 @@ impl Timeline {
         }
     }
 
-    fn merge(&mut self, at: usize, body: Body) -> Change {
+    fn merge(&mut self, at: usize, body: Body, deltas: &dyn Deltas) -> Change {
         let shown = self.shows(&self.rows[at]);
         let change = match body {
-            Body::Text { text, ended, .. } => self.merge_text(at, text, ended),
-            Body::Tool { tool, state, output } => self.merge_tool(at, tool, state, output),
+            Body::Text { text, ended, .. } => self.merge_text(at, text, ended, deltas),
+            Body::Tool { tool, state, output } => self.merge_tool(at, tool, state, output, deltas),
             Body::Hidden => {
                 self.rows.remove(at);
                 Change::Redraw
@@ -158,14 +195,19 @@ impl Timeline {
         if shown { change } else { Change::None }
     }
 
-    fn merge_text(&mut self, at: usize, text: String, ended: bool) -> Change {
+    fn merge_text(&mut self, at: usize, text: String, ended: bool, deltas: &dyn Deltas) -> Change {
         let row = &mut self.rows[at];
         let shown = row.item.text.get_or_insert_default();
         let is_older = !ended && (row.ended || (shown.len() > text.len() && shown.starts_with(&text)));
         if is_older {
             return Change::None;
         }
-        row.whole = true;
+        if deltas.appends_whole() {
+            shown.push_str(&text);
+            return Change::Update(self.told(&self.rows[at].item, &text));
+        }
+        // An empty one says that the part begins, and not that all of it is here.
+        row.whole |= ended || !text.is_empty();
         row.ended = ended;
         let rest = text.strip_prefix(shown.as_str()).map(str::to_owned);
         *shown = text;
@@ -176,9 +218,16 @@ impl Timeline {
         }
     }
 
-    fn merge_tool(&mut self, at: usize, tool: String, state: ToolState, output: Option<String>) -> Change {
+    fn merge_tool(
+        &mut self,
+        at: usize,
+        tool: String,
+        state: ToolState,
+        output: Option<String>,
+        deltas: &dyn Deltas,
+    ) -> Change {
         let item = &mut self.rows[at].item;
-        let is_older = item.state.is_some_and(|known| rank(known) > rank(state));
+        let is_older = !deltas.goes_back() && item.state.is_some_and(|known| rank(known) > rank(state));
         let (tool, state) = (Some(tool), Some(state));
         if is_older || (item.tool == tool && item.state == state && item.output == output) {
             return Change::None;
@@ -198,11 +247,14 @@ impl Timeline {
         let known = self.rows.iter().position(|row| row.item.part_id == part_id);
         let headless = known.is_none_or(|at| !self.rows[at].whole);
         if headless && deltas.on_headless() == OnHeadless::Wait {
+            if known.is_none() {
+                self.headless.insert(part_id.to_owned());
+            }
             return Change::None;
         }
         let Some(at) = known else {
             let body = Body::Text { kind: ItemKind::Text, text: delta.to_owned(), ended: false };
-            return self.insert(Part { id: part_id.to_owned(), message_id, body });
+            return self.insert(Part { id: part_id.to_owned(), message_id, body }, deltas);
         };
         if self.rows[at].ended {
             return Change::None;
@@ -245,11 +297,11 @@ fn rank(state: ToolState) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::strategy::WholeText;
+    use super::super::strategy::Careful;
     use super::*;
 
     fn message(id: &str) -> Message {
-        Message { id: id.to_owned(), assistant: true, completed: false, failure: None }
+        Message { id: id.to_owned(), assistant: true, completed: false, last: true, failure: None }
     }
 
     fn text(id: &str, message: &str) -> Part {
@@ -260,8 +312,8 @@ mod tests {
     #[test]
     fn a_part_that_comes_before_its_message_is_shown_with_it() {
         let mut timeline = Timeline::new("t");
-        assert_eq!(timeline.part(text("prt_1", "msg_1")), Change::None, "whose it is, is not known yet");
-        assert_eq!(timeline.delta("msg_1".to_owned(), "prt_1", "Hi", &WholeText), Change::None);
+        assert_eq!(timeline.part(text("prt_1", "msg_1"), &Careful), Change::None, "whose it is, is not known yet");
+        assert_eq!(timeline.delta("msg_1".to_owned(), "prt_1", "Hi", &Careful), Change::None);
         assert_eq!(timeline.items(), []);
         assert_eq!(timeline.message(message("msg_1")), Change::Redraw);
         assert_eq!(timeline.items()[0].text.as_deref(), Some("Hi"));
@@ -274,10 +326,10 @@ mod tests {
         timeline.message(message("msg_1"));
         timeline.message(message("msg_2"));
         for (part, of) in [("prt_1", "msg_1"), ("prt_3", "msg_2")] {
-            assert!(matches!(timeline.part(text(part, of)), Change::Update(_)));
+            assert!(matches!(timeline.part(text(part, of), &Careful), Change::Update(_)));
         }
         assert_eq!(
-            timeline.part(text("prt_2", "msg_1")),
+            timeline.part(text("prt_2", "msg_1"), &Careful),
             Change::Redraw,
             "no update can put it in the middle"
         );

@@ -101,8 +101,8 @@ pub struct Cell {
     pub server: ServerKind,
     /// The adapter.
     pub adapter: String,
-    /// Something breaks in this case.
-    pub faulted: bool,
+    /// Nothing breaks in this case, and nobody does anything unusual.
+    pub plain: bool,
     /// The worst of what follows.
     pub verdict: Verdict,
     /// What went wrong with the run itself.
@@ -136,7 +136,7 @@ impl MutantRow {
     /// Does a case in which something breaks fail with it?
     #[must_use]
     pub fn is_caught(&self) -> bool {
-        self.cells.iter().any(|cell| cell.faulted && cell.verdict == Verdict::Fail)
+        self.cells.iter().any(|cell| !cell.plain && cell.verdict == Verdict::Fail)
     }
 }
 

@@ -161,6 +161,15 @@ pub fn seen(update: &Update) -> String {
             format!("asks: {permission} {}?", patterns.join(", "))
         }
         Update::PermissionResolved { .. } => "the question is gone".to_owned(),
+        Update::Question { questions, .. } => {
+            let asked: Vec<&str> = questions.iter().map(|asked| asked.question.as_str()).collect();
+            format!("asks: {}", asked.join(" "))
+        }
+        Update::QuestionResolved { .. } => "the question is gone".to_owned(),
+        Update::Todo { todos, .. } => {
+            let todos: Vec<String> = todos.iter().map(|todo| format!("{} ({})", todo.content, todo.status)).collect();
+            format!("to do: {}", todos.join(", "))
+        }
         Update::Status { state, .. } => format!("status {state:?}").to_lowercase(),
         Update::Connection { state } => format!("{state:?}").to_lowercase(),
         Update::Terminal { outcome, .. } => format!("the turn is over: {outcome:?}").to_lowercase(),

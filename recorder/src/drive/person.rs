@@ -126,6 +126,9 @@ impl<'a> Person<'a> {
                 let path = format!("/session/{}/abort", self.sessions[at].id);
                 self.post(&path, None).await
             }
+            UserAct::Retry => Err(Problem::Unusable(
+                "Retry stands on a client's screen alone: a parity case can press it, a scenario can't".to_owned(),
+            )),
             UserAct::Reconnect => {
                 let last = self.events.last_id();
                 self.reconnect(last.as_deref()).await

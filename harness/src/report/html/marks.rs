@@ -46,6 +46,7 @@ pub(super) fn of_verdict(verdict: Verdict) -> Mark {
     match verdict {
         Verdict::NotApplicable => mark("plain", "–", "no occasion"),
         Verdict::Pass => mark("good", "✓", "pass"),
+        Verdict::Unsupported => mark("unknown", "∅", "unsupported"),
         Verdict::Untestable => mark("unknown", "?", "untestable"),
         Verdict::HarnessError => mark("unknown", "!", "harness error"),
         Verdict::Fail => mark("bad", "✗", "fail"),
@@ -59,10 +60,10 @@ pub(super) fn of_cell(cell: &Cell) -> Mark {
 /// A mutant's cell: that it fails where something breaks is what is wanted; elsewhere it is a wreck.
 pub(super) fn of_mutant_cell(cell: &Cell) -> Mark {
     match cell.verdict {
-        Verdict::Fail if cell.faulted => mark("good", "●", "caught"),
+        Verdict::Fail if !cell.plain => mark("good", "●", "caught"),
         Verdict::Fail => mark("bad", "✗", "a wreck"),
         Verdict::Pass => mark("plain", "·", "passes"),
-        Verdict::NotApplicable | Verdict::Untestable | Verdict::HarnessError => of_verdict(cell.verdict),
+        _ => of_verdict(cell.verdict),
     }
 }
 

@@ -20,7 +20,7 @@ fn cell(case: &str, server: ServerKind, adapter: &str, verdict: Verdict) -> Cell
         verdict,
         troubles: findings.clone(),
         checks: vec![Judged { check: "convergence", verdict, facts: 3, findings }],
-        faulted: true,
+        plain: false,
         rerun: format!("standin check --case {case} --server {server} --adapter '{adapter}'"),
         timeline: vec![
             entry(0.0, Who::Person, "prompt <b>bold</b>"),

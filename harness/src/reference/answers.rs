@@ -1,0 +1,163 @@
+//! What the core does with the server's answers to the requests of the harness.
+
+use super::commands::Call;
+use super::core::Core;
+use super::io::Timer;
+use super::strategy::{Gap, OnFailedSend};
+use super::task::Task;
+use super::timeline::Timeline;
+use crate::protocol::{Done, Id, LogLevel, RpcError, TaskStarted, Update};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// How long a prompt may take to appear whose answer was lost (unscaled).
+const LOOK_AFTER_MS: u64 = 500;
+
+impl Core {
+    pub(super) fn http_done(&mut self, request: u64, answer: Result<(u16, String), String>) {
+        let Some(call) = self.calls.remove(&request) else {
+            return self.fetched(request, answer);
+        };
+        let status = answer.as_ref().ok().map(|(status, _)| *status);
+        let body = match answer {
+            Ok((200..=299, body)) => Ok(body),
+            Ok((status, body)) => Err(format!("the server answered {status} {}", shortened(&body))),
+            Err(why) => Err(why),
+        };
+        match (call, body) {
+            (Call::Start { id, task_id, directory }, Ok(body)) => self.started(id, &task_id, directory, &body),
+            (Call::Start { id, .. } | Call::Waiting { id, .. }, Err(why)) => {
+                self.fail(id, RpcError::failed(format!("no session: {why}")));
+            }
+            (Call::Send { id, .. } | Call::Waiting { id, .. } | Call::Lost { id, .. }, Ok(_)) => {
+                self.answer(id, Done {});
+            }
+            (Call::Send { id, task_id, prompts, body }, Err(why)) => {
+                match self.strategies.turns.on_failed_send(status) {
+                    OnFailedSend::Fail => self.not_accepted(id, &task_id, &why),
+                    OnFailedSend::Believe => self.answer(id, Done {}),
+                    OnFailedSend::Look => self.lost(Call::Lost { id, task_id, prompts, why }),
+                    OnFailedSend::Again => self.send_again(id, task_id, prompts, body),
+                }
+            }
+            (Call::Look { id, task_id, prompts, why }, body) => {
+                self.looked(id, &task_id, &prompts, &why, body.ok().as_deref());
+            }
+            (Call::Lost { id, task_id, why, .. }, Err(_)) => self.not_accepted(id, &task_id, &why),
+            (Call::Abort { id }, Ok(body)) if body.trim() == "true" => self.answer(id, Done {}),
+            (Call::Abort { id }, other) => {
+                let why = other.map_or_else(|why| why, |body| format!("the server said {}", shortened(&body)));
+                self.fail(id, RpcError::failed(format!("the agent could not be stopped: {why}")));
+            }
+            (Call::Permission { id, task_id, permission_id, write }, body) => {
+                self.permission_answered(id, &task_id, permission_id, write, status, body);
+            }
+            (Call::Question { id, task_id, question_id }, body) => {
+                let is_gone = body.is_ok() || status == Some(404);
+                let gone = self.tasks.get_mut(&task_id).filter(|_| is_gone);
+                if let Some(gone) = gone.and_then(|task| task.question_over(question_id)) {
+                    self.tell(gone);
+                }
+                match body {
+                    Ok(_) => self.answer(id, Done {}),
+                    Err(why) => self.fail(id, RpcError::failed(format!("the answer was not accepted: {why}"))),
+                }
+            }
+        }
+    }
+
+    fn started(&mut self, id: Id, task_id: &str, directory: String, body: &str) {
+        let session: Value = serde_json::from_str(body).unwrap_or_default();
+        match session["id"].as_str() {
+            Some(session_id) => {
+                let task = Task::new(task_id, session_id.to_owned(), directory);
+                self.tasks.insert(task_id.to_owned(), task);
+                self.log(LogLevel::Info, "the task was started".to_owned(), Some(task_id));
+                self.answer(id, TaskStarted { session_id: session_id.to_owned() });
+            }
+            None => self.fail(id, RpcError::failed("no session: the server's answer has no text field `id`")),
+        }
+    }
+
+    fn lost(&mut self, call: Call) {
+        self.last_request += 1;
+        self.calls.insert(self.last_request, call);
+        let wait = self.scaled(LOOK_AFTER_MS);
+        self.start_timer(Timer::Look(self.last_request), wait);
+    }
+
+    fn send_again(&mut self, id: Id, task_id: String, prompts: BTreeSet<String>, body: Value) {
+        let Some((session, directory)) = self.place_of(&task_id) else { return };
+        let path = format!("/session/{session}/prompt_async");
+        let request = self.http(&directory, "POST", &path, Some(body.clone()));
+        self.calls.insert(request, Call::Send { id, task_id, prompts, body });
+    }
+
+    /// A prompt's answer did not come. Has the server the prompt?
+    pub(super) fn look_for_prompt(&mut self, call: u64) {
+        let Some(Call::Lost { id, task_id, prompts, why }) = self.calls.remove(&call) else { return };
+        let Some((session, directory)) = self.place_of(&task_id) else { return };
+        let is_here = self.tasks.get(&task_id).is_some_and(|task| !task.timeline().prompts().is_subset(&prompts));
+        if is_here {
+            return self.answer(id, Done {});
+        }
+        let request = self.http(&directory, "GET", &format!("/session/{session}/message"), None);
+        self.calls.insert(request, Call::Look { id, task_id, prompts, why });
+    }
+
+    fn looked(&mut self, id: Id, task_id: &str, prompts: &BTreeSet<String>, why: &str, body: Option<&str>) {
+        let messages = body.and_then(|body| serde_json::from_str::<Value>(body).ok()).unwrap_or_default();
+        let list = Timeline::from_rest(task_id, &messages, &*self.strategies.deltas);
+        let is_there = list.is_ok_and(|list| !list.prompts().is_subset(prompts));
+        if is_there { self.answer(id, Done {}) } else { self.not_accepted(id, task_id, why) }
+    }
+
+    fn not_accepted(&mut self, id: Id, task_id: &str, why: &str) {
+        if let Some(task) = self.tasks.get_mut(task_id) {
+            task.prompt_refused();
+        }
+        self.fail(id, RpcError::failed(format!("the prompt was not accepted: {why}")));
+    }
+
+    fn permission_answered(
+        &mut self,
+        id: Option<Id>,
+        task_id: &str,
+        permission_id: String,
+        write: Option<bool>,
+        status: Option<u16>,
+        body: Result<String, String>,
+    ) {
+        let is_stale = status == Some(404) && self.strategies.asking.drops_stale();
+        // What the server took needs no event to be gone, and what it does not know any more is gone as well.
+        let gone = self.tasks.get_mut(task_id).filter(|_| body.is_ok() || is_stale);
+        if let Some(gone) = gone.and_then(|task| task.replied(permission_id.clone())) {
+            self.tell(gone);
+        }
+        match (body, write) {
+            (Ok(_), Some(true)) => self.count("kilo.cli.tools.write.allow_count", Some(task_id)),
+            (Ok(_), Some(false)) => self.count("kilo.cli.tools.write.deny_count", Some(task_id)),
+            (Ok(_), None) => {}
+            (Err(why), _) => {
+                self.unconfirmed.remove(&permission_id);
+                if is_stale && let Some((_, directory)) = self.place_of(task_id) {
+                    self.on_gap(&directory, Gap::Quiet);
+                }
+                let why = format!("the answer was not accepted: {why}");
+                match id {
+                    Some(id) => self.fail(id, RpcError::failed(why)),
+                    None => self.tell(Update::Error { task_id: Some(task_id.to_owned()), message: why, retry: false }),
+                }
+                return;
+            }
+        }
+        if let Some(id) = id {
+            self.answer(id, Done {});
+        }
+    }
+}
+
+/// Enough of a body to see what is wrong.
+fn shortened(body: &str) -> String {
+    body.chars().take(200).collect()
+}

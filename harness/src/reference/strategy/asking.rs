@@ -1,0 +1,56 @@
+//! Permissions and questions: who is asked, how often, and what becomes of the answers.
+
+use crate::protocol::Permission;
+
+/// Decides what becomes of questions, and of the answers to them.
+pub trait Asking: Send {
+    /// What the person is asked after a refresh: the server `listed` some, the screen showed those `before` it.
+    fn after_refresh(&self, listed: Vec<Permission>, _before: &[Permission]) -> Vec<Permission> {
+        listed
+    }
+
+    /// The server has taken an answer, and its event about that was lost: is the answer sent again after a reconnect?
+    fn answers_again(&self) -> bool {
+        false
+    }
+
+    /// Does a session that the agent of a task has created ask in that task?
+    fn asks_for_children(&self) -> bool {
+        true
+    }
+
+    /// Is a question asked that was asked already?
+    fn asks_twice(&self) -> bool {
+        false
+    }
+
+    /// Does a question go when somebody else has answered it?
+    fn hears_others(&self) -> bool {
+        true
+    }
+
+    /// Does a question go when its answer is on its way, before the server has it?
+    fn goes_early(&self) -> bool {
+        false
+    }
+
+    /// Does a question go when the server says that there is none?
+    fn drops_stale(&self) -> bool {
+        true
+    }
+
+    /// The folder in which an answer is given: the task's `own`, or the one of `connect`.
+    fn directory<'a>(&self, own: &'a str, _main: &'a str) -> &'a str {
+        own
+    }
+
+    /// Is the person asked, though the agent has no tools?
+    fn asks_without_tools(&self) -> bool {
+        false
+    }
+
+    /// Is leave given without asking anybody?
+    fn gives_leave(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,78 @@
+//! The seams: decisions of the adapter that public clients get wrong. A mutant replaces one method of one of them.
+//!
+//! Every method has the reference's own answer for its body, so a mutant says only where it differs.
+//!
+//! * [`stream`] — when a stream is opened again, when it is dead, which events were seen already.
+//! * [`gap`] — decision 7.
+//! * [`turn`] — when a turn is over, whether a prompt was taken, what an abort is.
+//! * [`asking`] — permissions and questions.
+//! * [`showing`] — whose an event is, and what is shown, counted and logged of it.
+
+pub mod asking;
+pub mod gap;
+pub mod showing;
+pub mod stream;
+pub mod turn;
+
+pub use asking::Asking;
+pub use gap::{Gap, GapPolicy, OnGap};
+pub use showing::{Deltas, OnHeadless, OnUnknown, Routing, Telling, UnknownEvents};
+pub use stream::{Backoff, Liveness, Seen};
+pub use turn::{OnFailedSend, OnIdle, Turns};
+
+/// The adapter that keeps every promise: what each seam does by itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Careful;
+
+impl Backoff for Careful {}
+impl Liveness for Careful {}
+impl Seen for Careful {}
+impl GapPolicy for Careful {}
+impl Turns for Careful {}
+impl Asking for Careful {}
+impl Routing for Careful {}
+impl Deltas for Careful {}
+impl UnknownEvents for Careful {}
+impl Telling for Careful {}
+
+/// All the seams.
+pub struct Strategies {
+    /// Between streams.
+    pub backoff: Box<dyn Backoff>,
+    /// While a stream is open.
+    pub liveness: Box<dyn Liveness>,
+    /// For events that come twice.
+    pub seen: Box<dyn Seen>,
+    /// After a gap.
+    pub gap: Box<dyn GapPolicy>,
+    /// For prompts, their ends and aborts.
+    pub turns: Box<dyn Turns>,
+    /// For permissions and questions.
+    pub asking: Box<dyn Asking>,
+    /// For each event.
+    pub routing: Box<dyn Routing>,
+    /// For pieces of text.
+    pub deltas: Box<dyn Deltas>,
+    /// For events that nobody knows.
+    pub unknown: Box<dyn UnknownEvents>,
+    /// For updates, signals and log lines.
+    pub telling: Box<dyn Telling>,
+}
+
+impl Default for Strategies {
+    /// Those of the reference adapter.
+    fn default() -> Self {
+        Self {
+            backoff: Box::new(Careful),
+            liveness: Box::new(Careful),
+            seen: Box::new(Careful),
+            gap: Box::new(Careful),
+            turns: Box::new(Careful),
+            asking: Box::new(Careful),
+            routing: Box::new(Careful),
+            deltas: Box::new(Careful),
+            unknown: Box::new(Careful),
+            telling: Box::new(Careful),
+        }
+    }
+}

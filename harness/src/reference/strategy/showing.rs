@@ -1,0 +1,152 @@
+//! Whose an event is, and what is shown, counted and logged of it.
+
+use crate::protocol::LogLine;
+use serde_json::Value;
+
+/// Decides whose an event is.
+pub trait Routing: Send {
+    /// The sessions that get an event. `ours` are those of the tasks, in the order of the tasks' names; what is
+    /// given to another one is not shown.
+    fn sessions_of(&self, event: &Value, _ours: &[&str]) -> Vec<String> {
+        session_of(event).map(str::to_owned).into_iter().collect()
+    }
+
+    /// Is an event that must name a session and does not a mistake of the stream?
+    fn needs_session(&self) -> bool {
+        true
+    }
+
+    /// Is an event that speaks of another session's message a mistake of the stream?
+    fn knows_owners(&self) -> bool {
+        true
+    }
+}
+
+/// The session that an event names: at the top, or where it is nested; one without is nobody's.
+#[must_use]
+pub fn session_of(event: &Value) -> Option<&str> {
+    let about_session = event["type"].as_str().is_some_and(|kind| kind.starts_with("session."));
+    let properties = &event["properties"];
+    [&properties["sessionID"], &properties["info"]["sessionID"], &properties["part"]["sessionID"]]
+        .into_iter()
+        .chain(about_session.then(|| &properties["info"]["id"]))
+        .find_map(Value::as_str)
+}
+
+/// What to do with a delta of a text whose beginning was never seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnHeadless {
+    /// Show nothing of it until the whole text comes.
+    Wait,
+    /// Show what there is.
+    Show,
+}
+
+/// Decides what becomes of pieces of text and of tool calls.
+pub trait Deltas: Send {
+    /// A delta came, and the text before it is not known.
+    fn on_headless(&self) -> OnHeadless {
+        OnHeadless::Wait
+    }
+
+    /// Is a delta that stands beside the whole text added to it?
+    fn adds_delta_beside(&self) -> bool {
+        false
+    }
+
+    /// Is the whole text added to what its deltas have given?
+    fn appends_whole(&self) -> bool {
+        false
+    }
+
+    /// May a tool call go back?
+    fn goes_back(&self) -> bool {
+        false
+    }
+
+    /// Does what the server has removed vanish?
+    fn removes(&self) -> bool {
+        true
+    }
+
+    /// Are thoughts kept apart from words?
+    fn keeps_thoughts_apart(&self) -> bool {
+        true
+    }
+}
+
+/// What to do about an event of a type that the adapter has never heard of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnUnknown {
+    /// Count it, log it and go on.
+    Count,
+    /// Say nothing of it.
+    Ignore,
+    /// End the program, as an error does that nobody catches.
+    Die,
+    /// Show it to the person.
+    Show,
+}
+
+/// Decides what becomes of unknown events.
+pub trait UnknownEvents: Send {
+    /// An event of this type came.
+    fn on_unknown(&self, _kind: &str) -> OnUnknown {
+        OnUnknown::Count
+    }
+
+    /// Is it an error for a task that is in the middle of tools or permissions?
+    fn fails_closed(&self) -> bool {
+        true
+    }
+
+    /// Is it an error for a task that only speaks?
+    fn fails_always(&self) -> bool {
+        false
+    }
+}
+
+/// Decides about updates, signals and log lines.
+pub trait Telling: Send {
+    /// Pieces of text and output are published at most this often, unscaled.
+    fn publish_every_ms(&self) -> u64 {
+        20
+    }
+
+    /// What is logged of a payload that can't be used. It may hold secrets, so: how long it is.
+    fn payload(&self, data: &str) -> String {
+        format!("{} bytes", data.len())
+    }
+
+    /// The line as it is logged.
+    fn line(&self, line: LogLine) -> LogLine {
+        line
+    }
+
+    /// What a signal says in the end; `None` when it is not sent.
+    fn signal(&self, _name: &str, value: u64) -> Option<u64> {
+        Some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Careful;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_session_is_found_at_every_place_and_only_there() {
+        for event in [
+            json!({ "type": "session.idle", "properties": { "sessionID": "ses_1" } }),
+            json!({ "type": "message.updated", "properties": { "info": { "id": "msg_1", "sessionID": "ses_1" } } }),
+            json!({ "type": "message.part.updated", "properties": { "part": { "sessionID": "ses_1" } } }),
+            json!({ "type": "session.updated", "properties": { "info": { "id": "ses_1" } } }),
+        ] {
+            assert_eq!(Careful.sessions_of(&event, &["ses_2"]), ["ses_1"], "{event}");
+        }
+        let message = json!({ "type": "message.updated", "properties": { "info": { "id": "msg_1" } } });
+        let nobody: [&str; 0] = [];
+        assert_eq!(Careful.sessions_of(&message, &["ses_1"]), nobody, "the id of a message is no session");
+    }
+}

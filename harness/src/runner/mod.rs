@@ -1,0 +1,318 @@
+//! One case with one adapter and one server: from start to the saved history. Nothing is judged here.
+//!
+//! The stand-in, the adapter and the person share one time line, the stand-in's journal. In the end the harness
+//! reads the server's state by itself, over a lane that no fault touches; that is what the screen is held against.
+//!
+//! * `person` — what the person does, step by step.
+
+mod person;
+
+use crate::clock::{Limits, within};
+use crate::handshake::hello;
+use crate::history;
+use crate::link::{AskError, before_gone};
+use crate::observer::Observer;
+use crate::protocol::request::{Connect, Settings, TaskStart, TaskStarted};
+use crate::protocol::{Capability, Request};
+use crate::secret::random_password;
+use crate::subject::{Running, Subject};
+use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, Trouble, TroubleKind};
+use fixtures::scenario::{MAIN_SESSION, Scenario, UserStep};
+use fixtures::{ServerKind, catalog};
+use mock_server::{Options, StandIn};
+use parity_specs::NamedCase;
+use parity_specs::case::ADAPTER_LANE;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The task of the main session.
+pub const TASK: &str = "task-1";
+
+/// The task of a session.
+fn task_of(session: &str) -> String {
+    if session == MAIN_SESSION { TASK.to_owned() } else { format!("task-{session}") }
+}
+
+/// Why there is no history.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotRun {
+    /// The adapter says that it can't do what the case is about.
+    #[error("the adapter does not declare {0}")]
+    Unsupported(String),
+    /// The harness failed at its own work.
+    #[error("{0}")]
+    Harness(String),
+}
+
+impl From<String> for NotRun {
+    fn from(why: String) -> Self {
+        Self::Harness(why)
+    }
+}
+
+/// Runs a case. An error is the harness's own; whatever the adapter does is told by the history.
+pub async fn run(
+    named: &NamedCase,
+    server: ServerKind,
+    subject: &Subject,
+    limits: &Limits,
+) -> Result<Recording, NotRun> {
+    let options = Options::scenario(server, scenario_of(named)?);
+    run_on(named, options, subject, limits).await
+}
+
+/// Runs a case with a stand-in that is given: one that plays a recording, say. The case adds its faults.
+pub async fn run_on(
+    named: &NamedCase,
+    mut options: Options,
+    subject: &Subject,
+    limits: &Limits,
+) -> Result<Recording, NotRun> {
+    let scenario = scenario_of(named)?;
+    let password = random_password().map_err(|error| format!("failed to find a password: {error}"))?;
+    options.password = Some(password.clone());
+    options.lanes = vec![ADAPTER_LANE.to_owned()];
+    options.faults = named.case.fault_plan().map_err(|error| error.to_string())?;
+    let stand_in = StandIn::start(options).await.map_err(|error| error.to_string())?;
+    let observer = Observer::start(&stand_in.url(), stand_in.username(), &password).await?;
+    let running = subject.start(stand_in.journal().clone())?;
+    let mut run = Run {
+        stand_in,
+        observer,
+        running,
+        limits: *limits,
+        password,
+        folders: named.case.folders.clone(),
+        tasks: BTreeMap::new(),
+        answered: BTreeSet::new(),
+        awaited_from: 0,
+        errors_from: 0,
+    };
+    let hello = hello(&mut run.running.link, limits, named.case.time_scale).await;
+    let played = match hello {
+        Ok(can) => {
+            if let Some(missing) = needs(named, &scenario).find(|needed| !can.contains(needed)) {
+                run.leave().await;
+                return Err(NotRun::Unsupported(missing.word()));
+            }
+            run.play(&scenario.user.steps, named.case.tools).await
+        }
+        Err(why) => Err(broken(why)),
+    };
+    match played {
+        Ok(()) => run.settle().await,
+        Err((kind, what)) => {
+            run.trouble(kind, what);
+            // An adapter that broke the protocol has nothing to settle.
+            if kind != TroubleKind::Adapter {
+                run.settle().await;
+            }
+        }
+    }
+    run.read_server().await;
+    Ok(run.finish(named).await)
+}
+
+/// The case's scenario, with the case's own user where it has one.
+fn scenario_of(named: &NamedCase) -> Result<Scenario, String> {
+    let mut scenario = catalog::scenario(&named.case.scenario).map_err(|error| error.to_string())?;
+    if let Some(user) = &named.case.user {
+        scenario.user = user.clone();
+    }
+    Ok(scenario)
+}
+
+/// What an adapter has to be able to do in a case.
+fn needs<'a>(named: &'a NamedCase, scenario: &'a Scenario) -> impl Iterator<Item = Capability> + 'a {
+    let case = &named.case;
+    let said = case.needs.iter().filter_map(|word| Capability::of_word(word));
+    let steps = scenario.user.steps.iter().filter_map(person::needs);
+    let settings = [
+        (case.time_scale != 1.0, Capability::ScaledTime),
+        (!case.tools, Capability::ToolsOff),
+        (!case.folders.is_empty(), Capability::Directories),
+    ];
+    let settings = settings.into_iter().filter_map(|(is_set, needed)| is_set.then_some(needed));
+    said.chain(steps).chain(settings)
+}
+
+struct Run {
+    stand_in: StandIn,
+    observer: Observer,
+    running: Running,
+    limits: Limits,
+    password: String,
+    /// Session → its folder below the workspace, where it has one of its own.
+    folders: BTreeMap<String, String>,
+    /// The tasks that were started, each with its session's id.
+    tasks: BTreeMap<String, String>,
+    /// The questions that the person has answered.
+    answered: BTreeSet<String>,
+    /// Every event of the server before this place has been awaited or is older than one that was.
+    awaited_from: usize,
+    /// So many errors with Retry beside them are dealt with.
+    errors_from: usize,
+}
+
+type Troubled = (TroubleKind, String);
+
+fn broken(what: impl Into<String>) -> Troubled {
+    (TroubleKind::Adapter, what.into())
+}
+
+impl Run {
+    async fn play(&mut self, steps: &[UserStep], tools: bool) -> Result<(), Troubled> {
+        if !self.introduce(tools).await? {
+            return Ok(());
+        }
+        for (index, step) in steps.iter().enumerate() {
+            let named = |(kind, why): Troubled| (kind, format!("step {} ({step}): {why}", index + 1));
+            self.step(step, index + 1).await.map_err(named)?;
+        }
+        Ok(())
+    }
+
+    async fn ask(&mut self, request: Request) -> Result<Value, Troubled> {
+        self.running.link.ask(&request, self.limits.answer).await.map_err(|error| broken(error.to_string()))
+    }
+
+    /// Asks for something that the server may refuse. That the adapter then says so is no fault of it: the person
+    /// has learnt it.
+    async fn ask_or_be_refused(&mut self, request: Request) -> Result<(), Troubled> {
+        match self.running.link.ask(&request, self.limits.answer).await {
+            Ok(_) | Err(AskError::Refused { .. }) => Ok(()),
+            Err(error) => Err(broken(error.to_string())),
+        }
+    }
+
+    /// Waits for a fact, up to the limit of a step; whether it came is for the caller to see. An adapter that is
+    /// gone brings nothing any more.
+    async fn wait(&self, fact: impl Future<Output = ()>) -> Result<(), Troubled> {
+        let gone = self.running.link.gone();
+        let waited = within(self.limits.step, before_gone(fact, gone)).await.unwrap_or(Ok(()));
+        waited.map_err(|why| broken(format!("{why} in the middle of the case")))
+    }
+
+    /// Connects the adapter and opens its task; false when the adapter says that it can't be connected. What that
+    /// is worth is for the checks.
+    async fn introduce(&mut self, tools: bool) -> Result<bool, Troubled> {
+        let connect = Connect {
+            url: self.stand_in.lane_url(ADAPTER_LANE).unwrap_or_default(),
+            username: self.stand_in.username().to_owned(),
+            password: self.password.clone(),
+            directory: self.stand_in.workspace().to_owned(),
+        };
+        if !tools {
+            self.ask(Request::Settings(Settings { tools })).await?;
+        }
+        match self.running.link.ask(&Request::Connect(connect), self.limits.answer).await {
+            Ok(_) => self.task(MAIN_SESSION).await.map(|_| true),
+            Err(AskError::Refused { .. }) => Ok(false),
+            Err(error) => Err(broken(error.to_string())),
+        }
+    }
+
+    /// The task of a session; it is started when a step first names it.
+    async fn task(&mut self, session: &str) -> Result<String, Troubled> {
+        let task_id = task_of(session);
+        if !self.tasks.contains_key(&task_id) {
+            let below = self.folders.get(session);
+            let directory = below.map(|below| format!("{}/{below}", self.stand_in.workspace()));
+            let start = Request::TaskStart(TaskStart { task_id: task_id.clone(), directory });
+            let started = serde_json::from_value::<TaskStarted>(self.ask(start).await?)
+                .map_err(|error| broken(format!("task/start: {error}")))?;
+            self.tasks.insert(task_id.clone(), started.session_id);
+        }
+        Ok(task_id)
+    }
+
+    /// Waits until nothing happens any more: the adapter is connected (or will not be), has dealt with all that it
+    /// has read, and the time line has been quiet for a while.
+    async fn settle(&mut self) {
+        let limits = self.limits;
+        let gone = self.running.link.gone();
+        let settled = async {
+            loop {
+                let journal = self.stand_in.journal().clone();
+                journal
+                    .wait_until(|lines| history::knows_connection(lines, ADAPTER_LANE) && !history::owes(lines))
+                    .await;
+                if self.running.link.ask(&Request::Fence, limits.answer).await.is_err() {
+                    return;
+                }
+                let length = journal.lines().len();
+                if within(limits.quiet, journal.wait_until(|lines| lines.len() > length)).await.is_none() {
+                    return;
+                }
+            }
+        };
+        // Settled or gone or neither: what there is will be judged.
+        let _settled = within(limits.settle, before_gone(settled, gone)).await;
+    }
+
+    /// The server's state at the end, as anyone can read it.
+    async fn read_server(&mut self) {
+        let workspace = self.stand_in.workspace().to_owned();
+        let below = self.folders.values().map(|below| format!("{workspace}/{below}"));
+        let folders: Vec<String> = std::iter::once(workspace.clone()).chain(below).collect();
+        let mut sessions: BTreeSet<String> = self.tasks.values().cloned().collect();
+        for folder in &folders {
+            for path in ["/permission", "/question", "/session/status", "/session"] {
+                match self.observer.read(path, folder).await {
+                    Ok(list) if path == "/session" => {
+                        let ids = list.as_array().into_iter().flatten().filter_map(|session| session["id"].as_str());
+                        sessions.extend(ids.map(str::to_owned));
+                    }
+                    Ok(_) => {}
+                    Err(what) => self.trouble(TroubleKind::Harness, what),
+                }
+            }
+        }
+        for session in sessions {
+            for what in ["message", "todo"] {
+                let path = format!("/session/{session}/{what}");
+                if let Err(what) = self.observer.read(&path, &workspace).await {
+                    self.trouble(TroubleKind::Harness, what);
+                }
+            }
+        }
+    }
+
+    /// Ends the adapter, which is not needed.
+    async fn leave(mut self) {
+        let was_told = self.running.link.ask(&Request::Shutdown, self.limits.end).await.is_ok();
+        // However it ends, it is judged by no case.
+        let _ended = self.running.end(was_told, self.limits.end).await;
+    }
+
+    fn trouble(&self, kind: TroubleKind, what: String) {
+        self.stand_in.journal().push(|at_us| Line::Trouble(Trouble { at_us, kind, what }));
+    }
+
+    async fn finish(mut self, named: &NamedCase) -> Recording {
+        let told = self.running.link.ask(&Request::Shutdown, self.limits.end).await;
+        let was_told = told.is_ok();
+        if let Err(error) = told {
+            self.trouble(TroubleKind::Adapter, error.to_string());
+        }
+        for (number, fault) in self.stand_in.unfired_faults() {
+            self.trouble(TroubleKind::FaultNeverFired, format!("fault {number} never fired: it {fault}"));
+        }
+        let journal = self.stand_in.journal().clone();
+        if let Err(what) = self.running.end(was_told, self.limits.end).await {
+            journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
+        }
+        let header = Header {
+            kind: FileKind::History,
+            scenario: named.case.scenario.clone(),
+            provenance: Provenance {
+                scenario_id: catalog::scenario_id(&named.case.scenario),
+                case: Some(named.name.clone()),
+                faults: named.case.fault_plan().map(|plan| plan.faults).unwrap_or_default(),
+                ..Provenance::default()
+            },
+            ..self.stand_in.header().clone()
+        };
+        Recording { header, lines: journal.lines(), torn: false }
+    }
+}

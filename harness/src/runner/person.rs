@@ -1,0 +1,190 @@
+//! What the person does, step by step: prompts, answers to what the screen shows, waits for what the server does.
+
+use super::{Run, Troubled, task_of};
+use crate::history;
+use crate::protocol::request::{PermissionReply, QuestionRef, QuestionReply, Reply, TaskRef, TaskSend};
+use crate::protocol::{Capability, Request, Update};
+use fixtures::recording::{Line, TroubleKind, UserLine};
+use fixtures::scenario::{PermissionAnswer, PromptRoute, UserAct, UserStep, WaitFor};
+use serde_json::Value;
+
+/// What an adapter has to be able to do for a step.
+pub(super) fn needs(step: &UserStep) -> Option<Capability> {
+    match &step.act {
+        UserAct::AnswerPermission { .. } => Some(Capability::Permissions),
+        UserAct::AnswerQuestion(_) | UserAct::RejectQuestion => Some(Capability::Questions),
+        UserAct::Abort => Some(Capability::Abort),
+        UserAct::Retry => Some(Capability::Retry),
+        _ => None,
+    }
+}
+
+impl Run {
+    pub(super) async fn step(&mut self, step: &UserStep, number: usize) -> Result<(), Troubled> {
+        // The person answers when there is something to answer, and not before.
+        let asked = match &step.act {
+            UserAct::AnswerPermission { .. } => Some(self.next_asked(step.session.as_deref(), false).await?),
+            UserAct::AnswerQuestion(_) | UserAct::RejectQuestion => {
+                Some(self.next_asked(step.session.as_deref(), true).await?)
+            }
+            UserAct::Retry => Some(self.next_error(step.session()).await?),
+            _ => None,
+        };
+        let does = step.to_string();
+        self.stand_in.journal().push(|at_us| Line::User(UserLine { at_us, step: number, does }));
+        let (task_id, id) = asked.unwrap_or_default();
+        match &step.act {
+            UserAct::Prompt { text, route: PromptRoute::Blocking | PromptRoute::Async } => {
+                let task_id = self.task(step.session()).await?;
+                self.ask_or_be_refused(Request::TaskSend(TaskSend { task_id, text: text.clone() })).await
+            }
+            UserAct::AnswerPermission { answer, message } => {
+                self.answered.insert(id.clone());
+                let reply = match answer {
+                    PermissionAnswer::Once => Reply::Once,
+                    PermissionAnswer::Always => Reply::Always,
+                    PermissionAnswer::Reject => Reply::Reject,
+                };
+                let reply = PermissionReply { task_id, permission_id: id, reply, message: message.clone() };
+                self.ask_or_be_refused(Request::PermissionReply(reply)).await
+            }
+            UserAct::AnswerQuestion(answers) => {
+                self.answered.insert(id.clone());
+                let reply = QuestionReply { task_id, question_id: id, answers: answers.clone() };
+                self.ask_or_be_refused(Request::QuestionReply(reply)).await
+            }
+            UserAct::RejectQuestion => {
+                self.answered.insert(id.clone());
+                self.ask_or_be_refused(Request::QuestionReject(QuestionRef { task_id, question_id: id })).await
+            }
+            UserAct::Abort => {
+                let task_id = self.task(step.session()).await?;
+                self.ask_or_be_refused(Request::TaskAbort(TaskRef { task_id })).await
+            }
+            UserAct::Retry => self.ask(Request::TaskRetry(TaskRef { task_id })).await.map(drop),
+            UserAct::OpenGate(name) => {
+                self.stand_in.open_gate(name);
+                Ok(())
+            }
+            UserAct::Restart(ending) => {
+                self.stand_in.restart(*ending);
+                Ok(())
+            }
+            UserAct::WaitFor(WaitFor::Idle) => {
+                let task_id = self.task(step.session()).await?;
+                self.wait_for_idle(&task_id).await
+            }
+            UserAct::WaitFor(WaitFor::Event { event, containing, .. }) => {
+                let session = match &step.session {
+                    Some(name) => {
+                        let task_id = self.task(name).await?;
+                        self.tasks.get(&task_id).cloned()
+                    }
+                    None => None,
+                };
+                self.wait_for_event(event, containing.as_deref(), session.as_deref()).await
+            }
+            UserAct::Request(_) | UserAct::Reconnect | UserAct::Stall | UserAct::ReadOn => Err((
+                TroubleKind::Harness,
+                "an adapter can't be asked for that: no request of the protocol says it".to_owned(),
+            )),
+        }
+    }
+
+    /// The person answers what the screen shows, and nothing else. Gives the task and the name of what it asks.
+    async fn next_asked(&mut self, session: Option<&str>, question: bool) -> Result<(String, String), Troubled> {
+        let answered = self.answered.clone();
+        let wanted = session.map(task_of);
+        let mut found = None;
+        let shown = self.stand_in.journal().wait_until(|lines| {
+            let screen = history::screen(lines);
+            let tasks = screen.tasks.iter();
+            let mut tasks = tasks.filter(|(task, _)| wanted.as_ref().is_none_or(|wanted| wanted == *task));
+            found = tasks.find_map(|(task, view)| {
+                let permissions = view.permissions.iter().map(|live| &live.permission_id);
+                let questions = view.questions.iter().map(|live| &live.question_id);
+                let mut live = permissions.filter(|_| !question).chain(questions.filter(|_| question));
+                live.find(|id| !answered.contains(*id)).map(|id| (task.clone(), id.clone()))
+            });
+            found.is_some()
+        });
+        self.wait(shown).await?;
+        let what = if question { "no question" } else { "no question for permission" };
+        found.ok_or_else(|| self.not_done(&format!("the screen shows {what}")))
+    }
+
+    /// The next error with Retry beside it. Gives the task.
+    async fn next_error(&mut self, session: &str) -> Result<(String, String), Troubled> {
+        let task = self.task(session).await?;
+        let from = self.errors_from;
+        let mut found = None;
+        let shown = self.stand_in.journal().wait_until(|lines| {
+            let is_wanted = |line: &Line| match history::update_of(line) {
+                Some(Update::Error { task_id, retry: true, .. }) => task_id.is_none_or(|of| of == task),
+                _ => false,
+            };
+            found = lines.iter().skip(from).position(is_wanted);
+            found.is_some()
+        });
+        self.wait(shown).await?;
+        let at = found.ok_or_else(|| self.not_done("the screen shows no error with Retry beside it"))?;
+        self.errors_from = from + at + 1;
+        Ok((task, String::new()))
+    }
+
+    /// The server decides whether it is idle; whether the screen has noticed is for the checks.
+    async fn wait_for_idle(&mut self, task_id: &str) -> Result<(), Troubled> {
+        let session = self.tasks.get(task_id).cloned();
+        let idle = self.stand_in.journal().wait_until(|lines| {
+            let events = history::server_events(lines);
+            let ours = |event: &Value| event["properties"]["sessionID"].as_str() == session.as_deref();
+            let last_idle = events.iter().rposition(|event| event["type"] == "session.idle" && ours(event));
+            let prompt = |event: &Value| {
+                event["type"] == "message.updated"
+                    && ours(event)
+                    && event["properties"]["info"]["role"] == "user"
+                    && event["properties"]["info"].get("summary").is_none()
+            };
+            last_idle > events.iter().rposition(prompt)
+        });
+        let mut is_idle = false;
+        self.wait(async {
+            idle.await;
+            is_idle = true;
+        })
+        .await?;
+        if is_idle { Ok(()) } else { Err(self.not_done("the server is not idle")) }
+    }
+
+    async fn wait_for_event(
+        &mut self,
+        wanted: &str,
+        containing: Option<&str>,
+        session: Option<&str>,
+    ) -> Result<(), Troubled> {
+        let from = self.awaited_from;
+        let mut found = None;
+        let came = self.stand_in.journal().wait_until(|lines| {
+            let events = history::server_events(lines);
+            let is_wanted = |event: &Value| {
+                event["type"] == wanted
+                    && session.is_none_or(|session| event["properties"]["sessionID"] == session)
+                    && containing.is_none_or(|words| event.to_string().contains(words))
+            };
+            found = events.iter().skip(from).position(is_wanted);
+            found.is_some()
+        });
+        self.wait(came).await?;
+        match found {
+            Some(at) => {
+                self.awaited_from = from + at + 1;
+                Ok(())
+            }
+            None => Err(self.not_done(&format!("the server sent no {wanted}"))),
+        }
+    }
+
+    fn not_done(&self, what: &str) -> Troubled {
+        (TroubleKind::StepNotDone, format!("{what}, {} s long", self.limits.step.as_secs_f32()))
+    }
+}
