@@ -278,7 +278,7 @@ mod tests {
         Matrix::read(&[
             file("requirements/a.toml", requirement.to_owned()),
             file("cases/x/broken.toml", format!("{CASE}{FAULT}")),
-            file("cases/x/whole.toml", CASE.to_owned()),
+            file("cases/x/whole.toml", format!("{CASE}plain = true\n")),
             file("debt.toml", debt.to_owned()),
         ])
         .unwrap()

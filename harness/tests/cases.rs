@@ -23,32 +23,18 @@ use parity_specs::{Matrix, NamedCase};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What the person sees, one update a line. Deltas of one part are joined: how text is cut is free.
+/// What the person sees: how it went, and what stands on the screen in the end. How text is cut, and whether a thing
+/// came by itself or with everything else, is free: it differs from run to run.
 fn observations(history: &Recording) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let mut open: Option<(String, String)> = None;
-    let flush = |open: &mut Option<(String, String)>, lines: &mut Vec<String>| {
-        if let Some((_, text)) = open.take() {
-            lines.push(format!("text {text:?}"));
-        }
-    };
-    for update in history::updates(&history.lines) {
-        match &update {
-            Update::AssistantDelta { part_id, delta, .. } => match &mut open {
-                Some((part, text)) if part == part_id => text.push_str(delta),
-                _ => {
-                    flush(&mut open, &mut lines);
-                    open = Some((part_id.clone(), delta.clone()));
-                }
-            },
-            other => {
-                flush(&mut open, &mut lines);
-                lines.push(seen(other));
-            }
-        }
+    let updates = history::updates(&history.lines);
+    let went = updates.iter().filter(|update| {
+        matches!(update, Update::Connection { .. } | Update::Terminal { .. } | Update::Error { .. })
+    });
+    let mut lines: Vec<String> = went.map(seen).collect();
+    for (task_id, view) in history::screen(&history.lines).tasks {
+        lines.push(format!("{task_id}: {}", seen(&Update::Timeline { task_id: task_id.clone(), view })));
     }
-    flush(&mut open, &mut lines);
-    lines.join("\n")
+    lines.join("\n").replace("shown anew: ", "")
 }
 
 async fn history_of(named: &NamedCase, server: ServerKind) -> Recording {

@@ -108,7 +108,7 @@ impl Core {
         // Wrong credentials stay wrong: say so, and leave the server alone.
         self.set_phase(folder, Phase::Off);
         let message = format!(
-            "the server refused the event stream (status {status}): check username and password, then connect again"
+            "the server refused the credentials (status {status}): check username and password, then connect again"
         );
         self.show_connection(ConnectionState::Disconnected);
         self.log(LogLevel::Error, message.clone(), None);
@@ -118,6 +118,8 @@ impl Core {
     }
 
     pub(super) fn stream_ended(&mut self, folder: &str, reason: &str, retry_after_ms: Option<u64>) {
+        // What was read before is shown before.
+        self.publish_all();
         let now = self.now_ms;
         let proven_after = self.scaled(self.strategies.backoff.proven_after_ms());
         let Some(channel) = self.channels.get_mut(folder) else { return };

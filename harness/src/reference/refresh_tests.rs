@@ -1,6 +1,6 @@
 //! Decision 7 against scripted inputs: gaps in the stream, in every phase of a turn.
 
-use super::io::Input;
+use super::io::{Input, Timer};
 use super::script::{Script, end_of_turn, half_a_turn, reconnect, server, terminals, timelines};
 use super::strategy::Strategies;
 use crate::mutants;
@@ -22,6 +22,7 @@ fn a_refresh_shows_what_rest_tells_and_doubles_nothing() {
     let mut done = server::tool("ses_a", "prt_3", &json!({ "status": "completed", "output": "ok" }));
     let parts = [server::text_part("prt_2", "Hello, world", true), done["part"].take()];
     script.refreshed(&server::messages(&parts, false), &json!({ "ses_a": { "type": "busy" } }), &json!([]));
+    script.fire(Timer::Publish("a".to_owned()));
     let updates = script.updates();
     assert_eq!(timelines(&updates), 2, "one for each task: {updates:?}");
     assert_eq!(updates.len(), 4, "two timelines, and prt_4 with its delta: {updates:?}");
@@ -113,10 +114,16 @@ fn a_failed_refresh_is_one_error_and_no_timeline() {
         reconnect(&mut script);
         script.updates();
         script.reply_raw("GET /session/ses_a/message?directory=%2Fwork%20space", status, body);
-        script.reply_raw("GET /permission?directory=%2Fwork%20space", 500, "");
+        script.reply("GET /session/ses_b/message?directory=%2Fwork%20space", 200, &json!([]));
+        script.reply("GET /session/status?directory=%2Fwork%20space", 200, &json!({}));
+        script.reply("GET /permission?directory=%2Fwork%20space", 200, &json!([]));
+        script.reply_rest();
         script.event("message.part.delta", server::delta("ses_a", "prt_2", "lost"));
         let updates = script.updates();
-        assert!(matches!(&updates[..], [Update::Error { retry: true, .. }]), "{updates:?}");
+        assert!(
+            matches!(&updates[..], [Update::Error { retry: true, .. }, Update::Timeline { .. }]),
+            "one error, and the other task is shown: {updates:?}"
+        );
         reconnect(&mut script);
         script.refreshed(&json!([]), &json!({ "ses_a": { "type": "busy" } }), &json!([]));
         assert_eq!(timelines(&script.updates()), 2, "the next connection heals it");

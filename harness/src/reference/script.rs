@@ -16,6 +16,7 @@ pub(super) struct Script {
     core: Core,
     stream: u64,
     next_id: u64,
+    events: u64,
     now_ms: u64,
     screen: Screen,
     /// Updates since the last look.
@@ -53,6 +54,7 @@ impl Script {
             core: Core::new(strategies),
             stream: 0,
             next_id: 0,
+            events: 0,
             now_ms: 0,
             screen: Screen::default(),
             fresh: Vec::new(),
@@ -160,12 +162,18 @@ impl Script {
         self.fire(Timer::Reconnect(self.stream));
     }
 
+    pub(super) fn later(&mut self, ms: u64) {
+        self.now_ms += ms;
+    }
+
     pub(super) fn fire(&mut self, timer: Timer) {
         self.step(Input::TimerFired { timer });
     }
 
     pub(super) fn event(&mut self, kind: &str, properties: Value) {
-        self.raw(&json!({ "id": "evt_1", "type": kind, "properties": properties }).to_string());
+        self.events += 1;
+        let id = format!("evt_{}", self.events);
+        self.raw(&json!({ "id": id, "type": kind, "properties": properties }).to_string());
     }
 
     pub(super) fn raw(&mut self, data: &str) {
@@ -235,6 +243,10 @@ pub(super) fn half_a_turn(script: &mut Script) {
 }
 
 pub(super) fn end_of_turn(script: &mut Script) {
+    let mut message = server::message("ses_a", "msg_2", "assistant");
+    message["info"]["time"]["completed"] = json!(2);
+    message["info"]["finish"] = json!("stop");
+    script.event("message.updated", message);
     for state in ["busy", "idle"] {
         script.event("session.status", server::status("ses_a", state));
     }

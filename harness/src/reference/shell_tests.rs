@@ -111,7 +111,7 @@ const STREAM: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconn
 async fn a_cut_stream_is_opened_again_and_what_is_shown_is_fetched() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut harness = Harness::start();
-    harness.ask(&Request::Initialize(Initialize { protocol: 1, time_scale: 0.01 })).await.unwrap();
+    harness.ask(&Request::Initialize(Initialize { protocol: 1, time_scale: 0.1 })).await.unwrap();
     let (mut stream, connected) = tokio::join!(
         async {
             let (mut stream, _) = listener.accept().await.unwrap();
@@ -128,7 +128,7 @@ async fn a_cut_stream_is_opened_again_and_what_is_shown_is_fetched() {
         let mut asked = Vec::new();
         // Closing each connection makes each request a connection of its own, so that accepting is all there is.
         let mut streams = Vec::new();
-        while asked.len() < 5 {
+        while asked.len() < 8 {
             let (mut socket, _) = listener.accept().await.unwrap();
             let path = head(&mut socket).await.split("?").next().unwrap_or_default().to_owned();
             let body = match path.as_str() {
@@ -175,7 +175,10 @@ async fn a_cut_stream_is_opened_again_and_what_is_shown_is_fetched() {
         [
             "GET /event",
             "GET /permission",
+            "GET /question",
+            "GET /session",
             "GET /session/ses_1/message",
+            "GET /session/ses_1/todo",
             "GET /session/status",
             "POST /session"
         ]
