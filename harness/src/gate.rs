@@ -243,7 +243,7 @@ fn result(
     let broken = is(RequirementState::Missing) + is(RequirementState::OwedButProven);
     match worst {
         Verdict::Fail | Verdict::Unsupported => GateResult::Fail,
-        Verdict::NotApplicable | Verdict::Untestable | Verdict::HarnessError => GateResult::CouldNotCheck,
+        Verdict::NotApplicable | Verdict::Unknown | Verdict::Untestable | Verdict::HarnessError => GateResult::CouldNotCheck,
         Verdict::Pass if harness_failed => GateResult::CouldNotCheck,
         Verdict::Pass if broken > 0 || !toothless.is_empty() || is(RequirementState::Failing) > 0 => {
             GateResult::Fail

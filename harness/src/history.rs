@@ -1,5 +1,6 @@
 //! Questions to a history: what was shown, what the server sent and what it said when it was asked.
 
+use crate::course::{Sent, unwrapped};
 use crate::protocol::{Capability, Notification, Screen, Update};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{AdapterLine, Line, Speaker, Trouble, TroubleKind};
@@ -73,11 +74,10 @@ pub fn tasks(lines: &[Line]) -> Vec<(String, String)> {
 }
 
 /// The events that a lane was sent on a stream, over all its connections, as the stand-in wrote them.
-#[must_use]
-pub fn events(lines: &[Line], lane: &str, stream: StreamName) -> Vec<Value> {
+fn events_at(lines: &[Line], lane: &str, stream: StreamName) -> Vec<Sent> {
     let mut parsers: BTreeMap<u64, sse::Parser> = BTreeMap::new();
     let mut events = Vec::new();
-    for line in lines {
+    for (at, line) in lines.iter().enumerate() {
         match line {
             Line::Request(request)
                 if request.lane.as_deref() == Some(lane) && request.path == stream.path() =>
@@ -87,19 +87,26 @@ pub fn events(lines: &[Line], lane: &str, stream: StreamName) -> Vec<Value> {
             Line::Chunk(chunk) => {
                 if let Some(parser) = parsers.get_mut(&chunk.exchange) {
                     let frames = parser.feed(&chunk.bytes());
-                    let read = |data: &str| serde_json::from_str::<Value>(data).ok();
-                    let events_of = frames.iter().filter_map(|frame| read(&frame.data));
-                    // The stream of all folders wraps each event.
-                    events.extend(events_of.map(|mut event| match event.get_mut("payload") {
-                        Some(inner) => inner.take(),
-                        None => event,
-                    }));
+                    let read = frames.iter().filter_map(|frame| serde_json::from_str::<Value>(&frame.data).ok());
+                    events.extend(read.map(|event| Sent { line: at, at_us: chunk.at_us, event: unwrapped(event) }));
                 }
             }
             _ => {}
         }
     }
     events
+}
+
+/// The events that a lane was sent on a stream.
+#[must_use]
+pub fn events(lines: &[Line], lane: &str, stream: StreamName) -> Vec<Value> {
+    events_at(lines, lane, stream).into_iter().map(|sent| sent.event).collect()
+}
+
+/// All that the server has sent, to eyes that no fault touches, each with its place.
+#[must_use]
+pub fn server_events_at(lines: &[Line]) -> Vec<Sent> {
+    events_at(lines, MAIN_LANE, StreamName::GlobalEvent)
 }
 
 /// All that the server has sent, to eyes that no fault touches.

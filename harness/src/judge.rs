@@ -1,6 +1,7 @@
 //! A history → a verdict. Pure: a saved history can be judged again.
 
 use crate::checks::{self, Check, Examined};
+use crate::course::Course;
 use crate::history;
 use fixtures::recording::{FileKind, Line, Recording, Speaker, TroubleKind};
 use fixtures::redact::clean;
@@ -17,6 +18,8 @@ pub enum Verdict {
     Pass,
     /// The adapter says that it can't do what this is about.
     Unsupported,
+    /// It took too long for the bound and not long enough to be sure; never green.
+    Unknown,
     /// It could not be seen; never green.
     Untestable,
     /// The harness failed at its own work; never green.
@@ -55,6 +58,7 @@ impl fmt::Display for Verdict {
             Self::NotApplicable => "not-applicable",
             Self::Pass => "pass",
             Self::Unsupported => "unsupported",
+            Self::Unknown => "unknown",
             Self::Untestable => "untestable",
             Self::HarnessError => "harness-error",
             Self::Fail => "fail",
@@ -83,8 +87,11 @@ pub fn no_history(file: &Recording) -> Option<String> {
 /// Judges a history by all checks.
 #[must_use]
 pub fn judge(lines: &[Line]) -> Judgement {
-    let checks: Vec<Judged> = checks::all().into_iter().map(|check| apply(check, lines)).collect();
-    let worst = checks.iter().map(|judged| judged.verdict).max();
+    let course = Course::of(lines);
+    let checks: Vec<Judged> = checks::all().into_iter().map(|check| apply(check, &course)).collect();
+    let judged = checks.iter().map(|judged| judged.verdict);
+    // What the adapter does not claim is told, and asked for by the cases that need it.
+    let worst = judged.filter(|verdict| *verdict != Verdict::Unsupported).max();
     // Nothing that was not examined is green.
     let mut verdict = worst.filter(|worst| *worst != Verdict::NotApplicable).unwrap_or(Verdict::Untestable);
     let mut troubles = Vec::new();
@@ -99,16 +106,20 @@ pub fn judge(lines: &[Line]) -> Judgement {
     Judgement { verdict, troubles, checks }
 }
 
-fn apply(check: Check, lines: &[Line]) -> Judged {
-    let Examined { facts, findings } = (check.examine)(lines);
+fn apply(check: Check, course: &Course<'_>) -> Judged {
+    if !check.needs.iter().all(|needed| course.can.contains(needed)) {
+        return Judged { check: check.name, verdict: Verdict::Unsupported, facts: 0, findings: Vec::new() };
+    }
+    let Examined { facts, findings, doubts } = (check.examine)(course);
     let verdict = match (facts, findings.is_empty()) {
-        (0, true) if !(check.has_occasion)(lines) => Verdict::NotApplicable,
+        (0, true) if !(check.has_occasion)(course) => Verdict::NotApplicable,
         (0, true) => Verdict::Untestable,
+        (_, true) if !doubts.is_empty() => Verdict::Unknown,
         (_, true) => Verdict::Pass,
         (_, false) => Verdict::Fail,
     };
     // They quote server and adapter, and go to reports.
-    let findings = findings.iter().map(|finding| clean(finding)).collect();
+    let findings = findings.iter().chain(&doubts).map(|finding| clean(finding)).collect();
     Judged { check: check.name, verdict, facts, findings }
 }
 
@@ -116,13 +127,13 @@ fn apply(check: Check, lines: &[Line]) -> Judged {
 mod tests {
     use super::*;
 
-    fn checked(verdict_of: (usize, bool), has_occasion: fn(&[Line]) -> bool) -> Verdict {
-        let examine: fn(&[Line]) -> Examined = match verdict_of {
+    fn checked(verdict_of: (usize, bool), has_occasion: fn(&Course<'_>) -> bool) -> Verdict {
+        let examine: fn(&Course<'_>) -> Examined = match verdict_of {
             (0, _) => |_| Examined::default(),
-            (_, true) => |_| Examined { facts: 1, findings: Vec::new() },
-            (_, false) => |_| Examined { facts: 1, findings: vec!["no".to_owned()] },
+            (_, true) => |_| Examined { facts: 1, ..Examined::default() },
+            (_, false) => |_| Examined { facts: 1, findings: vec!["no".to_owned()], ..Examined::default() },
         };
-        apply(Check { name: "c", about: "x", has_occasion, examine }, &[]).verdict
+        apply(Check { name: "c", about: "x", needs: &[], has_occasion, examine }, &Course::of(&[])).verdict
     }
 
     #[test]

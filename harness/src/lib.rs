@@ -7,7 +7,7 @@
 //! * [`subject`] — who is judged; [`handshake`] — the first words with it; `link` — the line channel to it, and
 //!   `lines`, its bounds; `observer` — the harness's own eyes.
 //! * [`protocol`] — what harness and adapters say to each other.
-//! * [`history`] — questions to a history; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
+//! * [`history`] — questions to a history; [`course`] — a history put in order; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
 //! * [`report`] — what a gate says, as data, and each format of it.
 //!
 //! Adapters of our own:
@@ -25,6 +25,7 @@
 
 pub mod checks;
 pub mod clock;
+pub mod course;
 pub mod gate;
 pub mod handshake;
 pub mod history;

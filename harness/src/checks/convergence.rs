@@ -5,43 +5,45 @@
 //! result, the order of them all, open questions for permission, and whether the agent is at work.
 
 use super::{Check, Examined};
+use crate::course::{Course, Started};
 use crate::history;
 use crate::protocol::{Capability, Item, ItemKind, TaskState, ToolState, View};
-use fixtures::recording::Line;
 use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "convergence",
     about: "When the case has settled, the screen says what the server's session, messages and permissions say.",
-    has_occasion: |_| true,
+    needs: &[],
+    has_occasion: |course| !course.tasks.is_empty(),
     examine,
 };
 
-fn examine(lines: &[Line]) -> Examined {
+fn examine(course: &Course<'_>) -> Examined {
+    let lines = course.lines;
     let mut examined = Examined::default();
     let read = |path: &str| history::last_read(lines, path);
     let (Some(permissions), Some(status)) = (read("/permission"), read("/session/status")) else {
         return examined;
     };
     let questions = read("/question").unwrap_or_default();
-    let can = history::capabilities(lines);
+    let can = &course.can;
     let screen = history::screen(lines);
     let sessions = read("/session").unwrap_or_default();
-    for (task, session) in history::tasks(lines) {
+    for Started { task, session, .. } in &course.tasks {
         let Some(messages) = read(&format!("/session/{session}/message")) else { continue };
-        let shown = screen.tasks.get(&task).cloned().unwrap_or_default();
+        let shown = screen.tasks.get(task).cloned().unwrap_or_default();
         rows(&server_rows(&messages), &shown.items, &mut examined);
         let live: Vec<&str> = shown.permissions.iter().map(|live| live.permission_id.as_str()).collect();
-        asked(&asked_in(&session, &permissions, &sessions), &live, &mut examined);
+        asked(&asked_in(session, &permissions, &sessions), &live, &mut examined);
         if can.contains(&Capability::Questions) {
             let live: Vec<&str> = shown.questions.iter().map(|live| live.question_id.as_str()).collect();
-            asked(&asked_in(&session, &questions, &sessions), &live, &mut examined);
+            asked(&asked_in(session, &questions, &sessions), &live, &mut examined);
         }
         let todos = read(&format!("/session/{session}/todo"));
         if let Some(todos) = todos.filter(|_| can.contains(&Capability::Todos)) {
             to_do(&todos, &shown, &mut examined);
         }
-        let busy = status.get(&session).is_some();
+        let busy = status.get(session).is_some();
         examined.facts += 1;
         if busy != (shown.status != TaskState::Idle) {
             let at_work = |busy: bool| if busy { "at work" } else { "idle" };

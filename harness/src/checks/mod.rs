@@ -3,11 +3,25 @@
 //! A check says how many facts it examined. None at all is no pass: the check could not see what it is for, or there
 //! was no occasion for it.
 
+mod abort;
+mod cadence;
 mod convergence;
+mod effort;
+mod fail_closed;
+mod isolation;
+mod logs;
+mod parts;
 mod prefix;
 mod questions;
+mod refresh;
+mod retry;
+mod sends;
+mod signals;
+mod termination;
+mod unknown;
 
-use fixtures::recording::Line;
+use crate::course::Course;
+use crate::protocol::Capability;
 
 /// A check.
 #[derive(Clone, Copy)]
@@ -16,10 +30,12 @@ pub struct Check {
     pub name: &'static str,
     /// What it asks, in a sentence.
     pub about: &'static str,
+    /// What an adapter must be able to do, so that it can be asked for.
+    pub needs: &'static [Capability],
     /// Has the server done in this history what the check is about?
-    pub has_occasion: fn(&[Line]) -> bool,
+    pub has_occasion: fn(&Course<'_>) -> bool,
     /// Examines a history.
-    pub examine: fn(&[Line]) -> Examined,
+    pub examine: fn(&Course<'_>) -> Examined,
 }
 
 /// What a check saw.
@@ -29,10 +45,39 @@ pub struct Examined {
     pub facts: usize,
     /// What does not hold, in words.
     pub findings: Vec<String>,
+    /// What may not hold: it took long, on a machine that may be slow.
+    pub doubts: Vec<String>,
+}
+
+impl Examined {
+    /// One more fact; it holds, or `finding` says how it does not.
+    pub fn fact(&mut self, holds: bool, finding: impl FnOnce() -> String) {
+        self.facts += 1;
+        if !holds {
+            self.findings.push(finding());
+        }
+    }
 }
 
 /// All checks.
 #[must_use]
 pub fn all() -> Vec<Check> {
-    vec![convergence::CHECK, prefix::CHECK, questions::CHECK]
+    vec![
+        convergence::CHECK,
+        prefix::CHECK,
+        parts::CHECK,
+        isolation::CHECK,
+        questions::CHECK,
+        refresh::CHECK,
+        retry::CHECK,
+        termination::CHECK,
+        sends::CHECK,
+        abort::CHECK,
+        effort::CHECK,
+        unknown::CHECK,
+        fail_closed::CHECK,
+        signals::CHECK,
+        cadence::CHECK,
+        logs::CHECK,
+    ]
 }

@@ -5,6 +5,7 @@
 //! beginning of none of them, however well the screen looks in the end.
 
 use super::{Check, Examined};
+use crate::course::Course;
 use crate::history;
 use crate::protocol::Screen;
 use fixtures::recording::Line;
@@ -14,11 +15,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const CHECK: Check = Check {
     name: "prefix",
     about: "At every moment each text on the screen is the beginning of what the server had of it.",
-    has_occasion: |lines| !server_texts(lines).is_empty(),
+    needs: &[],
+    has_occasion: |course| !server_texts(course.lines).is_empty(),
     examine,
 };
 
-fn examine(lines: &[Line]) -> Examined {
+fn examine(course: &Course<'_>) -> Examined {
+    let lines = course.lines;
     let had = server_texts(lines);
     let mut screen = Screen::default();
     // Each text is looked at once, and each part is told of once.
@@ -133,7 +136,7 @@ mod tests {
         };
         let mut lines = vec![Line::Request(read), Line::Response(said)];
         lines.extend(deltas.iter().map(shows));
-        let Examined { facts, findings } = examine(&lines);
+        let Examined { facts, findings, .. } = examine(&Course::of(&lines));
         (facts, findings)
     }
 

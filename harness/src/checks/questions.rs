@@ -1,163 +1,148 @@
-//! Is each question asked once, and answered once?
+//! Is each question asked once and in its own task, and answered once, as the person said and where it belongs?
 //!
-//! A question that comes back in a timeline is not a second one: what stands on the screen in the end is for
-//! `convergence`. Here it is about what pops up, and about what is sent.
+//! Permissions and the agent's own questions alike. A question that comes back in a timeline is not a second one:
+//! what stands on the screen in the end is for `convergence`. Here it is about what pops up, and about what is sent.
 
 use super::{Check, Examined};
-use crate::history;
-use crate::protocol::Update;
-use fixtures::recording::{Line, Speaker};
-use parity_specs::case::ADAPTER_LANE;
+use crate::course::{Course, Exchange, What};
+use crate::protocol::{Capability, Reply, Request, Update};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECK: Check = Check {
     name: "questions",
-    about: "A question pops up once and never after its answer, and one answer to it goes to the server.",
-    has_occasion: |lines| {
-        history::server_events(lines)
-            .iter()
-            .any(|event| event["type"] == "permission.asked")
+    about: "A question pops up once, in its own task, and never after its answer; one answer goes to the server: the \
+            person's, to the right folder.",
+    needs: &[Capability::Permissions],
+    has_occasion: |course| {
+        course.events.iter().any(|sent| matches!(sent.kind(), "permission.asked" | "question.asked"))
     },
     examine,
 };
 
-fn examine(lines: &[Line]) -> Examined {
+fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
-    let mut live = BTreeSet::new();
-    let mut answered = BTreeSet::new();
-    let mut sent: BTreeMap<&str, usize> = BTreeMap::new();
-    for line in lines {
-        if let Some(id) = answer_of_person(line) {
-            answered.insert(id.to_owned());
-        }
-        if let Some(id) = answer_sent(line) {
-            *sent.entry(id).or_default() += 1;
-        }
-        match history::update_of(line) {
-            Some(Update::PermissionRequest { permission_id: id, .. }) => {
-                examined.facts += 1;
-                if answered.contains(&id) {
-                    examined.findings.push(format!("{id} is asked again after the person has answered it"));
-                } else if live.contains(&id) {
-                    examined.findings.push(format!("{id} is asked twice"));
-                }
-                live.insert(id);
-            }
-            Some(Update::PermissionResolved { permission_id: id, .. }) => {
-                live.remove(&id);
-            }
-            // It replaces all that was asked.
-            Some(Update::Timeline { .. }) => live.clear(),
-            _ => {}
-        }
-    }
-    for (id, count) in sent {
-        examined.facts += 1;
-        if count > 1 {
-            examined.findings.push(format!("{count} answers to {id} were sent to the server"));
-        }
-    }
+    pop_ups(course, &mut examined);
+    answers(course, &mut examined);
     examined
 }
 
-/// The question that the person answers.
-fn answer_of_person(line: &Line) -> Option<&str> {
-    let Line::Adapter(line) = line else { return None };
-    let is_answer = line.from == Speaker::Harness && line.message["method"] == "permission/reply";
-    line.message["params"]["permissionId"].as_str().filter(|_| is_answer)
+/// What pops up.
+fn pop_ups(course: &Course<'_>, examined: &mut Examined) {
+    let mut live: BTreeSet<&str> = BTreeSet::new();
+    let mut answered = BTreeSet::new();
+    let mut tools = true;
+    for said in &course.said {
+        match &said.what {
+            What::Asks(_, Request::Settings(settings)) => tools = settings.tools,
+            What::Asks(_, request) => answered.extend(answer_of_person(request).map(|(id, _)| id)),
+            What::Shows(
+                Update::PermissionRequest { task_id, permission_id: id, .. }
+                | Update::Question { task_id, question_id: id, .. },
+            ) => {
+                examined.fact(!answered.contains(id.as_str()), || {
+                    format!("{id} is asked again after the person has answered it")
+                });
+                examined.fact(live.insert(id), || format!("{id} is asked twice"));
+                let owner = owner_of(course, id).and_then(|session| course.task_of(&session).map(|of| of.task.clone()));
+                examined.fact(owner.as_ref().is_none_or(|owner| owner == task_id), || {
+                    format!("{id} is asked in {task_id}, and it is {}'s", owner.clone().unwrap_or_default())
+                });
+                examined.fact(tools || id.starts_with("que_"), || format!("{id} is asked though tools are off"));
+            }
+            What::Shows(
+                Update::PermissionResolved { permission_id: id, .. } | Update::QuestionResolved { question_id: id, .. },
+            ) => {
+                live.remove(id.as_str());
+            }
+            // It replaces all that was asked.
+            What::Shows(Update::Timeline { .. }) => live.clear(),
+            _ => {}
+        }
+    }
+    if !tools {
+        examined.facts += 1;
+    }
 }
 
-/// The question that the adapter answers to the server, by either of the two routes.
-fn answer_sent(line: &Line) -> Option<&str> {
-    let Line::Request(request) = line else { return None };
-    if request.method != "POST" || request.lane.as_deref() != Some(ADAPTER_LANE) {
-        return None;
+/// What is sent.
+fn answers(course: &Course<'_>, examined: &mut Examined) {
+    let mut given: BTreeMap<&str, Value> = BTreeMap::new();
+    for (_, _, request) in course.asked() {
+        given.extend(answer_of_person(request));
     }
-    let words: Vec<&str> = request.path.trim_start_matches('/').split('/').collect();
-    match words[..] {
-        ["session", _, "permissions", id] | ["permission", id, "reply"] => Some(id),
+    let mut sent: BTreeMap<String, Vec<&Exchange>> = BTreeMap::new();
+    for exchange in &course.exchanges {
+        if let Some(id) = answer_sent(exchange) {
+            sent.entry(id.to_owned()).or_default().push(exchange);
+        }
+    }
+    for (id, answer) in &given {
+        let posts = sent.get(*id).map(Vec::as_slice).unwrap_or_default();
+        examined.fact(posts.len() == 1, || match posts.len() {
+            0 => format!("the person's answer to {id} was sent to nobody"),
+            count => format!("{count} answers to {id} were sent to the server"),
+        });
+        for post in posts {
+            let said = said_in(post);
+            examined.fact(said == *answer, || format!("the person answers {answer} to {id}, and {said} was sent"));
+            let folder = owner_of(course, id).and_then(|session| course.task_of(&session).map(|of| of.folder.clone()));
+            let place = course.folder_of(post);
+            examined.fact(folder.as_deref().is_none_or(|folder| folder == place), || {
+                format!("{id} was asked in {}, and answered in {place}", folder.clone().unwrap_or_default())
+            });
+        }
+    }
+    for id in sent.keys().filter(|id| !given.contains_key(id.as_str())) {
+        examined.fact(false, || format!("an answer to {id} was sent that nobody gave"));
+    }
+}
+
+/// The session that asks.
+fn owner_of(course: &Course<'_>, id: &str) -> Option<String> {
+    let asks = |sent: &&crate::course::Sent| {
+        matches!(sent.kind(), "permission.asked" | "question.asked") && sent.event["properties"]["id"] == id
+    };
+    course.events.iter().find(asks).and_then(|sent| sent.session().map(str::to_owned))
+}
+
+/// The question that the person answers, and how.
+fn answer_of_person(request: &Request) -> Option<(&str, Value)> {
+    match request {
+        Request::PermissionReply(reply) => {
+            let word = match reply.reply {
+                Reply::Once => "once",
+                Reply::Always => "always",
+                Reply::Reject => "reject",
+            };
+            Some((&reply.permission_id, json!(word)))
+        }
+        Request::QuestionReply(reply) => Some((&reply.question_id, json!(reply.answers))),
+        Request::QuestionReject(question) => Some((&question.question_id, json!("reject"))),
         _ => None,
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use mock_server::standin::MAIN_LANE;
-    use crate::protocol::rpc::notification_line;
-    use crate::protocol::{Notification, View};
-    use fixtures::recording::{AdapterLine, Body, Request};
-    use serde_json::{Value, json};
-
-    fn line(from: Speaker, message: Value) -> Line {
-        Line::Adapter(AdapterLine { at_us: 0, from, message })
+/// The question that the adapter answers to the server, by any of the routes.
+fn answer_sent(exchange: &Exchange) -> Option<&str> {
+    if exchange.method != "POST" {
+        return None;
     }
-
-    fn shows(update: Update) -> Line {
-        let said = notification_line(&Notification::Update(update));
-        line(Speaker::Adapter, serde_json::from_str(&said).unwrap())
-    }
-
-    fn asks() -> Line {
-        let asked = Update::PermissionRequest {
-            task_id: "t".into(),
-            permission_id: "per_1".into(),
-            permission: "edit".into(),
-            patterns: Vec::new(),
-        };
-        shows(asked)
-    }
-
-    #[test]
-    fn a_question_pops_up_once_until_a_timeline_replaces_it_and_never_after_its_answer() {
-        let answers = || {
-            let params = json!({ "taskId": "t", "permissionId": "per_1", "reply": "once" });
-            line(Speaker::Harness, json!({ "method": "permission/reply", "params": params }))
-        };
-        let anew = || shows(Update::Timeline { task_id: "t".into(), view: View::default() });
-        for (lines, facts, expected) in [
-            (vec![asks(), answers()], 1, None),
-            (vec![asks(), anew(), asks(), answers()], 2, None),
-            (vec![asks(), asks()], 2, Some("per_1 is asked twice")),
-            (
-                vec![asks(), answers(), asks()],
-                2,
-                Some("per_1 is asked again after the person has answered it"),
-            ),
-            (vec![answers()], 0, None),
-        ] {
-            let examined = examine(&lines);
-            assert_eq!((examined.facts, examined.findings.first().map(String::as_str)), (facts, expected));
+    let words: Vec<&str> = exchange.path.trim_start_matches('/').split('/').collect();
+    match words[..] {
+        ["session", _, "permissions", id] | ["permission" | "question", id, "reply"] | ["question", id, "reject"] => {
+            Some(id)
         }
-        assert!(!(CHECK.has_occasion)(&[asks()]), "the server has asked nothing");
+        _ => None,
     }
+}
 
-    #[test]
-    fn one_answer_to_a_question_goes_to_the_server_by_whichever_route() {
-        let posts = |lane: &str, path: &str| {
-            Line::Request(Request {
-                at_us: 0,
-                exchange: 1,
-                lane: Some(lane.to_owned()),
-                method: "POST".to_owned(),
-                path: path.to_owned(),
-                query: String::new(),
-                headers: Vec::new(),
-                body: Body::Empty,
-            })
-        };
-        let (new, old) = ("/permission/per_1/reply", "/session/ses_1/permissions/per_1");
-        let other = "/permission/per_2/reply";
-        for (lines, facts, expected) in [
-            (vec![posts(ADAPTER_LANE, new), posts(ADAPTER_LANE, other), posts(MAIN_LANE, new)], 2, None),
-            (
-                vec![posts(ADAPTER_LANE, new), posts(ADAPTER_LANE, old)],
-                1,
-                Some("2 answers to per_1 were sent to the server"),
-            ),
-        ] {
-            let examined = examine(&lines);
-            assert_eq!((examined.facts, examined.findings.first().map(String::as_str)), (facts, expected));
-        }
+/// How it answers.
+fn said_in(exchange: &Exchange) -> Value {
+    if exchange.path.ends_with("/reject") {
+        return json!("reject");
     }
+    let body = &exchange.body;
+    let said = ["reply", "response", "answers"].into_iter().find_map(|field| body.get(field));
+    said.cloned().unwrap_or_default()
 }

@@ -47,6 +47,7 @@ pub(super) fn of_verdict(verdict: Verdict) -> Mark {
         Verdict::NotApplicable => mark("plain", "–", "no occasion"),
         Verdict::Pass => mark("good", "✓", "pass"),
         Verdict::Unsupported => mark("unknown", "∅", "unsupported"),
+        Verdict::Unknown => mark("unknown", "~", "unknown"),
         Verdict::Untestable => mark("unknown", "?", "untestable"),
         Verdict::HarnessError => mark("unknown", "!", "harness error"),
         Verdict::Fail => mark("bad", "✗", "fail"),

@@ -1,0 +1,97 @@
+//! Is the screen drawn neither too often nor too seldom, and the first words soon?
+
+use super::{Check, Examined};
+use crate::course::{Course, Started};
+use crate::protocol::{ToolState, Update};
+
+pub(super) const CHECK: Check = Check {
+    name: "cadence",
+    about: "A task publishes at most 60 pieces a second, at least 20 when the server offers more, and the first words \
+            without delay.",
+    needs: &[],
+    has_occasion: |course| course.events.iter().any(|sent| sent.kind() == "message.part.delta"),
+    examine,
+};
+
+const MOST_A_SECOND: usize = 60;
+const LEAST_A_SECOND: u64 = 20;
+/// The first words of an answer are shown within so many milliseconds after they came.
+const FIRST_WORDS_MS: u64 = 200;
+/// Beyond so many times that, no slow machine is an excuse.
+const SURELY: u64 = 5;
+
+fn examine(course: &Course<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for task in &course.tasks {
+        let pieces = pieces(course, task);
+        if pieces.is_empty() {
+            continue;
+        }
+        not_too_often(course, task, &pieces, &mut examined);
+        often_enough(course, task, &pieces, &mut examined);
+        soon(course, task, &pieces, &mut examined);
+    }
+    examined
+}
+
+/// When pieces of text and output were published.
+fn pieces(course: &Course<'_>, task: &Started) -> Vec<u64> {
+    let is_piece = |update: &Update| match update {
+        Update::AssistantDelta { .. } | Update::ReasoningDelta { .. } => true,
+        Update::ToolState { state, output, .. } => *state == ToolState::Running && output.is_some(),
+        _ => false,
+    };
+    let own = course.shown().filter(|(_, update)| update.task_id() == Some(&task.task) && is_piece(update));
+    own.map(|(said, _)| said.at_us).collect()
+}
+
+/// When the adapter was sent pieces of text of the session.
+fn offered(course: &Course<'_>, task: &Started) -> Vec<u64> {
+    let events = course.streams().flat_map(|stream| &stream.events);
+    let own = events.filter(|sent| sent.kind() == "message.part.delta" && sent.session() == Some(&task.session));
+    own.map(|sent| sent.at_us).collect()
+}
+
+fn second_us(course: &Course<'_>) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a second of a case")]
+    let second = (course.time_scale * 1_000_000.0) as u64;
+    second.max(1)
+}
+
+fn most_in(times: &[u64], window_us: u64) -> usize {
+    let count = |first: usize| times[first..].iter().take_while(|at| **at < times[first] + window_us).count();
+    (0..times.len()).map(count).max().unwrap_or(0)
+}
+
+fn not_too_often(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &mut Examined) {
+    let most = most_in(pieces, second_us(course));
+    examined.fact(most <= MOST_A_SECOND, || format!("{} published {most} pieces in a second", task.task));
+}
+
+/// In a second in each twentieth of which the server offered something, something was published as often.
+fn often_enough(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &mut Examined) {
+    let second = second_us(course);
+    let slot = second / LEAST_A_SECOND;
+    let offered = offered(course, task);
+    let has = |from: u64| offered.iter().any(|at| (from..from + slot).contains(at));
+    let steady = offered.iter().find(|from| (0..LEAST_A_SECOND).all(|nth| has(*from + nth * slot)));
+    let Some(from) = steady else { return };
+    let published = pieces.iter().filter(|at| (*from..from + second + 2 * slot).contains(*at)).count() as u64;
+    // One may fall just outside.
+    examined.fact(published + 2 >= LEAST_A_SECOND, || {
+        format!("the server offered text all through a second, and {} published {published} pieces", task.task)
+    });
+}
+
+fn soon(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &mut Examined) {
+    let Some(first) = offered(course, task).first().copied() else { return };
+    let Some(shown) = pieces.iter().find(|at| **at >= first) else { return };
+    let late_ms = (shown - first) / 1000;
+    examined.facts += 1;
+    let finding = || format!("the first words came {late_ms} ms before {} showed anything of them", task.task);
+    if late_ms > FIRST_WORDS_MS * SURELY {
+        examined.findings.push(finding());
+    } else if late_ms > FIRST_WORDS_MS {
+        examined.doubts.push(finding());
+    }
+}

@@ -1,0 +1,99 @@
+//! Does it leave the server alone: few attempts, none with wrong credentials, none before it may, one stream at a time?
+
+use super::{Check, Examined};
+use crate::course::{Course, Exchange, What};
+use crate::protocol::{Request, Update};
+use std::collections::BTreeMap;
+
+pub(super) const CHECK: Check = Check {
+    name: "effort",
+    about: "Streams are asked for seldom, one at a time, not before the server allows it, and not with credentials \
+            that it has refused, which the person is told.",
+    needs: &[],
+    has_occasion: |_| false,
+    examine,
+};
+
+/// So often a stream of a folder may be asked for in so many seconds, unscaled.
+const MOST_ATTEMPTS: usize = 20;
+const IN_SECONDS: f64 = 10.0;
+/// So often again after the server has refused the credentials: they may have been read anew.
+const MOST_AFTER_REFUSAL: usize = 2;
+/// A client that leaves a stream and opens another is seen to do it in any order, within this.
+const OVERLAP_US: u64 = 1_000_000;
+
+fn examine(course: &Course<'_>) -> Examined {
+    let mut examined = Examined::default();
+    let mut folders: BTreeMap<(&str, &str), Vec<&Exchange>> = BTreeMap::new();
+    for stream in course.streams() {
+        folders.entry((stream.path.as_str(), course.folder_of(stream))).or_default().push(stream);
+    }
+    for ((path, _), streams) in &folders {
+        seldom(course, path, streams, &mut examined);
+        one_at_a_time(path, streams, &mut examined);
+        when_allowed(course, path, streams, &mut examined);
+    }
+    refused(course, &mut examined);
+    examined
+}
+
+fn seldom(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut Examined) {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a case")]
+    let window_us = (IN_SECONDS * course.time_scale * 1_000_000.0) as u64;
+    let most = (0..streams.len())
+        .map(|first| {
+            let until = streams[first].at_us + window_us;
+            streams[first..].iter().take_while(|stream| stream.at_us <= until).count()
+        })
+        .max()
+        .unwrap_or(0);
+    examined.fact(most <= MOST_ATTEMPTS, || format!("{path} was asked for {most} times in {IN_SECONDS} s"));
+}
+
+fn one_at_a_time(path: &str, streams: &[&Exchange], examined: &mut Examined) {
+    for (at, later) in streams.iter().enumerate().skip(1) {
+        let still_open = |earlier: &&&Exchange| {
+            earlier.status() == Some(200) && earlier.end.is_none_or(|(_, end_us)| end_us > later.at_us + OVERLAP_US)
+        };
+        let open = streams[..at].iter().filter(still_open).count();
+        examined.fact(open == 0, || format!("{path} was asked for while {open} others were open"));
+    }
+}
+
+fn when_allowed(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut Examined) {
+    for pair in streams.windows(2) {
+        let [earlier, later] = pair else { continue };
+        let answer = earlier.answer.as_ref().filter(|answer| answer.status >= 400);
+        let Some((answer, wanted)) = answer.and_then(|answer| Some((answer, answer.retry_after_s?))) else { continue };
+        #[expect(clippy::cast_precision_loss, reason = "seconds of a case")]
+        let (waited, wanted_s) = (later.at_us.saturating_sub(answer.at_us) as f64 / 1e6, wanted as f64 * course.time_scale);
+        // Clocks are read at different ends.
+        examined.fact(waited >= wanted_s * 0.95, || {
+            format!("{path} was asked for again after {waited:.2} s, and the server had asked for {wanted_s:.2} s")
+        });
+    }
+}
+
+/// Wrong credentials stay wrong.
+fn refused(course: &Course<'_>, examined: &mut Examined) {
+    let is_refusal = |exchange: &&Exchange| matches!(exchange.status(), Some(401 | 403));
+    let Some(first) = course.streams().find(is_refusal) else { return };
+    let allowed = |said: &crate::course::Said| {
+        said.line > first.line
+            && matches!(&said.what, What::Asks(_, Request::Connect(_) | Request::TaskRetry(_)))
+    };
+    let until = course.said.iter().find(|said| allowed(said)).map_or(usize::MAX, |said| said.line);
+    let again = course.streams().filter(|stream| stream.line > first.line && stream.line < until).count();
+    examined.fact(again <= MOST_AFTER_REFUSAL, || {
+        format!("{again} streams were asked for after the server had refused the credentials")
+    });
+    let told = course.said.iter().any(|said| {
+        let failed = match &said.what {
+            What::Shows(Update::Error { .. }) => true,
+            What::Answers(_, outcome) => outcome.is_err(),
+            _ => false,
+        };
+        failed && said.line > first.line
+    });
+    examined.fact(told, || "the server refused the credentials, and the person was not told".to_owned());
+}

@@ -1,0 +1,63 @@
+//! Do log lines say what they belong to, in one line, without what others said?
+
+use super::{Check, Examined};
+use crate::course::{Course, What};
+use crate::protocol::Capability;
+use serde_json::Value;
+
+pub(super) const CHECK: Check = Check {
+    name: "logs",
+    about: "Each log line names folder and port, and the session of its task; it is one line, not long, and quotes no \
+            payload.",
+    needs: &[Capability::Logs],
+    has_occasion: |course| course.said.iter().any(|said| matches!(said.what, What::Logs(_))),
+    examine,
+};
+
+const LONGEST: usize = 8 * 1024;
+/// Shorter words may be anybody's.
+const SHORTEST_QUOTE: usize = 8;
+
+fn examine(course: &Course<'_>) -> Examined {
+    let mut examined = Examined::default();
+    let unusable = unusable_words(course);
+    for said in &course.said {
+        let What::Logs(line) = &said.what else { continue };
+        let text = &line.text;
+        examined.fact(line.port == course.port && line.directory.is_some(), || {
+            format!("a log line names no folder or not the server's port: {}", short(text))
+        });
+        let task = line.task_id.as_ref().and_then(|id| course.tasks.iter().find(|task| task.task == *id));
+        let own = task.is_none_or(|task| line.session_id.as_ref() == Some(&task.session));
+        examined.fact(own, || format!("a log line of a task does not name its session: {}", short(text)));
+        examined.fact(text.len() <= LONGEST && !text.contains('\n'), || {
+            format!("a log line has {} bytes or several lines: {}", text.len(), short(text))
+        });
+        let quoted = unusable.iter().find(|word| text.contains(word.as_str()));
+        examined.fact(quoted.is_none(), || "a log line quotes what the server said".to_owned());
+    }
+    examined
+}
+
+/// What stands in events that the adapter could not use: it may be anything, secrets among it.
+fn unusable_words(course: &Course<'_>) -> Vec<String> {
+    let mut words = Vec::new();
+    for sent in super::unknown::sent(course) {
+        collect(&sent.event["properties"], &mut words);
+    }
+    words.retain(|word| word.len() >= SHORTEST_QUOTE && !word.starts_with("ses_") && *word != course.folder);
+    words
+}
+
+fn collect(value: &Value, words: &mut Vec<String>) {
+    match value {
+        Value::String(text) => words.push(text.clone()),
+        Value::Array(list) => list.iter().for_each(|value| collect(value, words)),
+        Value::Object(fields) => fields.values().for_each(|value| collect(value, words)),
+        _ => {}
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(100).collect()
+}

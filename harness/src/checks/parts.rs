@@ -1,0 +1,84 @@
+//! Do rows keep what they are: tool calls only move on, words are words and thoughts are thoughts?
+
+use super::{Check, Examined};
+use crate::course::Course;
+use crate::history;
+use crate::protocol::{Item, ItemKind, Screen, ToolState};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) const CHECK: Check = Check {
+    name: "parts",
+    about: "A tool call only moves on and keeps its name; what the agent says, thinks and does is never taken for each \
+            other.",
+    needs: &[],
+    has_occasion: |course| course.events.iter().any(|sent| sent.kind() == "message.part.updated"),
+    examine,
+};
+
+fn examine(course: &Course<'_>) -> Examined {
+    let mut examined = Examined::default();
+    let kinds = kinds(course);
+    let mut screen = Screen::default();
+    let mut before: BTreeMap<String, Item> = BTreeMap::new();
+    let mut told: BTreeSet<String> = BTreeSet::new();
+    for (_, update) in course.shown() {
+        screen.apply(update);
+        let Some(view) = update.task_id().and_then(|task| screen.tasks.get(task)) else { continue };
+        for item in &view.items {
+            let id = &item.part_id;
+            let was = before.get(id);
+            if was == Some(item) {
+                continue;
+            }
+            let regressed = was.is_some_and(|was| rank(was.state) > rank(item.state));
+            let renamed = was.is_some_and(|was| was.tool != item.tool);
+            let mistaken = kinds.get(id).is_some_and(|kind| *kind != item.kind);
+            examined.facts += 1;
+            let finding = if regressed {
+                let states = (was.and_then(|was| was.state), item.state);
+                Some(format!("the call {id} goes back from {:?} to {:?}", states.0, states.1))
+            } else if renamed {
+                Some(format!("the call {id} changes its name"))
+            } else if mistaken {
+                Some(format!("{id} is shown as {:?}, and the server says otherwise", item.kind))
+            } else {
+                None
+            };
+            examined.findings.extend(finding.filter(|_| told.insert(id.clone())));
+            before.insert(id.clone(), item.clone());
+        }
+    }
+    examined
+}
+
+fn rank(state: Option<ToolState>) -> u8 {
+    match state {
+        None => 0,
+        Some(ToolState::Pending) => 1,
+        Some(ToolState::Running) => 2,
+        Some(ToolState::Done | ToolState::Error) => 3,
+    }
+}
+
+/// What the server says that a part is.
+fn kinds(course: &Course<'_>) -> BTreeMap<String, ItemKind> {
+    let mut kinds = BTreeMap::new();
+    let mut note = |part: &Value| {
+        let kind = match part["type"].as_str() {
+            Some("text") => ItemKind::Text,
+            Some("reasoning") => ItemKind::Reasoning,
+            Some("tool") => ItemKind::Tool,
+            _ => return,
+        };
+        if let Some(id) = part["id"].as_str() {
+            kinds.insert(id.to_owned(), kind);
+        }
+    };
+    course.events.iter().for_each(|sent| note(&sent.event["properties"]["part"]));
+    for list in history::reads(course.lines, |path| path.ends_with("/message")) {
+        let messages = list.as_array().into_iter().flatten();
+        messages.flat_map(|message| message["parts"].as_array().into_iter().flatten()).for_each(&mut note);
+    }
+    kinds
+}

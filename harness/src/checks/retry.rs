@@ -1,0 +1,95 @@
+//! Is what can't be loaded one hard error with Retry, does Retry work, and is there no such error without a cause?
+
+use super::refresh::{Window, windows};
+use super::{Check, Examined};
+use crate::course::{Course, Exchange, Said, What};
+use crate::protocol::{Capability, Request, Update};
+
+pub(super) const CHECK: Check = Check {
+    name: "retry",
+    about: "A task that can't be loaded again shows one error with Retry, Retry loads it, and nothing else offers it.",
+    needs: &[Capability::Retry, Capability::Reconnect],
+    has_occasion: |course| course.exchanges.iter().any(is_failed_read) || course.shown().any(|(_, u)| is_retry(u)),
+    examine,
+};
+
+fn is_retry(update: &Update) -> bool {
+    matches!(update, Update::Error { retry: true, .. })
+}
+
+fn is_of(update: &Update, task: &str) -> bool {
+    update.task_id().is_none_or(|of| of == task)
+}
+
+/// A read of what a refresh has to read, that brought nothing.
+fn is_failed_read(exchange: &Exchange) -> bool {
+    let what = ["/message", "/todo", "/permission", "/question", "/status", "/session"];
+    exchange.method == "GET"
+        && what.iter().any(|end| exchange.path.ends_with(end))
+        && exchange.answer.as_ref().is_none_or(|answer| answer.status >= 400 || answer.body.is_null())
+}
+
+fn examine(course: &Course<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for window in windows(course) {
+        hard_error(course, &window, &mut examined);
+    }
+    let retries = course.asked().filter_map(|(said, _, request)| match request {
+        Request::TaskRetry(task) => Some((said.line, &task.task_id)),
+        _ => None,
+    });
+    for (line, task) in retries {
+        let again = course.said.iter().filter(|said| said.line > line).find_map(|said| match &said.what {
+            What::Shows(update @ (Update::Timeline { .. } | Update::Error { retry: true, .. })) if is_of(update, task) => {
+                Some(!is_retry(update))
+            }
+            _ => None,
+        });
+        let fails_again = course.exchanges.iter().any(|exchange| exchange.line > line && is_failed_read(exchange));
+        examined.fact(again == Some(true) || (again == Some(false) && fails_again), || {
+            format!("Retry was pressed in {task}, and it was not loaded again")
+        });
+    }
+    for (said, update) in course.shown().filter(|(_, update)| is_retry(update)) {
+        examined.fact(has_cause(course, said), || {
+            let what = crate::report::timeline::seen(update);
+            format!("nothing had failed, and the screen says: {what}")
+        });
+    }
+    examined
+}
+
+/// In the time after a reconnect: what could not be read is told once.
+fn hard_error(course: &Course<'_>, window: &Window<'_>, examined: &mut Examined) {
+    let pressed = course.asked().find(|(said, _, request)| {
+        said.line > window.from && matches!(request, Request::TaskRetry(task) if task.task_id == window.task.task)
+    });
+    let until = pressed.map(|(said, ..)| said.line).or(window.until).unwrap_or(usize::MAX);
+    let is_in = |line: usize| line > window.from && line < until;
+    let messages = format!("/session/{}/message", window.task.session);
+    let reads = course.exchanges.iter().filter(|exchange| exchange.path == messages && is_in(exchange.line));
+    let (good, failed): (Vec<&Exchange>, Vec<&Exchange>) = reads.partition(|exchange| !is_failed_read(exchange));
+    // A stream that ends takes its refresh with it.
+    if failed.is_empty() || !good.is_empty() || (pressed.is_none() && window.until.is_some()) {
+        return;
+    }
+    let told = |said: &&Said| match &said.what {
+        What::Shows(update) => is_in(said.line) && is_retry(update) && is_of(update, &window.task.task),
+        _ => false,
+    };
+    let count = course.said.iter().filter(told).count();
+    examined.fact(count == 1, || {
+        format!("{} could not be loaded again, and {count} errors with Retry say so", window.task.task)
+    });
+}
+
+/// Had anything failed that the adapter could know of?
+fn has_cause(course: &Course<'_>, said: &Said) -> bool {
+    let before = |exchange: &&Exchange| exchange.line < said.line;
+    let mut known = course.exchanges.iter().filter(before);
+    known.any(|exchange| {
+        let refused = exchange.answer.as_ref().is_none_or(|answer| answer.status >= 400);
+        is_failed_read(exchange) || (refused && (exchange.is_stream() || exchange.method != "GET"))
+            || exchange.is_stream() && exchange.events.iter().any(|sent| super::unknown::is_unknown(&sent.event))
+    })
+}

@@ -1,0 +1,146 @@
+//! Do the signals say what happened, all of it and nothing else?
+
+use super::{Check, Examined};
+use crate::course::{Course, What};
+use crate::protocol::{Capability, Reply, Request, Signal, Update};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) const CHECK: Check = Check {
+    name: "signals",
+    about: "Each kilo.cli.* signal is sent when it should be, with the right count, and only then.",
+    needs: &[Capability::Telemetry],
+    has_occasion: |course| course.streams().next().is_some(),
+    examine,
+};
+
+/// All that there are.
+const NAMES: [&str; 11] = [
+    "kilo.cli.chat.ttft_ms",
+    "kilo.cli.sse.reconnect_count",
+    "kilo.cli.sse.auth_failures",
+    "kilo.cli.session.rehydrate_fail_count",
+    "kilo.cli.adapter.unknown_event_type",
+    "kilo.cli.server.crash_count",
+    "kilo.cli.permissions.prompt_count",
+    "kilo.cli.security.out_of_scope_path_attempt_count",
+    "kilo.cli.tools.write.allow_count",
+    "kilo.cli.tools.write.deny_count",
+    "kilo.cli.credentials.insecure_storage_detected",
+];
+/// By how much a measured time may differ from what the harness sees, which is at the other end of a pipe.
+const TOLERANCE_MS: u64 = 150;
+
+fn examine(course: &Course<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for signal in signals(course) {
+        examined.fact(NAMES.contains(&signal.name.as_str()) || !signal.name.starts_with("kilo.cli."), || {
+            format!("there is no signal {}", signal.name)
+        });
+    }
+    let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
+    for stream in course.streams() {
+        *folders.entry(course.folder_of(stream)).or_default() += 1;
+    }
+    let again: usize = folders.values().map(|asked| asked - 1).sum();
+    equal(course, "kilo.cli.sse.reconnect_count", again, "streams were asked for again", &mut examined);
+    let refused = course.streams().filter(|stream| matches!(stream.status(), Some(401 | 403))).count();
+    equal(course, "kilo.cli.sse.auth_failures", refused, "streams were refused for their credentials", &mut examined);
+    let asked = course.shown().filter(|(_, update)| matches!(update, Update::PermissionRequest { .. })).count();
+    equal(course, "kilo.cli.permissions.prompt_count", asked, "permissions popped up", &mut examined);
+    let (allowed, denied) = writes(course);
+    equal(course, "kilo.cli.tools.write.allow_count", allowed, "writes were allowed", &mut examined);
+    equal(course, "kilo.cli.tools.write.deny_count", denied, "writes were denied", &mut examined);
+    let failed = course.exchanges.iter().any(|exchange| exchange.path.ends_with("/message") && !exchange.is_good());
+    let counted = total(course, "kilo.cli.session.rehydrate_fail_count");
+    examined.fact(failed || counted == 0, || {
+        format!("every conversation could be loaded, and {counted} failures to do so are counted")
+    });
+    let told = course.shown().any(|(_, update)| matches!(update, Update::Error { retry: true, task_id: Some(_), .. }));
+    examined.fact(!(failed && told) || counted > 0, || {
+        "a conversation could not be loaded again, and that is not counted".to_owned()
+    });
+    first_words(course, &mut examined);
+    examined
+}
+
+fn signals<'a>(course: &'a Course<'_>) -> impl Iterator<Item = &'a Signal> {
+    course.said.iter().filter_map(|said| match &said.what {
+        What::Signals(signal) => Some(signal),
+        _ => None,
+    })
+}
+
+/// The last word of a counter, over all tasks.
+fn total(course: &Course<'_>, name: &str) -> usize {
+    let mut last: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    for signal in signals(course).filter(|signal| signal.name == name) {
+        last.insert(signal.task_id.as_deref(), signal.value);
+    }
+    last.values().filter_map(|value| usize::try_from(*value).ok()).sum()
+}
+
+fn equal(course: &Course<'_>, name: &str, wanted: usize, what: &str, examined: &mut Examined) {
+    let counted = total(course, name);
+    examined.fact(counted == wanted, || format!("{wanted} {what}, and {name} says {counted}"));
+}
+
+/// Writes that the person has allowed and denied, and that the server has heard of.
+fn writes(course: &Course<'_>) -> (usize, usize) {
+    let edits: BTreeSet<&str> = course
+        .events
+        .iter()
+        .filter(|sent| sent.kind() == "permission.asked" && sent.event["properties"]["permission"] == "edit")
+        .filter_map(|sent| sent.event["properties"]["id"].as_str())
+        .collect();
+    let (mut allowed, mut denied) = (0, 0);
+    for (_, id, request) in course.asked() {
+        let Request::PermissionReply(reply) = request else { continue };
+        let is_heard = course.answer_to(id).is_some_and(|(_, outcome)| outcome.is_ok());
+        if is_heard && edits.contains(reply.permission_id.as_str()) {
+            *(if reply.reply == Reply::Reject { &mut denied } else { &mut allowed }) += 1;
+        }
+    }
+    (allowed, denied)
+}
+
+/// How long the person waited for the first words of each answer.
+fn first_words(course: &Course<'_>, examined: &mut Examined) {
+    let prompts: Vec<(usize, u64, &str)> = course
+        .asked()
+        .filter_map(|(said, _, request)| match request {
+            Request::TaskSend(send) => Some((said.line, said.at_us, send.task_id.as_str())),
+            _ => None,
+        })
+        .collect();
+    for (at, (line, asked_us, task)) in prompts.iter().enumerate() {
+        let next = prompts[at + 1..].iter().find(|(_, _, of)| of == task).map_or(usize::MAX, |(line, ..)| *line);
+        let of_turn = course.said.iter().filter(|said| said.line > *line && said.line < next);
+        let mut words = None;
+        let mut measured = Vec::new();
+        let mut over = false;
+        for said in of_turn {
+            match &said.what {
+                What::Shows(
+                    Update::AssistantDelta { task_id, delta, .. } | Update::ReasoningDelta { task_id, delta, .. },
+                ) if task_id == task && !delta.is_empty() && !over => {
+                    words.get_or_insert(said.at_us);
+                }
+                What::Shows(Update::Terminal { task_id, .. }) if task_id == task => over = true,
+                What::Signals(signal) if signal.name == NAMES[0] && signal.task_id.as_deref() == Some(task) => {
+                    measured.push(signal.value);
+                }
+                _ => {}
+            }
+        }
+        let wanted = usize::from(words.is_some());
+        examined.fact(measured.len() == wanted, || {
+            format!("the first words of {wanted} answers were shown in {task}, and {} were measured", measured.len())
+        });
+        if let (Some(words), [measured]) = (words, &measured[..]) {
+            let took = words.saturating_sub(*asked_us) / 1000;
+            examined.fact(measured.abs_diff(took) <= TOLERANCE_MS, || {
+                format!("the first words in {task} took {took} ms, and {measured} ms were told")
+            });
+        }
+    }
+}

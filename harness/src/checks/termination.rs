@@ -1,0 +1,106 @@
+//! Does each turn end: once, not before it is over, and for good?
+
+use super::{Check, Examined};
+use crate::course::{Course, Said, Started};
+use crate::protocol::{Request, Update};
+use std::collections::BTreeSet;
+
+pub(super) const CHECK: Check = Check {
+    name: "termination",
+    about: "Each prompt comes to one end, which the server's turn has come to as well; nothing is said after it.",
+    needs: &[],
+    has_occasion: |course| course.tasks.iter().any(|task| sends(course, task).next().is_some()),
+    examine,
+};
+
+/// A terminal may be seen before the harness's own eyes see the end of the turn; not by more than this.
+const TOLERANCE_US: u64 = 100_000;
+
+/// A prompt: where it was sent, when, and whether the person has learnt that it failed.
+pub(super) struct Send {
+    pub(super) line: usize,
+    pub(super) at_us: u64,
+    pub(super) text: String,
+    pub(super) refused: bool,
+}
+
+/// The prompts of a task.
+pub(super) fn sends<'a>(course: &'a Course<'_>, task: &'a Started) -> impl Iterator<Item = Send> + 'a {
+    course.asked().filter_map(move |(said, id, request)| match request {
+        Request::TaskSend(send) if send.task_id == task.task => {
+            let refused = course.answer_to(id).is_none_or(|(_, outcome)| outcome.is_err());
+            Some(Send { line: said.line, at_us: said.at_us, text: send.text.clone(), refused })
+        }
+        _ => None,
+    })
+}
+
+/// What was shown of a task.
+pub(super) fn of_task<'a>(course: &'a Course<'_>, task: &'a Started) -> impl Iterator<Item = (&'a Said, &'a Update)> {
+    course.shown().filter(move |(_, update)| update.task_id() == Some(&task.task))
+}
+
+fn examine(course: &Course<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for task in &course.tasks {
+        let sends: Vec<Send> = sends(course, task).collect();
+        let ends: Vec<&Said> =
+            of_task(course, task).filter(|(_, u)| matches!(u, Update::Terminal { .. })).map(|(said, _)| said).collect();
+        for send in sends.iter().filter(|send| !send.refused) {
+            let told = |update: &Update| matches!(update, Update::Terminal { .. } | Update::Error { .. });
+            let ended = of_task(course, task).any(|(said, update)| said.line > send.line && told(update));
+            examined.fact(ended, || format!("{} never learns the end of its prompt {:?}", task.task, send.text));
+        }
+        let mut before = 0;
+        for end in ends {
+            let own = sends.iter().filter(|send| send.line > before && send.line < end.line).next_back();
+            examined.fact(own.is_some(), || format!("{} tells an end, and no prompt is open", task.task));
+            if let Some(own) = own {
+                examined.fact(is_over(course, task, own.at_us, end.at_us), || {
+                    format!("{} tells the end of {:?} while the server is at work on it", task.task, own.text)
+                });
+            }
+            let next = sends.iter().map(|send| send.line).find(|line| *line > end.line).unwrap_or(usize::MAX);
+            silence(course, task, end.line, next, &mut examined);
+            before = end.line;
+        }
+    }
+    examined
+}
+
+/// Had the server's turn come to its end by then, or did the server say so when it was asked?
+fn is_over(course: &Course<'_>, task: &Started, from_us: u64, until_us: u64) -> bool {
+    let ends = course.events.iter().any(|sent| {
+        let is_end = matches!(sent.kind(), "session.idle" | "session.error");
+        is_end && sent.session() == Some(&task.session) && (from_us..=until_us + TOLERANCE_US).contains(&sent.at_us)
+    });
+    let says_idle = course.exchanges.iter().filter(|exchange| exchange.path == "/session/status").any(|exchange| {
+        let answer = exchange.answer.as_ref().filter(|answer| answer.status == 200);
+        answer.is_some_and(|answer| {
+            let state = &answer.body[&task.session]["type"];
+            (from_us..=until_us).contains(&answer.at_us) && (state.is_null() || state == "idle")
+        })
+    });
+    ends || says_idle
+}
+
+/// What is shown after an end is of messages that were known before it.
+fn silence(course: &Course<'_>, task: &Started, from: usize, until: usize, examined: &mut Examined) {
+    let mut known = BTreeSet::new();
+    for (said, update) in of_task(course, task).filter(|(said, _)| said.line < until) {
+        let messages: Vec<&String> = match update {
+            Update::AssistantDelta { message_id, .. }
+            | Update::ReasoningDelta { message_id, .. }
+            | Update::ToolState { message_id, .. } => vec![message_id],
+            Update::Timeline { view, .. } => view.items.iter().map(|item| &item.message_id).collect(),
+            _ => continue,
+        };
+        for message in messages {
+            if said.line < from {
+                known.insert(message);
+            } else {
+                examined.fact(known.contains(message), || format!("{} goes on with {message} after its end", task.task));
+            }
+        }
+    }
+}
