@@ -169,6 +169,62 @@ async fn a_stand_in_begins_anew_with_the_same_or_another_scenario() {
     assert!(status == 400 && error.contains("did you mean 'text/plain'?"), "{error}");
 }
 
+/// Goal: who waits for what the server knows never stands in the way of the server, which writes its journal while it works.
+/// Method: many short waits on threads of their own, while sessions are made and prompted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn who_waits_does_not_stand_in_the_way() {
+    const WAITING: usize = 24;
+    let control = std::sync::Arc::new(Control::over("text/welcome").await);
+    let is_over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let mut waiting = Vec::new();
+    for number in 0..WAITING {
+        let (control, is_over) = (control.clone(), is_over.clone());
+        waiting.push(tokio::spawn(async move {
+            let untils = [
+                json!({"while": "busy", "limit_ms": 3}),
+                json!({"event": "no.such", "limit_ms": 3}),
+                json!({"fault": 1, "limit_ms": 3}),
+                json!({"streams": 7, "limit_ms": 3}),
+                json!({"request": "rest", "count": 100_000, "limit_ms": 3}),
+            ];
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                let until = untils[number % untils.len()].clone();
+                let (status, said) = control.ask(Method::POST, "/wait", until).await;
+                assert!(status == 200 || status == 408, "{said}");
+            }
+        }));
+    }
+    let prompting: Vec<_> = (0..4)
+        .map(|_| {
+            let control = control.clone();
+            tokio::spawn(async move {
+                for _ in 0..20 {
+                    control.prompt("say hello").await;
+                }
+            })
+        })
+        .collect();
+    for prompting in prompting {
+        prompting.await.unwrap();
+    }
+    is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    for waiting in waiting {
+        waiting.await.unwrap();
+    }
+    assert_eq!(control.sessions().await, 80);
+}
+
+#[tokio::test]
+async fn streams_are_counted_whatever_the_journal_has_forgotten() {
+    let control = Control::over("text/plain").await;
+    let stream = control.server(Method::GET, "/event", Value::Null).await;
+    control.done(Method::POST, "/wait", json!({"streams": 1})).await;
+    control.done(Method::POST, "/reset", json!({"what": "journal"})).await;
+    control.done(Method::POST, "/wait", json!({"streams": 1})).await;
+    drop(stream);
+    control.done(Method::POST, "/wait", json!({"streams": 0})).await;
+}
+
 #[tokio::test]
 async fn who_has_no_token_gets_nothing_and_who_asks_nonsense_is_told() {
     let control = Control::over("text/plain").await;

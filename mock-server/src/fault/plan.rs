@@ -167,6 +167,13 @@ impl ArmedPlan {
             .collect()
     }
 
+    /// Has it acted?
+    #[must_use]
+    pub fn has_fired(&self, number: usize) -> bool {
+        let state = self.state();
+        number.checked_sub(1).and_then(|at| state.faults.get(at)).is_some_and(|armed| armed.fired > 0)
+    }
+
     /// Has nothing ever been armed?
     #[must_use]
     pub fn is_empty(&self) -> bool {

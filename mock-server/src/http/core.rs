@@ -31,7 +31,7 @@ use fixtures::redact::keep_header;
 use fixtures::scenario::Ending;
 use running::AllRunning;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -68,6 +68,8 @@ pub(crate) struct Core {
     pub(crate) intake: Intake,
     model: Option<RemoteModel>,
     tickets: AtomicU64,
+    /// How many streams are open, whether the journal remembers their beginning or not.
+    streams: AtomicUsize,
     strays: Mutex<Strays>,
     inner: Mutex<Inner>,
 }
@@ -139,6 +141,7 @@ impl Core {
             intake: Intake::default(),
             model,
             tickets: AtomicU64::new(0),
+            streams: AtomicUsize::new(0),
             strays: Mutex::default(),
             inner: Mutex::new(inner),
         }
@@ -307,6 +310,8 @@ impl Core {
     fn open(self: &Arc<Self>, inner: &mut Inner, ticket: Ticket, audience: Audience, hello: Frame) {
         let Some(Waiting { lane, headers, sender, .. }) = inner.waiting.remove(&ticket) else { return };
         let stream = audience.stream;
+        // It is counted before it is told: whoever waits for it looks when it is told. Its connection takes it back.
+        self.streams.fetch_add(1, Ordering::AcqRel);
         let headers = owned(stream_headers(stream)).chain(told(&headers)).collect();
         self.journal.push(|at_us| {
             Line::Response(Response { at_us, exchange: ticket, status: 200, headers, body: Body::Empty })

@@ -6,6 +6,7 @@ use crate::http::core::running::AllRunning;
 use crate::performer::{Audience, Frame, Performer};
 use crate::verify::{Strays, Unmet};
 use fixtures::fault_plan::During;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 impl Core {
@@ -48,6 +49,16 @@ impl Core {
     /// How many events of this type were sent.
     pub(crate) fn sent(&self, kind: &str) -> usize {
         self.inner().sent.get(kind).copied().unwrap_or_default()
+    }
+
+    /// How many streams are open.
+    pub(crate) fn open_streams(&self) -> usize {
+        self.streams.load(Ordering::Acquire)
+    }
+
+    /// A stream has ended, and somebody will tell the journal.
+    pub(crate) fn stream_ends(&self) {
+        self.streams.fetch_sub(1, Ordering::AcqRel);
     }
 
     /// How it was not used as it was meant to be.
