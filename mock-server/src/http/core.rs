@@ -94,8 +94,6 @@ struct Waiting {
     headers: Vec<(HeaderName, String)>,
     /// Its answer comes a moment after what happened last.
     ends_with_a_turn: bool,
-    /// The request in words, if its answer is to be remembered.
-    asked: Option<String>,
     /// What happens to its answer.
     faults: AnswerFaults,
     sender: oneshot::Sender<Answer>,
@@ -166,9 +164,8 @@ impl Core {
     ) -> Option<Answer> {
         let (sender, receiver) = oneshot::channel();
         let ends_with_a_turn = settling::ends_with_a_turn(&request);
-        let asked = self.faults.wants_last_answers().then(|| LastAnswers::name(&request));
         let (lane, headers) = (lane.clone(), headers.to_vec());
-        let waiting = Waiting { lane, headers, ends_with_a_turn, asked, faults, sender };
+        let waiting = Waiting { lane, headers, ends_with_a_turn, faults, sender };
         {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
             if inner.waiting.len() >= WAITING_MAX {
