@@ -303,7 +303,8 @@ fn control(options: &Options, stage: &Arc<Stage>) -> Option<Control> {
         }
     };
     let lanes = std::iter::once(MAIN_LANE.to_owned()).chain(options.lanes.iter().cloned()).collect();
-    Some(Control { token, server: options.server, lanes, release, maker, gates: gates.into() })
+    let (server, password, gates) = (options.server, options.password.clone(), gates.into());
+    Some(Control { token, server, lanes, release, password, maker, gates })
 }
 
 fn header(options: &Options, profile: &Profile, workspace: &str) -> recording::Header {

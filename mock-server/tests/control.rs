@@ -226,6 +226,29 @@ async fn streams_are_counted_whatever_the_journal_has_forgotten() {
 }
 
 #[tokio::test]
+async fn connections_and_faults_count_anew_when_all_begins_anew() {
+    let control = Control::over("text/plain").await;
+    let fault = json!({"faults": [{"when": {"stream": "event", "connection": 1, "after_events": 1}, "do": {"cut": "between-frames"}}]});
+    for _ in 0..2 {
+        assert_eq!(control.done(Method::POST, "/faults", fault.clone()).await, json!({"armed": [1]}));
+        let mut stream = control.server(Method::GET, "/event", Value::Null).await;
+        while let Ok(Some(_)) = stream.chunk().await {}
+        control.done(Method::POST, "/wait", json!({"fault": 1})).await;
+        control.done(Method::POST, "/now", json!({"do": {"password": "another"}})).await;
+        control.done(Method::POST, "/reset", json!({"what": "all"})).await;
+        assert_eq!(control.done(Method::GET, "/faults", Value::Null).await, json!([]));
+    }
+    // The old list is no answer of the server that has begun anew.
+    let stale = json!({"faults": [{"when": {"request": "GET /session"}, "do": {"stale": true}}]});
+    control.done(Method::POST, "/faults", stale.clone()).await;
+    assert_eq!(control.sessions().await, 0);
+    control.done(Method::POST, "/reset", json!({"what": "all"})).await;
+    control.done(Method::POST, "/faults", stale).await;
+    control.prompt("say hello").await;
+    assert_eq!(control.sessions().await, 1, "there is nothing to answer again");
+}
+
+#[tokio::test]
 async fn who_has_no_token_gets_nothing_and_who_asks_nonsense_is_told() {
     let control = Control::over("text/plain").await;
     let url = format!("{}/__standin__/faults", control.stand_in.url());

@@ -44,6 +44,8 @@ pub(crate) struct Control {
     pub(crate) lanes: Vec<String>,
     /// The release whose events come.
     pub(crate) release: String,
+    /// The one that the server begins with.
+    pub(crate) password: Option<String>,
     /// None where a recording is played.
     pub(crate) maker: Option<Maker>,
     pub(crate) gates: std::sync::Mutex<Vec<String>>,
@@ -211,14 +213,14 @@ struct Reset {
 enum What {
     /// The journal is empty.
     Journal,
-    /// The server is as it was when it began, and no fault is armed.
+    /// The server is as it was when it began, and no fault has ever been armed.
     All,
 }
 
 fn reset(core: &Arc<Core>, control: &Control, reset: Reset) -> Outcome {
     if reset.what == What::All {
         begin_anew(core, control, None)?;
-        core.faults.disarm_all();
+        core.forget_faults(control.password.clone());
     }
     core.journal.clear();
     Ok(Said::Json(json!({"reset": true})))

@@ -111,6 +111,11 @@ impl LastAnswers {
         self.kept().contains_key(request)
     }
 
+    /// Forgets all.
+    pub fn clear(&self) {
+        self.kept().clear();
+    }
+
     /// The answer of the time before, and remembers this one.
     #[must_use]
     pub fn swapped(&self, request: &str, reply: &WireReply) -> Option<WireReply> {

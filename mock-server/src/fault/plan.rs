@@ -159,6 +159,12 @@ impl ArmedPlan {
         self.shared.changes.fetch_add(1, Ordering::Release);
     }
 
+    /// Forgets all faults and how often anybody has connected: what is armed next is number 1 again.
+    pub fn clear(&self) {
+        *self.state() = State::default();
+        self.shared.changes.fetch_add(1, Ordering::Release);
+    }
+
     /// How all faults stand.
     #[must_use]
     pub fn standings(&self) -> Vec<Standing> {

@@ -27,6 +27,15 @@ impl Core {
         *self.strays() = Strays::default();
     }
 
+    /// No fault has ever been armed, nobody has ever connected, and this is the password.
+    pub(crate) fn forget_faults(&self, password: Option<String>) {
+        // Nobody is told of a frame meanwhile.
+        let _inner = self.inner();
+        self.faults.clear();
+        self.last_answers.clear();
+        *self.access.password.write().unwrap_or_else(PoisonError::into_inner) = password;
+    }
+
     /// Something happens at the server at once.
     pub(crate) fn let_happen(self: &Arc<Self>, moment: Moment) {
         let mut inner = self.inner();
