@@ -38,6 +38,8 @@ struct Kept {
     fresh: VecDeque<Entry>,
     bytes: usize,
     written: u64,
+    /// There were more lines since it was empty than it remembers.
+    has_forgotten: bool,
 }
 
 /// Something that is written. A frame goes to many, who share its bytes: a line is made of them when somebody looks.
@@ -101,6 +103,11 @@ impl Journal {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let written = kept.written;
         *kept = Kept { written, ..Kept::default() };
+    }
+
+    /// Were there more lines since it was empty than it remembers?
+    pub(crate) fn has_forgotten(&self) -> bool {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).has_forgotten
     }
 
     /// A body as this journal keeps it: one that is longer than all it remembers is told by its length.
@@ -189,11 +196,13 @@ impl Kept {
         while self.bytes > most && self.start < self.lines.len() {
             self.bytes = self.bytes.saturating_sub(weight(&self.lines[self.start]));
             self.start += 1;
+            self.has_forgotten = true;
         }
         while self.bytes > most
             && let Some(entry) = self.fresh.pop_front()
         {
             self.bytes = self.bytes.saturating_sub(entry.weight());
+            self.has_forgotten = true;
         }
         // Now and then, so that each line is moved once.
         if self.start > self.lines.len() / 2 {
@@ -269,6 +278,9 @@ mod tests {
         }
         assert_eq!(numbers(&journal), (993..1000).collect::<Vec<_>>());
         assert_eq!((journal.written(), whole.lines().len()), (1000, 1000));
+        assert_eq!((journal.has_forgotten(), whole.has_forgotten()), (true, false));
+        journal.clear();
+        assert!(!journal.has_forgotten());
     }
 
     #[tokio::test]

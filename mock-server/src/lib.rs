@@ -63,7 +63,7 @@ pub use clock::ClockKind;
 pub use journal::Journal;
 pub use options::{MODEL_PAUSE, Options, Play, StartError};
 pub use standin::StandIn;
-pub use verify::Unmet;
+pub use verify::{Broken, Call, Calls, Unmet, UnmetCall, UnmetCalls};
 
 /// The README's program is compiled and run as a test.
 #[cfg(doctest)]

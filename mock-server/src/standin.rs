@@ -17,7 +17,7 @@ use crate::journal::Journal;
 use crate::model::{PageServer, RemoteModel};
 use crate::options::{Options, Play, StartError};
 use crate::profile::Profile;
-use crate::verify::Unmet;
+use crate::verify::{Broken, Calls, Unmet, UnmetCall, UnmetCalls};
 use fixtures::ServerKind;
 use fixtures::fault_plan::{Fault, Performed};
 use fixtures::recording::{self, Header};
@@ -245,6 +245,20 @@ impl StandIn {
         self.asked.store(true, Ordering::Relaxed);
         let unmet = self.core.unmet();
         if unmet.is_empty() { Ok(()) } else { Err(unmet) }
+    }
+
+    /// Did the calls come that are expected, in their order, and none that is forbidden? What the journal has is judged.
+    pub fn verify_calls(&self, calls: &Calls) -> Result<(), UnmetCalls> {
+        let lanes: Vec<String> = self.lanes().into_iter().map(|(name, _)| name).collect();
+        let release = format!("{}-{}", self.header.server, self.header.version);
+        let unmet = match calls.check(&release, &lanes) {
+            Ok(()) => self.core.unmet_calls(calls),
+            Err(says) => {
+                let (what, call) = (Broken::Unjudged, "the words".to_owned());
+                vec![UnmetCall { what, call, says, near: Vec::new() }]
+            }
+        };
+        if unmet.is_empty() { Ok(()) } else { Err(UnmetCalls(unmet)) }
     }
 
     /// What is wrong with how it was used, if that is still to be said.

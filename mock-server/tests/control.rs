@@ -249,6 +249,27 @@ async fn connections_and_faults_count_anew_when_all_begins_anew() {
 }
 
 #[tokio::test]
+async fn calls_are_verified_with_what_came_near() {
+    let control = Control::over("text/plain").await;
+    control.prompt("say hello").await;
+    let verified = |words: Value| control.done(Method::POST, "/verify", words);
+    let good = json!({
+        "expected": [{"request": "POST /session", "count": 1}],
+        "forbidden": ["POST /session/{sessionID}/abort"],
+        "order": ["POST /session", {"request": "POST /session/{sessionID}/prompt_async", "body": {"parts.0.text": "say hello"}}],
+    });
+    assert_eq!(verified(good).await, json!({"holds": true, "unmet": []}));
+    let unmet = verified(json!({"expected": [{"request": "POST /session", "lane": "phone"}]})).await;
+    assert_eq!(
+        unmet["unmet"][0]["near"],
+        json!(["POST /session (lane 'main', exchange 1): it is of lane 'main'"])
+    );
+    let (status, error) =
+        control.refused(Method::POST, "/verify", json!({"forbidden": ["POST /sesion"]})).await;
+    assert!(status == 400 && error.contains("did you mean 'POST /session'?"), "{error}");
+}
+
+#[tokio::test]
 async fn who_has_no_token_gets_nothing_and_who_asks_nonsense_is_told() {
     let control = Control::over("text/plain").await;
     let url = format!("{}/__standin__/faults", control.stand_in.url());

@@ -11,6 +11,7 @@ mod wait;
 use crate::http::core::Core;
 use crate::options::StartError;
 use crate::performer::Performer;
+use crate::verify::Calls;
 use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Response, StatusCode, header};
@@ -127,6 +128,7 @@ async fn answer(core: &Arc<Core>, control: &Control, parts: &Parts, body: Body) 
         (&Method::POST, ["wait"]) => wait::wait(core, read(&body)?).await,
         (&Method::GET, ["journal"]) => journal::read(core, &query),
         (&Method::GET, ["verify"]) => Ok(verify(core)),
+        (&Method::POST, ["verify"]) => verify_calls(core, control, &read(&body)?),
         (method, _) => {
             let asked = format!("{method} {path}");
             let known: Vec<String> =
@@ -247,4 +249,10 @@ fn verify(core: &Arc<Core>) -> Said {
         "unplayed": unmet.unplayed,
         "unfired": faults.collect::<Vec<_>>(),
     }))
+}
+
+fn verify_calls(core: &Arc<Core>, control: &Control, calls: &Calls) -> Outcome {
+    calls.check(&control.release, &control.lanes).map_err(wrong)?;
+    let unmet = core.unmet_calls(calls);
+    Ok(Said::Json(json!({"holds": unmet.is_empty(), "unmet": unmet})))
 }

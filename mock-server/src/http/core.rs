@@ -5,6 +5,8 @@ mod faults;
 mod running;
 mod settling;
 
+pub(crate) use faults::ANOTHER_CLIENT;
+
 use super::auth::Access;
 use super::cors::Origins;
 use super::doors::Doors;

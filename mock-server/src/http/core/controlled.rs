@@ -4,7 +4,7 @@ use super::{Core, Inner};
 use crate::fault::Moment;
 use crate::http::core::running::AllRunning;
 use crate::performer::{Audience, Frame, Performer};
-use crate::verify::{Strays, Unmet};
+use crate::verify::{Broken, Calls, Strays, Unmet, UnmetCall};
 use fixtures::fault_plan::During;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -68,6 +68,18 @@ impl Core {
     /// A stream has ended, and somebody will tell the journal.
     pub(crate) fn stream_ends(&self) {
         self.streams.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Which calls are not as they are meant.
+    pub(crate) fn unmet_calls(&self, calls: &Calls) -> Vec<UnmetCall> {
+        let mut unmet = calls.unmet(&self.journal.lines());
+        if self.journal.has_forgotten() {
+            let says = "the journal no longer has its beginning, in which they may stand; empty it before what is to be \
+                        verified (reset), or keep it whole";
+            let (call, says) = ("the first requests".to_owned(), says.to_owned());
+            unmet.push(UnmetCall { what: Broken::Unjudged, call, says, near: Vec::new() });
+        }
+        unmet
     }
 
     /// How it was not used as it was meant to be.
