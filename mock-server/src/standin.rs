@@ -261,6 +261,11 @@ impl StandIn {
         if unmet.is_empty() { Ok(()) } else { Err(UnmetCalls(unmet)) }
     }
 
+    #[cfg(test)]
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
     /// What is wrong with how it was used, if that is still to be said.
     fn last_words(&self) -> Option<Unmet> {
         let OnDrop::Verify { uses_all } = self.on_drop else { return None };

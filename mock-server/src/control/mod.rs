@@ -256,3 +256,6 @@ fn verify_calls(core: &Arc<Core>, control: &Control, calls: &Calls) -> Outcome {
     let unmet = core.unmet_calls(calls);
     Ok(Said::Json(json!({"holds": unmet.is_empty(), "unmet": unmet})))
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,8 +40,10 @@ impl AnswerFaults {
                 Action::Status(status) => faults.status = Some(status.clone()),
                 Action::Retype(retype) => faults.content_type = Some(retype.content_type.clone()),
                 Action::Truncate(truncate) => faults.truncate = Some(truncate.truncate),
-                Action::Late(late) if late.of == Side::Request => faults.late_ms.0 += late.late_ms,
-                Action::Late(late) => faults.late_ms.1 += late.late_ms,
+                Action::Late(late) if late.of == Side::Request => {
+                    faults.late_ms.0 = faults.late_ms.0.saturating_add(late.late_ms)
+                }
+                Action::Late(late) => faults.late_ms.1 = faults.late_ms.1.saturating_add(late.late_ms),
                 Action::Hang(hang) => faults.hangs = Some(hang.hang),
                 Action::ResetAt(reset) => faults.resets = Some(reset.reset),
                 Action::Stale(_) => faults.is_stale = true,

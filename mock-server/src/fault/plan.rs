@@ -289,7 +289,9 @@ impl ArmedPlan {
         let state = self.state();
         let timed = state.faults.iter().filter(|armed| armed.fault.when.scene == Scene::Time);
         let waiting = timed.filter(|armed| !armed.is_spent());
-        waiting.map(|armed| armed.armed_at_ms + armed.fault.when.from_ms.unwrap_or_default()).collect()
+        let due =
+            |armed: &Armed| armed.armed_at_ms.saturating_add(armed.fault.when.from_ms.unwrap_or_default());
+        waiting.map(due).collect()
     }
 
     /// `means` has the number of the first that is meant, `can` whether there is what an action needs.
