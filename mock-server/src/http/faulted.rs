@@ -66,11 +66,13 @@ fn name(lane: &Visitor, parts: &Parts) -> String {
     LastAnswers::name(parts.method.as_str(), of, directory.as_deref())
 }
 
-/// Never answers; perhaps the connection is reset.
+/// Never answers; perhaps the connection is reset. It goes with its client at the latest: no answer would show that he has
+/// left.
 async fn nothing(wire: &Wire, resets: bool) -> Response<Body> {
-    if resets {
-        wire.reset();
+    if !resets {
+        wire.is_left().await;
     }
+    wire.reset();
     std::future::pending().await
 }
 

@@ -60,6 +60,12 @@ impl Core {
         self.inner().sent.get(kind).copied().unwrap_or_default()
     }
 
+    /// How many subscribers the bus knows.
+    #[cfg(test)]
+    pub(crate) fn subscribers(&self) -> usize {
+        self.inner().bus.len()
+    }
+
     /// How many streams are open.
     pub(crate) fn open_streams(&self) -> usize {
         self.streams.load(Ordering::Acquire)
