@@ -113,7 +113,6 @@ async fn nothing_is_left_of_ten_thousand_that_were_cut() {
     let before = left(&stand_in, tasks).await;
     cycles(&place, CYCLES).await;
     let after = left(&stand_in, tasks).await;
-    println!("subscribers, tasks, KiB: {before:?}, then {after:?}");
     assert_eq!((before.0, after.0, after.1), (0, 0, tasks));
     assert!(after.2 <= before.2 + MOST_KIB, "{} KiB, then {} KiB", before.2, after.2);
     let unfired = stand_in.unfired_faults();
