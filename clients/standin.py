@@ -85,6 +85,11 @@ class Standin:
         """Was it used as it was meant to be? {"holds": True}, or what does not hold."""
         return self._json("GET", "/verify")
 
+    def verify_calls(self, expected=(), forbidden=(), order=()):
+        """Did these calls come? Each is "POST /session" or {"request": "POST /session", "body": {"title": "a"}, "lane": "phone", "count": 1}."""
+        calls = {"expected": list(expected), "forbidden": list(forbidden), "order": list(order)}
+        return self._json("POST", "/verify", calls)
+
     def _json(self, method, path, body=None, timeout=30):
         return json.loads(self._ask(method, path, body, timeout))
 

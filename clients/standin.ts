@@ -30,6 +30,14 @@ export type Unmet = {
   unfired: { number: number; does: string }[]
 }
 
+export type Call =
+  | string
+  | { request: string; lane?: string; body?: Record<string, unknown>; count?: number }
+export type UnmetCalls = {
+  holds: boolean
+  unmet: { what: "expected" | "forbidden" | "order" | "unjudged"; call: string; says: string; near: string[] }[]
+}
+
 /** The stand-in did not do it, and says why. */
 export class Refused extends Error {
   readonly status: number
@@ -112,6 +120,11 @@ export class Standin {
   /** Was it used as it was meant to be? */
   verify(): Promise<Unmet> {
     return this.json("GET", "/verify")
+  }
+
+  /** Did these calls come? */
+  verifyCalls(calls: { expected?: Call[]; forbidden?: Call[]; order?: Call[] }): Promise<UnmetCalls> {
+    return this.json("POST", "/verify", calls)
   }
 
   private async json<T>(method: string, path: string, body?: unknown): Promise<T> {

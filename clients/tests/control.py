@@ -49,6 +49,10 @@ def check(url, standin):
     standin.push({"type": "x.y", "properties": {}})
     assert any("request" in line for line in standin.journal())
     assert "POST /session" in standin.journal_text()
+    reply = {"request": "POST /permission/{requestID}/reply", "lane": "another client", "body": {"reply": "reject"}}
+    assert standin.verify_calls(expected=["POST /session", reply], order=["POST /session", reply])["holds"]
+    unmet = standin.verify_calls(forbidden=["POST /session"])["unmet"]
+    assert [(one["what"], len(one["near"])) for one in unmet] == [("forbidden", 1)], unmet
     try:
         standin.open_gate("no/where")
         raise AssertionError("there is no such gate")

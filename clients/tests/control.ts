@@ -37,6 +37,10 @@ async function check(url: string, standin: Standin): Promise<void> {
   await standin.push({ type: "x.y" })
   assert((await standin.journal()).some((line) => "request" in line))
   assert((await standin.journalText()).includes("POST /session"))
+  const reply = { request: "POST /permission/{requestID}/reply", lane: "another client", body: { reply: "reject" } }
+  assert((await standin.verifyCalls({ expected: ["POST /session", reply], order: ["POST /session", reply] })).holds)
+  const { unmet } = await standin.verifyCalls({ forbidden: ["POST /session"] })
+  assert.deepEqual(unmet.map((one) => [one.what, one.near.length]), [["forbidden", 1]])
   await assert.rejects(standin.openGate("no/where"), (error) => error instanceof Refused && error.status === 404)
   await standin.load({ name: "text/plain" })
   assert.deepEqual(await (await fetch(`${url}/session`)).json(), [])

@@ -38,6 +38,8 @@ struct Kept {
     fresh: VecDeque<Entry>,
     bytes: usize,
     written: u64,
+    /// There were more lines since it was empty than it remembers.
+    has_forgotten: bool,
 }
 
 /// Something that is written. A frame goes to many, who share its bytes: a line is made of them when somebody looks.
@@ -103,6 +105,11 @@ impl Journal {
         *kept = Kept { written, ..Kept::default() };
     }
 
+    /// Were there more lines since it was empty than it remembers?
+    pub(crate) fn has_forgotten(&self) -> bool {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).has_forgotten
+    }
+
     /// A body as this journal keeps it: one that is longer than all it remembers is told by its length.
     #[must_use]
     pub fn body(&self, bytes: &[u8]) -> Body {
@@ -143,6 +150,29 @@ impl Journal {
     }
 }
 
+impl Journal {
+    /// Waits for the line that is meant. Each is shown once, those that are there already first; what is forgotten before it
+    /// was shown is not. Like [`Journal::wait_until`], it holds the journal while it shows lines.
+    pub(crate) async fn wait_for_line(&self, mut is_meant: impl FnMut(&Line) -> bool) {
+        let mut length = self.length.subscribe();
+        let mut shown = 0;
+        loop {
+            length.borrow_and_update();
+            let met = {
+                let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let written = kept.written;
+                let lines = kept.looked_at();
+                let new = usize::try_from(written - shown).unwrap_or(usize::MAX).min(lines.len());
+                shown = written;
+                lines[lines.len() - new..].iter().any(&mut is_meant)
+            };
+            if met || length.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
 impl Kept {
     fn write(&mut self, entry: Entry, memory: Memory) {
         if let Memory::Latest { bytes } = memory {
@@ -166,11 +196,13 @@ impl Kept {
         while self.bytes > most && self.start < self.lines.len() {
             self.bytes = self.bytes.saturating_sub(weight(&self.lines[self.start]));
             self.start += 1;
+            self.has_forgotten = true;
         }
         while self.bytes > most
             && let Some(entry) = self.fresh.pop_front()
         {
             self.bytes = self.bytes.saturating_sub(entry.weight());
+            self.has_forgotten = true;
         }
         // Now and then, so that each line is moved once.
         if self.start > self.lines.len() / 2 {
@@ -246,6 +278,33 @@ mod tests {
         }
         assert_eq!(numbers(&journal), (993..1000).collect::<Vec<_>>());
         assert_eq!((journal.written(), whole.lines().len()), (1000, 1000));
+        assert_eq!((journal.has_forgotten(), whole.has_forgotten()), (true, false));
+        journal.clear();
+        assert!(!journal.has_forgotten());
+    }
+
+    #[tokio::test]
+    async fn each_line_is_shown_once_to_who_waits_for_one() {
+        let clock = Arc::new(Clock::new(ClockKind::Logical));
+        let journal = Journal::with_memory(clock, Memory::Latest { bytes: 10_000 });
+        write(&journal, 0);
+        let mut shown = Vec::new();
+        let all = journal.wait_for_line(|line| {
+            let Line::Chunk(chunk) = line else { return false };
+            shown.push(chunk.exchange);
+            chunk.exchange == 9
+        });
+        let writing = async {
+            for number in 1..10 {
+                if number == 5 {
+                    journal.clear();
+                }
+                write(&journal, number);
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::join!(all, writing);
+        assert_eq!(shown, (0..10).collect::<Vec<_>>());
     }
 
     #[test]

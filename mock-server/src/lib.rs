@@ -16,7 +16,7 @@
 //! * `javascript` — lengths, numbers and dictionaries as the servers have them.
 //! * `no_json` — why a text is no JSON; `target` — a request's path, taken apart.
 //! * `ignored` — the patterns of `.gitignore`; `surroundings` — the machine around the sessions.
-//! * `socket` — connections that can be reset.
+//! * `socket` — connections of the scripted model that can be reset.
 //! * `project_files` — what the files of a workspace say before anything happens.
 //! * [`fault`] — what breaks, one behaviour a file.
 //! * [`control`] — the same, told over HTTP while it runs.
@@ -63,7 +63,7 @@ pub use clock::ClockKind;
 pub use journal::Journal;
 pub use options::{MODEL_PAUSE, Options, Play, StartError};
 pub use standin::StandIn;
-pub use verify::Unmet;
+pub use verify::{Broken, Call, Calls, Unmet, UnmetCall, UnmetCalls};
 
 /// The README's program is compiled and run as a test.
 #[cfg(doctest)]

@@ -17,7 +17,7 @@ use crate::journal::Journal;
 use crate::model::{PageServer, RemoteModel};
 use crate::options::{Options, Play, StartError};
 use crate::profile::Profile;
-use crate::verify::Unmet;
+use crate::verify::{Broken, Calls, Unmet, UnmetCall, UnmetCalls};
 use fixtures::ServerKind;
 use fixtures::fault_plan::{Fault, Performed};
 use fixtures::recording::{self, Header};
@@ -247,6 +247,25 @@ impl StandIn {
         if unmet.is_empty() { Ok(()) } else { Err(unmet) }
     }
 
+    /// Did the calls come that are expected, in their order, and none that is forbidden? What the journal has is judged.
+    pub fn verify_calls(&self, calls: &Calls) -> Result<(), UnmetCalls> {
+        let lanes: Vec<String> = self.lanes().into_iter().map(|(name, _)| name).collect();
+        let release = format!("{}-{}", self.header.server, self.header.version);
+        let unmet = match calls.check(&release, &lanes) {
+            Ok(()) => self.core.unmet_calls(calls),
+            Err(says) => {
+                let (what, call) = (Broken::Unjudged, "the words".to_owned());
+                vec![UnmetCall { what, call, says, near: Vec::new() }]
+            }
+        };
+        if unmet.is_empty() { Ok(()) } else { Err(UnmetCalls(unmet)) }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
     /// What is wrong with how it was used, if that is still to be said.
     fn last_words(&self) -> Option<Unmet> {
         let OnDrop::Verify { uses_all } = self.on_drop else { return None };
@@ -303,7 +322,8 @@ fn control(options: &Options, stage: &Arc<Stage>) -> Option<Control> {
         }
     };
     let lanes = std::iter::once(MAIN_LANE.to_owned()).chain(options.lanes.iter().cloned()).collect();
-    Some(Control { token, server: options.server, lanes, release, maker, gates: gates.into() })
+    let (server, password, gates) = (options.server, options.password.clone(), gates.into());
+    Some(Control { token, server, lanes, release, password, maker, gates })
 }
 
 fn header(options: &Options, profile: &Profile, workspace: &str) -> recording::Header {

@@ -1,5 +1,10 @@
 //! What a test would not have noticed: prompts that nobody answers, answers that nobody asks for, routes that no server
-//! has.
+//! has; and in [`calls`], which requests a test expects.
+
+mod calls;
+mod near;
+
+pub use calls::{Broken, Call, Calls, UnmetCall, UnmetCalls};
 
 use fixtures::fault_plan::Fault;
 use std::collections::BTreeSet;

@@ -169,6 +169,106 @@ async fn a_stand_in_begins_anew_with_the_same_or_another_scenario() {
     assert!(status == 400 && error.contains("did you mean 'text/plain'?"), "{error}");
 }
 
+/// Goal: who waits for what the server knows never stands in the way of the server, which writes its journal while it works.
+/// Method: many short waits on threads of their own, while sessions are made and prompted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn who_waits_does_not_stand_in_the_way() {
+    const WAITING: usize = 24;
+    let control = std::sync::Arc::new(Control::over("text/welcome").await);
+    let is_over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let mut waiting = Vec::new();
+    for number in 0..WAITING {
+        let (control, is_over) = (control.clone(), is_over.clone());
+        waiting.push(tokio::spawn(async move {
+            let untils = [
+                json!({"while": "busy", "limit_ms": 3}),
+                json!({"event": "no.such", "limit_ms": 3}),
+                json!({"fault": 1, "limit_ms": 3}),
+                json!({"streams": 7, "limit_ms": 3}),
+                json!({"request": "rest", "count": 100_000, "limit_ms": 3}),
+            ];
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                let until = untils[number % untils.len()].clone();
+                let (status, said) = control.ask(Method::POST, "/wait", until).await;
+                assert!(status == 200 || status == 408, "{said}");
+            }
+        }));
+    }
+    let prompting: Vec<_> = (0..4)
+        .map(|_| {
+            let control = control.clone();
+            tokio::spawn(async move {
+                for _ in 0..20 {
+                    control.prompt("say hello").await;
+                }
+            })
+        })
+        .collect();
+    for prompting in prompting {
+        prompting.await.unwrap();
+    }
+    is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    for waiting in waiting {
+        waiting.await.unwrap();
+    }
+    assert_eq!(control.sessions().await, 80);
+}
+
+#[tokio::test]
+async fn streams_are_counted_whatever_the_journal_has_forgotten() {
+    let control = Control::over("text/plain").await;
+    let stream = control.server(Method::GET, "/event", Value::Null).await;
+    control.done(Method::POST, "/wait", json!({"streams": 1})).await;
+    control.done(Method::POST, "/reset", json!({"what": "journal"})).await;
+    control.done(Method::POST, "/wait", json!({"streams": 1})).await;
+    drop(stream);
+    control.done(Method::POST, "/wait", json!({"streams": 0})).await;
+}
+
+#[tokio::test]
+async fn connections_and_faults_count_anew_when_all_begins_anew() {
+    let control = Control::over("text/plain").await;
+    let fault = json!({"faults": [{"when": {"stream": "event", "connection": 1, "after_events": 1}, "do": {"cut": "between-frames"}}]});
+    for _ in 0..2 {
+        assert_eq!(control.done(Method::POST, "/faults", fault.clone()).await, json!({"armed": [1]}));
+        let mut stream = control.server(Method::GET, "/event", Value::Null).await;
+        while let Ok(Some(_)) = stream.chunk().await {}
+        control.done(Method::POST, "/wait", json!({"fault": 1})).await;
+        control.done(Method::POST, "/now", json!({"do": {"password": "another"}})).await;
+        control.done(Method::POST, "/reset", json!({"what": "all"})).await;
+        assert_eq!(control.done(Method::GET, "/faults", Value::Null).await, json!([]));
+    }
+    // The old list is no answer of the server that has begun anew.
+    let stale = json!({"faults": [{"when": {"request": "GET /session"}, "do": {"stale": true}}]});
+    control.done(Method::POST, "/faults", stale.clone()).await;
+    assert_eq!(control.sessions().await, 0);
+    control.done(Method::POST, "/reset", json!({"what": "all"})).await;
+    control.done(Method::POST, "/faults", stale).await;
+    control.prompt("say hello").await;
+    assert_eq!(control.sessions().await, 1, "there is nothing to answer again");
+}
+
+#[tokio::test]
+async fn calls_are_verified_with_what_came_near() {
+    let control = Control::over("text/plain").await;
+    control.prompt("say hello").await;
+    let verified = |words: Value| control.done(Method::POST, "/verify", words);
+    let good = json!({
+        "expected": [{"request": "POST /session", "count": 1}],
+        "forbidden": ["POST /session/{sessionID}/abort"],
+        "order": ["POST /session", {"request": "POST /session/{sessionID}/prompt_async", "body": {"parts.0.text": "say hello"}}],
+    });
+    assert_eq!(verified(good).await, json!({"holds": true, "unmet": []}));
+    let unmet = verified(json!({"expected": [{"request": "POST /session", "lane": "phone"}]})).await;
+    assert_eq!(
+        unmet["unmet"][0]["near"],
+        json!(["POST /session (lane 'main', exchange 1): it is of lane 'main'"])
+    );
+    let (status, error) =
+        control.refused(Method::POST, "/verify", json!({"forbidden": ["POST /sesion"]})).await;
+    assert!(status == 400 && error.contains("did you mean 'POST /session'?"), "{error}");
+}
+
 #[tokio::test]
 async fn who_has_no_token_gets_nothing_and_who_asks_nonsense_is_told() {
     let control = Control::over("text/plain").await;

@@ -187,6 +187,23 @@ async fn an_answer_is_what_the_plan_says() {
 }
 
 #[tokio::test]
+async fn an_old_answer_is_waited_for_where_there_is_none() {
+    let stand_in = broken("request = \"GET /session\"", "stale = true").await;
+    let url = format!("{}/session", stand_in.url());
+    let asked = |url: String| async move {
+        let list: Value = client().get(url).send().await.unwrap().json().await.unwrap();
+        list.as_array().unwrap().len()
+    };
+    assert_eq!(asked(url.clone()).await, 0);
+    assert_eq!(stand_in.unfired_faults().len(), 1, "there was nothing to answer again");
+    client().post(&url).json(&json!({})).send().await.unwrap();
+    assert_eq!(asked(format!("{url}?limit=1")).await, 1, "that is another request");
+    assert_eq!(stand_in.unfired_faults().len(), 1);
+    assert_eq!((asked(url.clone()).await, asked(url).await), (0, 1));
+    assert_eq!(did(&stand_in), ["answers as the time before at GET /session number 1"]);
+}
+
+#[tokio::test]
 async fn an_answer_does_not_come_or_comes_by_half() {
     let stand_in = broken("request = \"GET /path\"", "truncate = 5").await;
     let (text, error) = all(&mut asked(&stand_in.url(), "GET /path").await).await;

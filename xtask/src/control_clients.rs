@@ -9,14 +9,26 @@ use std::path::Path;
 /// What compiles TypeScript, and the types of the platform; installed outside the repository.
 const COMPILER: [&str; 2] = ["typescript@5", "@types/node@20"];
 
-/// The program that they are run against, as the build makes it.
-const PROGRAM: &str = if cfg!(windows) { "target/debug/standin.exe" } else { "target/debug/standin" };
+/// The program that they are run against: the build puts it beside this one, wherever that is.
+fn program() -> Result<String, Outcome> {
+    let own = std::env::current_exe()
+        .map_err(|error| Outcome::Untestable(format!("failed to find the own program: {error}")))?;
+    let name = format!("standin{}", std::env::consts::EXE_SUFFIX);
+    Ok(own.with_file_name(name).display().to_string())
+}
 
 pub(crate) fn python(root: &Path) -> Outcome {
-    in_order(root, &[BUILD, &["python3", "clients/tests/control.py", PROGRAM]])
+    match program() {
+        Ok(program) => in_order(root, &[BUILD, &["python3", "clients/tests/control.py", &program]]),
+        Err(outcome) => outcome,
+    }
 }
 
 pub(crate) fn typescript(root: &Path) -> Outcome {
+    let program = match program() {
+        Ok(program) => program,
+        Err(outcome) => return outcome,
+    };
     let machine = Machine::of_this_process();
     let tools = machine.default_npm_dir().join("typescript");
     let out = root.join("target/control-client");
@@ -54,7 +66,7 @@ pub(crate) fn typescript(root: &Path) -> Outcome {
         "clients/standin.ts",
         "clients/tests/control.ts",
     ];
-    let test = ["node", "target/control-client/tests/control.js", PROGRAM];
+    let test = ["node", "target/control-client/tests/control.js", &program];
     in_order(root, &[BUILD, &install, &compile, &test])
 }
 

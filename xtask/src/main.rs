@@ -51,7 +51,7 @@ enum Command {
     Clients(clients::Arguments),
     /// Ask the recordings what is known of the real servers, and write docs/evidence.md.
     Evidence(evidence::Arguments),
-    /// Feed random inputs to a codec, and hold it against a second, independent one.
+    /// Feed random inputs to a codec beside a second one, or random plans of faults to the stand-in.
     Fuzz(fuzz::Arguments),
     /// Run the phase gate: the stand-in, the reference adapter, the mutants, the matrix, the report.
     Gate(gate::Arguments),

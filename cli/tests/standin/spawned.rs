@@ -247,6 +247,74 @@ async fn a_start_goes_wrong_as_the_plan_says() {
     assert_eq!(how.code(), Some(4));
 }
 
+/// Performs the start of a plan that Standin carries; what can be seen of it from outside, in a few words.
+async fn seen_of(place: &Place, name: &str) -> String {
+    let mut command = place.command("kilo", &["serve", "--port", "0"]);
+    command.env("STANDIN_FAULTS", name).process_group(0);
+    match name {
+        "start/ends-first" => {
+            let (stdout, stderr, code) = ended(command);
+            assert!(!stdout.contains("listening"), "{stdout}");
+            format!("{stderr:?}, code {}", code.unwrap())
+        }
+        "start/never" | "start/late" => {
+            let mut silent = command.spawn().unwrap();
+            let mut stdout = BufReader::new(silent.stdout.take().unwrap());
+            // The warning comes before it would listen; whoever asks it to end then has no line of readiness.
+            stdout.read_line(&mut String::new()).unwrap();
+            send("-TERM", &silent.id().to_string());
+            let mut rest = String::new();
+            stdout.read_to_string(&mut rest).unwrap();
+            format!("{rest:?}, code {}", silent.wait().unwrap().code().unwrap())
+        }
+        "start/garbled" => {
+            let server = Server::start(command);
+            let line = server.lines[1].clone();
+            server.signal("-TERM");
+            format!("{line:?}, code {}", server.ended().1.code().unwrap())
+        }
+        "start/crashes" => {
+            let server = Server::start(command);
+            server.get("/session").await;
+            format!("listens, signal {}", server.ended().1.signal().unwrap())
+        }
+        "start/orphans" => {
+            let mut killed = Server::start(command);
+            let group = format!("-{}", killed.child.id());
+            killed.signal("-KILL");
+            killed.child.wait().unwrap();
+            killed.get("/session").await;
+            send("-TERM", &group);
+            killed.stdout.read_to_string(&mut String::new()).unwrap();
+            "serves when its wrapper is killed".to_owned()
+        }
+        other => panic!("{other} is a new plan of starts: say here what is seen of it"),
+    }
+}
+
+#[tokio::test]
+async fn every_start_that_standin_carries_goes_wrong_as_it_says() {
+    let place = Place::new();
+    let mut seen = Vec::new();
+    for name in fixtures::catalog::fault_plan_names() {
+        let (_, text) = fixtures::catalog::fault_plan_text(&name).unwrap();
+        if text.contains("[[start]]") {
+            seen.push(format!("{name}: {}", seen_of(&place, &name).await));
+        }
+    }
+    assert_eq!(
+        seen,
+        [
+            "start/crashes: listens, signal 9",
+            "start/ends-first: \"error: failed to start\\n\", code 1",
+            "start/garbled: \"kilo server listening on http://\", code 0",
+            "start/late: \"\", code 0",
+            "start/never: \"\", code 0",
+            "start/orphans: serves when its wrapper is killed",
+        ]
+    );
+}
+
 #[tokio::test]
 async fn the_starts_that_a_plan_names_go_wrong_and_no_other() {
     let place = Place::new();

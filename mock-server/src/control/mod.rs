@@ -11,6 +11,7 @@ mod wait;
 use crate::http::core::Core;
 use crate::options::StartError;
 use crate::performer::Performer;
+use crate::verify::Calls;
 use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Response, StatusCode, header};
@@ -44,6 +45,8 @@ pub(crate) struct Control {
     pub(crate) lanes: Vec<String>,
     /// The release whose events come.
     pub(crate) release: String,
+    /// The one that the server begins with.
+    pub(crate) password: Option<String>,
     /// None where a recording is played.
     pub(crate) maker: Option<Maker>,
     pub(crate) gates: std::sync::Mutex<Vec<String>>,
@@ -125,6 +128,7 @@ async fn answer(core: &Arc<Core>, control: &Control, parts: &Parts, body: Body) 
         (&Method::POST, ["wait"]) => wait::wait(core, read(&body)?).await,
         (&Method::GET, ["journal"]) => journal::read(core, &query),
         (&Method::GET, ["verify"]) => Ok(verify(core)),
+        (&Method::POST, ["verify"]) => verify_calls(core, control, &read(&body)?),
         (method, _) => {
             let asked = format!("{method} {path}");
             let known: Vec<String> =
@@ -211,14 +215,14 @@ struct Reset {
 enum What {
     /// The journal is empty.
     Journal,
-    /// The server is as it was when it began, and no fault is armed.
+    /// The server is as it was when it began, and no fault has ever been armed.
     All,
 }
 
 fn reset(core: &Arc<Core>, control: &Control, reset: Reset) -> Outcome {
     if reset.what == What::All {
         begin_anew(core, control, None)?;
-        core.faults.disarm_all();
+        core.forget_faults(control.password.clone());
     }
     core.journal.clear();
     Ok(Said::Json(json!({"reset": true})))
@@ -246,3 +250,12 @@ fn verify(core: &Arc<Core>) -> Said {
         "unfired": faults.collect::<Vec<_>>(),
     }))
 }
+
+fn verify_calls(core: &Arc<Core>, control: &Control, calls: &Calls) -> Outcome {
+    calls.check(&control.release, &control.lanes).map_err(wrong)?;
+    let unmet = core.unmet_calls(calls);
+    Ok(Said::Json(json!({"holds": unmet.is_empty(), "unmet": unmet})))
+}
+
+#[cfg(test)]
+mod tests;

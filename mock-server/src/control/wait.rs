@@ -4,10 +4,9 @@ use super::{Outcome, Refused, Said, wrong};
 use crate::http::core::Core;
 use axum::http::StatusCode;
 use fixtures::fault_plan::{During, Route, StreamName};
-use fixtures::recording::{End, Line, Request};
+use fixtures::recording::{Line, Request};
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,15 +64,13 @@ pub(super) async fn wait(core: &Arc<Core>, wait: Wait) -> Outcome {
     let [until] = wanted.as_slice() else {
         return Err(wrong("say one thing to wait for: request, event, streams, fault or while"));
     };
-    let mut changes = core.journal.changes();
     let met = async {
-        loop {
-            changes.borrow_and_update();
-            // The server writes its journal while it works: nobody may ask it while he holds the journal.
-            let lines = core.journal.lines();
-            if holds(core, until, count, &lines) || changes.changed().await.is_err() {
-                return;
-            }
+        match until {
+            Until::Request(route) => requested(core, route, count).await,
+            Until::Event(kind) => until_now(core, || core.sent(kind) >= count).await,
+            Until::Streams(wanted) => until_now(core, || core.open_streams() == *wanted).await,
+            Until::Fault(number) => until_now(core, || core.faults.has_fired(*number)).await,
+            Until::During(during) => until_now(core, || core.holds(*during)).await,
         }
     };
     tokio::select! {
@@ -84,44 +81,31 @@ pub(super) async fn wait(core: &Arc<Core>, wait: Wait) -> Outcome {
     }
 }
 
-fn holds(core: &Core, until: &Until, count: usize, lines: &[Line]) -> bool {
-    match until {
-        Until::Request(route) => {
-            let requests = lines
-                .iter()
-                .filter_map(|line| if let Line::Request(request) = line { Some(request) } else { None });
-            requests.filter(|request| means(route, request)).count() >= count
+/// Waits for requests, which the journal has: each of its lines is looked at once.
+async fn requested(core: &Core, route: &Route, count: usize) {
+    let mut left = count;
+    let is_last = |line: &Line| {
+        left -= usize::from(matches!(line, Line::Request(request) if means(route, request)));
+        left == 0
+    };
+    if count > 0 {
+        core.journal.wait_for_line(is_last).await;
+    }
+}
+
+/// Waits for what the server knows. It writes its journal while it works, so whoever holds the journal may not ask it: who
+/// waits for the other one here waits for ever.
+async fn until_now(core: &Core, holds: impl Fn() -> bool) {
+    let mut changes = core.journal.changes();
+    loop {
+        changes.borrow_and_update();
+        if holds() || changes.changed().await.is_err() {
+            return;
         }
-        Until::Event(kind) => core.sent(kind) >= count,
-        Until::Streams(wanted) => open_streams(lines) == *wanted,
-        Until::Fault(number) => {
-            core.faults.standings().iter().any(|standing| standing.number == *number && standing.fired > 0)
-        }
-        Until::During(during) => core.holds(*during),
     }
 }
 
 fn means(route: &Route, request: &Request) -> bool {
     let is_stream = request.method == "GET" && StreamName::is_path(&request.path);
     route.means(&request.method, &request.path, is_stream)
-}
-
-fn open_streams(lines: &[Line]) -> usize {
-    let mut asked = BTreeSet::new();
-    let mut open = BTreeSet::new();
-    for line in lines {
-        match line {
-            Line::Request(request) if StreamName::is_path(&request.path) => {
-                asked.insert(request.exchange);
-            }
-            Line::Response(response) if response.status == 200 && asked.contains(&response.exchange) => {
-                open.insert(response.exchange);
-            }
-            Line::End(End { exchange, .. }) => {
-                open.remove(exchange);
-            }
-            _ => {}
-        }
-    }
-    open.len()
 }

@@ -2,13 +2,12 @@
 
 use super::plan::Struck;
 use crate::performer::WireReply;
-use crate::world::ApiRequest;
 use bytes::Bytes;
 use fixtures::fault_plan::Action;
 use fixtures::fault_plan::action::{Side, Status};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What happens to one answer, and to the connection that it is written to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,6 +26,8 @@ pub struct AnswerFaults {
     pub truncate: Option<usize>,
     /// It is the one of the time before.
     pub is_stale: bool,
+    /// The request in words, if its answer is to be remembered.
+    pub asked: Option<String>,
 }
 
 impl AnswerFaults {
@@ -39,8 +40,10 @@ impl AnswerFaults {
                 Action::Status(status) => faults.status = Some(status.clone()),
                 Action::Retype(retype) => faults.content_type = Some(retype.content_type.clone()),
                 Action::Truncate(truncate) => faults.truncate = Some(truncate.truncate),
-                Action::Late(late) if late.of == Side::Request => faults.late_ms.0 += late.late_ms,
-                Action::Late(late) => faults.late_ms.1 += late.late_ms,
+                Action::Late(late) if late.of == Side::Request => {
+                    faults.late_ms.0 = faults.late_ms.0.saturating_add(late.late_ms)
+                }
+                Action::Late(late) => faults.late_ms.1 = faults.late_ms.1.saturating_add(late.late_ms),
                 Action::Hang(hang) => faults.hangs = Some(hang.hang),
                 Action::ResetAt(reset) => faults.resets = Some(reset.reset),
                 Action::Stale(_) => faults.is_stale = true,
@@ -94,16 +97,31 @@ const KEPT_MAX: usize = 1000;
 const BYTES_MAX: usize = 1024 * 1024;
 
 impl LastAnswers {
-    /// A request in words.
+    /// A request in words, as it came.
     #[must_use]
-    pub fn name(request: &ApiRequest) -> String {
-        format!("{} {} {:?} {:?}", request.method, request.path, request.query, request.directory_header)
+    pub fn name(method: &str, path_and_query: &str, directory: Option<&str>) -> String {
+        format!("{method} {path_and_query} {directory:?}")
+    }
+
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, WireReply>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Is there an answer of the time before?
+    #[must_use]
+    pub fn has(&self, request: &str) -> bool {
+        self.kept().contains_key(request)
+    }
+
+    /// Forgets all.
+    pub fn clear(&self) {
+        self.kept().clear();
     }
 
     /// The answer of the time before, and remembers this one.
     #[must_use]
     pub fn swapped(&self, request: &str, reply: &WireReply) -> Option<WireReply> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
         if reply.body.len() > BYTES_MAX || (kept.len() >= KEPT_MAX && !kept.contains_key(request)) {
             return kept.get(request).cloned();
         }

@@ -11,7 +11,7 @@ pub mod plan;
 
 pub use answers::AnswerFaults;
 pub use frames::{Beat, StreamFaults};
-pub use plan::{ArmedPlan, Standing};
+pub use plan::{ArmedPlan, Arrival, Standing};
 
 use fixtures::fault_plan::During;
 use fixtures::fault_plan::action::{CutEnd, Refuse, Reply, Restart};

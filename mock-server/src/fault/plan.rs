@@ -54,6 +54,21 @@ pub struct Standing {
     pub is_disarmed: bool,
 }
 
+/// A request that arrives.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival<'a> {
+    /// The client.
+    pub lane: &'a str,
+    /// Its method.
+    pub method: &'a str,
+    /// Its path.
+    pub path: &'a str,
+    /// Is it for an event stream?
+    pub is_stream: bool,
+    /// Is the answer of the time before remembered?
+    pub has_last: bool,
+}
+
 /// What happens to a request, in the order of the plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Struck {
@@ -144,6 +159,12 @@ impl ArmedPlan {
         self.shared.changes.fetch_add(1, Ordering::Release);
     }
 
+    /// Forgets all faults and how often anybody has connected: what is armed next is number 1 again.
+    pub fn clear(&self) {
+        *self.state() = State::default();
+        self.shared.changes.fetch_add(1, Ordering::Release);
+    }
+
     /// How all faults stand.
     #[must_use]
     pub fn standings(&self) -> Vec<Standing> {
@@ -165,6 +186,13 @@ impl ArmedPlan {
             .filter(|standing| standing.fired == 0 && !standing.is_disarmed)
             .map(|standing| (standing.number, (*standing.fault).clone()))
             .collect()
+    }
+
+    /// Has it acted?
+    #[must_use]
+    pub fn has_fired(&self, number: usize) -> bool {
+        let state = self.state();
+        number.checked_sub(1).and_then(|at| state.faults.get(at)).is_some_and(|armed| armed.fired > 0)
     }
 
     /// Has nothing ever been armed?
@@ -223,31 +251,25 @@ impl ArmedPlan {
         self.state().faults.get(number - 1).is_none_or(Armed::is_spent)
     }
 
-    /// A request arrives: what happens to it.
+    /// A request arrives: what happens to it. What can't be done to its answer is not done, and the fault waits.
     #[must_use]
-    pub fn request(
-        &self,
-        lane: &str,
-        method: &str,
-        path: &str,
-        is_stream: bool,
-        facts: &Facts<'_>,
-    ) -> Struck {
-        let means = |scene: &Scene| match scene {
+    pub fn request(&self, arrival: &Arrival<'_>, facts: &Facts<'_>) -> Struck {
+        let Arrival { lane, method, path, is_stream, has_last } = *arrival;
+        let means = |fault: &Fault| match &fault.when.scene {
             Scene::Request { route, nth } => route.means(method, path, is_stream).then_some(*nth),
             _ => None,
         };
-        self.strike(lane, facts, means)
+        self.strike(lane, facts, means, |action| has_last || !matches!(action, Action::Stale(_)))
     }
 
     /// Somebody connects: what happens at the door.
     #[must_use]
     pub fn accept(&self, lane: &str, facts: &Facts<'_>) -> (Option<DoorWord>, Struck) {
-        let means = |scene: &Scene| match scene {
+        let means = |fault: &Fault| match &fault.when.scene {
             Scene::Accept { nth } => Some(*nth),
             _ => None,
         };
-        let struck = self.strike(lane, facts, means);
+        let struck = self.strike(lane, facts, means, |_| true);
         let door = struck.actions.iter().find_map(|(_, action)| match action {
             Action::Door(Door { door }) => Some(*door),
             _ => None,
@@ -267,17 +289,25 @@ impl ArmedPlan {
         let state = self.state();
         let timed = state.faults.iter().filter(|armed| armed.fault.when.scene == Scene::Time);
         let waiting = timed.filter(|armed| !armed.is_spent());
-        waiting.map(|armed| armed.armed_at_ms + armed.fault.when.from_ms.unwrap_or_default()).collect()
+        let due =
+            |armed: &Armed| armed.armed_at_ms.saturating_add(armed.fault.when.from_ms.unwrap_or_default());
+        waiting.map(due).collect()
     }
 
-    /// `means` has the number of the first that is meant.
-    fn strike(&self, lane: &str, facts: &Facts<'_>, means: impl Fn(&Scene) -> Option<u32>) -> Struck {
+    /// `means` has the number of the first that is meant, `can` whether there is what an action needs.
+    fn strike(
+        &self,
+        lane: &str,
+        facts: &Facts<'_>,
+        means: impl Fn(&Fault) -> Option<u32>,
+        can: impl Fn(&Action) -> bool,
+    ) -> Struck {
         self.strike_where(facts, |armed| {
-            let Some(nth) = means(&armed.fault.when.scene).filter(|_| armed.means_lane(lane)) else {
+            let Some(nth) = means(&armed.fault).filter(|_| armed.means_lane(lane)) else {
                 return false;
             };
             armed.seen = armed.seen.saturating_add(1);
-            armed.seen >= nth
+            armed.seen >= nth && can(&armed.fault.action)
         })
     }
 

@@ -5,6 +5,8 @@ mod faults;
 mod running;
 mod settling;
 
+pub(crate) use faults::ANOTHER_CLIENT;
+
 use super::auth::Access;
 use super::cors::Origins;
 use super::doors::Doors;
@@ -31,7 +33,7 @@ use fixtures::redact::keep_header;
 use fixtures::scenario::Ending;
 use running::AllRunning;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -68,6 +70,8 @@ pub(crate) struct Core {
     pub(crate) intake: Intake,
     model: Option<RemoteModel>,
     tickets: AtomicU64,
+    /// How many streams are open, whether the journal remembers their beginning or not.
+    streams: AtomicUsize,
     strays: Mutex<Strays>,
     inner: Mutex<Inner>,
 }
@@ -92,8 +96,6 @@ struct Waiting {
     headers: Vec<(HeaderName, String)>,
     /// Its answer comes a moment after what happened last.
     ends_with_a_turn: bool,
-    /// The request in words, if its answer is to be remembered.
-    asked: Option<String>,
     /// What happens to its answer.
     faults: AnswerFaults,
     sender: oneshot::Sender<Answer>,
@@ -139,6 +141,7 @@ impl Core {
             intake: Intake::default(),
             model,
             tickets: AtomicU64::new(0),
+            streams: AtomicUsize::new(0),
             strays: Mutex::default(),
             inner: Mutex::new(inner),
         }
@@ -163,9 +166,8 @@ impl Core {
     ) -> Option<Answer> {
         let (sender, receiver) = oneshot::channel();
         let ends_with_a_turn = settling::ends_with_a_turn(&request);
-        let asked = self.faults.wants_last_answers().then(|| LastAnswers::name(&request));
         let (lane, headers) = (lane.clone(), headers.to_vec());
-        let waiting = Waiting { lane, headers, ends_with_a_turn, asked, faults, sender };
+        let waiting = Waiting { lane, headers, ends_with_a_turn, faults, sender };
         {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
             if inner.waiting.len() >= WAITING_MAX {
@@ -307,6 +309,8 @@ impl Core {
     fn open(self: &Arc<Self>, inner: &mut Inner, ticket: Ticket, audience: Audience, hello: Frame) {
         let Some(Waiting { lane, headers, sender, .. }) = inner.waiting.remove(&ticket) else { return };
         let stream = audience.stream;
+        // It is counted before it is told: whoever waits for it looks when it is told. Its connection takes it back.
+        self.streams.fetch_add(1, Ordering::AcqRel);
         let headers = owned(stream_headers(stream)).chain(told(&headers)).collect();
         self.journal.push(|at_us| {
             Line::Response(Response { at_us, exchange: ticket, status: 200, headers, body: Body::Empty })

@@ -3,12 +3,13 @@
 use super::auth::{self, Refusal};
 use super::listen::refused;
 use super::wire::Wire;
-use super::{Visitor, insert, perform, refuse, written};
+use super::{Visitor, directory_header, insert, perform, refuse, written};
 use crate::control;
 use crate::fault::AnswerFaults;
-use crate::fault::answers::reply_of;
+use crate::fault::answers::{LastAnswers, reply_of};
 use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
+use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderValue, Request, Response, StatusCode, header};
 use fixtures::fault_plan::StreamName;
 use fixtures::fault_plan::action::{Side, Status};
@@ -31,7 +32,9 @@ pub(super) async fn handle(lane: Visitor, request: Request<Body>) -> Response<Bo
     }
     let faults = match is_foreign {
         true => AnswerFaults::default(),
-        false => lane.core.strike(&lane.name, parts.method.as_str(), path, is_stream),
+        false => {
+            lane.core.strike(&lane.name, (parts.method.as_str(), path), is_stream, || name(&lane, &parts))
+        }
     };
     if faults == AnswerFaults::default() {
         return perform(&lane, &parts, body, faults).await;
@@ -56,11 +59,20 @@ pub(super) async fn handle(lane: Visitor, request: Request<Body>) -> Response<Bo
     }
 }
 
-/// Never answers; perhaps the connection is reset.
+/// The request in words, as its last answer is remembered.
+fn name(lane: &Visitor, parts: &Parts) -> String {
+    let of = parts.uri.path_and_query().map_or_else(|| parts.uri.path(), PathAndQuery::as_str);
+    let directory = directory_header(&parts.headers, lane.core.directory_header);
+    LastAnswers::name(parts.method.as_str(), of, directory.as_deref())
+}
+
+/// Never answers; perhaps the connection is reset. It goes with its client at the latest: no answer would show that he has
+/// left.
 async fn nothing(wire: &Wire, resets: bool) -> Response<Body> {
-    if resets {
-        wire.reset();
+    if !resets {
+        wire.is_left().await;
     }
+    wire.reset();
     std::future::pending().await
 }
 

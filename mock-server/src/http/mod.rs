@@ -206,3 +206,6 @@ fn directory_header(headers: &HeaderMap, name: &str) -> Option<String> {
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,11 @@
-//! One TCP connection, how it can be reset from within, and whether its peer has gone.
+//! One TCP connection, how it can be reset from within, and whether its peer has gone: HTTP alone can only close one, in
+//! the middle of a body or behind it.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
@@ -18,17 +19,20 @@ pub(crate) struct Wire {
 #[derive(Debug)]
 struct Shared {
     stream: TcpStream,
+    is_reset: AtomicBool,
     resets: Notify,
 }
 
 impl Wire {
     pub(crate) fn of(stream: TcpStream) -> Self {
-        Self { shared: Arc::new(Shared { stream, resets: Notify::new() }) }
+        let (is_reset, resets) = (AtomicBool::new(false), Notify::new());
+        Self { shared: Arc::new(Shared { stream, is_reset, resets }) }
     }
 
     /// The peer sees a connection that was reset, as soon as nobody holds it any more.
     pub(crate) fn reset(&self) {
         reset(&self.shared.stream);
+        self.shared.is_reset.store(true, Ordering::Release);
         self.shared.resets.notify_one();
     }
 
@@ -62,7 +66,7 @@ pub(crate) struct Socket {
 /// Lets a connection end in a reset when it is closed.
 pub(crate) fn reset(stream: &TcpStream) {
     // Who has gone meanwhile needs no reset.
-    let _ = rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO));
+    let _ = stream.set_zero_linger();
 }
 
 impl AsyncRead for Socket {
@@ -87,6 +91,11 @@ impl AsyncRead for Socket {
 }
 
 impl Socket {
+    /// For whoever may reset it.
+    pub(crate) fn wire(&self) -> Wire {
+        Wire { shared: self.shared.clone() }
+    }
+
     fn write(
         &self,
         context: &mut Context<'_>,
@@ -125,6 +134,10 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.shared.is_reset.load(Ordering::Acquire) {
+            // An orderly end first would be all that the peer sees.
+            return Poll::Ready(Ok(()));
+        }
         let done = rustix::net::shutdown(&self.shared.stream, rustix::net::Shutdown::Write);
         // Who has gone meanwhile needs no goodbye.
         Poll::Ready(done.map_err(io::Error::from).or(Ok(())))

@@ -9,7 +9,8 @@ use super::pages::PageServer;
 use super::script::{Answer, Beat, Delta, Reply, Report, Script};
 use super::wire;
 use crate::clock::{Clock, ClockKind};
-use crate::socket::{Listener, Resetter};
+use crate::http::wire::Wire;
+use crate::socket::Listener;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -103,7 +104,7 @@ impl ModelServer {
             .route("/standin/report", get(report))
             .route("/standin/gates/{name}", post(open_gate))
             .with_state(shared.clone())
-            .into_make_service_with_connect_info::<Resetter>();
+            .into_make_service_with_connect_info::<Wire>();
         let task = tokio::spawn(async move {
             // Serving ends with the task; an accept error has nobody to be told to.
             let _ = axum::serve(Listener(listener), app).await;
@@ -159,7 +160,7 @@ async fn open_gate(State(shared): State<Arc<Shared>>, Path(name): Path<String>) 
 
 async fn completions(
     State(shared): State<Arc<Shared>>,
-    ConnectInfo(resetter): ConnectInfo<Resetter>,
+    ConnectInfo(wire): ConnectInfo<Wire>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
@@ -181,7 +182,7 @@ async fn completions(
         Reply::Unscripted(message) => unscripted(&message),
         Reply::Refused(fail) => refuse(&fail),
         Reply::Beats(beats) => {
-            let playing = Playing::new(beats, request.stream, shared.gates.clone(), resetter);
+            let playing = Playing::new(beats, request.stream, shared.gates.clone(), wire);
             let kind = if request.stream { "text/event-stream" } else { "application/json" };
             ([(header::CONTENT_TYPE, kind)], Body::from_stream(playing.into_body())).into_response()
         }
@@ -217,7 +218,7 @@ struct BrokenOff;
 struct Playing {
     left: VecDeque<Piece>,
     gates: Gates,
-    resetter: Resetter,
+    wire: Wire,
 }
 
 enum Piece {
@@ -227,9 +228,9 @@ enum Piece {
 }
 
 impl Playing {
-    fn new(beats: Vec<Beat>, as_stream: bool, gates: Gates, resetter: Resetter) -> Self {
+    fn new(beats: Vec<Beat>, as_stream: bool, gates: Gates, wire: Wire) -> Self {
         let left = if as_stream { streamed(beats) } else { in_one_piece(&beats) };
-        Self { left, gates, resetter }
+        Self { left, gates, wire }
     }
 
     fn into_body(self) -> impl Stream<Item = Result<Bytes, BrokenOff>> {
@@ -248,7 +249,7 @@ impl Playing {
                 Piece::BreakOff(BreakOff::Stall) => std::future::pending().await,
                 Piece::BreakOff(how) => {
                     if how == BreakOff::Reset {
-                        self.resetter.reset();
+                        self.wire.reset();
                     }
                     // HTTP drops what it has not flushed when a body fails; giving way once lets it flush first.
                     tokio::task::yield_now().await;

@@ -179,6 +179,7 @@ impl Connection {
         if self.state != State::Ended {
             self.state = State::Ended;
             let exchange = self.exchange;
+            self.core.stream_ends();
             self.core.journal.push(|at_us| Line::End(End { at_us, exchange, how }));
         }
     }

@@ -13,6 +13,8 @@ use tokio::sync::mpsc;
 /// used up, so that it costs bounded memory.
 const FRAMES_MAX: usize = 262_144;
 const BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The place that only the end may take: whoever is full still hears how it ends.
+const END: usize = 1;
 
 /// All subscribers.
 #[derive(Debug, Default)]
@@ -72,8 +74,14 @@ fn length(beat: &Beat) -> usize {
 }
 
 impl Subscriber {
-    /// Is it still there? One frame is always taken, however long it is.
+    /// Is it still there? One frame is always taken, however long it is, and so is the end.
     fn take(&self, beat: Beat) -> bool {
+        if let Beat::End(_) = beat {
+            return self.beats.try_send(beat).is_ok();
+        }
+        if self.beats.capacity() <= END {
+            return false;
+        }
         let length = length(&beat);
         let before = self.waiting.fetch_add(length, Ordering::Relaxed);
         (before == 0 || before + length <= BYTES_MAX) && self.beats.try_send(beat).is_ok()
@@ -111,7 +119,7 @@ impl Bus {
         hello: &Frame,
         facts: &Facts<'_>,
     ) -> (Beats, Struck) {
-        let (sender, beats) = mpsc::channel(FRAMES_MAX);
+        let (sender, beats) = mpsc::channel(FRAMES_MAX + END);
         let waiting = Arc::new(AtomicUsize::new(0));
         let mut subscriber = Subscriber {
             audience,
@@ -218,6 +226,25 @@ mod tests {
                 read += 1;
             }
             assert_eq!(read + usize::from(bytes == 1), sent + 1, "what was taken is given");
+        }
+    }
+
+    #[tokio::test]
+    async fn who_is_full_hears_how_it_ends() {
+        let to = Audience { stream: StreamName::GlobalEvent, directory: None };
+        for (bytes, fill) in [(1, FRAMES_MAX - 1), (BYTES_MAX / 4, 4)] {
+            let mut bus = Bus::default();
+            let mut beats = subscribed(&mut bus, &to);
+            for _ in 0..fill {
+                bus.send(&to, &frame(bytes), &NOTHING);
+            }
+            assert_eq!(bus.len(), 1, "it is full, and it is there");
+            bus.let_all_go(true);
+            let mut last = None;
+            while let Some(beat) = beats.next().await {
+                last = Some(beat);
+            }
+            assert_eq!(last, Some(Beat::End(CutEnd::Broken)), "frames of {bytes} bytes");
         }
     }
 

@@ -16,7 +16,7 @@ pub(super) fn act(change: &Change, event: &mut Value, filled: impl Fn(&Value) ->
 }
 
 /// What stands at a dotted path; a number is a place in a list.
-pub(super) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+pub(crate) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(value, |value, step| match value {
         Value::Array(items) => items.get(step.parse::<usize>().ok()?),
         value => value.get(step),

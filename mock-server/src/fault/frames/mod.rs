@@ -17,6 +17,8 @@ mod passing;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use change::at;
+
 use super::plan::{ArmedPlan, moment};
 use super::{Ending, Facts, Fired, Moment};
 use crate::performer::Frame;

@@ -4,8 +4,9 @@ use super::{Core, Inner};
 use crate::fault::Moment;
 use crate::http::core::running::AllRunning;
 use crate::performer::{Audience, Frame, Performer};
-use crate::verify::{Strays, Unmet};
+use crate::verify::{Broken, Calls, Strays, Unmet, UnmetCall};
 use fixtures::fault_plan::During;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 impl Core {
@@ -24,6 +25,15 @@ impl Core {
         inner.bus.let_all_go(true);
         inner.performer = performer;
         *self.strays() = Strays::default();
+    }
+
+    /// No fault has ever been armed, nobody has ever connected, and this is the password.
+    pub(crate) fn forget_faults(&self, password: Option<String>) {
+        // Nobody is told of a frame meanwhile.
+        let _inner = self.inner();
+        self.faults.clear();
+        self.last_answers.clear();
+        *self.access.password.write().unwrap_or_else(PoisonError::into_inner) = password;
     }
 
     /// Something happens at the server at once.
@@ -48,6 +58,34 @@ impl Core {
     /// How many events of this type were sent.
     pub(crate) fn sent(&self, kind: &str) -> usize {
         self.inner().sent.get(kind).copied().unwrap_or_default()
+    }
+
+    /// How many subscribers the bus knows.
+    #[cfg(test)]
+    pub(crate) fn subscribers(&self) -> usize {
+        self.inner().bus.len()
+    }
+
+    /// How many streams are open.
+    pub(crate) fn open_streams(&self) -> usize {
+        self.streams.load(Ordering::Acquire)
+    }
+
+    /// A stream has ended, and somebody will tell the journal.
+    pub(crate) fn stream_ends(&self) {
+        self.streams.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Which calls are not as they are meant.
+    pub(crate) fn unmet_calls(&self, calls: &Calls) -> Vec<UnmetCall> {
+        let mut unmet = calls.unmet(&self.journal.lines());
+        if self.journal.has_forgotten() {
+            let says = "the journal no longer has its beginning, in which they may stand; empty it before what is to be \
+                        verified (reset), or keep it whole";
+            let (call, says) = ("the first requests".to_owned(), says.to_owned());
+            unmet.push(UnmetCall { what: Broken::Unjudged, call, says, near: Vec::new() });
+        }
+        unmet
     }
 
     /// How it was not used as it was meant to be.

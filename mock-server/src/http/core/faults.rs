@@ -2,7 +2,7 @@
 //! happens at the server is done.
 
 use super::{Core, Inner, Waiting};
-use crate::fault::{AnswerFaults, Facts, Fired, Moment};
+use crate::fault::{AnswerFaults, Arrival, Facts, Fired, Moment};
 use crate::http::doors::Shut;
 use crate::performer::{Act, Audience, Frame};
 use crate::stream::bus::Struck;
@@ -29,29 +29,32 @@ impl Core {
         self.journal.push(|at_us| Line::Fault(FaultLine { at_us, fault, lane: lane.to_owned(), did }));
     }
 
-    /// A request has come: what happens to its answer. What happens at the server has happened then.
+    /// A request has come: what happens to its answer. What happens at the server has happened then. `name` has the
+    /// request in words.
     pub(crate) fn strike(
         self: &Arc<Self>,
         lane: &str,
-        method: &str,
-        path: &str,
+        (method, path): (&str, &str),
         is_stream: bool,
+        name: impl FnOnce() -> String,
     ) -> AnswerFaults {
         if self.faults.is_empty() {
             return AnswerFaults::default();
         }
+        let asked = (!is_stream && self.faults.wants_last_answers()).then(name);
+        let has_last = asked.as_deref().is_some_and(|asked| self.last_answers.has(asked));
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         self.strike_by_time(&mut inner);
         let struck = {
             let performer = &inner.performer;
             let holds = |during| performer.holds(during);
-            let facts = Facts { now_ms: self.now_since_start(), holds: &holds };
-            self.faults.request(lane, method, path, is_stream, &facts)
+            let arrival = Arrival { lane, method, path, is_stream, has_last };
+            self.faults.request(&arrival, &Facts { now_ms: self.now_since_start(), holds: &holds })
         };
         struck.fired.iter().for_each(|fired| self.tell(lane, fired.clone()));
         inner.moments.extend(struck.moments.iter().cloned());
         self.act_all(&mut inner, Vec::new());
-        AnswerFaults::of(&struck)
+        AnswerFaults { asked, ..AnswerFaults::of(&struck) }
     }
 
     /// Somebody connects: what happens at the door.
@@ -235,7 +238,6 @@ impl Core {
                 lane,
                 headers: Vec::new(),
                 ends_with_a_turn: false,
-                asked: None,
                 faults: AnswerFaults::default(),
                 sender,
             };

@@ -68,7 +68,8 @@ impl Core {
     }
 
     fn answer(&self, ticket: Ticket, reply: WireReply, waiting: Waiting) {
-        let before = waiting.asked.and_then(|asked| self.last_answers.swapped(&asked, &reply));
+        let asked = waiting.faults.asked.as_deref();
+        let before = asked.and_then(|asked| self.last_answers.swapped(asked, &reply));
         let reply = match before.filter(|_| waiting.faults.is_stale) {
             Some(before) => before,
             None => reply,
