@@ -4,7 +4,7 @@
 use crate::history;
 use crate::protocol::{Capability, LogLine, Notification, Request, RpcError, Signal, Update};
 use fixtures::fault_plan::StreamName;
-use fixtures::recording::{AdapterLine, Line, Speaker};
+use fixtures::recording::{AdapterLine, HowEnded, Line, Speaker};
 use fixtures::sse;
 use parity_specs::case::ADAPTER_LANE;
 use percent_encoding::percent_decode_str;
@@ -92,6 +92,10 @@ pub struct Exchange {
     pub answer: Option<Answer>,
     /// Where and when the answer ended, if that was seen.
     pub end: Option<(usize, u64)>,
+    /// How it ended.
+    pub how: Option<HowEnded>,
+    /// When its latest bytes were sent.
+    pub bytes_us: Option<u64>,
     /// Of a stream: what came on it.
     pub events: Vec<Sent>,
 }
@@ -187,15 +191,18 @@ impl<'a> Course<'a> {
                 }
                 Line::Chunk(chunk) => {
                     if let Some((place, Some(parser))) = open.get_mut(&chunk.exchange) {
+                        course.exchanges[*place].bytes_us = Some(chunk.at_us);
                         let frames = parser.feed(&chunk.bytes());
                         let read = frames.iter().filter_map(|frame| serde_json::from_str(&frame.data).ok());
-                        let sent = read.map(|event| Sent { line: at, at_us: chunk.at_us, event: unwrapped(event) });
+                        let sent =
+                            read.map(|event| Sent { line: at, at_us: chunk.at_us, event: unwrapped(event) });
                         course.exchanges[*place].events.extend(sent);
                     }
                 }
                 Line::End(end) => {
                     if let Some((place, _)) = open.get(&end.exchange) {
                         course.exchanges[*place].end = Some((at, end.at_us));
+                        course.exchanges[*place].how = Some(end.how);
                     }
                 }
                 _ => {}
@@ -292,6 +299,21 @@ impl<'a> Course<'a> {
         exchange.folder.as_deref().unwrap_or(&self.folder)
     }
 
+    /// Has the agent said, thought or done anything, as the server tells it?
+    #[must_use]
+    pub fn has_answer(&self, wanted: impl Fn(&Value) -> bool) -> bool {
+        let is_agents = |message: &Value| {
+            let mut told = self.events.iter().map(|sent| &sent.event["properties"]["info"]);
+            told.any(|info| info["id"] == *message && info["role"] == "assistant")
+        };
+        let mut parts = self.events.iter().map(|sent| &sent.event["properties"]["part"]);
+        parts.any(|part| {
+            matches!(part["type"].as_str(), Some("text" | "reasoning" | "tool"))
+                && wanted(part)
+                && is_agents(&part["messageID"])
+        })
+    }
+
     /// The session, the one whose agent has created it, and so on.
     #[must_use]
     pub fn family_of(&self, session: &str) -> Vec<String> {
@@ -325,9 +347,11 @@ pub(crate) fn unwrapped(mut event: Value) -> Value {
 }
 
 fn exchange(line: usize, request: &fixtures::recording::Request) -> Exchange {
-    let query = request.query.trim_start_matches('?').split('&').find_map(|pair| pair.strip_prefix("directory="));
+    let query =
+        request.query.trim_start_matches('?').split('&').find_map(|pair| pair.strip_prefix("directory="));
     let header = request.headers.iter().find(|(name, _)| name.ends_with("-directory"));
-    let folder = query.map(|value| value.replace('+', " ")).or_else(|| header.map(|(_, value)| value.clone()));
+    let folder =
+        query.map(|value| value.replace('+', " ")).or_else(|| header.map(|(_, value)| value.clone()));
     let folder = folder.map(|value| percent_decode_str(&value).decode_utf8_lossy().into_owned());
     Exchange {
         line,
@@ -338,6 +362,8 @@ fn exchange(line: usize, request: &fixtures::recording::Request) -> Exchange {
         body: request.body.json().unwrap_or_default(),
         answer: None,
         end: None,
+        bytes_us: None,
+        how: None,
         events: Vec::new(),
     }
 }

@@ -41,7 +41,9 @@ pub fn screen(lines: &[Line]) -> Screen {
 #[must_use]
 pub fn capabilities(lines: &[Line]) -> Vec<Capability> {
     let said = lines.iter().find_map(|line| match line {
-        Line::Adapter(AdapterLine { from: Speaker::Adapter, message, .. }) => message["result"].get("capabilities"),
+        Line::Adapter(AdapterLine { from: Speaker::Adapter, message, .. }) => {
+            message["result"].get("capabilities")
+        }
         _ => None,
     });
     said.and_then(|said| serde_json::from_value(said.clone()).ok()).unwrap_or_default()
@@ -87,8 +89,13 @@ fn events_at(lines: &[Line], lane: &str, stream: StreamName) -> Vec<Sent> {
             Line::Chunk(chunk) => {
                 if let Some(parser) = parsers.get_mut(&chunk.exchange) {
                     let frames = parser.feed(&chunk.bytes());
-                    let read = frames.iter().filter_map(|frame| serde_json::from_str::<Value>(&frame.data).ok());
-                    events.extend(read.map(|event| Sent { line: at, at_us: chunk.at_us, event: unwrapped(event) }));
+                    let read =
+                        frames.iter().filter_map(|frame| serde_json::from_str::<Value>(&frame.data).ok());
+                    events.extend(read.map(|event| Sent {
+                        line: at,
+                        at_us: chunk.at_us,
+                        event: unwrapped(event),
+                    }));
                 }
             }
             _ => {}
@@ -118,9 +125,8 @@ pub fn server_events(lines: &[Line]) -> Vec<Value> {
 /// Is this lane connected at the end of the lines, or does the person know that it is not?
 #[must_use]
 pub fn knows_connection(lines: &[Line], lane: &str) -> bool {
-    let told = lines.iter().rposition(|line| {
-        matches!(update_of(line), Some(Update::Error { retry: true, .. }))
-    });
+    let told =
+        lines.iter().rposition(|line| matches!(update_of(line), Some(Update::Error { retry: true, .. })));
     let lost = lines.iter().rposition(|line| matches!(line, Line::End(_)));
     is_connected(lines, lane) || told.is_some_and(|told| lost.is_none_or(|lost| lost < told))
 }
@@ -156,7 +162,8 @@ pub fn is_connected(lines: &[Line], lane: &str) -> bool {
     for line in lines {
         match line {
             Line::Request(request)
-                if request.lane.as_deref() == Some(lane) && StreamName::from_path(&request.path).is_some() =>
+                if request.lane.as_deref() == Some(lane)
+                    && StreamName::from_path(&request.path).is_some() =>
             {
                 open.push(request.exchange);
             }
@@ -178,7 +185,9 @@ pub fn last_read(lines: &[Line], path: &str) -> Option<Value> {
     for line in lines {
         match line {
             Line::Request(request)
-                if request.method == "GET" && request.lane.as_deref() == Some(MAIN_LANE) && request.path == path =>
+                if request.method == "GET"
+                    && request.lane.as_deref() == Some(MAIN_LANE)
+                    && request.path == path =>
             {
                 asked.insert(request.exchange);
             }

@@ -1,7 +1,9 @@
 //! The matrix that travels in the binary, with what only this crate can say of it: that the checks exist.
 
-use crate::checks;
+use crate::protocol::Capability;
+use crate::{checks, mutants};
 use fixtures::error::FileError;
+use fixtures::near_names::unknown;
 use parity_specs::Matrix;
 
 /// The embedded matrix.
@@ -12,7 +14,24 @@ pub fn embedded() -> Result<Matrix, FileError> {
     let matrix = Matrix::embedded()?;
     let known: Vec<&str> = checks::all().iter().map(|check| check.name).collect();
     know_checks(&matrix, &known)?;
+    know_words(&matrix)?;
     Ok(matrix)
+}
+
+/// The mutants and capabilities that cases name.
+fn know_words(matrix: &Matrix) -> Result<(), FileError> {
+    let mutants: Vec<&str> = mutants::all().iter().map(|mutant| mutant.name).collect();
+    let capabilities: Vec<String> = Capability::ALL.into_iter().map(Capability::word).collect();
+    for named in &matrix.cases {
+        let file = format!("parity-specs/cases/{}.toml", named.name);
+        if let Some(wrong) = named.case.catches.iter().find(|name| !mutants.contains(&name.as_str())) {
+            return Err(FileError::whole(file, unknown("mutant", wrong, &mutants)));
+        }
+        if let Some(wrong) = named.case.needs.iter().find(|word| !capabilities.contains(word)) {
+            return Err(FileError::whole(file, unknown("capability", wrong, &capabilities)));
+        }
+    }
+    Ok(())
 }
 
 fn know_checks(matrix: &Matrix, known: &[&str]) -> Result<(), FileError> {

@@ -1,13 +1,16 @@
 //! A parity case: a scenario, what breaks in it, and which requirements it proves.
 
 use fixtures::error::FileError;
-use fixtures::{ServerKind, catalog};
-use fixtures::fault_plan::{Fault, FaultPlan};
+use fixtures::fault_plan::{Action, Fault, FaultPlan};
 use fixtures::scenario::User;
+use fixtures::{ServerKind, catalog};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// How often the real servers' hearts beat.
+const HEARTBEAT_MS: f64 = 10_000.0;
 
 /// The lane on which the harness connects adapters. Faults for a client name it.
 pub const ADAPTER_LANE: &str = "adapter";
@@ -42,6 +45,9 @@ pub struct Case {
     /// Nothing breaks and nobody does anything unusual: whoever can talk at all passes it, mutants too.
     #[serde(default)]
     pub plain: bool,
+    /// The broken clients that it catches: in each of them a check of what it proves is red.
+    #[serde(default)]
+    pub catches: Vec<String>,
     /// A plan that Standin carries: what breaks, in front of the adapter alone.
     pub plan: Option<String>,
     /// What breaks, beside that.
@@ -80,11 +86,23 @@ impl Case {
         for fault in &mut plan.faults {
             fault.when.lane.get_or_insert_with(|| ADAPTER_LANE.to_owned());
         }
+        let beats = plan.faults.iter().any(|fault| matches!(fault.action, Action::Heartbeat(_)));
+        if self.time_scale != 1.0 && !beats {
+            // Where time is shorter, hearts beat faster.
+            let ms = (HEARTBEAT_MS * self.time_scale).round();
+            let beat = format!(
+                "[[fault]]\nwhen = {{ stream = \"event\", lane = \"{ADAPTER_LANE}\" }}\ndo = {{ heartbeat = \"every\", ms = {ms} }}\n"
+            );
+            plan.faults.extend(FaultPlan::parse(Path::new("a heartbeat"), &beat)?.faults);
+        }
         if plan.starts.is_empty() {
             return Ok(plan);
         }
         let file = Path::new("fixtures/fault-plans").join(self.plan.as_deref().unwrap_or_default());
-        Err(FileError::whole(file.with_extension("toml"), "a plan of starts is for programs, and no case can use it"))
+        Err(FileError::whole(
+            file.with_extension("toml"),
+            "a plan of starts is for programs, and no case can use it",
+        ))
     }
 
     /// Does anything break?

@@ -3,7 +3,7 @@
 use super::{Failure, Outcome, runtime, words, writable_folder, write_history, write_text};
 use clap::{Args, ValueEnum};
 use harness::clock::Limits;
-use harness::gate::{count_cells, history_path, run_gate};
+use harness::gate::{Reach, count_cells, history_path, run_gate};
 use harness::report::{html, terminal};
 use harness::say;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     /// The folder for report.json, report.html and the histories.
     #[arg(long, value_name = "DIR", default_value = "standin-gate")]
     out: PathBuf,
+    /// Run each mutant in every case, not only in those that say that they catch it. Takes minutes.
+    #[arg(long)]
+    all_mutants: bool,
     /// What is printed.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -54,7 +57,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         Failure::Misuse(format!("there is no phase {asked}; there are: {}", numbers.join(", ")))
     })?;
     writable_folder(&arguments.out, "--out")?;
-    let bar = ProgressBar::new(u64::try_from(count_cells(&matrix, phase)).unwrap_or(0));
+    let reach = if arguments.all_mutants { Reach::All } else { Reach::Claimed };
+    let bar = ProgressBar::new(u64::try_from(count_cells(&matrix, phase, reach)).unwrap_or(0));
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}") {
         bar.set_style(style);
     }
@@ -63,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let report = runtime()?.block_on(run_gate(
         &matrix,
         phase,
+        reach,
         &Limits::default(),
         |cell| {
             bar.set_message(format!("{} {} ({})", cell.adapter, cell.case, cell.server));

@@ -145,7 +145,9 @@ pub(crate) fn code_of(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Pass => 0,
         Verdict::Fail | Verdict::Unsupported => FAILS,
-        Verdict::NotApplicable | Verdict::Unknown | Verdict::Untestable | Verdict::HarnessError => COULD_NOT_CHECK,
+        Verdict::NotApplicable | Verdict::Unknown | Verdict::Untestable | Verdict::HarnessError => {
+            COULD_NOT_CHECK
+        }
     }
 }
 

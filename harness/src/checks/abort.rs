@@ -17,9 +17,11 @@ pub(super) const CHECK: Check = Check {
 
 fn aborts<'a>(course: &'a Course<'_>) -> impl Iterator<Item = (usize, &'a Started)> + 'a {
     course.asked().filter_map(|(said, _, request)| match request {
-        Request::TaskAbort(task) => {
-            course.tasks.iter().find(|started| started.task == task.task_id).map(|started| (said.line, started))
-        }
+        Request::TaskAbort(task) => course
+            .tasks
+            .iter()
+            .find(|started| started.task == task.task_id)
+            .map(|started| (said.line, started)),
         _ => None,
     })
 }
@@ -65,5 +67,7 @@ fn examine(course: &Course<'_>) -> Examined {
 
 fn has_part(messages: &Value, part: &str) -> bool {
     let messages = messages.as_array().into_iter().flatten();
-    messages.flat_map(|message| message["parts"].as_array().into_iter().flatten()).any(|known| known["id"] == part)
+    messages
+        .flat_map(|message| message["parts"].as_array().into_iter().flatten())
+        .any(|known| known["id"] == part)
 }

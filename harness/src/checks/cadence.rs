@@ -48,7 +48,8 @@ fn pieces(course: &Course<'_>, task: &Started) -> Vec<u64> {
 /// When the adapter was sent pieces of text of the session.
 fn offered(course: &Course<'_>, task: &Started) -> Vec<u64> {
     let events = course.streams().flat_map(|stream| &stream.events);
-    let own = events.filter(|sent| sent.kind() == "message.part.delta" && sent.session() == Some(&task.session));
+    let own =
+        events.filter(|sent| sent.kind() == "message.part.delta" && sent.session() == Some(&task.session));
     own.map(|sent| sent.at_us).collect()
 }
 
@@ -79,7 +80,10 @@ fn often_enough(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &
     let published = pieces.iter().filter(|at| (*from..from + second + 2 * slot).contains(*at)).count() as u64;
     // One may fall just outside.
     examined.fact(published + 2 >= LEAST_A_SECOND, || {
-        format!("the server offered text all through a second, and {} published {published} pieces", task.task)
+        format!(
+            "the server offered text all through a second, and {} published {published} pieces",
+            task.task
+        )
     });
 }
 
@@ -88,7 +92,8 @@ fn soon(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &mut Exam
     let Some(shown) = pieces.iter().find(|at| **at >= first) else { return };
     let late_ms = (shown - first) / 1000;
     examined.facts += 1;
-    let finding = || format!("the first words came {late_ms} ms before {} showed anything of them", task.task);
+    let finding =
+        || format!("the first words came {late_ms} ms before {} showed anything of them", task.task);
     if late_ms > FIRST_WORDS_MS * SURELY {
         examined.findings.push(finding());
     } else if late_ms > FIRST_WORDS_MS {

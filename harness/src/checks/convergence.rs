@@ -7,7 +7,7 @@
 use super::{Check, Examined};
 use crate::course::{Course, Started};
 use crate::history;
-use crate::protocol::{Capability, Item, ItemKind, TaskState, ToolState, View};
+use crate::protocol::{Capability, ConnectionState, Item, ItemKind, TaskState, ToolState, Update, View};
 use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
@@ -31,6 +31,10 @@ fn examine(course: &Course<'_>) -> Examined {
     let sessions = read("/session").unwrap_or_default();
     for Started { task, session, .. } in &course.tasks {
         let Some(messages) = read(&format!("/session/{session}/message")) else { continue };
+        if knows_better(course, task) {
+            examined.facts += 1;
+            continue;
+        }
         let shown = screen.tasks.get(task).cloned().unwrap_or_default();
         rows(&server_rows(&messages), &shown.items, &mut examined);
         let live: Vec<&str> = shown.permissions.iter().map(|live| live.permission_id.as_str()).collect();
@@ -55,6 +59,19 @@ fn examine(course: &Course<'_>) -> Examined {
         }
     }
     examined
+}
+
+/// The person was told that what is shown can't be trusted, and it was not shown anew since.
+fn knows_better(course: &Course<'_>, task: &str) -> bool {
+    let last = course.shown().filter(|(_, update)| update.task_id().is_none_or(|of| of == task)).fold(
+        false,
+        |warned, (_, update)| match update {
+            Update::Error { retry: true, .. } => true,
+            Update::Timeline { .. } | Update::Connection { state: ConnectionState::Connected } => false,
+            _ => warned,
+        },
+    );
+    last
 }
 
 /// The open questions of a session and of the sessions that its agent has created.
@@ -113,7 +130,9 @@ fn asked(asked: &[&str], shown: &[&str], examined: &mut Examined) {
     // One more fact: that there are no others.
     examined.facts += asked.len() + 1;
     for id in asked.iter().filter(|id| !shown.contains(id)) {
-        examined.findings.push(format!("the server waits for an answer to {id}, and the screen does not ask"));
+        examined
+            .findings
+            .push(format!("the server waits for an answer to {id}, and the screen does not ask"));
     }
     for id in shown.iter().filter(|id| !asked.contains(id)) {
         examined.findings.push(format!("the screen asks {id}, and the server does not wait for an answer"));
@@ -124,12 +143,16 @@ fn to_do(server: &Value, shown: &View, examined: &mut Examined) {
     let line = |content: &str, status: &str| format!("{content} ({status})");
     let items = server.as_array().into_iter().flatten();
     let server: Vec<String> = items
-        .map(|item| line(item["content"].as_str().unwrap_or_default(), item["status"].as_str().unwrap_or_default()))
+        .map(|item| {
+            line(item["content"].as_str().unwrap_or_default(), item["status"].as_str().unwrap_or_default())
+        })
         .collect();
     let shown: Vec<String> = shown.todos.iter().map(|item| line(&item.content, &item.status)).collect();
     examined.facts += 1;
     if server != shown {
-        examined.findings.push(format!("the list of things to do is {server:?} on the server, {shown:?} on the screen"));
+        examined
+            .findings
+            .push(format!("the list of things to do is {server:?} on the server, {shown:?} on the screen"));
     }
 }
 

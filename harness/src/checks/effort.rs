@@ -3,6 +3,7 @@
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, What};
 use crate::protocol::{Request, Update};
+use fixtures::recording::HowEnded;
 use std::collections::BTreeMap;
 
 pub(super) const CHECK: Check = Check {
@@ -19,6 +20,8 @@ const MOST_ATTEMPTS: usize = 20;
 const IN_SECONDS: f64 = 10.0;
 /// So often again after the server has refused the credentials: they may have been read anew.
 const MOST_AFTER_REFUSAL: usize = 2;
+/// A stream on which something came within so many seconds, unscaled, lives.
+const ALIVE_S: f64 = 5.0;
 /// A client that leaves a stream and opens another is seen to do it in any order, within this.
 const OVERLAP_US: u64 = 1_000_000;
 
@@ -30,7 +33,8 @@ fn examine(course: &Course<'_>) -> Examined {
     }
     for ((path, _), streams) in &folders {
         seldom(course, path, streams, &mut examined);
-        one_at_a_time(path, streams, &mut examined);
+        one_at_a_time(course, path, streams, &mut examined);
+        not_left_alive(course, path, streams, &mut examined);
         when_allowed(course, path, streams, &mut examined);
     }
     refused(course, &mut examined);
@@ -50,10 +54,37 @@ fn seldom(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut
     examined.fact(most <= MOST_ATTEMPTS, || format!("{path} was asked for {most} times in {IN_SECONDS} s"));
 }
 
-fn one_at_a_time(path: &str, streams: &[&Exchange], examined: &mut Examined) {
+/// From here on everything is over.
+fn shutdown(course: &Course<'_>) -> usize {
+    let told = course.asked().find(|(_, _, request)| matches!(request, Request::Shutdown));
+    told.map_or(usize::MAX, |(said, ..)| said.line)
+}
+
+/// A stream on which something came a moment ago is not dead.
+fn not_left_alive(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut Examined) {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a case")]
+    let moment_us = (ALIVE_S * course.time_scale * 1_000_000.0) as u64;
+    let moves: Vec<usize> = course
+        .asked()
+        .filter(|(_, _, request)| matches!(request, Request::Connect(_) | Request::TaskRetry(_)))
+        .map(|(said, ..)| said.line)
+        .collect();
+    for stream in streams.iter().filter(|stream| stream.how == Some(HowEnded::ClosedByClient)) {
+        let Some(((line, end_us), bytes_us)) = stream.end.zip(stream.bytes_us) else { continue };
+        let wanted =
+            line > shutdown(course) || moves.iter().any(|asked| *asked > stream.line && *asked < line);
+        examined.fact(wanted || end_us.saturating_sub(bytes_us) > moment_us, || {
+            format!("{path} was left while bytes came on it")
+        });
+    }
+}
+
+fn one_at_a_time(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut Examined) {
+    let shutdown = shutdown(course);
     for (at, later) in streams.iter().enumerate().skip(1) {
         let still_open = |earlier: &&&Exchange| {
-            earlier.status() == Some(200) && earlier.end.is_none_or(|(_, end_us)| end_us > later.at_us + OVERLAP_US)
+            let stays = |(line, end_us): (usize, u64)| line > shutdown || end_us > later.at_us + OVERLAP_US;
+            earlier.status() == Some(200) && earlier.end.is_none_or(stays)
         };
         let open = streams[..at].iter().filter(still_open).count();
         examined.fact(open == 0, || format!("{path} was asked for while {open} others were open"));
@@ -64,12 +95,17 @@ fn when_allowed(course: &Course<'_>, path: &str, streams: &[&Exchange], examined
     for pair in streams.windows(2) {
         let [earlier, later] = pair else { continue };
         let answer = earlier.answer.as_ref().filter(|answer| answer.status >= 400);
-        let Some((answer, wanted)) = answer.and_then(|answer| Some((answer, answer.retry_after_s?))) else { continue };
+        let Some((answer, wanted)) = answer.and_then(|answer| Some((answer, answer.retry_after_s?))) else {
+            continue;
+        };
         #[expect(clippy::cast_precision_loss, reason = "seconds of a case")]
-        let (waited, wanted_s) = (later.at_us.saturating_sub(answer.at_us) as f64 / 1e6, wanted as f64 * course.time_scale);
+        let (waited, wanted_s) =
+            (later.at_us.saturating_sub(answer.at_us) as f64 / 1e6, wanted as f64 * course.time_scale);
         // Clocks are read at different ends.
         examined.fact(waited >= wanted_s * 0.95, || {
-            format!("{path} was asked for again after {waited:.2} s, and the server had asked for {wanted_s:.2} s")
+            format!(
+                "{path} was asked for again after {waited:.2} s, and the server had asked for {wanted_s:.2} s"
+            )
         });
     }
 }

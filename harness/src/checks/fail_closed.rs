@@ -23,13 +23,17 @@ fn examine(course: &Course<'_>) -> Examined {
         let Some(task) = sent.session().and_then(|session| course.task_of(session)) else { continue };
         let delicate = is_delicate(course, &task.session, sent.line);
         let told = course.shown().any(|(said, update)| {
-            let is_error = matches!(update, Update::Error { task_id: Some(of), retry: true, .. } if *of == task.task);
+            let is_error =
+                matches!(update, Update::Error { task_id: Some(of), retry: true, .. } if *of == task.task);
             said.line > sent.line && is_error
         });
         examined.fact(told == delicate, || {
             let kind = sent.kind();
             if delicate {
-                format!("{kind} came in the middle of {}'s tools or permissions, and the task went on", task.task)
+                format!(
+                    "{kind} came in the middle of {}'s tools or permissions, and the task went on",
+                    task.task
+                )
             } else {
                 format!("{kind} came while {} only spoke, and the task ended in an error", task.task)
             }
@@ -42,7 +46,9 @@ fn examine(course: &Course<'_>) -> Examined {
 fn is_delicate(course: &Course<'_>, session: &str, until: usize) -> bool {
     let mut open = BTreeSet::new();
     let events = course.streams().flat_map(|stream| &stream.events).filter(|sent| sent.line < until);
-    for sent in events.filter(|sent| sent.session().is_some_and(|of| course.family_of(of).iter().any(|of| of == session))) {
+    for sent in events
+        .filter(|sent| sent.session().is_some_and(|of| course.family_of(of).iter().any(|of| of == session)))
+    {
         let properties = &sent.event["properties"];
         let part = &properties["part"];
         match (sent.kind(), part["state"]["status"].as_str()) {

@@ -14,7 +14,7 @@ pub(super) const CHECK: Check = Check {
     name: "isolation",
     about: "At every moment a task shows what its own session has said, done and asked, and nothing else.",
     needs: &[],
-    has_occasion: |course| !course.tasks.is_empty() && !course.events.is_empty(),
+    has_occasion: |course| course.has_answer(|_| true),
     examine,
 };
 
@@ -34,7 +34,9 @@ fn examine(course: &Course<'_>) -> Examined {
             }
             let owner = owners.get(id);
             examined.fact(owner.is_some_and(|owner| is_own(course, started, id, owner)), || match owner {
-                Some(owner) => format!("{task} shows {id}, which is {owner}'s, and not {}'s", started.session),
+                Some(owner) => {
+                    format!("{task} shows {id}, which is {owner}'s, and not {}'s", started.session)
+                }
                 None => format!("{task} shows {id}, which the server never had"),
             });
         }
@@ -51,7 +53,8 @@ fn is_own(course: &Course<'_>, task: &Started, id: &str, owner: &str) -> bool {
 /// What an update shows.
 fn ids(update: &Update) -> Vec<&str> {
     match update {
-        Update::AssistantDelta { message_id, part_id, .. } | Update::ReasoningDelta { message_id, part_id, .. } => {
+        Update::AssistantDelta { message_id, part_id, .. }
+        | Update::ReasoningDelta { message_id, part_id, .. } => {
             vec![message_id, part_id]
         }
         Update::ToolState { message_id, tool_id, .. } => vec![message_id, tool_id],
@@ -77,7 +80,12 @@ fn owners(course: &Course<'_>) -> BTreeMap<String, String> {
     };
     for sent in &course.events {
         let (Some(session), properties) = (sent.session(), &sent.event["properties"]) else { continue };
-        for id in [&properties["id"], &properties["info"]["id"], &properties["part"]["id"], &properties["part"]["messageID"]] {
+        for id in [
+            &properties["id"],
+            &properties["info"]["id"],
+            &properties["part"]["id"],
+            &properties["part"]["messageID"],
+        ] {
             note(id, session);
         }
     }

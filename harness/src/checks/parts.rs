@@ -12,13 +12,13 @@ pub(super) const CHECK: Check = Check {
     about: "A tool call only moves on and keeps its name; what the agent says, thinks and does is never taken for each \
             other.",
     needs: &[],
-    has_occasion: |course| course.events.iter().any(|sent| sent.kind() == "message.part.updated"),
+    has_occasion: |course| course.has_answer(|_| true),
     examine,
 };
 
 fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
-    let kinds = kinds(course);
+    let (kinds, names) = kinds(course);
     let mut screen = Screen::default();
     let mut before: BTreeMap<String, Item> = BTreeMap::new();
     let mut told: BTreeSet<String> = BTreeSet::new();
@@ -32,14 +32,16 @@ fn examine(course: &Course<'_>) -> Examined {
                 continue;
             }
             let regressed = was.is_some_and(|was| rank(was.state) > rank(item.state));
-            let renamed = was.is_some_and(|was| was.tool != item.tool);
+            let server = names.get(id);
+            let is_name = |name: &String| server.is_none_or(|names| names.contains(name));
+            let renamed = !item.tool.as_ref().is_none_or(is_name);
             let mistaken = kinds.get(id).is_some_and(|kind| *kind != item.kind);
             examined.facts += 1;
             let finding = if regressed {
                 let states = (was.and_then(|was| was.state), item.state);
                 Some(format!("the call {id} goes back from {:?} to {:?}", states.0, states.1))
             } else if renamed {
-                Some(format!("the call {id} changes its name"))
+                Some(format!("the call {id} has a name that the server did not give it"))
             } else if mistaken {
                 Some(format!("{id} is shown as {:?}, and the server says otherwise", item.kind))
             } else {
@@ -61,9 +63,10 @@ fn rank(state: Option<ToolState>) -> u8 {
     }
 }
 
-/// What the server says that a part is.
-fn kinds(course: &Course<'_>) -> BTreeMap<String, ItemKind> {
+/// What the server says that a part is, and which names it has given to a call.
+fn kinds(course: &Course<'_>) -> (BTreeMap<String, ItemKind>, BTreeMap<String, BTreeSet<String>>) {
     let mut kinds = BTreeMap::new();
+    let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut note = |part: &Value| {
         let kind = match part["type"].as_str() {
             Some("text") => ItemKind::Text,
@@ -73,6 +76,7 @@ fn kinds(course: &Course<'_>) -> BTreeMap<String, ItemKind> {
         };
         if let Some(id) = part["id"].as_str() {
             kinds.insert(id.to_owned(), kind);
+            names.entry(id.to_owned()).or_default().extend(part["tool"].as_str().map(str::to_owned));
         }
     };
     course.events.iter().for_each(|sent| note(&sent.event["properties"]["part"]));
@@ -80,5 +84,5 @@ fn kinds(course: &Course<'_>) -> BTreeMap<String, ItemKind> {
         let messages = list.as_array().into_iter().flatten();
         messages.flat_map(|message| message["parts"].as_array().into_iter().flatten()).for_each(&mut note);
     }
-    kinds
+    (kinds, names)
 }

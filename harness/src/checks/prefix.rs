@@ -16,7 +16,9 @@ pub(super) const CHECK: Check = Check {
     name: "prefix",
     about: "At every moment each text on the screen is the beginning of what the server had of it.",
     needs: &[],
-    has_occasion: |course| !server_texts(course.lines).is_empty(),
+    has_occasion: |course| {
+        course.has_answer(|part| part["text"].as_str().is_some_and(|text| !text.is_empty()))
+    },
     examine,
 };
 
@@ -102,10 +104,10 @@ fn note(texts: &mut BTreeMap<String, BTreeSet<String>>, part: String, text: Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mock_server::standin::MAIN_LANE;
     use crate::protocol::rpc::notification_line;
     use crate::protocol::{Notification, Update};
     use fixtures::recording::{AdapterLine, Body, Request, Response, Speaker};
+    use mock_server::standin::MAIN_LANE;
     use serde_json::json;
 
     /// What is found when the server says that a part is "one two three", and these deltas of it are shown.

@@ -44,14 +44,17 @@ fn pop_ups(course: &Course<'_>, examined: &mut Examined) {
                     format!("{id} is asked again after the person has answered it")
                 });
                 examined.fact(live.insert(id), || format!("{id} is asked twice"));
-                let owner = owner_of(course, id).and_then(|session| course.task_of(&session).map(|of| of.task.clone()));
+                let owner = owner_of(course, id)
+                    .and_then(|session| course.task_of(&session).map(|of| of.task.clone()));
                 examined.fact(owner.as_ref().is_none_or(|owner| owner == task_id), || {
                     format!("{id} is asked in {task_id}, and it is {}'s", owner.clone().unwrap_or_default())
                 });
-                examined.fact(tools || id.starts_with("que_"), || format!("{id} is asked though tools are off"));
+                examined
+                    .fact(tools || id.starts_with("que_"), || format!("{id} is asked though tools are off"));
             }
             What::Shows(
-                Update::PermissionResolved { permission_id: id, .. } | Update::QuestionResolved { question_id: id, .. },
+                Update::PermissionResolved { permission_id: id, .. }
+                | Update::QuestionResolved { question_id: id, .. },
             ) => {
                 live.remove(id.as_str());
             }
@@ -67,9 +70,9 @@ fn pop_ups(course: &Course<'_>, examined: &mut Examined) {
 
 /// What is sent.
 fn answers(course: &Course<'_>, examined: &mut Examined) {
-    let mut given: BTreeMap<&str, Value> = BTreeMap::new();
-    for (_, _, request) in course.asked() {
-        given.extend(answer_of_person(request));
+    let mut given: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for (id, answer) in course.asked().filter_map(|(_, _, request)| answer_of_person(request)) {
+        given.entry(id).or_default().push(answer);
     }
     let mut sent: BTreeMap<String, Vec<&Exchange>> = BTreeMap::new();
     for exchange in &course.exchanges {
@@ -77,16 +80,22 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
             sent.entry(id.to_owned()).or_default().push(exchange);
         }
     }
-    for (id, answer) in &given {
+    for (id, answers) in &given {
         let posts = sent.get(*id).map(Vec::as_slice).unwrap_or_default();
-        examined.fact(posts.len() == 1, || match posts.len() {
+        examined.fact(posts.len() == answers.len(), || match posts.len() {
             0 => format!("the person's answer to {id} was sent to nobody"),
-            count => format!("{count} answers to {id} were sent to the server"),
+            count => format!(
+                "{count} answers to {id} were sent to the server, and the person gave {}",
+                answers.len()
+            ),
         });
         for post in posts {
             let said = said_in(post);
-            examined.fact(said == *answer, || format!("the person answers {answer} to {id}, and {said} was sent"));
-            let folder = owner_of(course, id).and_then(|session| course.task_of(&session).map(|of| of.folder.clone()));
+            examined.fact(answers.contains(&said), || {
+                format!("the person answers {} to {id}, and {said} was sent", answers[0])
+            });
+            let folder =
+                owner_of(course, id).and_then(|session| course.task_of(&session).map(|of| of.folder.clone()));
             let place = course.folder_of(post);
             examined.fact(folder.as_deref().is_none_or(|folder| folder == place), || {
                 format!("{id} was asked in {}, and answered in {place}", folder.clone().unwrap_or_default())
@@ -130,9 +139,9 @@ fn answer_sent(exchange: &Exchange) -> Option<&str> {
     }
     let words: Vec<&str> = exchange.path.trim_start_matches('/').split('/').collect();
     match words[..] {
-        ["session", _, "permissions", id] | ["permission" | "question", id, "reply"] | ["question", id, "reject"] => {
-            Some(id)
-        }
+        ["session", _, "permissions", id]
+        | ["permission" | "question", id, "reply"]
+        | ["question", id, "reject"] => Some(id),
         _ => None,
     }
 }

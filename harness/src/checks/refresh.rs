@@ -27,13 +27,16 @@ pub(super) struct Window<'a> {
 /// All of them.
 pub(super) fn windows<'a>(course: &'a Course<'_>) -> impl Iterator<Item = Window<'a>> + 'a {
     let again = course.streams().enumerate().filter(|(at, stream)| {
-        let is_same = |other: &Exchange| other.path == stream.path && course.folder_of(other) == course.folder_of(stream);
+        let is_same = |other: &Exchange| {
+            other.path == stream.path && course.folder_of(other) == course.folder_of(stream)
+        };
         course.streams().take(*at).any(|other| is_same(other) && !other.events.is_empty())
     });
     again.flat_map(move |(_, stream)| {
         let from = stream.events.first().map(|first| first.line);
         let is_global = stream.path.starts_with("/global");
-        let tasks = course.tasks.iter().filter(move |task| is_global || task.folder == course.folder_of(stream));
+        let tasks =
+            course.tasks.iter().filter(move |task| is_global || task.folder == course.folder_of(stream));
         let until = stream.end.map(|(line, _)| line);
         from.into_iter().flat_map(move |from| {
             tasks.clone().filter(move |task| task.line < from).map(move |task| Window { task, from, until })
@@ -56,7 +59,8 @@ fn examine(course: &Course<'_>) -> Examined {
                     let path = format!("/session/{}/message", task.session);
                     let is_read = |exchange: &&Exchange| {
                         let answer = exchange.answer.as_ref().filter(|_| exchange.is_good());
-                        exchange.path == path && answer.is_some_and(|answer| answer.line > from && answer.line < said.line)
+                        exchange.path == path
+                            && answer.is_some_and(|answer| answer.line > from && answer.line < said.line)
                     };
                     examined.fact(course.exchanges.iter().any(|exchange| is_read(&exchange)), || {
                         format!("{} is shown anew after a reconnect, and was not read anew", task.task)
@@ -77,7 +81,9 @@ fn examine(course: &Course<'_>) -> Examined {
             }
         }
         // A stream that ended soon leaves it to the next one.
-        examined.fact(resolved || until.is_some(), || format!("{} was never loaded again after a reconnect", task.task));
+        examined.fact(resolved || until.is_some(), || {
+            format!("{} was never loaded again after a reconnect", task.task)
+        });
     }
     examined
 }

@@ -9,7 +9,9 @@ pub(super) const CHECK: Check = Check {
     name: "retry",
     about: "A task that can't be loaded again shows one error with Retry, Retry loads it, and nothing else offers it.",
     needs: &[Capability::Retry, Capability::Reconnect],
-    has_occasion: |course| course.exchanges.iter().any(is_failed_read) || course.shown().any(|(_, u)| is_retry(u)),
+    has_occasion: |course| {
+        course.exchanges.iter().any(is_failed_read) || course.shown().any(|(_, u)| is_retry(u))
+    },
     examine,
 };
 
@@ -40,12 +42,15 @@ fn examine(course: &Course<'_>) -> Examined {
     });
     for (line, task) in retries {
         let again = course.said.iter().filter(|said| said.line > line).find_map(|said| match &said.what {
-            What::Shows(update @ (Update::Timeline { .. } | Update::Error { retry: true, .. })) if is_of(update, task) => {
+            What::Shows(update @ (Update::Timeline { .. } | Update::Error { retry: true, .. }))
+                if is_of(update, task) =>
+            {
                 Some(!is_retry(update))
             }
             _ => None,
         });
-        let fails_again = course.exchanges.iter().any(|exchange| exchange.line > line && is_failed_read(exchange));
+        let fails_again =
+            course.exchanges.iter().any(|exchange| exchange.line > line && is_failed_read(exchange));
         examined.fact(again == Some(true) || (again == Some(false) && fails_again), || {
             format!("Retry was pressed in {task}, and it was not loaded again")
         });
@@ -62,13 +67,15 @@ fn examine(course: &Course<'_>) -> Examined {
 /// In the time after a reconnect: what could not be read is told once.
 fn hard_error(course: &Course<'_>, window: &Window<'_>, examined: &mut Examined) {
     let pressed = course.asked().find(|(said, _, request)| {
-        said.line > window.from && matches!(request, Request::TaskRetry(task) if task.task_id == window.task.task)
+        said.line > window.from
+            && matches!(request, Request::TaskRetry(task) if task.task_id == window.task.task)
     });
     let until = pressed.map(|(said, ..)| said.line).or(window.until).unwrap_or(usize::MAX);
     let is_in = |line: usize| line > window.from && line < until;
     let messages = format!("/session/{}/message", window.task.session);
     let reads = course.exchanges.iter().filter(|exchange| exchange.path == messages && is_in(exchange.line));
-    let (good, failed): (Vec<&Exchange>, Vec<&Exchange>) = reads.partition(|exchange| !is_failed_read(exchange));
+    let (good, failed): (Vec<&Exchange>, Vec<&Exchange>) =
+        reads.partition(|exchange| !is_failed_read(exchange));
     // A stream that ends takes its refresh with it.
     if failed.is_empty() || !good.is_empty() || (pressed.is_none() && window.until.is_some()) {
         return;
@@ -89,7 +96,9 @@ fn has_cause(course: &Course<'_>, said: &Said) -> bool {
     let mut known = course.exchanges.iter().filter(before);
     known.any(|exchange| {
         let refused = exchange.answer.as_ref().is_none_or(|answer| answer.status >= 400);
-        is_failed_read(exchange) || (refused && (exchange.is_stream() || exchange.method != "GET"))
-            || exchange.is_stream() && exchange.events.iter().any(|sent| super::unknown::is_unknown(&sent.event))
+        is_failed_read(exchange)
+            || (refused && (exchange.is_stream() || exchange.method != "GET"))
+            || exchange.is_stream()
+                && exchange.events.iter().any(|sent| super::unknown::is_unknown(&sent.event))
     })
 }

@@ -19,13 +19,15 @@ pub(super) const CHECK: Check = Check {
 fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
     for task in &course.tasks {
-        let Some(messages) = history::last_read(course.lines, &format!("/session/{}/message", task.session)) else {
+        let Some(messages) = history::last_read(course.lines, &format!("/session/{}/message", task.session))
+        else {
             continue;
         };
         let mut texts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
         for send in sends(course, task) {
-            let told = of_task(course, task)
-                .find(|(said, update)| said.line > send.line && matches!(update, Update::Error { .. } | Update::Terminal { .. }));
+            let told = of_task(course, task).find(|(said, update)| {
+                said.line > send.line && matches!(update, Update::Error { .. } | Update::Terminal { .. })
+            });
             let failed = send.refused || matches!(told, Some((_, Update::Error { .. })));
             let (sent, known) = texts.entry(send.text).or_default();
             *sent += 1;
@@ -37,7 +39,9 @@ fn examine(course: &Course<'_>) -> Examined {
                 format!("{text:?} was sent {sent} times, and the server has it {arrived} times")
             });
             examined.fact(arrived + failed >= sent, || {
-                format!("{text:?} was sent {sent} times, the server has it {arrived} times, and nobody was told")
+                format!(
+                    "{text:?} was sent {sent} times, the server has it {arrived} times, and nobody was told"
+                )
             });
             let refused = sends(course, task).filter(|send| send.refused && send.text == text).count();
             examined.fact(arrived + refused <= sent, || {
@@ -53,6 +57,8 @@ fn prompts(messages: &Value) -> impl Iterator<Item = &str> {
     let own = messages.as_array().into_iter().flatten().filter(|message| message["info"]["role"] == "user");
     own.filter_map(|message| {
         let parts = message["parts"].as_array().into_iter().flatten();
-        parts.filter(|part| part["type"] == "text" && part["synthetic"] != true).find_map(|part| part["text"].as_str())
+        parts
+            .filter(|part| part["type"] == "text" && part["synthetic"] != true)
+            .find_map(|part| part["text"].as_str())
     })
 }

@@ -44,18 +44,28 @@ fn examine(course: &Course<'_>) -> Examined {
     let again: usize = folders.values().map(|asked| asked - 1).sum();
     equal(course, "kilo.cli.sse.reconnect_count", again, "streams were asked for again", &mut examined);
     let refused = course.streams().filter(|stream| matches!(stream.status(), Some(401 | 403))).count();
-    equal(course, "kilo.cli.sse.auth_failures", refused, "streams were refused for their credentials", &mut examined);
-    let asked = course.shown().filter(|(_, update)| matches!(update, Update::PermissionRequest { .. })).count();
+    equal(
+        course,
+        "kilo.cli.sse.auth_failures",
+        refused,
+        "streams were refused for their credentials",
+        &mut examined,
+    );
+    let asked =
+        course.shown().filter(|(_, update)| matches!(update, Update::PermissionRequest { .. })).count();
     equal(course, "kilo.cli.permissions.prompt_count", asked, "permissions popped up", &mut examined);
     let (allowed, denied) = writes(course);
     equal(course, "kilo.cli.tools.write.allow_count", allowed, "writes were allowed", &mut examined);
     equal(course, "kilo.cli.tools.write.deny_count", denied, "writes were denied", &mut examined);
-    let failed = course.exchanges.iter().any(|exchange| exchange.path.ends_with("/message") && !exchange.is_good());
+    let failed =
+        course.exchanges.iter().any(|exchange| exchange.path.ends_with("/message") && !exchange.is_good());
     let counted = total(course, "kilo.cli.session.rehydrate_fail_count");
     examined.fact(failed || counted == 0, || {
         format!("every conversation could be loaded, and {counted} failures to do so are counted")
     });
-    let told = course.shown().any(|(_, update)| matches!(update, Update::Error { retry: true, task_id: Some(_), .. }));
+    let told = course
+        .shown()
+        .any(|(_, update)| matches!(update, Update::Error { retry: true, task_id: Some(_), .. }));
     examined.fact(!(failed && told) || counted > 0, || {
         "a conversation could not be loaded again, and that is not counted".to_owned()
     });
@@ -103,41 +113,53 @@ fn writes(course: &Course<'_>) -> (usize, usize) {
     (allowed, denied)
 }
 
-/// How long the person waited for the first words of each answer.
+/// How long the person waited for the first words of each answer. Prompts that share an end share their first words.
 fn first_words(course: &Course<'_>, examined: &mut Examined) {
-    let prompts: Vec<(usize, u64, &str)> = course
-        .asked()
-        .filter_map(|(said, _, request)| match request {
-            Request::TaskSend(send) => Some((said.line, said.at_us, send.task_id.as_str())),
-            _ => None,
-        })
-        .collect();
-    for (at, (line, asked_us, task)) in prompts.iter().enumerate() {
-        let next = prompts[at + 1..].iter().find(|(_, _, of)| of == task).map_or(usize::MAX, |(line, ..)| *line);
-        let of_turn = course.said.iter().filter(|said| said.line > *line && said.line < next);
-        let mut words = None;
-        let mut measured = Vec::new();
-        let mut over = false;
-        for said in of_turn {
+    for task in &course.tasks {
+        let mut turn = Turn::default();
+        for said in &course.said {
             match &said.what {
-                What::Shows(
-                    Update::AssistantDelta { task_id, delta, .. } | Update::ReasoningDelta { task_id, delta, .. },
-                ) if task_id == task && !delta.is_empty() && !over => {
-                    words.get_or_insert(said.at_us);
+                What::Asks(_, Request::TaskSend(send)) if send.task_id == task.task => {
+                    turn.sent.push(said.at_us)
                 }
-                What::Shows(Update::Terminal { task_id, .. }) if task_id == task => over = true,
-                What::Signals(signal) if signal.name == NAMES[0] && signal.task_id.as_deref() == Some(task) => {
-                    measured.push(signal.value);
+                What::Shows(
+                    Update::AssistantDelta { task_id, delta, .. }
+                    | Update::ReasoningDelta { task_id, delta, .. },
+                ) if *task_id == task.task && !delta.is_empty() => {
+                    turn.words.get_or_insert(said.at_us);
+                }
+                What::Signals(signal)
+                    if signal.name == NAMES[0] && signal.task_id.as_deref() == Some(&task.task) =>
+                {
+                    turn.measured.push(signal.value);
+                }
+                What::Shows(Update::Terminal { task_id, .. }) if *task_id == task.task => {
+                    std::mem::take(&mut turn).examine(&task.task, examined);
                 }
                 _ => {}
             }
         }
-        let wanted = usize::from(words.is_some());
-        examined.fact(measured.len() == wanted, || {
-            format!("the first words of {wanted} answers were shown in {task}, and {} were measured", measured.len())
+        turn.examine(&task.task, examined);
+    }
+}
+
+/// From prompts to their end.
+#[derive(Default)]
+struct Turn {
+    sent: Vec<u64>,
+    words: Option<u64>,
+    measured: Vec<u64>,
+}
+
+impl Turn {
+    fn examine(&self, task: &str, examined: &mut Examined) {
+        let Some(first) = self.sent.first() else { return };
+        let least = usize::from(self.words.is_some());
+        examined.fact((least..=self.sent.len()).contains(&self.measured.len()), || {
+            format!("{least} first words were shown in {task}, and {} were measured", self.measured.len())
         });
-        if let (Some(words), [measured]) = (words, &measured[..]) {
-            let took = words.saturating_sub(*asked_us) / 1000;
+        if let (Some(words), [measured], 1) = (self.words, &self.measured[..], self.sent.len()) {
+            let took = words.saturating_sub(*first) / 1000;
             examined.fact(measured.abs_diff(took) <= TOLERANCE_MS, || {
                 format!("the first words in {task} took {took} ms, and {measured} ms were told")
             });

@@ -2,14 +2,14 @@
 
 use super::{Check, Examined};
 use crate::course::{Course, Said, Started};
-use crate::protocol::{Request, Update};
+use crate::protocol::{Outcome, Request, Update};
 use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
     name: "termination",
     about: "Each prompt comes to one end, which the server's turn has come to as well; nothing is said after it.",
     needs: &[],
-    has_occasion: |course| course.tasks.iter().any(|task| sends(course, task).next().is_some()),
+    has_occasion: |course| course.tasks.iter().any(|task| sends(course, task).any(|send| !send.refused)),
     examine,
 };
 
@@ -36,7 +36,10 @@ pub(super) fn sends<'a>(course: &'a Course<'_>, task: &'a Started) -> impl Itera
 }
 
 /// What was shown of a task.
-pub(super) fn of_task<'a>(course: &'a Course<'_>, task: &'a Started) -> impl Iterator<Item = (&'a Said, &'a Update)> {
+pub(super) fn of_task<'a>(
+    course: &'a Course<'_>,
+    task: &'a Started,
+) -> impl Iterator<Item = (&'a Said, &'a Update)> {
     course.shown().filter(move |(_, update)| update.task_id() == Some(&task.task))
 }
 
@@ -44,16 +47,23 @@ fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
     for task in &course.tasks {
         let sends: Vec<Send> = sends(course, task).collect();
-        let ends: Vec<&Said> =
-            of_task(course, task).filter(|(_, u)| matches!(u, Update::Terminal { .. })).map(|(said, _)| said).collect();
+        let ends: Vec<&Said> = of_task(course, task)
+            .filter(|(_, u)| matches!(u, Update::Terminal { .. }))
+            .map(|(said, _)| said)
+            .collect();
         for send in sends.iter().filter(|send| !send.refused) {
             let told = |update: &Update| matches!(update, Update::Terminal { .. } | Update::Error { .. });
-            let ended = of_task(course, task).any(|(said, update)| said.line > send.line && told(update));
-            examined.fact(ended, || format!("{} never learns the end of its prompt {:?}", task.task, send.text));
+            let is_own = |update: &Update| update.task_id().is_none_or(|of| of == task.task);
+            let ended =
+                course.shown().any(|(said, update)| said.line > send.line && is_own(update) && told(update));
+            examined
+                .fact(ended, || format!("{} never learns the end of its prompt {:?}", task.task, send.text));
         }
+        let mut open: Vec<&Send> = Vec::new();
         let mut before = 0;
-        for end in ends {
-            let own = sends.iter().filter(|send| send.line > before && send.line < end.line).next_back();
+        for (at, end) in ends.iter().enumerate() {
+            open.extend(sends.iter().filter(|send| send.line > before && send.line < end.line));
+            let own = if open.is_empty() { None } else { Some(open.remove(0)) };
             examined.fact(own.is_some(), || format!("{} tells an end, and no prompt is open", task.task));
             if let Some(own) = own {
                 examined.fact(is_over(course, task, own.at_us, end.at_us), || {
@@ -61,7 +71,12 @@ fn examine(course: &Course<'_>) -> Examined {
                 });
             }
             let next = sends.iter().map(|send| send.line).find(|line| *line > end.line).unwrap_or(usize::MAX);
-            silence(course, task, end.line, next, &mut examined);
+            let another = ends.get(at + 1).is_some_and(|another| another.line < next && !open.is_empty());
+            if !another {
+                // Prompts that were sent while others were answered may share their end.
+                open.clear();
+                silence(course, task, end.line, next, &mut examined);
+            }
             before = end.line;
         }
     }
@@ -72,21 +87,27 @@ fn examine(course: &Course<'_>) -> Examined {
 fn is_over(course: &Course<'_>, task: &Started, from_us: u64, until_us: u64) -> bool {
     let ends = course.events.iter().any(|sent| {
         let is_end = matches!(sent.kind(), "session.idle" | "session.error");
-        is_end && sent.session() == Some(&task.session) && (from_us..=until_us + TOLERANCE_US).contains(&sent.at_us)
+        is_end
+            && sent.session() == Some(&task.session)
+            && (from_us..=until_us + TOLERANCE_US).contains(&sent.at_us)
     });
-    let says_idle = course.exchanges.iter().filter(|exchange| exchange.path == "/session/status").any(|exchange| {
-        let answer = exchange.answer.as_ref().filter(|answer| answer.status == 200);
-        answer.is_some_and(|answer| {
-            let state = &answer.body[&task.session]["type"];
-            (from_us..=until_us).contains(&answer.at_us) && (state.is_null() || state == "idle")
-        })
-    });
+    let says_idle =
+        course.exchanges.iter().filter(|exchange| exchange.path == "/session/status").any(|exchange| {
+            let answer = exchange.answer.as_ref().filter(|answer| answer.status == 200);
+            answer.is_some_and(|answer| {
+                let state = &answer.body[&task.session]["type"];
+                (from_us..=until_us).contains(&answer.at_us) && (state.is_null() || state == "idle")
+            })
+        });
     ends || says_idle
 }
 
 /// What is shown after an end is of messages that were known before it.
 fn silence(course: &Course<'_>, task: &Started, from: usize, until: usize, examined: &mut Examined) {
     let mut known = BTreeSet::new();
+    let completed = of_task(course, task).any(|(said, update)| {
+        said.line == from && matches!(update, Update::Terminal { outcome: Outcome::Completed, .. })
+    });
     for (said, update) in of_task(course, task).filter(|(said, _)| said.line < until) {
         let messages: Vec<&String> = match update {
             Update::AssistantDelta { message_id, .. }
@@ -95,11 +116,17 @@ fn silence(course: &Course<'_>, task: &Started, from: usize, until: usize, exami
             Update::Timeline { view, .. } => view.items.iter().map(|item| &item.message_id).collect(),
             _ => continue,
         };
+        let speaks = matches!(update, Update::AssistantDelta { delta, .. } if !delta.is_empty());
+        if said.line > from && completed {
+            examined.fact(!speaks, || format!("{} speaks on after its end", task.task));
+        }
         for message in messages {
             if said.line < from {
                 known.insert(message);
             } else {
-                examined.fact(known.contains(message), || format!("{} goes on with {message} after its end", task.task));
+                examined.fact(known.contains(message), || {
+                    format!("{} goes on with {message} after its end", task.task)
+                });
             }
         }
     }

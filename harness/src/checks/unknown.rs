@@ -19,8 +19,9 @@ pub(super) const CHECK: Check = Check {
 /// In neither the recordings nor the documents of the pinned releases.
 pub(super) fn is_unknown(event: &Value) -> bool {
     static KNOWN: OnceLock<BTreeSet<String>> = OnceLock::new();
-    let known = KNOWN
-        .get_or_init(|| ServerKind::ALL.iter().flat_map(|server| catalog::event_types(&server.release())).collect());
+    let known = KNOWN.get_or_init(|| {
+        ServerKind::ALL.iter().flat_map(|server| catalog::event_types(&server.release())).collect()
+    });
     event["type"].as_str().is_some_and(|kind| !known.contains(kind))
 }
 
@@ -51,9 +52,13 @@ fn examine(course: &Course<'_>) -> Examined {
             _ => false,
         });
         let logged = logged.count();
-        examined.fact(logged == came, || format!("{kind} came {came} times, and was logged {logged} times at debug"));
+        examined.fact(logged == came, || {
+            format!("{kind} came {came} times, and was logged {logged} times at debug")
+        });
         let shown = course.shown().any(|(_, update)| match update {
-            Update::AssistantDelta { delta, .. } | Update::ReasoningDelta { delta, .. } => delta.contains(kind),
+            Update::AssistantDelta { delta, .. } | Update::ReasoningDelta { delta, .. } => {
+                delta.contains(kind)
+            }
             _ => false,
         });
         examined.fact(!shown, || format!("the person is shown {kind}, which nobody understands"));

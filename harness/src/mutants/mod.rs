@@ -2,14 +2,64 @@
 //!
 //! A mutant is the reference adapter with a strategy replaced. To add one: a file, its `mod` and its line in [`all`].
 
+mod absent_stays_busy;
+mod adds_delta_beside;
 mod all_to_first_task;
+mod answers_in_main_folder;
 mod answers_permission_twice;
+mod any_error_ends;
+mod any_idle_ends;
+mod asks_twice;
+mod asks_without_tools;
+mod believes_in_sending;
+mod by_id_alone;
+mod calls_go_back;
+mod counts_wrong;
+mod deaf_retry;
+mod deaf_to_comments;
+mod deaf_to_others;
+mod decodes_each_chunk;
 mod dies_on_unknown_event;
+mod draws_every_piece;
+mod draws_seldom;
+mod fails_always;
+mod fails_open;
+mod fails_silently;
+mod fails_twice;
+mod gives_leave;
+mod gives_up_on_prompts;
+mod hammers;
+mod hides_before_answer;
+mod highest_id_only;
+mod ignores_unknown;
+mod impatient;
+mod infinitely_patient;
+mod keeps_stale_question;
+mod leaves_streams_open;
+mod logs_bare_lines;
+mod logs_payloads;
+mod measures_nothing;
 mod never_reconnects;
+mod no_backoff;
+mod no_watchdog;
+mod one_event_a_chunk;
+mod own_sessions_only;
+mod pretends_to_stop;
 mod resume_without_refresh;
+mod sends_again;
 mod sessionless_to_all;
+mod shows_a_part;
 mod shows_headless_deltas;
 mod shows_permission_again;
+mod shows_unknown;
+mod shows_while_loading;
+mod skips_nameless;
+mod stops_before_the_server;
+mod takes_all_events;
+mod thoughts_as_words;
+mod trusts_names;
+mod waits_for_echo;
+mod waits_for_ever;
 
 use crate::reference::Strategies;
 
@@ -28,14 +78,64 @@ pub struct Mutant {
 #[must_use]
 pub fn all() -> Vec<Mutant> {
     vec![
+        absent_stays_busy::MUTANT,
+        adds_delta_beside::MUTANT,
         all_to_first_task::MUTANT,
+        answers_in_main_folder::MUTANT,
         answers_permission_twice::MUTANT,
+        any_error_ends::MUTANT,
+        any_idle_ends::MUTANT,
+        asks_twice::MUTANT,
+        asks_without_tools::MUTANT,
+        believes_in_sending::MUTANT,
+        by_id_alone::MUTANT,
+        calls_go_back::MUTANT,
+        counts_wrong::MUTANT,
+        deaf_retry::MUTANT,
+        deaf_to_comments::MUTANT,
+        deaf_to_others::MUTANT,
+        decodes_each_chunk::MUTANT,
         dies_on_unknown_event::MUTANT,
+        draws_every_piece::MUTANT,
+        draws_seldom::MUTANT,
+        fails_always::MUTANT,
+        fails_open::MUTANT,
+        fails_silently::MUTANT,
+        fails_twice::MUTANT,
+        gives_leave::MUTANT,
+        gives_up_on_prompts::MUTANT,
+        hammers::MUTANT,
+        hides_before_answer::MUTANT,
+        highest_id_only::MUTANT,
+        ignores_unknown::MUTANT,
+        impatient::MUTANT,
+        infinitely_patient::MUTANT,
+        keeps_stale_question::MUTANT,
+        leaves_streams_open::MUTANT,
+        logs_bare_lines::MUTANT,
+        logs_payloads::MUTANT,
+        measures_nothing::MUTANT,
         never_reconnects::MUTANT,
+        no_backoff::MUTANT,
+        no_watchdog::MUTANT,
+        one_event_a_chunk::MUTANT,
+        own_sessions_only::MUTANT,
+        pretends_to_stop::MUTANT,
         resume_without_refresh::MUTANT,
+        sends_again::MUTANT,
         sessionless_to_all::MUTANT,
+        shows_a_part::MUTANT,
         shows_headless_deltas::MUTANT,
         shows_permission_again::MUTANT,
+        shows_unknown::MUTANT,
+        shows_while_loading::MUTANT,
+        skips_nameless::MUTANT,
+        stops_before_the_server::MUTANT,
+        takes_all_events::MUTANT,
+        thoughts_as_words::MUTANT,
+        trusts_names::MUTANT,
+        waits_for_echo::MUTANT,
+        waits_for_ever::MUTANT,
     ]
 }
 

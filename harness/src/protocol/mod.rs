@@ -19,11 +19,13 @@ pub mod view;
 mod tests;
 
 pub use request::{
-    Capability, Connect, Done, Initialize, Initialized, PermissionReply, QuestionRef, QuestionReply, Reply, Request,
-    Settings, TaskRef, TaskSend, TaskStart, TaskStarted,
+    Capability, Connect, Done, Initialize, Initialized, PermissionReply, QuestionRef, QuestionReply, Reply,
+    Request, Settings, TaskRef, TaskSend, TaskStart, TaskStarted,
 };
 pub use rpc::{BadLine, Id, Incoming, RpcError};
-pub use update::{ConnectionState, LogLevel, LogLine, Notification, Outcome, Signal, TaskState, ToolState, Update};
+pub use update::{
+    ConnectionState, LogLevel, LogLine, Notification, Outcome, Signal, TaskState, ToolState, Update,
+};
 pub use view::{Asked, Item, ItemKind, Permission, Question, Screen, TodoItem, View};
 
 use serde_json::{Map, Value};

@@ -2,9 +2,9 @@
 
 use super::rpc::{error_line, notification_line, parse_line, request_line, result_line};
 use super::{
-    Connect, ConnectionState, Id, Incoming, Initialize, Item, ItemKind, LogLevel, Notification, Outcome,
-    Asked, LogLine, Permission, PermissionReply, Question, QuestionRef, QuestionReply, Reply, Request, RpcError,
-    Settings, Signal, TaskRef, TaskSend, TaskStart, TaskState, TodoItem, ToolState, Update, View,
+    Asked, Connect, ConnectionState, Id, Incoming, Initialize, Item, ItemKind, LogLevel, LogLine,
+    Notification, Outcome, Permission, PermissionReply, Question, QuestionRef, QuestionReply, Reply, Request,
+    RpcError, Settings, Signal, TaskRef, TaskSend, TaskStart, TaskState, TodoItem, ToolState, Update, View,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -87,7 +87,13 @@ fn updates() -> Vec<Update> {
         Update::Error { task_id: None, message: some("no"), retry: true },
         Update::Timeline {
             task_id: task(),
-            view: View { items: vec![item], permissions: vec![asked], questions: vec![question], todos: vec![todo], status: TaskState::Busy },
+            view: View {
+                items: vec![item],
+                permissions: vec![asked],
+                questions: vec![question],
+                todos: vec![todo],
+                status: TaskState::Busy,
+            },
         },
     ]
 }

@@ -25,7 +25,9 @@ impl Core {
             Err(why) => Err(why),
         };
         match (call, body) {
-            (Call::Start { id, task_id, directory }, Ok(body)) => self.started(id, &task_id, directory, &body),
+            (Call::Start { id, task_id, directory }, Ok(body)) => {
+                self.started(id, &task_id, directory, &body)
+            }
             (Call::Start { id, .. } | Call::Waiting { id, .. }, Err(why)) => {
                 self.fail(id, RpcError::failed(format!("no session: {why}")));
             }
@@ -46,7 +48,8 @@ impl Core {
             (Call::Lost { id, task_id, why, .. }, Err(_)) => self.not_accepted(id, &task_id, &why),
             (Call::Abort { id }, Ok(body)) if body.trim() == "true" => self.answer(id, Done {}),
             (Call::Abort { id }, other) => {
-                let why = other.map_or_else(|why| why, |body| format!("the server said {}", shortened(&body)));
+                let why =
+                    other.map_or_else(|why| why, |body| format!("the server said {}", shortened(&body)));
                 self.fail(id, RpcError::failed(format!("the agent could not be stopped: {why}")));
             }
             (Call::Permission { id, task_id, permission_id, write }, body) => {
@@ -60,7 +63,9 @@ impl Core {
                 }
                 match body {
                     Ok(_) => self.answer(id, Done {}),
-                    Err(why) => self.fail(id, RpcError::failed(format!("the answer was not accepted: {why}"))),
+                    Err(why) => {
+                        self.fail(id, RpcError::failed(format!("the answer was not accepted: {why}")))
+                    }
                 }
             }
         }
@@ -97,7 +102,8 @@ impl Core {
     pub(super) fn look_for_prompt(&mut self, call: u64) {
         let Some(Call::Lost { id, task_id, prompts, why }) = self.calls.remove(&call) else { return };
         let Some((session, directory)) = self.place_of(&task_id) else { return };
-        let is_here = self.tasks.get(&task_id).is_some_and(|task| !task.timeline().prompts().is_subset(&prompts));
+        let is_here =
+            self.tasks.get(&task_id).is_some_and(|task| !task.timeline().prompts().is_subset(&prompts));
         if is_here {
             return self.answer(id, Done {});
         }
@@ -130,7 +136,8 @@ impl Core {
     ) {
         let is_stale = status == Some(404) && self.strategies.asking.drops_stale();
         // What the server took needs no event to be gone, and what it does not know any more is gone as well.
-        let gone = self.tasks.get_mut(task_id).filter(|_| body.is_ok() || is_stale);
+        let is_taken = body.is_ok() && self.strategies.asking.trusts_answer();
+        let gone = self.tasks.get_mut(task_id).filter(|_| is_taken || is_stale);
         if let Some(gone) = gone.and_then(|task| task.replied(permission_id.clone())) {
             self.tell(gone);
         }
@@ -146,7 +153,11 @@ impl Core {
                 let why = format!("the answer was not accepted: {why}");
                 match id {
                     Some(id) => self.fail(id, RpcError::failed(why)),
-                    None => self.tell(Update::Error { task_id: Some(task_id.to_owned()), message: why, retry: false }),
+                    None => self.tell(Update::Error {
+                        task_id: Some(task_id.to_owned()),
+                        message: why,
+                        retry: false,
+                    }),
                 }
                 return;
             }

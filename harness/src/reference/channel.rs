@@ -77,7 +77,6 @@ impl Core {
         if silent < limit {
             self.start_timer(Timer::Silence(stream), limit - silent);
         } else {
-            self.out.push(Output::CloseStream { stream });
             self.stream_ended(folder, &format!("silent for {silent} ms"), None);
         }
     }
@@ -142,7 +141,10 @@ impl Core {
         let is_first = self.connecting.is_some();
         let Some(own) = wait.filter(|_| !(is_first && failures == ATTEMPTS_BEFORE_COMPLAINT)) else {
             self.set_phase(folder, Phase::Off);
-            self.fail_waiting(folder, &format!("no event stream after {failures} attempts: {reason}; connect again"));
+            self.fail_waiting(
+                folder,
+                &format!("no event stream after {failures} attempts: {reason}; connect again"),
+            );
             return;
         };
         if failures == ATTEMPTS_BEFORE_COMPLAINT {

@@ -6,8 +6,8 @@ use super::io::{Output, Timer};
 use super::strategy::Gap;
 use super::task::Task;
 use crate::protocol::{
-    Capability, Connect, ConnectionState, Done, Id, Initialize, Initialized, Outcome, PROTOCOL, Reply, Request,
-    RpcError, TaskSend, TaskStart,
+    Capability, Connect, ConnectionState, Done, Id, Initialize, Initialized, Outcome, PROTOCOL, Reply,
+    Request, RpcError, TaskSend, TaskStart,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -56,7 +56,13 @@ impl Core {
             Request::TaskRetry(task) => self.task_retry(id, &task.task_id),
             Request::PermissionReply(reply) => {
                 if self.session_of_task(&id, &reply.task_id).is_some() {
-                    self.answer_permission(Some(id), &reply.task_id, &reply.permission_id, reply.reply, reply.message);
+                    self.answer_permission(
+                        Some(id),
+                        &reply.task_id,
+                        &reply.permission_id,
+                        reply.reply,
+                        reply.message,
+                    );
                 }
             }
             Request::QuestionReply(reply) => {
@@ -129,9 +135,7 @@ impl Core {
 
     fn task_start(&mut self, id: Id, start: TaskStart) {
         let TaskStart { task_id, directory } = start;
-        let is_started = |call: &Call| {
-            matches!(call, Call::Start { task_id: other, .. } | Call::Waiting { task_id: other, .. } if *other == task_id)
-        };
+        let is_started = |call: &Call| matches!(call, Call::Start { task_id: other, .. } | Call::Waiting { task_id: other, .. } if *other == task_id);
         if self.tasks.contains_key(&task_id) || self.calls.values().any(is_started) {
             let message = format!("field `taskId`: task {task_id:?} was started already");
             return self.fail(id, RpcError::invalid_params(message));
@@ -193,7 +197,8 @@ impl Core {
             let limit = self.scaled(limit);
             self.start_timer(Timer::Turn(send.task_id.clone()), limit);
         }
-        let request = self.http(&directory, "POST", &format!("/session/{session}/prompt_async"), Some(body.clone()));
+        let request =
+            self.http(&directory, "POST", &format!("/session/{session}/prompt_async"), Some(body.clone()));
         self.calls.insert(request, Call::Send { id, task_id: send.task_id, prompts, body });
     }
 
@@ -220,7 +225,10 @@ impl Core {
             return;
         }
         match self.channels.get(&directory).map(|channel| &channel.phase) {
-            Some(Phase::Off) | None => self.open_stream(&directory),
+            Some(Phase::Off) | None => {
+                self.count("kilo.cli.sse.reconnect_count", None);
+                self.open_stream(&directory);
+            }
             Some(_) => self.on_gap(&directory, Gap::Retry),
         }
     }
@@ -239,7 +247,8 @@ impl Core {
         let write = asked.filter(|asked| asked.permission == "edit").map(|_| reply != Reply::Reject);
         let main = self.server.as_ref().map(|server| server.directory.clone()).unwrap_or_default();
         let directory = self.strategies.asking.directory(task.directory(), &main).to_owned();
-        let gone = if self.strategies.asking.goes_early() { task.replied(permission_id.to_owned()) } else { None };
+        let gone =
+            if self.strategies.asking.goes_early() { task.replied(permission_id.to_owned()) } else { None };
         if let Some(gone) = gone {
             self.tell(gone);
         }
@@ -277,7 +286,13 @@ impl Core {
     }
 
     /// Sends a request; returns its number.
-    pub(super) fn http(&mut self, folder: &str, method: &'static str, path: &str, body: Option<Value>) -> u64 {
+    pub(super) fn http(
+        &mut self,
+        folder: &str,
+        method: &'static str,
+        path: &str,
+        body: Option<Value>,
+    ) -> u64 {
         self.last_request += 1;
         let limit_ms = self.scaled(REQUEST_LIMIT_MS).max(SHORTEST_REQUEST_LIMIT_MS);
         let path = self.path_in(folder, path);

@@ -103,16 +103,24 @@ impl Core {
         std::mem::take(&mut self.out)
     }
 
+    /// What is read of a chunk of a stream.
+    pub(super) fn bytes(&self) -> fn(&[u8]) -> Vec<u8> {
+        self.strategies.bytes
+    }
+
     /// Whose stream this is; news of a stream that was left is not heard.
     fn folder_of(&self, stream: u64) -> Option<String> {
         let channel = self.channels.iter().find(|(_, channel)| channel.stream == stream);
-        channel.filter(|(_, channel)| !matches!(channel.phase, Phase::Off | Phase::Waiting)).map(|(folder, _)| folder.clone())
+        channel
+            .filter(|(_, channel)| !matches!(channel.phase, Phase::Off | Phase::Waiting))
+            .map(|(folder, _)| folder.clone())
     }
 
     fn timer(&mut self, timer: Timer) {
         match timer {
             Timer::Reconnect(stream) => {
-                let waits = |channel: &Channel| channel.stream == stream && matches!(channel.phase, Phase::Waiting);
+                let waits =
+                    |channel: &Channel| channel.stream == stream && matches!(channel.phase, Phase::Waiting);
                 let folder = self.channels.iter().find(|(_, channel)| waits(channel));
                 if let Some(folder) = folder.map(|(folder, _)| folder.clone()) {
                     self.count("kilo.cli.sse.reconnect_count", None);

@@ -1,8 +1,8 @@
 //! The server's JSON → the few facts that matter to a person. Fields that are not needed are not looked at, so a
 //! server may add some; a needed field that is missing makes the event unreadable.
 
-use crate::protocol::{Asked, ItemKind, Permission, Question, TaskState, TodoItem, ToolState};
 use super::event_types;
+use crate::protocol::{Asked, ItemKind, Permission, Question, TaskState, TodoItem, ToolState};
 use serde_json::Value;
 
 /// Something happened in a session.
@@ -47,6 +47,8 @@ pub(super) struct Message {
     pub(super) assistant: bool,
     /// An assistant message that the server has finished.
     pub(super) completed: bool,
+    /// The person's message that it answers.
+    pub(super) parent: Option<String>,
     /// And no other one will follow it in its turn.
     pub(super) last: bool,
     pub(super) failure: Option<Failure>,
@@ -140,6 +142,7 @@ pub(super) fn message(info: &Value) -> Result<Message, String> {
         id: text(info, "id")?,
         assistant: text(info, "role")? == "assistant",
         completed: !info["time"]["completed"].is_null(),
+        parent: info["parentID"].as_str().map(str::to_owned),
         last: info["finish"] != "tool-calls",
         failure: (!info["error"].is_null()).then(|| failure(&info["error"])),
     })
@@ -204,8 +207,7 @@ pub(super) fn question(asked: &Value) -> Result<Question, String> {
 
 /// Reads a list of things to do.
 pub(super) fn todos(list: &Value) -> Result<Vec<TodoItem>, String> {
-    let item =
-        |item: &Value| Ok(TodoItem { content: text(item, "content")?, status: text(item, "status")? });
+    let item = |item: &Value| Ok(TodoItem { content: text(item, "content")?, status: text(item, "status")? });
     list.as_array().ok_or("the list of things to do is no list")?.iter().map(item).collect()
 }
 

@@ -89,7 +89,10 @@ impl Core {
             self.unconfirmed.remove(id);
         }
         let Some((task_id, of_child)) = self.task_of(session) else { return };
-        if matches!(event, Event::Asked(_)) && !self.settings.tools && !self.strategies.asking.asks_without_tools() {
+        if matches!(event, Event::Asked(_))
+            && !self.settings.tools
+            && !self.strategies.asking.asks_without_tools()
+        {
             return;
         }
         let leave = match &event {

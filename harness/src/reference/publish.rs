@@ -5,9 +5,7 @@
 
 use super::core::Core;
 use super::io::{Output, Timer};
-use crate::protocol::{
-    ConnectionState, LogLevel, LogLine, Notification, Signal, Update,
-};
+use crate::protocol::{ConnectionState, LogLevel, LogLine, Notification, Signal, Update};
 use std::collections::BTreeMap;
 
 /// What waits to be published.
@@ -38,7 +36,9 @@ impl Queue {
                 Some(Update::ReasoningDelta { part_id, delta, .. }),
                 Update::ReasoningDelta { part_id: same, delta: more, .. },
             ) if part_id == same => delta.push_str(more),
-            (Some(last @ Update::ToolState { .. }), Update::ToolState { .. }) if is_same_call(last, &update) => {
+            (Some(last @ Update::ToolState { .. }), Update::ToolState { .. })
+                if is_same_call(last, &update) =>
+            {
                 *last = update;
             }
             _ => self.waiting.push(update),
@@ -58,7 +58,10 @@ fn is_same_call(a: &Update, b: &Update) -> bool {
 
 /// A piece of something that grows, of which a person needs no single step.
 fn is_piece(update: &Update) -> bool {
-    let grows = matches!(update, Update::ToolState { output: Some(_), state: crate::protocol::ToolState::Running, .. });
+    let grows = matches!(
+        update,
+        Update::ToolState { output: Some(_), state: crate::protocol::ToolState::Running, .. }
+    );
     grows || matches!(update, Update::AssistantDelta { .. } | Update::ReasoningDelta { .. })
 }
 
@@ -149,7 +152,8 @@ impl Core {
 
     pub(super) fn log(&mut self, level: LogLevel, text: String, task_id: Option<&str>) {
         let server = self.server.as_ref();
-        let port = server.and_then(|server| server.url.rsplit(':').next()?.trim_end_matches('/').parse().ok());
+        let port =
+            server.and_then(|server| server.url.rsplit(':').next()?.trim_end_matches('/').parse().ok());
         let task = task_id.and_then(|id| self.tasks.get(id));
         let directory = task.map(|task| task.directory().to_owned());
         let line = LogLine {

@@ -131,7 +131,12 @@ impl Refresh {
             timeline: self.timelines.remove(task_id).unwrap_or_else(|| Timeline::new(task_id)),
             todos: self.todos.remove(task_id).unwrap_or_default(),
             status: if absent_is_idle { Some(status.unwrap_or_default()) } else { status },
-            permissions: self.permissions.iter().filter(|(by, _)| is_ours(by)).map(|(_, p)| p.clone()).collect(),
+            permissions: self
+                .permissions
+                .iter()
+                .filter(|(by, _)| is_ours(by))
+                .map(|(_, p)| p.clone())
+                .collect(),
             questions: self.questions.iter().filter(|(by, _)| is_ours(by)).map(|(_, q)| q.clone()).collect(),
         }
     }
@@ -142,7 +147,8 @@ impl Core {
     pub(super) fn on_gap(&mut self, folder: &str, gap: Gap) {
         if gap == Gap::Reconnected {
             let again = self.strategies.asking.answers_again();
-            for (folder, path, body) in std::mem::take(&mut self.unconfirmed).into_values().filter(|_| again) {
+            for (folder, path, body) in std::mem::take(&mut self.unconfirmed).into_values().filter(|_| again)
+            {
                 self.http(&folder, "POST", &path, Some(body));
             }
         }
@@ -217,7 +223,8 @@ impl Core {
             if !self.settings.tools && !self.strategies.asking.asks_without_tools() {
                 fetched.permissions.clear();
             }
-            fetched.permissions = self.strategies.asking.after_refresh(fetched.permissions, task.permissions());
+            fetched.permissions =
+                self.strategies.asking.after_refresh(fetched.permissions, task.permissions());
             let update = task.rehydrated(fetched, stream_went_on);
             for (session, event) in &refresh.buffered {
                 if let Event::Replied(id) | Event::QuestionOver(id) = event
@@ -236,7 +243,9 @@ impl Core {
         let patience = self.strategies.turns.patience();
         let settled: Vec<Update> = ids
             .iter()
-            .filter_map(|id| self.tasks.get_mut(id).filter(|task| !task.stale).map(|task| task.settle(patience)))
+            .filter_map(|id| {
+                self.tasks.get_mut(id).filter(|task| !task.stale).map(|task| task.settle(patience))
+            })
             .flatten()
             .collect();
         for update in settled {

@@ -141,7 +141,12 @@ impl Script {
 
     pub(super) fn allow(&mut self, task: &str, permission: &str) -> Id {
         let (task_id, permission_id) = (task.to_owned(), permission.to_owned());
-        self.ask(Request::PermissionReply(PermissionReply { task_id, permission_id, reply: Reply::Once, message: None }))
+        self.ask(Request::PermissionReply(PermissionReply {
+            task_id,
+            permission_id,
+            reply: Reply::Once,
+            message: None,
+        }))
     }
 
     /// The stream is there and the server says so.

@@ -14,9 +14,9 @@ use futures_util::stream::{self, BoxStream, FuturesUnordered, StreamExt as _};
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::Instant;
 use tokio_stream::StreamMap;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 /// The adapter could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -123,7 +123,7 @@ impl<W: AsyncWrite + Unpin> Shell<W> {
                 }
                 Output::OpenStream { stream, path } => {
                     let request = self.request("GET", &path).header("accept", "text/event-stream");
-                    self.streams.insert(stream, events(stream, request));
+                    self.streams.insert(stream, events(stream, request, self.core.bytes()));
                 }
                 Output::CloseStream { stream } => drop(self.streams.remove(&stream)),
                 Output::Http { request: number, method, path, body, limit_ms } => {
@@ -189,7 +189,11 @@ enum EventStream {
 }
 
 /// The event stream as inputs of the core: opened or refused, its events, and how it ended.
-fn events(stream: u64, request: reqwest::RequestBuilder) -> BoxStream<'static, Input> {
+fn events(
+    stream: u64,
+    request: reqwest::RequestBuilder,
+    bytes: fn(&[u8]) -> Vec<u8>,
+) -> BoxStream<'static, Input> {
     let ended = move |reason: String| Some((Input::StreamEnded { stream, reason }, EventStream::Over));
     let inputs = stream::unfold(EventStream::Unsent(request), move |state| async move {
         match state {
@@ -214,7 +218,7 @@ fn events(stream: u64, request: reqwest::RequestBuilder) -> BoxStream<'static, I
                 }
                 match response.chunk().await {
                     Ok(Some(chunk)) => {
-                        ready.extend(parser.feed(&chunk));
+                        ready.extend(parser.feed(&bytes(&chunk)));
                         if ready.is_empty() {
                             let input = Input::StreamAlive { stream };
                             return Some((input, EventStream::Open { response, parser, ready }));

@@ -157,7 +157,10 @@ async fn a_cut_stream_is_opened_again_and_what_is_shown_is_fetched() {
         (asked, streams)
     };
     let client = async {
-        harness.ask(&Request::TaskStart(TaskStart { task_id: "a".to_owned(), directory: None })).await.unwrap();
+        harness
+            .ask(&Request::TaskStart(TaskStart { task_id: "a".to_owned(), directory: None }))
+            .await
+            .unwrap();
         let mut lines = Vec::new();
         loop {
             lines.push(harness.lines.next_line().await.unwrap().unwrap());

@@ -33,6 +33,9 @@ pub(super) struct Task {
 pub(super) struct Turn {
     /// The newest message of the assistant when the prompt was sent.
     before: Option<String>,
+    /// The person's messages then, and how many were sent since.
+    prompts: BTreeSet<String>,
+    sent: usize,
     /// The server has begun. An idle before that belongs to the prompt before.
     begun: bool,
     /// An error that the session told of; whether it is this turn's is not known before the turn is over.
@@ -111,14 +114,24 @@ impl Task {
     pub(super) fn prompted(&mut self, now_ms: u64) {
         self.heard_ms = now_ms;
         let before = self.timeline.newest().map(|message| message.id.clone());
-        let (begun, failure, asked_about) = (false, None, 0);
-        let waits_since_ms = Some(now_ms);
-        self.turn.get_or_insert(Turn { before, begun, failure, asked_about, waits_since_ms });
+        let turn = self.turn.get_or_insert_with(|| Turn {
+            before,
+            prompts: self.timeline.prompts(),
+            sent: 0,
+            begun: false,
+            failure: None,
+            asked_about: 0,
+            waits_since_ms: Some(now_ms),
+        });
+        turn.sent += 1;
     }
 
     /// The server did not take the prompt; one that it has begun to answer already is not touched.
     pub(super) fn prompt_refused(&mut self) {
-        self.turn.take_if(|turn| !turn.begun);
+        if let Some(turn) = &mut self.turn {
+            turn.sent = turn.sent.saturating_sub(1);
+        }
+        self.turn.take_if(|turn| !turn.begun && turn.sent == 0);
     }
 
     /// The prompt that has no end yet.
@@ -157,7 +170,6 @@ impl Task {
                 let change = self.timeline.message(message);
                 News::of(self.show(change))
             }
-            Event::MessageRemoved(_) | Event::PartRemoved(_) if !deltas.removes() => News::default(),
             Event::MessageRemoved(id) => {
                 let change = self.timeline.remove_message(&id);
                 News::of(self.show(change))
@@ -261,10 +273,15 @@ impl Task {
         let mut news = News::of(self.set_status(TaskState::Idle));
         let Some(turn) = &self.turn else { return news };
         let answer = self.answer_to(turn);
-        let answered = answer.is_some_and(|answer| answer.completed && answer.last && answer.failure.is_none());
+        let answered =
+            answer.is_some_and(|answer| answer.completed && answer.last && answer.failure.is_none());
         let known = Known { begun: turn.begun, answered: answered && turn.failure.is_none() };
         match turns.on_idle(known) {
-            OnIdle::Over => news.updates.push(self.end(Outcome::Completed)),
+            OnIdle::Over => {
+                let next = self.unanswered();
+                news.updates.push(self.end(Outcome::Completed));
+                self.turn = next;
+            }
             OnIdle::Ask => news.doubt = true,
             OnIdle::Ignore => {}
         }
@@ -280,6 +297,23 @@ impl Task {
             turn.failure = Some(failure);
         }
         News::default()
+    }
+
+    /// Prompts that were sent and are not answered by what has ended are a turn of their own.
+    fn unanswered(&self) -> Option<Turn> {
+        let turn = self.turn.as_ref()?;
+        let newest = self.timeline.newest();
+        let all = self.timeline.prompts();
+        let arrived = all.difference(&turn.prompts).count().min(turn.sent);
+        // Ids ascend, so what came after the prompt that was answered waits.
+        let answered = newest.and_then(|newest| newest.parent.as_ref());
+        let waits = |prompt: &&String| answered.is_some_and(|answered| *prompt > answered);
+        let waiting = all.difference(&turn.prompts).filter(waits).count();
+        let sent = waiting + (turn.sent - arrived);
+        let prompts = all.iter().filter(|prompt| !waits(prompt)).cloned().collect();
+        let before = newest.map(|message| message.id.clone());
+        let (begun, failure, asked_about, waits_since_ms) = (false, None, 0, Some(self.heard_ms));
+        (sent > 0).then_some(Turn { before, prompts, sent, begun, failure, asked_about, waits_since_ms })
     }
 
     /// The newest message of the assistant, if it came after the prompt.
@@ -352,7 +386,8 @@ impl Task {
                 vec![self.end(if has_answer { Outcome::Completed } else { Outcome::Aborted })]
             }
             _ if turn.asked_about >= patience => {
-                let message = "the server took the prompt and did not begin with it; send it again".to_owned();
+                let message =
+                    "the server took the prompt and did not begin with it; send it again".to_owned();
                 let told = Update::Error { task_id: Some(self.id.clone()), message, retry: false };
                 vec![told, self.end(Outcome::Error)]
             }

@@ -47,7 +47,13 @@ pub(super) enum Change {
 impl Timeline {
     /// A task without messages.
     pub(super) fn new(task_id: &str) -> Self {
-        Self { task_id: task_id.to_owned(), roles: BTreeMap::new(), rows: Vec::new(), headless: BTreeSet::new(), newest: None }
+        Self {
+            task_id: task_id.to_owned(),
+            roles: BTreeMap::new(),
+            rows: Vec::new(),
+            headless: BTreeSet::new(),
+            newest: None,
+        }
     }
 
     /// What `GET /session/{id}/message` told.
@@ -69,7 +75,8 @@ impl Timeline {
     /// The stream went on all the while, so what it has told of a running text is still true.
     pub(super) fn keep_running(&mut self, before: &Self) {
         for row in self.rows.iter_mut().filter(|row| !row.ended) {
-            let known = before.rows.iter().find(|known| known.item.part_id == row.item.part_id && known.whole);
+            let known =
+                before.rows.iter().find(|known| known.item.part_id == row.item.part_id && known.whole);
             let Some(known) = known else { continue };
             if let (Some(now), Some(shown)) = (&row.item.text, &known.item.text)
                 && shown.starts_with(now.as_str())
@@ -301,7 +308,14 @@ mod tests {
     use super::*;
 
     fn message(id: &str) -> Message {
-        Message { id: id.to_owned(), assistant: true, completed: false, last: true, failure: None }
+        Message {
+            id: id.to_owned(),
+            assistant: true,
+            completed: false,
+            parent: None,
+            last: true,
+            failure: None,
+        }
     }
 
     fn text(id: &str, message: &str) -> Part {
@@ -312,7 +326,11 @@ mod tests {
     #[test]
     fn a_part_that_comes_before_its_message_is_shown_with_it() {
         let mut timeline = Timeline::new("t");
-        assert_eq!(timeline.part(text("prt_1", "msg_1"), &Careful), Change::None, "whose it is, is not known yet");
+        assert_eq!(
+            timeline.part(text("prt_1", "msg_1"), &Careful),
+            Change::None,
+            "whose it is, is not known yet"
+        );
         assert_eq!(timeline.delta("msg_1".to_owned(), "prt_1", "Hi", &Careful), Change::None);
         assert_eq!(timeline.items(), []);
         assert_eq!(timeline.message(message("msg_1")), Change::Redraw);

@@ -133,7 +133,7 @@ impl fmt::Display for Proof {
 }
 
 impl MutantRow {
-    /// Does a case in which something breaks fail with it?
+    /// Does a case fail with it that is not plain?
     #[must_use]
     pub fn is_caught(&self) -> bool {
         self.cells.iter().any(|cell| !cell.plain && cell.verdict == Verdict::Fail)

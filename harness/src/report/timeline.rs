@@ -167,7 +167,8 @@ pub fn seen(update: &Update) -> String {
         }
         Update::QuestionResolved { .. } => "the question is gone".to_owned(),
         Update::Todo { todos, .. } => {
-            let todos: Vec<String> = todos.iter().map(|todo| format!("{} ({})", todo.content, todo.status)).collect();
+            let todos: Vec<String> =
+                todos.iter().map(|todo| format!("{} ({})", todo.content, todo.status)).collect();
             format!("to do: {}", todos.join(", "))
         }
         Update::Status { state, .. } => format!("status {state:?}").to_lowercase(),

@@ -177,10 +177,11 @@ impl Run {
     }
 
     /// Asks for something that the server may refuse. That the adapter then says so is no fault of it: the person
-    /// has learnt it.
-    async fn ask_or_be_refused(&mut self, request: Request) -> Result<(), Troubled> {
+    /// has learnt it. Was it taken?
+    async fn ask_or_be_refused(&mut self, request: Request) -> Result<bool, Troubled> {
         match self.running.link.ask(&request, self.limits.answer).await {
-            Ok(_) | Err(AskError::Refused { .. }) => Ok(()),
+            Ok(_) => Ok(true),
+            Err(AskError::Refused { .. }) => Ok(false),
             Err(error) => Err(broken(error.to_string())),
         }
     }
@@ -235,7 +236,9 @@ impl Run {
             loop {
                 let journal = self.stand_in.journal().clone();
                 journal
-                    .wait_until(|lines| history::knows_connection(lines, ADAPTER_LANE) && !history::owes(lines))
+                    .wait_until(|lines| {
+                        history::knows_connection(lines, ADAPTER_LANE) && !history::owes(lines)
+                    })
                     .await;
                 if self.running.link.ask(&Request::Fence, limits.answer).await.is_err() {
                     return;
@@ -260,7 +263,11 @@ impl Run {
             for path in ["/permission", "/question", "/session/status", "/session"] {
                 match self.observer.read(path, folder).await {
                     Ok(list) if path == "/session" => {
-                        let ids = list.as_array().into_iter().flatten().filter_map(|session| session["id"].as_str());
+                        let ids = list
+                            .as_array()
+                            .into_iter()
+                            .flatten()
+                            .filter_map(|session| session["id"].as_str());
                         sessions.extend(ids.map(str::to_owned));
                     }
                     Ok(_) => {}

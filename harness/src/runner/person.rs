@@ -1,6 +1,7 @@
 //! What the person does, step by step: prompts, answers to what the screen shows, waits for what the server does.
 
 use super::{Run, Troubled, task_of};
+use crate::course::Course;
 use crate::history;
 use crate::protocol::request::{PermissionReply, QuestionRef, QuestionReply, Reply, TaskRef, TaskSend};
 use crate::protocol::{Capability, Request, Update};
@@ -36,7 +37,9 @@ impl Run {
         match &step.act {
             UserAct::Prompt { text, route: PromptRoute::Blocking | PromptRoute::Async } => {
                 let task_id = self.task(step.session()).await?;
-                self.ask_or_be_refused(Request::TaskSend(TaskSend { task_id, text: text.clone() })).await
+                self.ask_or_be_refused(Request::TaskSend(TaskSend { task_id, text: text.clone() }))
+                    .await
+                    .map(drop)
             }
             UserAct::AnswerPermission { answer, message } => {
                 self.answered.insert(id.clone());
@@ -45,21 +48,23 @@ impl Run {
                     PermissionAnswer::Always => Reply::Always,
                     PermissionAnswer::Reject => Reply::Reject,
                 };
-                let reply = PermissionReply { task_id, permission_id: id, reply, message: message.clone() };
-                self.ask_or_be_refused(Request::PermissionReply(reply)).await
+                let reply =
+                    PermissionReply { task_id, permission_id: id.clone(), reply, message: message.clone() };
+                self.answer(Request::PermissionReply(reply), &id).await
             }
             UserAct::AnswerQuestion(answers) => {
                 self.answered.insert(id.clone());
-                let reply = QuestionReply { task_id, question_id: id, answers: answers.clone() };
-                self.ask_or_be_refused(Request::QuestionReply(reply)).await
+                let reply = QuestionReply { task_id, question_id: id.clone(), answers: answers.clone() };
+                self.answer(Request::QuestionReply(reply), &id).await
             }
             UserAct::RejectQuestion => {
                 self.answered.insert(id.clone());
-                self.ask_or_be_refused(Request::QuestionReject(QuestionRef { task_id, question_id: id })).await
+                let question = QuestionRef { task_id, question_id: id.clone() };
+                self.answer(Request::QuestionReject(question), &id).await
             }
             UserAct::Abort => {
                 let task_id = self.task(step.session()).await?;
-                self.ask_or_be_refused(Request::TaskAbort(TaskRef { task_id })).await
+                self.ask_or_be_refused(Request::TaskAbort(TaskRef { task_id })).await.map(drop)
             }
             UserAct::Retry => self.ask(Request::TaskRetry(TaskRef { task_id })).await.map(drop),
             UserAct::OpenGate(name) => {
@@ -74,6 +79,7 @@ impl Run {
                 let task_id = self.task(step.session()).await?;
                 self.wait_for_idle(&task_id).await
             }
+            UserAct::WaitFor(WaitFor::Connected(count)) => self.wait_for_connection(*count).await,
             UserAct::WaitFor(WaitFor::Event { event, containing, .. }) => {
                 let session = match &step.session {
                     Some(name) => {
@@ -91,8 +97,21 @@ impl Run {
         }
     }
 
+    /// An answer that the server did not take may be given again.
+    async fn answer(&mut self, request: Request, id: &str) -> Result<(), Troubled> {
+        let was_taken = self.ask_or_be_refused(request).await?;
+        if !was_taken {
+            self.answered.remove(id);
+        }
+        Ok(())
+    }
+
     /// The person answers what the screen shows, and nothing else. Gives the task and the name of what it asks.
-    async fn next_asked(&mut self, session: Option<&str>, question: bool) -> Result<(String, String), Troubled> {
+    async fn next_asked(
+        &mut self,
+        session: Option<&str>,
+        question: bool,
+    ) -> Result<(String, String), Troubled> {
         let answered = self.answered.clone();
         let wanted = session.map(task_of);
         let mut found = None;
@@ -154,6 +173,17 @@ impl Run {
         })
         .await?;
         if is_idle { Ok(()) } else { Err(self.not_done("the server is not idle")) }
+    }
+
+    async fn wait_for_connection(&mut self, count: usize) -> Result<(), Troubled> {
+        let mut is_there = false;
+        let came = self.stand_in.journal().wait_until(|lines| {
+            is_there =
+                Course::of(lines).streams().nth(count - 1).is_some_and(|stream| !stream.events.is_empty());
+            is_there
+        });
+        self.wait(came).await?;
+        if is_there { Ok(()) } else { Err(self.not_done(&format!("the adapter has no stream {count}"))) }
     }
 
     async fn wait_for_event(

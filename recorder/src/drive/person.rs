@@ -126,8 +126,9 @@ impl<'a> Person<'a> {
                 let path = format!("/session/{}/abort", self.sessions[at].id);
                 self.post(&path, None).await
             }
-            UserAct::Retry => Err(Problem::Unusable(
-                "Retry stands on a client's screen alone: a parity case can press it, a scenario can't".to_owned(),
+            UserAct::Retry | UserAct::WaitFor(WaitFor::Connected(_)) => Err(Problem::Unusable(
+                "there is no client here, with a stream and a screen: a parity case can do that, a scenario can't"
+                    .to_owned(),
             )),
             UserAct::Reconnect => {
                 let last = self.events.last_id();

@@ -34,6 +34,11 @@ pub trait Asking: Send {
         false
     }
 
+    /// Does a question go when the server has taken its answer, before the event about that?
+    fn trusts_answer(&self) -> bool {
+        true
+    }
+
     /// Does a question go when the server says that there is none?
     fn drops_stale(&self) -> bool {
         true

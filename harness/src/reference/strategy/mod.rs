@@ -37,6 +37,8 @@ impl Telling for Careful {}
 
 /// All the seams.
 pub struct Strategies {
+    /// What is read of a chunk of a stream.
+    pub bytes: fn(&[u8]) -> Vec<u8>,
     /// Between streams.
     pub backoff: Box<dyn Backoff>,
     /// While a stream is open.
@@ -63,6 +65,7 @@ impl Default for Strategies {
     /// Those of the reference adapter.
     fn default() -> Self {
         Self {
+            bytes: <[u8]>::to_vec,
             backoff: Box::new(Careful),
             liveness: Box::new(Careful),
             seen: Box::new(Careful),

@@ -64,11 +64,6 @@ pub trait Deltas: Send {
         false
     }
 
-    /// Does what the server has removed vanish?
-    fn removes(&self) -> bool {
-        true
-    }
-
     /// Are thoughts kept apart from words?
     fn keeps_thoughts_apart(&self) -> bool {
         true

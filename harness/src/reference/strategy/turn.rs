@@ -81,9 +81,4 @@ pub trait Turns: Send {
     fn abort_ends_at_once(&self) -> bool {
         false
     }
-
-    /// Is a prompt sent again after a reconnect when its turn has been aborted?
-    fn revives(&self) -> bool {
-        false
-    }
 }

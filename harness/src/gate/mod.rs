@@ -3,14 +3,16 @@
 //! The gate holds when every requirement of the phase is proven or owed, nothing owed is proven, every mutant is
 //! caught where a fault acts, and passes where none does.
 
+mod toothless;
+
 use crate::clock::Limits;
 use crate::judge::{Verdict, judge};
+use crate::mutants;
 use crate::report::{
     Cell, GateReport, GateResult, MutantRow, Proof, RequirementRow, RequirementState, timeline,
 };
 use crate::runner;
 use crate::subject::Subject;
-use crate::{checks, mutants};
 use fixtures::ServerKind;
 use fixtures::recording::Recording;
 use futures_util::StreamExt as _;
@@ -63,6 +65,9 @@ pub async fn run_cell(named: &NamedCase, server: ServerKind, subject: &Subject, 
     }
 }
 
+/// A case with a server and a subject, not run yet.
+type Plan<'a> = (&'a NamedCase, ServerKind, &'a Subject);
+
 /// Runs cases with one subject, several at once; the order of the result is that of the cases.
 pub async fn run_cases(
     cases: &[NamedCase],
@@ -70,19 +75,13 @@ pub async fn run_cases(
     limits: &Limits,
     seen: impl Fn(&Cell),
 ) -> Vec<Finished> {
-    run_subjects(cases, std::slice::from_ref(subject), limits, seen).await
+    run_plans(cells_of(cases, subject), limits, seen).await
 }
 
-/// All cases with the first subject, then with the next; several cells at once, whoever they belong to.
-async fn run_subjects(
-    cases: &[NamedCase],
-    subjects: &[Subject],
-    limits: &Limits,
-    seen: impl Fn(&Cell),
-) -> Vec<Finished> {
+/// Runs cells, several at once, whoever they belong to; the order of the result is that of the plans.
+async fn run_plans(plans: Vec<Plan<'_>>, limits: &Limits, seen: impl Fn(&Cell)) -> Vec<Finished> {
     let seen = &seen;
-    let cells = subjects.iter().flat_map(|subject| cells_of(cases).map(move |cell| (subject, cell)));
-    let runs = cells.map(|(subject, (named, server))| async move {
+    let runs = plans.into_iter().map(|(named, server, subject)| async move {
         let finished = run_cell(named, server, subject, limits).await;
         seen(&finished.cell);
         finished
@@ -90,35 +89,65 @@ async fn run_subjects(
     futures_util::stream::iter(runs).buffered(CELLS_AT_ONCE).collect().await
 }
 
-fn cells_of(cases: &[NamedCase]) -> impl Iterator<Item = (&NamedCase, ServerKind)> {
-    cases.iter().flat_map(|named| named.case.servers.iter().map(move |server| (named, *server)))
+fn cells_of<'a>(cases: &'a [NamedCase], subject: &'a Subject) -> Vec<Plan<'a>> {
+    let of = |named: &'a NamedCase| named.case.servers.iter().map(move |server| (named, *server, subject));
+    cases.iter().flat_map(of).collect()
+}
+
+/// Which cells a mutant is run in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The cases that say that they catch it, and one plain case.
+    Claimed,
+    /// All of them.
+    All,
+}
+
+fn cells_of_mutant<'a>(cases: &'a [NamedCase], subject: &'a Subject, reach: Reach) -> Vec<Plan<'a>> {
+    let name = subject.name();
+    let all = cells_of(cases, subject);
+    if reach == Reach::All {
+        return all;
+    }
+    let plain = all.iter().find(|(named, ..)| named.case.plain).copied();
+    let claimed = all.into_iter().filter(|(named, ..)| named.case.catches.contains(&name));
+    claimed.chain(plain).collect()
+}
+
+fn subjects() -> Vec<Subject> {
+    mutants::all().iter().map(|mutant| Subject::Mutant(mutant.name.to_owned())).collect()
 }
 
 /// The gate of a phase. `seen` is told each cell as it is done, `keep` gets the histories.
 pub async fn run_gate(
     matrix: &Matrix,
     phase: &Phase,
+    reach: Reach,
     limits: &Limits,
     seen: impl Fn(&Cell),
     mut keep: impl FnMut(&Cell, &Recording),
 ) -> GateReport {
     let cases: Vec<NamedCase> =
         matrix.cases.iter().filter(|named| belongs_to(matrix, named, phase)).cloned().collect();
-    let mutants = mutants::all();
-    let of_mutants = mutants.iter().map(|mutant| Subject::Mutant(mutant.name.to_owned()));
-    let subjects: Vec<Subject> = std::iter::once(Subject::Reference).chain(of_mutants).collect();
-    let mut runs = run_subjects(&cases, &subjects, limits, &seen).await.into_iter();
-    let each = cells_of(&cases).count();
+    let subjects = subjects();
+    let reference = Subject::Reference;
+    let mut plans = cells_of(&cases, &reference);
+    let own = plans.len();
+    let of_mutants: Vec<Vec<Plan<'_>>> =
+        subjects.iter().map(|subject| cells_of_mutant(&cases, subject, reach)).collect();
+    let counts: Vec<usize> = of_mutants.iter().map(Vec::len).collect();
+    plans.extend(of_mutants.into_iter().flatten());
+    let mut runs = run_plans(plans, limits, &seen).await.into_iter();
     let mut cells = Vec::new();
-    for finished in runs.by_ref().take(each) {
+    for finished in runs.by_ref().take(own) {
         if let Some(history) = &finished.history {
             keep(&finished.cell, history);
         }
         cells.push(finished.cell);
     }
     let mut rows = Vec::new();
-    for mutant in mutants {
-        let cells = runs.by_ref().take(each).map(|finished| finished.cell).collect();
+    for (mutant, count) in mutants::all().into_iter().zip(counts) {
+        let cells = runs.by_ref().take(count).map(|finished| finished.cell).collect();
         rows.push(MutantRow { name: mutant.name.to_owned(), about: mutant.about.to_owned(), cells });
     }
     judge_gate(matrix, phase, &cases, cells, rows)
@@ -126,9 +155,12 @@ pub async fn run_gate(
 
 /// How many cells a gate runs.
 #[must_use]
-pub fn count_cells(matrix: &Matrix, phase: &Phase) -> usize {
-    let cases = matrix.cases.iter().filter(|named| belongs_to(matrix, named, phase));
-    cases.map(|named| named.case.servers.len()).sum::<usize>() * (1 + mutants::all().len())
+pub fn count_cells(matrix: &Matrix, phase: &Phase, reach: Reach) -> usize {
+    let cases: Vec<NamedCase> =
+        matrix.cases.iter().filter(|named| belongs_to(matrix, named, phase)).cloned().collect();
+    let of_mutants =
+        subjects().iter().map(|subject| cells_of_mutant(&cases, subject, reach).len()).sum::<usize>();
+    cells_of(&cases, &Subject::Reference).len() + of_mutants
 }
 
 fn belongs_to(matrix: &Matrix, named: &NamedCase, phase: &Phase) -> bool {
@@ -172,7 +204,7 @@ fn judge_gate(
             }
         })
         .collect();
-    let toothless = toothless(cases, &mutants);
+    let toothless = toothless::find(matrix, cases, &mutants);
     let result = result(&requirements, &cells, &mutants, &toothless);
     GateReport {
         format: 1,
@@ -194,42 +226,6 @@ fn proof(cell: &Cell, check: Option<&str>) -> Proof {
     Proof { case: cell.case.clone(), server: cell.server, verdict: shown.max(cell.verdict) }
 }
 
-/// What does not bite: a mutant that survives or is hit without a fault, a case or a check that catches nobody.
-fn toothless(cases: &[NamedCase], mutants: &[MutantRow]) -> Vec<String> {
-    let mut found = Vec::new();
-    for mutant in mutants {
-        for cell in mutant.cells.iter().filter(|cell| cell.plain && cell.verdict != Verdict::Pass) {
-            let (name, case) = (&mutant.name, &cell.case);
-            found.push(format!(
-                "the mutant {name} fails the fault-free case {case} ({}): it is no mutant but a wreck",
-                cell.server
-            ));
-        }
-        if !mutant.is_caught() {
-            found.push(format!("the mutant {} survives every case: add a case that catches it", mutant.name));
-        }
-    }
-    for named in cases.iter().filter(|named| !named.case.plain) {
-        for server in &named.case.servers {
-            let caught = mutants.iter().flat_map(|mutant| &mutant.cells).any(|cell| {
-                cell.case == named.name && cell.server == *server && cell.verdict == Verdict::Fail
-            });
-            if !caught {
-                found
-                    .push(format!("the case {} ({server}) catches no mutant: it does not count", named.name));
-            }
-        }
-    }
-    for check in checks::all() {
-        let bites = mutants.iter().flat_map(|mutant| &mutant.cells).flat_map(|cell| &cell.checks);
-        if !bites.into_iter().any(|judged| judged.check == check.name && judged.verdict == Verdict::Fail) {
-            found
-                .push(format!("the check {} catches no mutant: add one that it alone can catch", check.name));
-        }
-    }
-    found
-}
-
 fn result(
     requirements: &[RequirementRow],
     cells: &[Cell],
@@ -243,7 +239,9 @@ fn result(
     let broken = is(RequirementState::Missing) + is(RequirementState::OwedButProven);
     match worst {
         Verdict::Fail | Verdict::Unsupported => GateResult::Fail,
-        Verdict::NotApplicable | Verdict::Unknown | Verdict::Untestable | Verdict::HarnessError => GateResult::CouldNotCheck,
+        Verdict::NotApplicable | Verdict::Unknown | Verdict::Untestable | Verdict::HarnessError => {
+            GateResult::CouldNotCheck
+        }
         Verdict::Pass if harness_failed => GateResult::CouldNotCheck,
         Verdict::Pass if broken > 0 || !toothless.is_empty() || is(RequirementState::Failing) > 0 => {
             GateResult::Fail
