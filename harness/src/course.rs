@@ -288,6 +288,13 @@ impl<'a> Course<'a> {
         })
     }
 
+    /// From this line on everything is over.
+    #[must_use]
+    pub fn shutdown(&self) -> usize {
+        let told = self.asked().find(|(_, _, request)| matches!(request, Request::Shutdown));
+        told.map_or(usize::MAX, |(said, ..)| said.line)
+    }
+
     /// The adapter's event streams.
     pub fn streams(&self) -> impl Iterator<Item = &Exchange> {
         self.exchanges.iter().filter(|exchange| exchange.is_stream())

@@ -54,12 +54,6 @@ fn seldom(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut
     examined.fact(most <= MOST_ATTEMPTS, || format!("{path} was asked for {most} times in {IN_SECONDS} s"));
 }
 
-/// From here on everything is over.
-fn shutdown(course: &Course<'_>) -> usize {
-    let told = course.asked().find(|(_, _, request)| matches!(request, Request::Shutdown));
-    told.map_or(usize::MAX, |(said, ..)| said.line)
-}
-
 /// A stream on which something came a moment ago is not dead.
 fn not_left_alive(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut Examined) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a case")]
@@ -72,7 +66,7 @@ fn not_left_alive(course: &Course<'_>, path: &str, streams: &[&Exchange], examin
     for stream in streams.iter().filter(|stream| stream.how == Some(HowEnded::ClosedByClient)) {
         let Some(((line, end_us), bytes_us)) = stream.end.zip(stream.bytes_us) else { continue };
         let wanted =
-            line > shutdown(course) || moves.iter().any(|asked| *asked > stream.line && *asked < line);
+            line > course.shutdown() || moves.iter().any(|asked| *asked > stream.line && *asked < line);
         examined.fact(wanted || end_us.saturating_sub(bytes_us) > moment_us, || {
             format!("{path} was left while bytes came on it")
         });
@@ -80,7 +74,7 @@ fn not_left_alive(course: &Course<'_>, path: &str, streams: &[&Exchange], examin
 }
 
 fn one_at_a_time(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut Examined) {
-    let shutdown = shutdown(course);
+    let shutdown = course.shutdown();
     for (at, later) in streams.iter().enumerate().skip(1) {
         let still_open = |earlier: &&&Exchange| {
             let stays = |(line, end_us): (usize, u64)| line > shutdown || end_us > later.at_us + OVERLAP_US;

@@ -65,6 +65,36 @@ fn pop_ups(course: &Course<'_>, examined: &mut Examined) {
     }
     if !tools {
         examined.facts += 1;
+        return;
+    }
+    never_shown(course, examined);
+}
+
+/// What the server asked, and nobody else has answered, was shown.
+fn never_shown(course: &Course<'_>, examined: &mut Examined) {
+    let questions = course.can.contains(&Capability::Questions);
+    for sent in &course.events {
+        let is_asked = sent.kind() == "permission.asked" || (questions && sent.kind() == "question.asked");
+        let Some(id) = sent.event["properties"]["id"].as_str().filter(|_| is_asked) else { continue };
+        let Some(task) = sent.session().and_then(|session| course.task_of(session)) else { continue };
+        let is_child = sent.session() != Some(&task.session);
+        if is_child && !course.can.contains(&Capability::Children) {
+            continue;
+        }
+        let is_over = course.events.iter().any(|later| {
+            matches!(later.kind(), "permission.replied" | "question.replied" | "question.rejected")
+                && later.event["properties"]["requestID"] == id
+        });
+        let shown = course.shown().any(|(_, update)| match update {
+            Update::PermissionRequest { permission_id, .. } => permission_id == id,
+            Update::Question { question_id, .. } => question_id == id,
+            Update::Timeline { view, .. } => {
+                view.permissions.iter().any(|asked| asked.permission_id == id)
+                    || view.questions.iter().any(|asked| asked.question_id == id)
+            }
+            _ => false,
+        });
+        examined.fact(shown || is_over, || format!("{id} was asked, and never shown in {}", task.task));
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn windows<'a>(course: &'a Course<'_>) -> impl Iterator<Item = Window
         let is_global = stream.path.starts_with("/global");
         let tasks =
             course.tasks.iter().filter(move |task| is_global || task.folder == course.folder_of(stream));
-        let until = stream.end.map(|(line, _)| line);
+        let until = stream.end.map(|(line, _)| line).filter(|line| *line < course.shutdown());
         from.into_iter().flat_map(move |from| {
             tasks.clone().filter(move |task| task.line < from).map(move |task| Window { task, from, until })
         })

@@ -105,8 +105,16 @@ fn is_over(course: &Course<'_>, task: &Started, from_us: u64, until_us: u64) -> 
 /// What is shown after an end is of messages that were known before it.
 fn silence(course: &Course<'_>, task: &Started, from: usize, until: usize, examined: &mut Examined) {
     let mut known = BTreeSet::new();
-    let completed = of_task(course, task).any(|(said, update)| {
-        said.line == from && matches!(update, Update::Terminal { outcome: Outcome::Completed, .. })
+    let stopped = course.exchanges.iter().any(|exchange| {
+        exchange.line < until
+            && exchange.path == format!("/session/{}/abort", task.session)
+            && exchange.is_good()
+    });
+    // A turn that was stopped may have last words on their way.
+    let completed = of_task(course, task).any(|(said, update)| match update {
+        Update::Terminal { outcome: Outcome::Completed, .. } => said.line == from,
+        Update::Terminal { .. } => said.line == from && !stopped,
+        _ => false,
     });
     for (said, update) in of_task(course, task).filter(|(said, _)| said.line < until) {
         let messages: Vec<&String> = match update {

@@ -109,7 +109,7 @@ fn cells_of_mutant<'a>(cases: &'a [NamedCase], subject: &'a Subject, reach: Reac
     if reach == Reach::All {
         return all;
     }
-    let plain = all.iter().find(|(named, ..)| named.case.plain).copied();
+    let plain = all.iter().rfind(|(named, ..)| named.case.plain).copied();
     let claimed = all.into_iter().filter(|(named, ..)| named.case.catches.contains(&name));
     claimed.chain(plain).collect()
 }

@@ -19,6 +19,7 @@ mod deaf_retry;
 mod deaf_to_comments;
 mod deaf_to_others;
 mod decodes_each_chunk;
+mod deltas_only;
 mod dies_on_unknown_event;
 mod draws_every_piece;
 mod draws_seldom;
@@ -38,11 +39,9 @@ mod keeps_stale_question;
 mod leaves_streams_open;
 mod logs_bare_lines;
 mod logs_payloads;
-mod measures_nothing;
 mod never_reconnects;
 mod no_backoff;
 mod no_watchdog;
-mod one_event_a_chunk;
 mod own_sessions_only;
 mod pretends_to_stop;
 mod resume_without_refresh;
@@ -95,6 +94,7 @@ pub fn all() -> Vec<Mutant> {
         deaf_to_comments::MUTANT,
         deaf_to_others::MUTANT,
         decodes_each_chunk::MUTANT,
+        deltas_only::MUTANT,
         dies_on_unknown_event::MUTANT,
         draws_every_piece::MUTANT,
         draws_seldom::MUTANT,
@@ -114,11 +114,9 @@ pub fn all() -> Vec<Mutant> {
         leaves_streams_open::MUTANT,
         logs_bare_lines::MUTANT,
         logs_payloads::MUTANT,
-        measures_nothing::MUTANT,
         never_reconnects::MUTANT,
         no_backoff::MUTANT,
         no_watchdog::MUTANT,
-        one_event_a_chunk::MUTANT,
         own_sessions_only::MUTANT,
         pretends_to_stop::MUTANT,
         resume_without_refresh::MUTANT,

@@ -18,4 +18,8 @@ impl Routing for OrToAll {
         let named = Careful.sessions_of(event, ours);
         if named.is_empty() { ours.iter().map(|&session| session.to_owned()).collect() } else { named }
     }
+
+    fn needs_session(&self) -> bool {
+        false
+    }
 }

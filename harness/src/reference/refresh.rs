@@ -122,10 +122,12 @@ impl Refresh {
     }
 
     /// What was fetched of a task; a session that the server does not list is idle.
-    fn of(&mut self, task: (&str, &Task), family: &Family, absent_is_idle: bool) -> Fetched {
+    fn of(&mut self, task: (&str, &Task), family: &Family, children: bool, absent_is_idle: bool) -> Fetched {
         let (task_id, task) = task;
         let session = task.session_id();
-        let is_ours = |asking: &str| family.line_of(asking).contains(&session);
+        let is_ours = |asking: &str| {
+            if children { family.line_of(asking).contains(&session) } else { asking == session }
+        };
         let status = self.status.get(session).copied();
         Fetched {
             timeline: self.timelines.remove(task_id).unwrap_or_else(|| Timeline::new(task_id)),
@@ -218,8 +220,9 @@ impl Core {
                 continue;
             }
             let Some(task) = self.tasks.get_mut(task_id) else { continue };
+            let children = self.strategies.asking.asks_for_children();
             let absent_is_idle = self.strategies.turns.absent_is_idle();
-            let mut fetched = refresh.of((task_id, task), &self.family, absent_is_idle);
+            let mut fetched = refresh.of((task_id, task), &self.family, children, absent_is_idle);
             if !self.settings.tools && !self.strategies.asking.asks_without_tools() {
                 fetched.permissions.clear();
             }

@@ -209,9 +209,9 @@ impl Timeline {
         if is_older {
             return Change::None;
         }
-        if deltas.appends_whole() {
-            shown.push_str(&text);
-            return Change::Update(self.told(&self.rows[at].item, &text));
+        if !deltas.takes_whole() && !text.is_empty() {
+            row.ended = ended;
+            return Change::None;
         }
         // An empty one says that the part begins, and not that all of it is here.
         row.whole |= ended || !text.is_empty();

@@ -118,3 +118,26 @@ async fn nothing_is_left_of_ten_thousand_that_were_cut() {
     let unfired = stand_in.unfired_faults();
     assert!(unfired.is_empty(), "{unfired:?}");
 }
+
+/// Reads until these bytes have come.
+async fn read_until(stream: &mut TcpStream, wanted: &[u8]) {
+    let mut heard = Vec::new();
+    while !heard.windows(wanted.len()).any(|window| window == wanted) {
+        heard.push(stream.read_u8().await.unwrap());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_whose_stream_has_ended_takes_the_next_request() {
+    const ROUNDS: usize = 200;
+    let mut options = Options::scenario(ServerKind::Opencode, catalog::scenario("text/plain").unwrap());
+    let plan = "[[fault]]\nwhen = { stream = \"event\", after_events = 1, times = \"always\" }\ndo = { cut = \"between-frames\", end = \"clean\" }\n";
+    options.faults = FaultPlan::parse(Path::new("plan"), plan).unwrap();
+    let stand_in = StandIn::start(options).await.unwrap();
+    let place = stand_in.url().trim_start_matches("http://").to_owned();
+    let mut stream = TcpStream::connect(&place).await.unwrap();
+    for _ in 0..ROUNDS {
+        stream.write_all(b"GET /event HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+        read_until(&mut stream, b"\r\n0\r\n\r\n").await;
+    }
+}

@@ -2,10 +2,12 @@
 //! the middle of a body or behind it.
 
 use std::io;
+use std::os::fd::AsFd as _;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
+use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
@@ -41,13 +43,19 @@ impl Wire {
         self.shared.resets.notified().await;
     }
 
-    /// Waits until the peer says nothing any more: for who writes nothing there is no other way to know.
+    /// Waits until the peer says nothing any more: for who writes nothing there is no other way to know. It has eyes
+    /// of its own: whoever reads must not find that somebody else has seen his news.
     pub(crate) async fn is_left(&self) {
-        let stream = &self.shared.stream;
-        while stream.ready(Interest::READABLE).await.is_ok_and(|ready| !ready.is_read_closed()) {
+        let own = self.shared.stream.as_fd().try_clone_to_owned();
+        let Ok(eyes) = own.and_then(|own| AsyncFd::with_interest(own, Interest::READABLE)) else {
+            return std::future::pending().await;
+        };
+        while let Ok(mut news) = eyes.readable().await {
+            if news.ready().is_read_closed() {
+                return;
+            }
             // What it still has to say is nobody's business here: the next news is waited for.
-            let nothing = || Err::<(), _>(io::Error::from(io::ErrorKind::WouldBlock));
-            let _ = stream.try_io(Interest::READABLE, nothing);
+            news.clear_ready();
         }
     }
 

@@ -54,9 +54,9 @@ pub trait Deltas: Send {
         false
     }
 
-    /// Is the whole text added to what its deltas have given?
-    fn appends_whole(&self) -> bool {
-        false
+    /// Is the whole text taken, which comes when a text is done?
+    fn takes_whole(&self) -> bool {
+        true
     }
 
     /// May a tool call go back?

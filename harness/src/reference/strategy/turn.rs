@@ -51,7 +51,7 @@ pub trait Turns: Send {
 
     /// Of a turn that is open and quiet for so long, unscaled, the server is asked; `None` is never.
     fn quiet_limit_ms(&self) -> Option<u64> {
-        Some(5000)
+        Some(15_000)
     }
 
     /// So many times it is asked about a prompt that it never began with.
