@@ -18,6 +18,7 @@ mod fuzz;
 mod gate;
 mod kills;
 mod lint;
+mod mutants;
 mod outcome;
 mod pinned;
 mod providers;
@@ -55,6 +56,8 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Run the phase gate: the stand-in, the reference adapter, the mutants, the matrix, the report.
     Gate(gate::Arguments),
+    /// Run every broken client in every case: which check catches whom. Takes minutes.
+    Mutants,
     /// Record scenarios with the real servers again, and compare with the kept recordings.
     Record(record::Arguments),
     /// Ask the real servers for the providers that they know, and compare with what is kept.
@@ -92,6 +95,7 @@ fn run(command: Command, root: &Path) -> Outcome {
         Command::Evidence(arguments) => evidence::run(&arguments, root),
         Command::Fuzz(arguments) => fuzz::run(&arguments, root),
         Command::Gate(arguments) => gate::run(&arguments, root),
+        Command::Mutants => mutants::run(),
         Command::Record(arguments) => record::run(&arguments, root),
         Command::Providers(arguments) => providers::run(&arguments, root),
         Command::Kills(arguments) => kills::run(&arguments, root),

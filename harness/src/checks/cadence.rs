@@ -16,7 +16,7 @@ pub(super) const CHECK: Check = Check {
 const MOST_A_SECOND: usize = 60;
 const LEAST_A_SECOND: u64 = 20;
 /// The first words of an answer are shown within so many milliseconds after they came.
-const FIRST_WORDS_MS: u64 = 200;
+const FIRST_WORDS_MS: u64 = 500;
 /// Beyond so many times that, no slow machine is an excuse.
 const SURELY: u64 = 5;
 

@@ -63,15 +63,14 @@ fn examine(course: &Course<'_>) -> Examined {
 
 /// The person was told that what is shown can't be trusted, and it was not shown anew since.
 fn knows_better(course: &Course<'_>, task: &str) -> bool {
-    let last = course.shown().filter(|(_, update)| update.task_id().is_none_or(|of| of == task)).fold(
+    course.shown().filter(|(_, update)| update.task_id().is_none_or(|of| of == task)).fold(
         false,
         |warned, (_, update)| match update {
             Update::Error { retry: true, .. } => true,
             Update::Timeline { .. } | Update::Connection { state: ConnectionState::Connected } => false,
             _ => warned,
         },
-    );
-    last
+    )
 }
 
 /// The open questions of a session and of the sessions that its agent has created.

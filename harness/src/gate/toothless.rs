@@ -16,7 +16,7 @@ pub(super) fn find(matrix: &Matrix, cases: &[NamedCase], mutants: &[MutantRow]) 
                 cell.verdict, cell.server
             ));
         }
-        if !cases.iter().any(|named| named.case.catches.contains(&mutant.name)) {
+        if !matrix.cases.iter().any(|named| named.case.catches.contains(&mutant.name)) {
             found.push(format!("no case says that it catches the mutant {}: add one", mutant.name));
         }
     }

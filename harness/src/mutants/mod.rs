@@ -5,6 +5,7 @@
 mod absent_stays_busy;
 mod adds_delta_beside;
 mod all_to_first_task;
+mod always_says_yes;
 mod answers_in_main_folder;
 mod answers_permission_twice;
 mod any_error_ends;
@@ -27,7 +28,7 @@ mod fails_always;
 mod fails_open;
 mod fails_silently;
 mod fails_twice;
-mod gives_leave;
+mod forgets_early_deltas;
 mod gives_up_on_prompts;
 mod hammers;
 mod hides_before_answer;
@@ -80,6 +81,7 @@ pub fn all() -> Vec<Mutant> {
         absent_stays_busy::MUTANT,
         adds_delta_beside::MUTANT,
         all_to_first_task::MUTANT,
+        always_says_yes::MUTANT,
         answers_in_main_folder::MUTANT,
         answers_permission_twice::MUTANT,
         any_error_ends::MUTANT,
@@ -102,8 +104,8 @@ pub fn all() -> Vec<Mutant> {
         fails_open::MUTANT,
         fails_silently::MUTANT,
         fails_twice::MUTANT,
-        gives_leave::MUTANT,
         gives_up_on_prompts::MUTANT,
+        forgets_early_deltas::MUTANT,
         hammers::MUTANT,
         hides_before_answer::MUTANT,
         highest_id_only::MUTANT,

@@ -6,7 +6,7 @@ use super::io::Timer;
 use super::strategy::{Gap, OnFailedSend};
 use super::task::Task;
 use super::timeline::Timeline;
-use crate::protocol::{Done, Id, LogLevel, RpcError, TaskStarted, Update};
+use crate::protocol::{Done, Id, LogLevel, RpcError, TaskStarted};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -127,7 +127,7 @@ impl Core {
 
     fn permission_answered(
         &mut self,
-        id: Option<Id>,
+        id: Id,
         task_id: &str,
         permission_id: String,
         write: Option<bool>,
@@ -151,20 +151,11 @@ impl Core {
                     self.on_gap(&directory, Gap::Quiet);
                 }
                 let why = format!("the answer was not accepted: {why}");
-                match id {
-                    Some(id) => self.fail(id, RpcError::failed(why)),
-                    None => self.tell(Update::Error {
-                        task_id: Some(task_id.to_owned()),
-                        message: why,
-                        retry: false,
-                    }),
-                }
+                self.fail(id, RpcError::failed(why));
                 return;
             }
         }
-        if let Some(id) = id {
-            self.answer(id, Done {});
-        }
+        self.answer(id, Done {});
     }
 }
 

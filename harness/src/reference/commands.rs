@@ -35,8 +35,8 @@ pub(super) enum Call {
     Look { id: Id, task_id: String, prompts: BTreeSet<String>, why: String },
     /// `task/abort`
     Abort { id: Id },
-    /// `permission/reply`; by itself when nobody asked for it.
-    Permission { id: Option<Id>, task_id: String, permission_id: String, write: Option<bool> },
+    /// `permission/reply`
+    Permission { id: Id, task_id: String, permission_id: String, write: Option<bool> },
     /// `question/reply`, `question/reject`
     Question { id: Id, task_id: String, question_id: String },
 }
@@ -57,7 +57,7 @@ impl Core {
             Request::PermissionReply(reply) => {
                 if self.session_of_task(&id, &reply.task_id).is_some() {
                     self.answer_permission(
-                        Some(id),
+                        id,
                         &reply.task_id,
                         &reply.permission_id,
                         reply.reply,
@@ -233,15 +233,16 @@ impl Core {
         }
     }
 
-    /// Sends an answer to a permission request, the person's or, without `id`, one that nobody gave.
-    pub(super) fn answer_permission(
+    /// Sends the person's answer to a permission request.
+    fn answer_permission(
         &mut self,
-        id: Option<Id>,
+        id: Id,
         task_id: &str,
         permission_id: &str,
         reply: Reply,
         message: Option<String>,
     ) {
+        let reply = self.strategies.asking.sent_for(reply);
         let Some(task) = self.tasks.get_mut(task_id) else { return };
         let asked = task.permissions().iter().find(|live| live.permission_id == permission_id);
         let write = asked.filter(|asked| asked.permission == "edit").map(|_| reply != Reply::Reject);

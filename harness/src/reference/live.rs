@@ -7,7 +7,7 @@ use super::io::Output;
 use super::strategy::showing::session_of;
 use super::strategy::{Gap, OnUnknown};
 use super::task::{News, Task};
-use crate::protocol::{LogLevel, Reply, Update};
+use crate::protocol::{LogLevel, Update};
 use serde_json::Value;
 
 impl Core {
@@ -95,10 +95,6 @@ impl Core {
         {
             return;
         }
-        let leave = match &event {
-            Event::Asked(asked) if self.strategies.asking.gives_leave() => Some(asked.permission_id.clone()),
-            _ => None,
-        };
         let (now, follows) = (self.now_ms, self.strategies.gap.follows_stale());
         let Some(task) = self.tasks.get_mut(&task_id).filter(|task| follows || !task.stale) else { return };
         task.heard_ms = now;
@@ -106,9 +102,6 @@ impl Core {
         let directory = task.directory().to_owned();
         for update in updates {
             self.tell(update);
-        }
-        if let Some(id) = leave {
-            self.answer_permission(None, &task_id, &id, Reply::Once, None);
         }
         if doubt {
             self.on_gap(&directory, Gap::Quiet);

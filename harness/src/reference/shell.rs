@@ -38,6 +38,7 @@ pub enum ServeError {
 ///
 /// # Errors
 /// The line channel breaks, or the HTTP client can't be made. What a server does is never an error here.
+#[expect(clippy::disallowed_methods, reason = "this file is the adapter's clock")]
 pub async fn serve<R, W>(strategies: Strategies, mut reader: R, writer: W) -> Result<(), ServeError>
 where
     R: AsyncBufRead + Unpin,

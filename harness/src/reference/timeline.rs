@@ -254,7 +254,7 @@ impl Timeline {
         let known = self.rows.iter().position(|row| row.item.part_id == part_id);
         let headless = known.is_none_or(|at| !self.rows[at].whole);
         if headless && deltas.on_headless() == OnHeadless::Wait {
-            if known.is_none() {
+            if known.is_none() && deltas.remembers_lost() {
                 self.headless.insert(part_id.to_owned());
             }
             return Change::None;

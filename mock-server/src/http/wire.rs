@@ -7,7 +7,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
-use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
@@ -47,15 +46,13 @@ impl Wire {
     /// of its own: whoever reads must not find that somebody else has seen his news.
     pub(crate) async fn is_left(&self) {
         let own = self.shared.stream.as_fd().try_clone_to_owned();
-        let Ok(eyes) = own.and_then(|own| AsyncFd::with_interest(own, Interest::READABLE)) else {
+        let Ok(eyes) = own.map(std::net::TcpStream::from).and_then(TcpStream::from_std) else {
             return std::future::pending().await;
         };
-        while let Ok(mut news) = eyes.readable().await {
-            if news.ready().is_read_closed() {
-                return;
-            }
+        while eyes.ready(Interest::READABLE).await.is_ok_and(|ready| !ready.is_read_closed()) {
             // What it still has to say is nobody's business here: the next news is waited for.
-            news.clear_ready();
+            let nothing = || Err::<(), _>(io::Error::from(io::ErrorKind::WouldBlock));
+            let _ = eyes.try_io(Interest::READABLE, nothing);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Permissions and questions: who is asked, how often, and what becomes of the answers.
 
-use crate::protocol::Permission;
+use crate::protocol::{Permission, Reply};
 
 /// Decides what becomes of questions, and of the answers to them.
 pub trait Asking: Send {
@@ -54,8 +54,8 @@ pub trait Asking: Send {
         false
     }
 
-    /// Is leave given without asking anybody?
-    fn gives_leave(&self) -> bool {
-        false
+    /// What is sent when the person says this.
+    fn sent_for(&self, said: Reply) -> Reply {
+        said
     }
 }

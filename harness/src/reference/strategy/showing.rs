@@ -49,6 +49,11 @@ pub trait Deltas: Send {
         OnHeadless::Wait
     }
 
+    /// Is it remembered that the first words of a part came before the part, and were not kept?
+    fn remembers_lost(&self) -> bool {
+        true
+    }
+
     /// Is a delta that stands beside the whole text added to it?
     fn adds_delta_beside(&self) -> bool {
         false

@@ -1,18 +1,19 @@
-//! Nobody is asked: every permission is given.
+//! The button that says no is wired like the one that says yes.
 
 use super::Mutant;
+use crate::protocol::Reply;
 use crate::reference::strategy::{Asking, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
-    name: "gives_leave",
-    about: "Says yes by itself, as an approval rule does that matches everything.",
+    name: "always_says_yes",
+    about: "Sends a yes, whatever the person says.",
     strategies: || Strategies { asking: Box::new(Broken), ..Strategies::default() },
 };
 
 struct Broken;
 
 impl Asking for Broken {
-    fn gives_leave(&self) -> bool {
-        true
+    fn sent_for(&self, _said: Reply) -> Reply {
+        Reply::Once
     }
 }
