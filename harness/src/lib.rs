@@ -8,7 +8,7 @@
 //!   `lines`, its bounds; `observer` — the harness's own eyes.
 //! * [`protocol`] — what harness and adapters say to each other.
 //! * [`history`] — questions to a history; [`course`] — a history put in order; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
-//! * [`report`] — what a gate says, as data, and each format of it.
+//! * [`report`] — what a gate or a check says, as data, and each format of it; [`baseline`] — what is known not to hold.
 //!
 //! Adapters of our own:
 //! * [`reference`] — an adapter that keeps every promise.
@@ -23,6 +23,7 @@
 //! [`say`] writes lines that survive a reader who leaves. [`clock`], [`secret`] and [`machine`] own this crate's
 //! waiting, its randomness and its look at the environment.
 
+pub mod baseline;
 pub mod checks;
 pub mod clock;
 pub mod course;

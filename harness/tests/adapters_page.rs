@@ -53,12 +53,14 @@ fn every_example_is_a_message_and_every_message_has_an_example() {
     for line in examples() {
         match parse_line(line).unwrap_or_else(|bad| panic!("{line}: {bad}")) {
             Incoming::Request { method, params, .. } => {
-                let request = Request::from_call(&method, &params).unwrap_or_else(|bad| panic!("{line}: {bad}"));
+                let request =
+                    Request::from_call(&method, &params).unwrap_or_else(|bad| panic!("{line}: {bad}"));
                 assert_eq!(request.params(), params, "{line}");
                 asked.insert(method);
             }
             Incoming::Notification { method, params } => {
-                let read = Notification::from_call(&method, &params).unwrap_or_else(|bad| panic!("{line}: {bad}"));
+                let read =
+                    Notification::from_call(&method, &params).unwrap_or_else(|bad| panic!("{line}: {bad}"));
                 assert_eq!(read.params(), params, "{line}");
                 if let Some(kind) = params["update"]["kind"].as_str() {
                     shown.insert(kind.to_owned());
