@@ -6,6 +6,7 @@
 //! * [`runner`] — one case with one adapter and one server, from start to the saved history.
 //! * [`subject`] — who is judged; [`handshake`] — the first words with it; `link` — the line channel to it, and
 //!   `lines`, its bounds; `observer` — the harness's own eyes.
+//! * [`blackbox`] — a client that is a command and has no adapter: journal, stdout and exit code.
 //! * [`protocol`] — what harness and adapters say to each other.
 //! * [`history`] — questions to a history; [`course`] — a history put in order; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
 //! * [`report`] — what a gate or a check says, as data, and each format of it; [`baseline`] — what is known not to hold.
@@ -24,6 +25,7 @@
 //! waiting, its randomness and its look at the environment.
 
 pub mod baseline;
+pub mod blackbox;
 pub mod checks;
 pub mod clock;
 pub mod course;

@@ -201,7 +201,7 @@ impl CheckReport {
     pub fn text(&self) -> String {
         let mut text = String::new();
         for row in self.rows.iter().filter(|row| row.verdict != RowVerdict::Judged(Verdict::Pass)) {
-            let _ = writeln!(text, "\n{} {} ({}, {})", row.verdict, row.case, row.server, self.subject);
+            let _ = writeln!(text, "\n{} {} ({})", row.verdict, row.case, row.server);
             if let Some(reason) = &row.reason {
                 let _ = writeln!(text, "    expected: {reason}");
                 continue;

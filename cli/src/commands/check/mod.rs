@@ -1,21 +1,22 @@
-//! `standin check`: cases with one adapter; the reference without any other named.
+//! `standin check`: cases with one adapter, the reference without any other named; or with a command as it is.
 
+mod client;
 mod select;
 
-use super::{FAILS, Failure, Outcome, mutant, read_text, runtime, words, writable_folder};
+use super::{Failure, Outcome, read_text, runtime, words, writable_folder};
 use clap::{Args, ValueEnum};
 use fixtures::ServerKind;
 use harness::baseline::Baseline;
+use harness::blackbox;
 use harness::clock::Limits;
-use harness::gate::{Finished, history_path, run_cases};
-use harness::handshake::{NoAdapter, greet};
+use harness::gate::{Finished, run_cases};
 use harness::report::Cell;
 use harness::report::check::{CheckReport, Row};
 use harness::report::{junit, markdown};
 use harness::say;
-use harness::subject::Subject;
 use indicatif::{ProgressBar, ProgressStyle};
 use parity_specs::NamedCase;
+use client::{Client, refused};
 use select::{Partition, select};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,6 +33,11 @@ its way, and the history is judged. The adapter is the reference unless you name
     standin check --adapter 'node my-adapter.js --verbose' --format junit > report.xml
     standin check --adapter 'node my-adapter.js' --baseline known.toml --partition 1/4
     standin check --mutant resume_without_refresh     (fails: that mutant has the mistake)
+    standin check --command 'my-client --attach {url} -u {user} -p {password} {prompt}'
+
+A command needs no adapter: it is started once a case, in a folder of its own ({folder}; the server's is {workspace}),
+without input, and judged by what it prints, how it ends and what it asks. What a person does beside prompting it
+can't do, and such cases are not applicable.
 
 A baseline lists what is known not to hold; what fails beside it is red, and so is an entry that passes by now:
 
@@ -52,6 +58,12 @@ pub(crate) struct Arguments {
     /// A mutant of the reference adapter, by its name.
     #[arg(long, conflicts_with = "adapter")]
     mutant: Option<String>,
+    /// A client as it is, with its arguments, separated by spaces; {url} and {prompt} and such stand for values.
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["adapter", "mutant"])]
+    command: Option<String>,
+    /// How many seconds a command may take.
+    #[arg(long, value_name = "SECONDS", requires = "command", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    limit: Option<u64>,
     /// Only this case, as area/slug. Repeatable.
     #[arg(long = "case", value_name = "CASE")]
     cases: Vec<String>,
@@ -88,8 +100,8 @@ enum Format {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
-    let subject = subject(arguments)?;
-    let all = harness::matrix::embedded()?.cases;
+    let client = Client::of(arguments)?;
+    let all = client.cases()?;
     let cases = select(&all, &arguments.cases, arguments.server, arguments.partition)?;
     if arguments.list {
         for named in &cases {
@@ -98,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let baseline = match &arguments.baseline {
-        Some(path) => Baseline::read(path, &read_text(path)?, &all, &[])?,
+        Some(path) => Baseline::read(path, &read_text(path)?, &all, &blackbox::NAMES)?,
         None => Baseline::default(),
     };
     if let Some(folder) = &arguments.histories {
@@ -109,25 +121,31 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         say!("0 cases: this part is empty");
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(code) = refused(&subject)? {
+    if let Client::Adapter(subject) = &client
+        && let Some(code) = refused(subject)?
+    {
         return Ok(code);
     }
+    let (limits, runtime) = (Limits::default(), runtime()?);
     let shown = Shown::new(arguments.format, &cases, &baseline);
-    let finished =
-        runtime()?.block_on(run_cases(&cases, &subject, &Limits::default(), |cell| shown.cell(cell)));
+    let seen = |cell: &Cell| shown.cell(cell);
+    let finished = match &client {
+        Client::Adapter(subject) => runtime.block_on(run_cases(&cases, subject, &limits, seen)),
+        Client::Command(command) => runtime.block_on(blackbox::run_cases(&cases, command, &limits, seen)),
+    };
     shown.bar.finish_and_clear();
-    report(arguments, subject.name(), &finished, &baseline)
+    report(arguments, &client, &finished, &baseline)
 }
 
 /// Says what came of it, keeps the histories, and gives the exit code.
-fn report(arguments: &Arguments, subject: String, finished: &[Finished], baseline: &Baseline) -> Outcome {
+fn report(arguments: &Arguments, client: &Client, finished: &[Finished], baseline: &Baseline) -> Outcome {
     for run in finished {
         if let (Some(folder), Some(history)) = (&arguments.histories, &run.history) {
-            super::write_history(history, &history_path(folder, &run.cell))?;
+            super::write_history(history, &client.history_path(folder, &run.cell))?;
         }
     }
     let cells: Vec<Cell> = finished.iter().map(|run| run.cell.clone()).collect();
-    let report = CheckReport::of(subject, &cells, baseline, Vec::new());
+    let report = CheckReport::of(client.name(), &cells, baseline, client.unsupported_checks());
     say::text(&match arguments.format {
         Format::Text => report.text(),
         Format::Json => report
@@ -164,35 +182,4 @@ impl<'a> Shown<'a> {
         self.bar.set_message(format!("{} ({})", cell.case, cell.server));
         self.bar.inc(1);
     }
-}
-
-/// The exit code when the program is no adapter, after that was said.
-fn refused(subject: &Subject) -> Result<Option<ExitCode>, Failure> {
-    if !matches!(subject, Subject::Program { .. }) {
-        return Ok(None);
-    }
-    match runtime()?.block_on(greet(subject, &Limits::default())) {
-        Ok(()) => Ok(None),
-        Err(NoAdapter::CannotStart(why)) => Err(Failure::Misuse(why)),
-        Err(NoAdapter::DoesNotSpeak(why)) => {
-            say!("fail: {} is no adapter; no case was run", subject.name());
-            why.lines().for_each(|line| say!("    {line}"));
-            Ok(Some(ExitCode::from(FAILS)))
-        }
-    }
-}
-
-fn subject(arguments: &Arguments) -> Result<Subject, Failure> {
-    if let Some(name) = &arguments.mutant {
-        return mutant(name).map(|mutant| Subject::Mutant(mutant.name.to_owned()));
-    }
-    let Some(command) = &arguments.adapter else { return Ok(Subject::Reference) };
-    let mut words = command.split_whitespace().map(str::to_owned);
-    let program = words.next().ok_or_else(|| Failure::Misuse("--adapter names no program".to_owned()))?;
-    let program = PathBuf::from(program);
-    // A bare word is looked for in the PATH by the system.
-    if program.components().count() > 1 && !program.is_file() {
-        return Err(Failure::Misuse(format!("--adapter: there is no program {}", program.display())));
-    }
-    Ok(Subject::Program { program, args: words.collect() })
 }
