@@ -6,6 +6,7 @@ use crate::outcome::Outcome;
 use crate::pinned;
 use clap::{Args, ValueEnum};
 use fixtures::ServerKind;
+use harness::baseline::Baseline;
 use harness::blackbox::{self, Command};
 use harness::clock::Limits;
 use harness::gate;
@@ -104,7 +105,7 @@ fn adapter(name: &str, interpreter: &str, file: &Path) -> Result<CheckReport, Ou
     bar.finish_and_clear();
     let cells: Vec<_> = finished.into_iter().map(|run| run.cell).collect();
     let report =
-        CheckReport::of(name.to_owned(), &cells, &harness::baseline::Baseline::default(), Vec::new());
+        CheckReport::of(name.to_owned(), &cells, &Baseline::default());
     Ok(report)
 }
 
@@ -124,8 +125,7 @@ fn command(server: ServerKind, npm_dir: &Path, machine: &Machine) -> Result<Chec
     Ok(CheckReport::of(
         format!("{server} run --attach"),
         &cells,
-        &harness::baseline::Baseline::default(),
-        Vec::new(),
+        &Baseline::default()
     ))
 }
 

@@ -16,7 +16,7 @@ pub use command::Command;
 
 use crate::clock::Limits;
 use crate::gate::Finished;
-use crate::judge::Verdict;
+use crate::judge::{Judged, Verdict};
 use crate::report::{Cell, timeline};
 use evidence::Evidence;
 use fixtures::ServerKind;
@@ -64,6 +64,7 @@ pub async fn run_cell(named: &NamedCase, server: ServerKind, command: &Command, 
             let evidence = Evidence::of(&played, named.case.plain, command);
             cell.checks = checks::judge(&evidence);
             cell.verdict = verdict(&cell);
+            cell.checks.extend(unsupported());
             if let Some(why) = played.nothing_broke {
                 cell.verdict = cell.verdict.max(Verdict::Untestable);
                 cell.troubles.push(why);
@@ -85,4 +86,14 @@ pub async fn run_cell(named: &NamedCase, server: ServerKind, command: &Command, 
 fn verdict(cell: &Cell) -> Verdict {
     let worst = cell.checks.iter().map(|judged| judged.verdict).max();
     worst.filter(|worst| *worst != Verdict::NotApplicable).unwrap_or(Verdict::Untestable)
+}
+
+/// The checks on what a person sees: a command shows nobody anything.
+fn unsupported() -> impl Iterator<Item = Judged> {
+    crate::checks::all().into_iter().map(|check| Judged {
+        check: check.name,
+        verdict: Verdict::Unsupported,
+        facts: 0,
+        findings: Vec::new(),
+    })
 }

@@ -26,7 +26,7 @@ pub struct CheckReport {
     pub rows: Vec<Row>,
     /// Entries of the baseline that hold by now, or are about nothing.
     pub baseline: Vec<String>,
-    /// Checks that can't be asked of this kind of client.
+    /// Checks that were asked in no case, because the client does not claim what they are about.
     pub unsupported_checks: Vec<&'static str>,
 }
 
@@ -130,7 +130,7 @@ impl Row {
 
     /// The checks that are red, each with what it found.
     pub fn red_checks(&self) -> impl Iterator<Item = &Judged> {
-        self.checks.iter().filter(|judged| judged.verdict > Verdict::Pass)
+        self.checks.iter().filter(|judged| judged.is_red())
     }
 
     /// All that does not hold, a line each.
@@ -148,12 +148,7 @@ impl Row {
 impl CheckReport {
     /// The report of these cells.
     #[must_use]
-    pub fn of(
-        subject: String,
-        cells: &[Cell],
-        baseline: &Baseline,
-        unsupported_checks: Vec<&'static str>,
-    ) -> Self {
+    pub fn of(subject: String, cells: &[Cell], baseline: &Baseline) -> Self {
         let rows: Vec<Row> = cells.iter().map(|cell| Row::of(cell, baseline)).collect();
         let findings = baseline.findings(cells);
         let mut counts = BTreeMap::new();
@@ -169,7 +164,7 @@ impl CheckReport {
             counts,
             rows,
             baseline: findings,
-            unsupported_checks,
+            unsupported_checks: unsupported(cells),
         }
     }
 
@@ -217,10 +212,20 @@ impl CheckReport {
             let _ = writeln!(text, "\n✗ {line}");
         }
         if !self.unsupported_checks.is_empty() {
-            let _ =
-                writeln!(text, "\nunsupported without an adapter: {}", self.unsupported_checks.join(", "));
+            let _ = writeln!(text, "\nunsupported by this client: {}", self.unsupported_checks.join(", "));
         }
         let _ = writeln!(text, "\n{}", self.summary());
         text
     }
+}
+
+/// The checks that are unsupported wherever there are any.
+fn unsupported(cells: &[Cell]) -> Vec<&'static str> {
+    let judged = || cells.iter().flat_map(|cell| &cell.checks);
+    let is_nowhere_asked = |check: &&str| {
+        judged().filter(|judged| judged.check == *check).all(|judged| judged.verdict == Verdict::Unsupported)
+    };
+    let first = cells.iter().find(|cell| !cell.checks.is_empty());
+    let names = first.into_iter().flat_map(|cell| &cell.checks).map(|judged| judged.check);
+    names.filter(is_nowhere_asked).collect()
 }

@@ -31,7 +31,7 @@ pub fn render(report: &CheckReport) -> String {
         let _ = writeln!(text, "\n- ✗ {}", escaped(line));
     }
     if !report.unsupported_checks.is_empty() {
-        let _ = writeln!(text, "\nUnsupported without an adapter: {}.", report.unsupported_checks.join(", "));
+        let _ = writeln!(text, "\nUnsupported by this client: {}.", report.unsupported_checks.join(", "));
     }
     for row in report.rows.iter().filter(|row| row.verdict.is_red()) {
         let _ = writeln!(text, "\n<details><summary>{} ({})</summary>\n", escaped(&row.case), row.server);

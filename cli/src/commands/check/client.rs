@@ -3,7 +3,6 @@
 use super::Arguments;
 use crate::commands::{FAILS, Failure, mutant, runtime};
 use harness::blackbox::Command;
-use harness::checks;
 use harness::clock::Limits;
 use harness::gate::history_path;
 use harness::handshake::{NoAdapter, greet};
@@ -54,14 +53,6 @@ impl Client {
         match self {
             Self::Adapter(_) => history_path(folder, cell),
             Self::Command(_) => history_path(folder, &Cell { adapter: "command".to_owned(), ..cell.clone() }),
-        }
-    }
-
-    /// The checks that can't be asked of it.
-    pub(super) fn unsupported_checks(&self) -> Vec<&'static str> {
-        match self {
-            Self::Adapter(_) => Vec::new(),
-            Self::Command(_) => checks::all().iter().map(|check| check.name).collect(),
         }
     }
 }

@@ -145,7 +145,7 @@ fn report(arguments: &Arguments, client: &Client, finished: &[Finished], baselin
         }
     }
     let cells: Vec<Cell> = finished.iter().map(|run| run.cell.clone()).collect();
-    let report = CheckReport::of(client.name(), &cells, baseline, client.unsupported_checks());
+    let report = CheckReport::of(client.name(), &cells, baseline);
     say::text(&match arguments.format {
         Format::Text => report.text(),
         Format::Json => report
