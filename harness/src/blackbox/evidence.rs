@@ -51,7 +51,7 @@ impl Evidence {
         Self {
             asked: asked(lines),
             prompts: messages.iter().filter(is("user")).filter(has_prompt).count(),
-            answer: answers.filter(|texts| !texts.is_empty()).last().unwrap_or_default(),
+            answer: answers.rfind(|texts| !texts.is_empty()).unwrap_or_default(),
             leave_asked: events.iter().filter(|event| event["type"] == "permission.asked").count(),
             ran: played.ran.clone(),
             plain,
