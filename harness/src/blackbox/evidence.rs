@@ -45,7 +45,7 @@ impl Evidence {
         let messages = messages(lines);
         let is = |role: &'static str| move |message: &&Value| message["info"]["role"] == role;
         let has_prompt = |message: &&Value| texts(message).any(|text| text.contains(&played.prompt));
-        let answers =
+        let mut answers =
             messages.iter().filter(is("assistant")).map(|message| texts(message).collect::<Vec<_>>());
         let events = history::server_events(lines);
         Self {

@@ -1,11 +1,14 @@
 //! `standin check`: cases with one adapter, the reference without any other named; or with a command as it is.
 
 mod client;
+mod real;
 mod select;
 
 use super::{Failure, Outcome, read_text, runtime, words, writable_folder};
 use clap::{Args, ValueEnum};
+use client::{Client, refused};
 use fixtures::ServerKind;
+use harness::against;
 use harness::baseline::Baseline;
 use harness::blackbox;
 use harness::clock::Limits;
@@ -16,7 +19,6 @@ use harness::report::{junit, markdown};
 use harness::say;
 use indicatif::{ProgressBar, ProgressStyle};
 use parity_specs::NamedCase;
-use client::{Client, refused};
 use select::{Partition, select};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,6 +40,8 @@ its way, and the history is judged. The adapter is the reference unless you name
 A command needs no adapter: it is started once a case, in a folder of its own ({folder}; the server's is {workspace}),
 without input, and judged by what it prints, how it ends and what it asks. What a person does beside prompting it
 can't do, and such cases are not applicable.
+
+    standin check --against real      (the cases in which nothing breaks, with the real servers)
 
 A baseline lists what is known not to hold; what fails beside it is red, and so is an entry that passes by now:
 
@@ -64,6 +68,12 @@ pub(crate) struct Arguments {
     /// How many seconds a command may take.
     #[arg(long, value_name = "SECONDS", requires = "command", value_parser = clap::value_parser!(u64).range(1..=3600))]
     limit: Option<u64>,
+    /// Play the cases in which nothing breaks with the real server instead of the stand-in: is the stand-in wrong?
+    #[arg(long, value_enum, conflicts_with = "command")]
+    against: Option<Against>,
+    /// The folder whose node_modules hold the real servers; npm fills it when absent [default: the user's cache].
+    #[arg(long, value_name = "DIR", requires = "against")]
+    npm_dir: Option<PathBuf>,
     /// Only this case, as area/slug. Repeatable.
     #[arg(long = "case", value_name = "CASE")]
     cases: Vec<String>,
@@ -88,6 +98,12 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Against {
+    /// The vendor's own program, with the scripted model.
+    Real,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people: a line a case as it is done, then what does not hold.
     Text,
@@ -102,7 +118,9 @@ enum Format {
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let client = Client::of(arguments)?;
     let all = client.cases()?;
-    let cases = select(&all, &arguments.cases, arguments.server, arguments.partition)?;
+    let playable =
+        if arguments.against.is_some() { real::playable(&all, &arguments.cases)? } else { all.clone() };
+    let cases = select(&playable, &arguments.cases, arguments.server, arguments.partition)?;
     if arguments.list {
         for named in &cases {
             named.case.servers.iter().for_each(|server| say!("{} {server}", named.name));
@@ -130,6 +148,10 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let shown = Shown::new(arguments.format, &cases, &baseline);
     let seen = |cell: &Cell| shown.cell(cell);
     let finished = match &client {
+        Client::Adapter(subject) if arguments.against.is_some() => {
+            let programs = real::programs(&cases, arguments.npm_dir.as_deref())?;
+            runtime.block_on(against::run_cases(&cases, &programs, subject, &limits, seen))
+        }
         Client::Adapter(subject) => runtime.block_on(run_cases(&cases, subject, &limits, seen)),
         Client::Command(command) => runtime.block_on(blackbox::run_cases(&cases, command, &limits, seen)),
     };
