@@ -12,9 +12,17 @@ use fixtures::ServerKind;
 use futures_util::StreamExt as _;
 use parity_specs::NamedCase;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// How many real servers run at once: each needs seconds and much of the machine to begin.
 const AT_ONCE: usize = 2;
+
+/// A real server takes its time, above all for its first turn.
+#[must_use]
+pub fn limits() -> Limits {
+    let patience = Duration::from_secs(60);
+    Limits { answer: patience, step: patience, settle: patience, ..Limits::default() }
+}
 
 /// Runs cases with one subject; a server without a program has no cells.
 pub async fn run_cases(

@@ -150,7 +150,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let finished = match &client {
         Client::Adapter(subject) if arguments.against.is_some() => {
             let programs = real::programs(&cases, arguments.npm_dir.as_deref())?;
-            runtime.block_on(against::run_cases(&cases, &programs, subject, &limits, seen))
+            runtime.block_on(against::run_cases(&cases, &programs, subject, &against::limits(), seen))
         }
         Client::Adapter(subject) => runtime.block_on(run_cases(&cases, subject, &limits, seen)),
         Client::Command(command) => runtime.block_on(blackbox::run_cases(&cases, command, &limits, seen)),
