@@ -78,7 +78,9 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
     let outcomes = clients.iter().map(|client| {
         let judged = match client {
             Client::Python => adapter("naive.py", "python3", &root.join("adapters/python/naive.py")),
-            Client::Typescript => compiled(root, &npm_dir).and_then(|program| adapter("naive.ts", "node", &program)),
+            Client::Typescript => {
+                compiled(root, &npm_dir).and_then(|program| adapter("naive.ts", "node", &program))
+            }
             Client::KiloRun => command(ServerKind::Kilo, &npm_dir, &machine),
             Client::OpencodeRun => command(ServerKind::Opencode, &npm_dir, &machine),
         };
@@ -104,8 +106,7 @@ fn adapter(name: &str, interpreter: &str, file: &Path) -> Result<CheckReport, Ou
     let finished = runtime.block_on(gate::run_cases(&cases, &subject, &limits, |_| bar.inc(1)));
     bar.finish_and_clear();
     let cells: Vec<_> = finished.into_iter().map(|run| run.cell).collect();
-    let report =
-        CheckReport::of(name.to_owned(), &cells, &Baseline::default());
+    let report = CheckReport::of(name.to_owned(), &cells, &Baseline::default());
     Ok(report)
 }
 
@@ -122,11 +123,7 @@ fn command(server: ServerKind, npm_dir: &Path, machine: &Machine) -> Result<Chec
     let finished = runtime.block_on(blackbox::run_cases(&cases, &command, &limits, |_| bar.inc(1)));
     bar.finish_and_clear();
     let cells: Vec<_> = finished.into_iter().map(|run| run.cell).collect();
-    Ok(CheckReport::of(
-        format!("{server} run --attach"),
-        &cells,
-        &Baseline::default()
-    ))
+    Ok(CheckReport::of(format!("{server} run --attach"), &cells, &Baseline::default()))
 }
 
 /// Nothing of the person's own settings.

@@ -46,7 +46,8 @@ pub async fn run_cases(
 
 /// Runs and judges one case with one server.
 pub async fn run_cell(named: &NamedCase, server: ServerKind, command: &Command, limits: &Limits) -> Finished {
-    let rerun = format!("standin check --case {} --server {server} --command '{}'", named.name, command.name());
+    let rerun =
+        format!("standin check --case {} --server {server} --command '{}'", named.name, command.name());
     let mut cell = Cell {
         case: named.name.clone(),
         about: named.case.about.clone(),
