@@ -41,6 +41,14 @@ pub struct Judged {
     pub findings: Vec<String>,
 }
 
+impl Judged {
+    /// Was it asked for, and is it not green?
+    #[must_use]
+    pub fn is_red(&self) -> bool {
+        self.verdict > Verdict::Pass && self.verdict != Verdict::Unsupported
+    }
+}
+
 /// What all checks say, and whether the run itself was sound.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Judgement {

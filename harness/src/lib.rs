@@ -6,9 +6,11 @@
 //! * [`runner`] — one case with one adapter and one server, from start to the saved history.
 //! * [`subject`] — who is judged; [`handshake`] — the first words with it; `link` — the line channel to it, and
 //!   `lines`, its bounds; `observer` — the harness's own eyes.
+//! * [`against`] — cases in which nothing breaks, with the real server.
+//! * [`blackbox`] — a client that is a command and has no adapter: journal, stdout and exit code.
 //! * [`protocol`] — what harness and adapters say to each other.
 //! * [`history`] — questions to a history; [`course`] — a history put in order; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
-//! * [`report`] — what a gate says, as data, and each format of it.
+//! * [`report`] — what a gate or a check says, as data, and each format of it; [`baseline`] — what is known not to hold.
 //!
 //! Adapters of our own:
 //! * [`reference`] — an adapter that keeps every promise.
@@ -23,6 +25,9 @@
 //! [`say`] writes lines that survive a reader who leaves. [`clock`], [`secret`] and [`machine`] own this crate's
 //! waiting, its randomness and its look at the environment.
 
+pub mod against;
+pub mod baseline;
+pub mod blackbox;
 pub mod checks;
 pub mod clock;
 pub mod course;

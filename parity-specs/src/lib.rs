@@ -4,9 +4,11 @@
 //! * [`case`] — `cases/<area>/<slug>.toml`: a scenario, what breaks, and which requirements it proves.
 //! * [`gate`] — `phases.toml` and `debt.toml`: what a phase asks for, and what nobody proves yet.
 //! * [`evidence`] — `evidence/<question>.toml`: what is known of the real servers, as questions that recordings answer.
+//! * [`commands`] — `commands/<slug>.toml`: cases for clients that are commands and nothing else.
 //! * [`matrix`] — all of it, checked against itself.
 
 pub mod case;
+pub mod commands;
 mod data;
 pub mod evidence;
 pub mod gate;

@@ -1,6 +1,7 @@
 //! What `cargo xtask test --extra` knows: for each word, how to find out whether its tool is here, and what to run
 //! with it. A word whose tool is missing, or that has nothing to run, is untestable; it never counts as a pass.
 
+use crate::adapters::{self, Client};
 use crate::outcome::Outcome;
 use crate::{clients, control_clients, real, step};
 use clap::ValueEnum;
@@ -11,15 +12,15 @@ use std::path::Path;
 /// A part of the tests that needs more than a Rust toolchain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Extra {
-    /// The control API's client in TypeScript: node, and npm for the compiler.
+    /// The control API's client and an adapter in TypeScript: node, and npm for the compiler and the SDK.
     Node,
-    /// The control API's client in Python: python3.
+    /// The control API's client and an adapter in Python: python3.
     Python,
     /// Terminal clients: tmux.
     Tmux,
     /// Clients in a browser: Chromium.
     Chromium,
-    /// The real servers: an npm that can install them.
+    /// The real servers, and their own commands as clients: an npm that can install them.
     Real,
     /// Real clients of the real servers: node, and an npm that can install both.
     Clients,
@@ -98,14 +99,19 @@ const NPM_KNOWS_A_REAL_SERVER: [&str; 6] =
 
 fn steps(extra: Extra, root: &Path) -> Outcome {
     match extra {
-        Extra::Real => real::run(root),
+        Extra::Real => both(real::run(root), &[Client::KiloRun, Client::OpencodeRun], root),
         Extra::Clients | Extra::Proxied => {
             clients::run(&clients::Arguments::everything(extra == Extra::Proxied), root)
         }
-        Extra::Node => control_clients::typescript(root),
-        Extra::Python => control_clients::python(root),
+        Extra::Node => both(control_clients::typescript(root), &[Client::Typescript], root),
+        Extra::Python => both(control_clients::python(root), &[Client::Python], root),
         Extra::Tmux | Extra::Chromium => Outcome::Untestable(format!("nothing to run yet for {extra}")),
     }
+}
+
+/// What came of a step, and of these clients in front of the harness.
+fn both(step: Outcome, clients: &[Client], root: &Path) -> Outcome {
+    Outcome::of_all([step, adapters::run(&adapters::Arguments::of(clients), root)])
 }
 
 #[cfg(test)]

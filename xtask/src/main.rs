@@ -8,6 +8,7 @@
     reason = "they panic when the reader has left; `say!` does not"
 )]
 
+mod adapters;
 mod bench;
 mod cargo_tool;
 mod clients;
@@ -46,6 +47,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run the clients in adapters/ and the servers' own commands through the cases, and compare the verdicts.
+    Adapters(adapters::Arguments),
     /// Measure what the recording proxy costs, beside a bare TCP copy.
     Bench(bench::Arguments),
     /// Let the official SDKs live with the real servers and with the stand-in, and compare what they see.
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command, root: &Path) -> Outcome {
     match command {
+        Command::Adapters(arguments) => adapters::run(&arguments, root),
         Command::Bench(arguments) => bench::run(&arguments, root),
         Command::Clients(arguments) => clients::run(&arguments, root),
         Command::Evidence(arguments) => evidence::run(&arguments, root),

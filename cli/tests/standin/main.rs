@@ -8,6 +8,7 @@
 )]
 
 mod adapter_process;
+mod checked;
 mod commands;
 mod documents;
 mod drift;

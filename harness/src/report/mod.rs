@@ -1,6 +1,9 @@
-//! What a gate says, as data; each format renders the same data. One file a format.
+//! What a gate and what a check says, as data; each format renders the same data. One file a format.
 
+pub mod check;
 pub mod html;
+pub mod junit;
+pub mod markdown;
 pub mod terminal;
 pub mod timeline;
 

@@ -3,8 +3,10 @@
 //! The stand-in, the adapter and the person share one time line, the stand-in's journal. In the end the harness
 //! reads the server's state by itself, over a lane that no fault touches; that is what the screen is held against.
 //!
+//! * `ground` — the stand-in, or the real server where nothing breaks.
 //! * `person` — what the person does, step by step.
 
+mod ground;
 mod person;
 
 use crate::clock::{Limits, within};
@@ -12,13 +14,15 @@ use crate::handshake::hello;
 use crate::history;
 use crate::link::{AskError, before_gone};
 use crate::observer::Observer;
+use crate::performance::Program;
 use crate::protocol::request::{Connect, Settings, TaskStart, TaskStarted};
 use crate::protocol::{Capability, Request};
 use crate::secret::random_password;
 use crate::subject::{Running, Subject};
 use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, Trouble, TroubleKind};
-use fixtures::scenario::{MAIN_SESSION, Scenario, UserStep};
+use fixtures::scenario::{MAIN_SESSION, Scenario, UserAct, UserStep};
 use fixtures::{ServerKind, catalog};
+use ground::{Ground, Real};
 use mock_server::{Options, StandIn};
 use parity_specs::NamedCase;
 use parity_specs::case::ADAPTER_LANE;
@@ -74,6 +78,46 @@ pub async fn run_on(
     options.lanes = vec![ADAPTER_LANE.to_owned()];
     options.faults = named.case.fault_plan().map_err(|error| error.to_string())?;
     let stand_in = StandIn::start(options).await.map_err(|error| error.to_string())?;
+    played(named, &scenario, Ground::StandIn(Box::new(stand_in)), password, subject, limits).await
+}
+
+/// Runs a case in which nothing breaks with the real server in the stand-in's place: is the stand-in wrong?
+pub async fn run_against(
+    named: &NamedCase,
+    server: ServerKind,
+    program: &Program,
+    subject: &Subject,
+    limits: &Limits,
+) -> Result<Recording, NotRun> {
+    if let Some(why) = only_for_the_stand_in(named) {
+        return Err(NotRun::Harness(why));
+    }
+    let scenario = scenario_of(named)?;
+    let real = Real::start(&named.case.scenario, &scenario, server, program).await?;
+    let password = real.password().to_owned();
+    played(named, &scenario, Ground::Real(Box::new(real)), password, subject, limits).await
+}
+
+/// Why a case can't be played with the real server.
+#[must_use]
+pub fn only_for_the_stand_in(named: &NamedCase) -> Option<String> {
+    if named.case.breaks() {
+        return Some("the real server never breaks on cue".to_owned());
+    }
+    let restarts = |step: &UserStep| matches!(step.act, UserAct::Restart(_));
+    let scenario = scenario_of(named).ok()?;
+    scenario.user.steps.iter().any(restarts).then(|| "its server ends and starts again".to_owned())
+}
+
+/// From the first words to the saved history.
+async fn played(
+    named: &NamedCase,
+    scenario: &Scenario,
+    stand_in: Ground,
+    password: String,
+    subject: &Subject,
+    limits: &Limits,
+) -> Result<Recording, NotRun> {
     let observer = Observer::start(&stand_in.url(), stand_in.username(), &password).await?;
     let running = subject.start(stand_in.journal().clone())?;
     let mut run = Run {
@@ -91,7 +135,7 @@ pub async fn run_on(
     let hello = hello(&mut run.running.link, limits, named.case.time_scale).await;
     let played = match hello {
         Ok(can) => {
-            if let Some(missing) = needs(named, &scenario).find(|needed| !can.contains(needed)) {
+            if let Some(missing) = needs(named, scenario).find(|needed| !can.contains(needed)) {
                 run.leave().await;
                 return Err(NotRun::Unsupported(missing.word()));
             }
@@ -137,7 +181,8 @@ fn needs<'a>(named: &'a NamedCase, scenario: &'a Scenario) -> impl Iterator<Item
 }
 
 struct Run {
-    stand_in: StandIn,
+    /// The stand-in, or the real server in its place.
+    stand_in: Ground,
     observer: Observer,
     running: Running,
     limits: Limits,

@@ -1,0 +1,88 @@
+//! A check's report as JUnit XML, which every CI can show.
+
+use super::check::{CheckReport, Row, RowVerdict};
+use crate::judge::Verdict;
+use std::fmt::Write as _;
+
+/// The report as one suite; a row is a test.
+#[must_use]
+pub fn render(report: &CheckReport) -> String {
+    let failures = report.rows.iter().filter(|row| is_failure(row)).count() + report.baseline.len();
+    let errors = report.rows.iter().filter(|row| row.verdict.is_red() && !is_failure(row)).count();
+    let skipped = report.rows.iter().filter(|row| is_skipped(row)).count();
+    let tests = report.rows.len() + report.baseline.len();
+    let name = escaped(&report.subject);
+    let counts =
+        format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"");
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(xml, "<testsuites name=\"standin check\" {counts}>");
+    let _ = writeln!(xml, "  <testsuite name=\"{name}\" {counts}>");
+    for row in &report.rows {
+        let (area, slug) = row.case.rsplit_once('/').unwrap_or(("", &row.case));
+        let head = format!(
+            "    <testcase classname=\"{}\" name=\"{} ({})\"",
+            escaped(&area.replace('/', ".")),
+            escaped(slug),
+            row.server
+        );
+        let lines = row.evidence();
+        let first = escaped(row.reason.as_deref().or(lines.first().map(String::as_str)).unwrap_or_default());
+        let kind = match row.verdict {
+            RowVerdict::Judged(Verdict::Pass) => {
+                let _ = writeln!(xml, "{head}/>");
+                continue;
+            }
+            _ if is_skipped(row) => {
+                let _ = writeln!(
+                    xml,
+                    "{head}>\n      <skipped message=\"{}: {first}\"/>\n    </testcase>",
+                    row.verdict
+                );
+                continue;
+            }
+            _ if is_failure(row) => "failure",
+            _ => "error",
+        };
+        let told = escaped(&format!("{}\nagain: {}", lines.join("\n"), row.rerun));
+        let _ = writeln!(
+            xml,
+            "{head}>\n      <{kind} type=\"{}\" message=\"{first}\">{told}</{kind}>\n    </testcase>",
+            row.verdict
+        );
+    }
+    for line in &report.baseline {
+        let line = escaped(line);
+        let _ = writeln!(
+            xml,
+            "    <testcase classname=\"baseline\" name=\"{line}\">\n      <failure type=\"baseline\" message=\"{line}\"/>\n    </testcase>"
+        );
+    }
+    xml.push_str("  </testsuite>\n</testsuites>\n");
+    xml
+}
+
+fn is_failure(row: &Row) -> bool {
+    matches!(row.verdict, RowVerdict::Judged(Verdict::Fail | Verdict::Unsupported))
+}
+
+fn is_skipped(row: &Row) -> bool {
+    matches!(row.verdict, RowVerdict::ExpectedFailure | RowVerdict::Judged(Verdict::NotApplicable))
+}
+
+/// Text for XML; what XML can't hold at all becomes a sign for that.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for sign in text.chars() {
+        match sign {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\t' => out.push('\t'),
+            sign if sign.is_control() || matches!(sign, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            sign => out.push(sign),
+        }
+    }
+    out
+}

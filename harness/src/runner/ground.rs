@@ -1,0 +1,212 @@
+//! On what a case is played: the stand-in; or, where nothing breaks, the real server behind two proxies, which write the
+//! same journal: one is the adapter's lane, the other that of the harness's own eyes.
+
+use super::NotRun;
+use crate::performance::Program;
+use crate::stage::Stage;
+use fixtures::ServerKind;
+use fixtures::fault_plan::Fault;
+use fixtures::recording::{FORMAT, FileKind, Header, Line, Performer, Provenance, Trouble, TroubleKind};
+use fixtures::scenario::{Ending, Scenario};
+use mock_server::clock::{Clock, ClockKind};
+use mock_server::standin::MAIN_LANE;
+use mock_server::{Journal, StandIn};
+use parity_specs::case::ADAPTER_LANE;
+use recorder::drive::Backstage as _;
+use recorder::ledger::Room;
+use recorder::{Limits, Loopback, Proxy, Tape};
+use std::sync::Arc;
+
+/// Where a case is played.
+pub(super) enum Ground {
+    StandIn(Box<StandIn>),
+    Real(Box<Real>),
+}
+
+/// A real server, its clients through proxies.
+pub(super) struct Real {
+    stage: Stage,
+    journal: Journal,
+    adapter: Proxy,
+    main: Proxy,
+    header: Header,
+}
+
+impl Real {
+    /// Starts the server with its scripted model.
+    pub(super) async fn start(
+        name: &str,
+        scenario: &Scenario,
+        server: ServerKind,
+        program: &Program,
+    ) -> Result<Self, NotRun> {
+        let nobody = Arc::new(|_: &_, _: &_| {});
+        let stage = Stage::of_program(scenario, server, program, &Limits::default(), nobody)
+            .await
+            .map_err(|error| format!("the real server: {error}"))?;
+        let journal = Journal::new(Arc::new(Clock::new(ClockKind::Real)));
+        let to = Loopback::parse(&stage.url)?;
+        let adapter = lane(to.clone(), &journal, ADAPTER_LANE, 0).await?;
+        let main = lane(to, &journal, MAIN_LANE, 1).await?;
+        let header = Header {
+            format: FORMAT,
+            kind: FileKind::History,
+            server,
+            version: stage.version.clone(),
+            performer: Performer::Real,
+            scenario: name.to_owned(),
+            workspace: stage.workspace.clone(),
+            by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(),
+            provenance: Provenance::default(),
+        };
+        Ok(Self { stage, journal, adapter, main, header })
+    }
+
+    /// What the server asks for.
+    pub(super) fn password(&self) -> &str {
+        &self.stage.credentials.password
+    }
+}
+
+/// So many lanes share the numbers of exchanges.
+const LANES: u64 = 2;
+
+/// A proxy whose exchanges stand in the journal under the name of a lane.
+async fn lane(to: Loopback, journal: &Journal, name: &'static str, number: u64) -> Result<Proxy, NotRun> {
+    let journal = journal.clone();
+    let heard = move |line: &Arc<Line>| {
+        let line = Line::clone(line);
+        journal.push(|at_us| of_lane(line, at_us, name, number));
+    };
+    let proxy = Proxy::start(0, to, Tape::heard_by(Box::new(heard)), Room::default()).await;
+    proxy.map_err(|error| NotRun::Harness(format!("the proxy in front of the real server: {error}")))
+}
+
+/// A line of a proxy's tape, as the journal of a stand-in with lanes would have it.
+fn of_lane(mut line: Line, at: u64, name: &str, number: u64) -> Line {
+    let of = |exchange: u64| exchange * LANES + number;
+    match &mut line {
+        Line::Request(request) => {
+            request.lane = Some(name.to_owned());
+            (request.at_us, request.exchange) = (at, of(request.exchange));
+        }
+        Line::Response(response) => (response.at_us, response.exchange) = (at, of(response.exchange)),
+        Line::Chunk(chunk) => (chunk.at_us, chunk.exchange) = (at, of(chunk.exchange)),
+        Line::End(end) => (end.at_us, end.exchange) = (at, of(end.exchange)),
+        Line::Note(note) => note.at_us = at,
+        // A proxy writes no others.
+        _ => {}
+    }
+    line
+}
+
+impl Ground {
+    pub(super) fn journal(&self) -> &Journal {
+        match self {
+            Self::StandIn(stand_in) => stand_in.journal(),
+            Self::Real(real) => &real.journal,
+        }
+    }
+
+    /// The lane that no fault touches.
+    pub(super) fn url(&self) -> String {
+        match self {
+            Self::StandIn(stand_in) => stand_in.url(),
+            Self::Real(real) => real.main.url(),
+        }
+    }
+
+    pub(super) fn lane_url(&self, lane: &str) -> Option<String> {
+        match self {
+            Self::StandIn(stand_in) => stand_in.lane_url(lane),
+            Self::Real(real) => Some(real.adapter.url()),
+        }
+    }
+
+    pub(super) fn username(&self) -> &str {
+        match self {
+            Self::StandIn(stand_in) => stand_in.username(),
+            Self::Real(real) => &real.stage.credentials.user,
+        }
+    }
+
+    pub(super) fn workspace(&self) -> &str {
+        match self {
+            Self::StandIn(stand_in) => stand_in.workspace(),
+            Self::Real(real) => &real.stage.workspace,
+        }
+    }
+
+    pub(super) fn header(&self) -> &Header {
+        match self {
+            Self::StandIn(stand_in) => stand_in.header(),
+            Self::Real(real) => &real.header,
+        }
+    }
+
+    pub(super) fn unfired_faults(&self) -> Vec<(usize, Fault)> {
+        match self {
+            Self::StandIn(stand_in) => stand_in.unfired_faults(),
+            Self::Real(_) => Vec::new(),
+        }
+    }
+
+    pub(super) fn open_gate(&self, name: &str) {
+        match self {
+            Self::StandIn(stand_in) => stand_in.open_gate(name),
+            Self::Real(real) => real.stage.open_gate(name),
+        }
+    }
+
+    pub(super) fn restart(&self, ending: Ending) {
+        match self {
+            Self::StandIn(stand_in) => stand_in.restart(ending),
+            // Such cases are not played there; if one is, nobody may believe what comes of it.
+            Self::Real(real) => {
+                let what =
+                    "a case in which the server starts again is not played with the real one".to_owned();
+                real.journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Harness, what }));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixtures::recording::{Body, Request, Response};
+
+    #[test]
+    fn the_exchanges_of_two_lanes_are_told_apart() {
+        let request = |exchange| {
+            let (method, path, query) = ("GET".to_owned(), "/event".to_owned(), String::new());
+            Line::Request(Request {
+                at_us: 1,
+                exchange,
+                lane: None,
+                method,
+                path,
+                query,
+                headers: Vec::new(),
+                body: Body::Empty,
+            })
+        };
+        let answer = Line::Response(Response {
+            at_us: 1,
+            exchange: 3,
+            status: 200,
+            headers: Vec::new(),
+            body: Body::Empty,
+        });
+        let (Line::Request(ours), Line::Request(theirs), Line::Response(answer)) = (
+            of_lane(request(3), 7, "adapter", 0),
+            of_lane(request(3), 8, "main", 1),
+            of_lane(answer, 9, "adapter", 0),
+        ) else {
+            panic!("they stay what they are");
+        };
+        assert_eq!((ours.lane.as_deref(), theirs.lane.as_deref()), (Some("adapter"), Some("main")));
+        assert_eq!((ours.exchange, ours.at_us), (answer.exchange, 7));
+        assert_ne!(ours.exchange, theirs.exchange);
+    }
+}
