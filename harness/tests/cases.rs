@@ -11,6 +11,7 @@
 use fixtures::ServerKind;
 use fixtures::fault_plan::Scene;
 use fixtures::recording::Recording;
+use futures_util::StreamExt as _;
 use harness::clock::Limits;
 use harness::gate::run_cell;
 use harness::history;
@@ -43,15 +44,19 @@ async fn history_of(named: &NamedCase, server: ServerKind) -> Recording {
     finished.history.unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_case_holds_and_shows_what_its_snapshot_tells() {
     let matrix = Matrix::embedded().unwrap();
-    for named in &matrix.cases {
+    let of_case = |named: NamedCase| async move {
         let mut shown: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for server in &named.case.servers {
-            let history = history_of(named, *server).await;
+            let history = history_of(&named, *server).await;
             shown.entry(observations(&history)).or_default().push(server.to_string());
         }
+        (named, shown)
+    };
+    let mut cases = futures_util::stream::iter(matrix.cases.clone().into_iter().map(of_case)).buffered(8);
+    while let Some((named, shown)) = cases.next().await {
         let text: Vec<String> = shown
             .iter()
             .map(|(observed, servers)| format!("== {}\n{observed}", servers.join(", ")))

@@ -27,8 +27,8 @@ const NAMES: [&str; 11] = [
     "kilo.cli.tools.write.deny_count",
     "kilo.cli.credentials.insecure_storage_detected",
 ];
-/// By how much a measured time may differ from what the harness sees, which is at the other end of a pipe.
-const TOLERANCE_MS: u64 = 150;
+/// By how much a measured time may differ from what the harness sees, at the other end of a pipe on a busy machine.
+const TOLERANCE_MS: u64 = 1000;
 
 fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();

@@ -2,10 +2,11 @@
 
 use super::channel::{Channel, Phase};
 use super::commands::Call;
+use super::family::Family;
 use super::io::{Input, Output, Timer};
 use super::publish::Publisher;
 use super::strategy::{Gap, Strategies};
-use super::task::{Family, Task};
+use super::task::Task;
 use crate::protocol::{Connect, ConnectionState, Done, Id, Settings};
 use serde_json::Value;
 use std::collections::BTreeMap;

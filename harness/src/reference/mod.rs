@@ -9,6 +9,7 @@
 //! * `refresh` — decision 7: after a gap in the stream, everything is fetched anew and shown at once.
 //! * `event` — the server's JSON → the few facts that matter; `event_types` — what does not matter.
 //! * `task` and `timeline` — what is known of one task, and which updates that makes.
+//! * `family` — whose agent has created a session.
 //! * `publish` — how updates, signals and log lines leave, and how often.
 //! * [`strategy`] — the seams at which mutants differ.
 //! * [`shell`] — sockets, timers and the harness's lines.
@@ -21,6 +22,7 @@ mod commands;
 pub mod core;
 mod event;
 mod event_types;
+mod family;
 pub mod io;
 mod live;
 mod publish;

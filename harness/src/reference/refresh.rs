@@ -3,8 +3,9 @@
 use super::channel::Phase;
 use super::core::Core;
 use super::event::{self, Event};
+use super::family::Family;
 use super::strategy::{Deltas, Gap, OnGap};
-use super::task::{Family, Fetched, Task};
+use super::task::{Fetched, Task};
 use super::timeline::Timeline;
 use crate::protocol::{Permission, Question, TaskState, TodoItem, Update};
 use serde_json::Value;
@@ -33,6 +34,8 @@ pub(super) struct Refresh {
     gap: Gap,
     /// Request → what it fetches.
     waiting: BTreeMap<u64, Fetch>,
+    /// What is fetched once the status is here: a session that was idle before its messages were read has said all.
+    later: Vec<(String, Fetch)>,
     timelines: BTreeMap<String, Timeline>,
     todos: BTreeMap<String, Vec<TodoItem>>,
     status: BTreeMap<String, TaskState>,
@@ -51,6 +54,7 @@ impl Refresh {
         Self {
             gap,
             waiting: BTreeMap::new(),
+            later: Vec::new(),
             timelines: BTreeMap::new(),
             todos: BTreeMap::new(),
             status: BTreeMap::new(),
@@ -167,20 +171,28 @@ impl Core {
             return;
         }
         let mut refresh = Refresh::new(gap);
-        let mut fetches = vec![
+        refresh.later = vec![
             ("/session".to_owned(), Fetch::Sessions),
-            ("/session/status".to_owned(), Fetch::Status),
             ("/permission".to_owned(), Fetch::Permissions),
             ("/question".to_owned(), Fetch::Questions),
         ];
         for (task, session) in tasks {
-            fetches.push((format!("/session/{session}/message"), Fetch::Messages(task.clone())));
-            fetches.push((format!("/session/{session}/todo"), Fetch::Todos(task)));
+            refresh.later.push((format!("/session/{session}/message"), Fetch::Messages(task.clone())));
+            refresh.later.push((format!("/session/{session}/todo"), Fetch::Todos(task)));
         }
-        for (path, fetch) in fetches {
-            refresh.waiting.insert(self.http(folder, "GET", &path, None), fetch);
-        }
+        refresh.waiting.insert(self.http(folder, "GET", "/session/status", None), Fetch::Status);
         self.set_phase(folder, Phase::Refreshing(Box::new(refresh)));
+    }
+
+    fn fetch(&mut self, folder: &str, fetches: Vec<(String, Fetch)>) {
+        for (path, fetch) in fetches {
+            let request = self.http(folder, "GET", &path, None);
+            if let Some(Phase::Refreshing(refresh)) =
+                self.channels.get_mut(folder).map(|channel| &mut channel.phase)
+            {
+                refresh.waiting.insert(request, fetch);
+            }
+        }
     }
 
     /// The answer to a request that a refresh made.
@@ -197,6 +209,12 @@ impl Core {
         });
         let Some(folder) = done else { return };
         let Some(channel) = self.channels.get_mut(&folder) else { return };
+        if let Phase::Refreshing(refresh) = &mut channel.phase
+            && !refresh.later.is_empty()
+        {
+            let later = std::mem::take(&mut refresh.later);
+            return self.fetch(&folder, later);
+        }
         if let Phase::Refreshing(refresh) = std::mem::replace(&mut channel.phase, Phase::Live) {
             self.rehydrate(&folder, *refresh);
         }

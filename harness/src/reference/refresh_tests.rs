@@ -113,9 +113,9 @@ fn a_failed_refresh_is_one_error_and_no_timeline() {
         half_a_turn(&mut script);
         reconnect(&mut script);
         script.updates();
+        script.reply("GET /session/status?directory=%2Fwork%20space", 200, &json!({}));
         script.reply_raw("GET /session/ses_a/message?directory=%2Fwork%20space", status, body);
         script.reply("GET /session/ses_b/message?directory=%2Fwork%20space", 200, &json!([]));
-        script.reply("GET /session/status?directory=%2Fwork%20space", 200, &json!({}));
         script.reply("GET /permission?directory=%2Fwork%20space", 200, &json!([]));
         script.reply_rest();
         script.event("message.part.delta", server::delta("ses_a", "prt_2", "lost"));

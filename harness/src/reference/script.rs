@@ -204,9 +204,9 @@ impl Script {
 
     /// Answers a whole refresh of both tasks; task `b` is empty.
     pub(super) fn refreshed(&mut self, messages: &Value, status: &Value, permissions: &Value) {
+        self.reply("GET /session/status?directory=%2Fwork%20space", 200, status);
         self.reply("GET /session/ses_b/message?directory=%2Fwork%20space", 200, &json!([]));
         self.reply("GET /session/ses_a/message?directory=%2Fwork%20space", 200, messages);
-        self.reply("GET /session/status?directory=%2Fwork%20space", 200, status);
         self.reply("GET /permission?directory=%2Fwork%20space", 200, permissions);
         self.reply_rest();
     }
