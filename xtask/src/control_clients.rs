@@ -1,4 +1,5 @@
-//! The clients of the control API in other languages: each does all that it can, against a stand-in that serves.
+//! The clients of the control API in other languages: each does all that it can, against a stand-in that serves. The
+//! guards of paths beside them are held against the corpus.
 
 use crate::outcome::Outcome;
 use crate::step;
@@ -19,7 +20,14 @@ fn program() -> Result<String, Outcome> {
 
 pub(crate) fn python(root: &Path) -> Outcome {
     match program() {
-        Ok(program) => in_order(root, &[BUILD, &["python3", "clients/tests/control.py", &program]]),
+        Ok(program) => in_order(
+            root,
+            &[
+                BUILD,
+                &["python3", "clients/tests/control.py", &program],
+                &["python3", "clients/tests/paths.py", &program],
+            ],
+        ),
         Err(outcome) => outcome,
     }
 }
@@ -65,9 +73,11 @@ pub(crate) fn typescript(root: &Path) -> Outcome {
         "target/control-client",
         "clients/standin.ts",
         "clients/tests/control.ts",
+        "clients/tests/paths.ts",
     ];
     let test = ["node", "target/control-client/tests/control.js", &program];
-    in_order(root, &[BUILD, &install, &compile, &test])
+    let paths = ["node", "target/control-client/tests/paths.js", &program];
+    in_order(root, &[BUILD, &install, &compile, &test, &paths])
 }
 
 const BUILD: &[&str] = &["cargo", "build", "--quiet", "--package", "cli"];

@@ -9,6 +9,7 @@
 
 mod adapter_process;
 mod commands;
+mod corpus;
 mod documents;
 mod drift;
 // `/proc` says whose a process is.
