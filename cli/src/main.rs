@@ -46,6 +46,8 @@ enum Command {
     Tell(commands::tell::Arguments),
     /// Say what a release changes for clients of another one, by recordings and by /doc.
     Drift(commands::drift::Arguments),
+    /// Give the corpus of paths to anyone's tests, in any language.
+    Corpus(commands::corpus::Arguments),
     /// Run parity cases with an adapter; with the reference adapter when none is named.
     Check(commands::check::Arguments),
     /// Judge a saved history again.
@@ -86,6 +88,7 @@ fn run(command: Command) -> commands::Outcome {
         Command::Tell(arguments) => commands::tell::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Drift(arguments) => commands::drift::run(&arguments),
+        Command::Corpus(arguments) => commands::corpus::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Judge(arguments) => commands::judge::run(&arguments),
         Command::Gate(arguments) => commands::gate::run(&arguments),

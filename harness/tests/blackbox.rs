@@ -17,7 +17,6 @@ use parity_specs::{Matrix, NamedCase};
 use std::time::Duration;
 
 /// The example `prompting_client`, which cargo builds with the tests.
-#[expect(clippy::disallowed_methods, reason = "cargo says where a test is, and examples are beside it")]
 fn client(mistake: &str) -> String {
     let own = std::env::current_exe().unwrap();
     let program = own.parent().unwrap().parent().unwrap().join("examples/prompting_client");

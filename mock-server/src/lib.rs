@@ -19,6 +19,7 @@
 //! * `socket` — connections of the scripted model that can be reset.
 //! * `project_files` — what the files of a workspace say before anything happens.
 //! * [`fault`] — what breaks, one behaviour a file.
+//! * [`paths`] — the corpus of paths on a disk, with canaries around the workspace.
 //! * [`control`] — the same, told over HTTP while it runs.
 //! * [`journal`], [`clock`] — what happened, and when.
 //! * `options` — what a stand-in is to be; [`standin`] — the front door; `builder` — the same in the words of a test; `verify` — what a test would not notice.
@@ -41,6 +42,7 @@ pub mod journal;
 pub mod model;
 mod no_json;
 mod options;
+pub mod paths;
 pub mod performer;
 pub mod profile;
 mod programs;

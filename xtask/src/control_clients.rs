@@ -1,4 +1,5 @@
-//! The clients of the control API in other languages: each does all that it can, against a stand-in that serves.
+//! The clients of the control API in other languages: each does all that it can, against a stand-in that serves. The
+//! guards of paths beside them are held against the corpus.
 
 use crate::outcome::Outcome;
 use crate::step;
@@ -19,7 +20,14 @@ fn program() -> Result<String, Outcome> {
 
 pub(crate) fn python(root: &Path) -> Outcome {
     match program() {
-        Ok(program) => in_order(root, &[BUILD, &["python3", "clients/tests/control.py", &program]]),
+        Ok(program) => in_order(
+            root,
+            &[
+                BUILD,
+                &["python3", "clients/tests/control.py", &program],
+                &["python3", "clients/tests/paths.py", &program],
+            ],
+        ),
         Err(outcome) => outcome,
     }
 }
@@ -35,7 +43,7 @@ pub(crate) fn typescript(root: &Path) -> Outcome {
     if let Err(error) = made {
         return Outcome::Untestable(format!("failed to make a folder for TypeScript: {error}"));
     }
-    let files = ["clients/standin.ts", "clients/tests/control.ts"];
+    let files = ["clients/standin.ts", "clients/tests/control.ts", "clients/tests/paths.ts"];
     let built = in_order(root, &[BUILD]);
     if built != Outcome::Holds {
         return built;
@@ -44,7 +52,13 @@ pub(crate) fn typescript(root: &Path) -> Outcome {
     if compiled != Outcome::Holds {
         return compiled;
     }
-    in_order(root, &[&["node", "target/control-client/tests/control.js", &program]])
+    in_order(
+        root,
+        &[
+            &["node", "target/control-client/tests/control.js", &program],
+            &["node", "target/control-client/tests/paths.js", &program],
+        ],
+    )
 }
 
 /// Compiles files of a folder, strictly; the compiler is installed when it is not there.

@@ -7,6 +7,7 @@ use crate::outcome::Outcome;
 use fixtures::deviations::Deviations;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::floats::Floats;
+use fixtures::paths::corpus::CorpusFile;
 use fixtures::recording::Line;
 use fixtures::scenario::Scenario;
 use harness::say;
@@ -31,7 +32,7 @@ pub(crate) struct Arguments {
 type Schema = (&'static str, String);
 
 /// All schemas, by the names of their files in `schemas/`.
-fn all() -> [Schema; 11] {
+fn all() -> [Schema; 12] {
     [
         ("scenario", text::<Scenario>()),
         ("fault-plan", text::<FaultPlan>()),
@@ -44,6 +45,7 @@ fn all() -> [Schema; 11] {
         ("debt", text::<DebtFile>()),
         ("evidence", text::<Question>()),
         ("plan", text::<PlanFile>()),
+        ("path-corpus", text::<CorpusFile>()),
     ]
 }
 

@@ -118,3 +118,20 @@ fn every_plan_of_a_bad_start_is_one() {
 async fn every_standin_line_about_drift_works() {
     works(include_str!("../../../docs/drift.md"), 2).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_standin_line_about_paths_works() {
+    works(include_str!("../../../docs/path-corpus.md"), 5).await;
+}
+
+/// They are run by `cargo xtask test --extra python,node`.
+#[test]
+fn the_guards_that_the_page_shows_are_those_that_are_run() {
+    let page = include_str!("../../../docs/path-corpus.md");
+    for (language, program) in [
+        ("python", include_str!("../../../clients/tests/paths.py")),
+        ("ts", include_str!("../../../clients/tests/paths.ts")),
+    ] {
+        assert!(page.contains(&format!("```{language}\n{program}```\n")), "{language}");
+    }
+}

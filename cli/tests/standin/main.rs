@@ -10,6 +10,7 @@
 mod adapter_process;
 mod checked;
 mod commands;
+mod corpus;
 mod documents;
 mod drift;
 // `/proc` says whose a process is.

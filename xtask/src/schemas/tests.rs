@@ -22,8 +22,14 @@ fn files(place: &str, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-fn toml(file: &Path) -> Value {
+fn toml_of(file: &Path) -> Value {
     toml::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// A file of many cases as many files of one: each change of one place is then read quickly.
+fn one_by_one(file: &Value) -> Vec<Value> {
+    let alone = |case: &Value| json!({"about": file["about"], "case": [case]});
+    file["case"].as_array().unwrap().iter().map(alone).collect()
 }
 
 fn reads<T: serde::de::DeserializeOwned>(value: &Value) -> bool {
@@ -53,7 +59,7 @@ struct Format {
 fn formats() -> Vec<Format> {
     let toml = |schema, place, reads| Format {
         schema,
-        documents: files(place, "toml").iter().map(|file| toml(file)).collect(),
+        documents: files(place, "toml").iter().map(|file| toml_of(file)).collect(),
         reads,
     };
     let lines = |file: &PathBuf| {
@@ -80,6 +86,14 @@ fn formats() -> Vec<Format> {
         toml("debt", "parity-specs/debt.toml", reads::<DebtFile>),
         toml("evidence", "parity-specs/evidence", reads::<Question>),
         toml("plan", "parity-specs/plan.toml", reads::<PlanFile>),
+        Format {
+            schema: "path-corpus",
+            documents: files("fixtures/path-corpus", "toml")
+                .iter()
+                .flat_map(|file| one_by_one(&toml_of(file)))
+                .collect(),
+            reads: reads::<CorpusFile>,
+        },
     ]
 }
 

@@ -1,0 +1,70 @@
+//! Goal: the corpus of paths comes out whole, as each format has it, and its files stand where it says. Method: the
+//! binary, as a test in another language asks it.
+
+use crate::STANDIN;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn corpus(args: &[&str], folder: &Path) -> Output {
+    Command::new(STANDIN).args(["corpus", "paths"]).args(args).current_dir(folder).output().unwrap()
+}
+
+fn told(args: &[&str], folder: &Path) -> String {
+    let output = corpus(args, folder);
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn every_case_is_told_with_every_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = fixtures::paths::all().unwrap().len();
+    let json: Value = serde_json::from_str(&told(&["--format", "json"], folder.path())).unwrap();
+    let cases = json["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), all);
+    assert!(cases.iter().all(|case| case["asked"].as_object().unwrap().len() == 3));
+    let csv = told(&["--format", "csv"], folder.path());
+    // Line ends within paths are escaped: a line is a row.
+    assert_eq!(csv.lines().count(), 1 + all * 3);
+    let text = told(&["--kind", "dots", "--kind", "nul", "--policy", "windows"], folder.path());
+    assert!(text.lines().all(|line| !line.contains("lexical")), "{text}");
+    assert!(
+        text.contains("dots/parent-file") && text.contains("nul/at-end") && !text.contains("unc/"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_made_stands_where_it_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--policy", "realpath", "--kind", "links", "--make", "made", "--format", "json"];
+    let json: Value = serde_json::from_str(&told(&args, folder.path())).unwrap();
+    for case in json["cases"].as_array().unwrap() {
+        let root = Path::new(case["asked"]["realpath"]["roots"][0].as_str().unwrap());
+        assert!(root.join("README.md").is_file(), "{case}");
+        for link in case["links"].as_object().unwrap().keys() {
+            assert!(root.parent().unwrap().join(link).is_symlink(), "{link} of {case}");
+        }
+    }
+    let again = corpus(&args, folder.path());
+    assert_eq!(again.status.code(), Some(2), "{again:?}");
+    assert!(
+        String::from_utf8_lossy(&again.stderr).contains("made is not empty: name a new folder with --make")
+    );
+}
+
+#[test]
+fn what_can_not_be_told_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (args, expected) in [
+        (&["--kind", "dts"][..], "there is no kind of paths 'dts'; did you mean 'dots'?"),
+        (&["--policy", "lexical", "--make", "x"], "only the policy realpath looks at the disk"),
+        (&["--policy", "posix"], "invalid value 'posix'"),
+    ] {
+        let output = corpus(args, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(expected), "{args:?}: {stderr}");
+    }
+}
