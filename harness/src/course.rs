@@ -315,7 +315,11 @@ impl<'a> Course<'a> {
         };
         let mut parts = self.events.iter().map(|sent| &sent.event["properties"]["part"]);
         parts.any(|part| {
+            // Kilo shows progress as a text, and takes it away again.
+            let is_progress =
+                part["synthetic"] == true || part["metadata"]["kilocode.lifecycle"] == "transient";
             matches!(part["type"].as_str(), Some("text" | "reasoning" | "tool"))
+                && !is_progress
                 && wanted(part)
                 && is_agents(&part["messageID"])
         })

@@ -20,6 +20,9 @@ mod signals;
 mod termination;
 mod unknown;
 
+#[cfg(test)]
+mod tests;
+
 use crate::course::Course;
 use crate::protocol::Capability;
 

@@ -20,7 +20,9 @@ use parity_specs::{Matrix, NamedCase, Phase};
 use std::path::Path;
 
 /// How many cells run at once. Most of a cell's time is waiting.
-const CELLS_AT_ONCE: usize = 16;
+const CELLS_AT_ONCE: usize = 12;
+/// Broken clients mostly wait for what does not come, until somebody loses patience.
+const BROKEN_AT_ONCE: usize = 40;
 
 /// A cell and its history.
 #[derive(Debug)]
@@ -75,18 +77,23 @@ pub async fn run_cases(
     limits: &Limits,
     seen: impl Fn(&Cell),
 ) -> Vec<Finished> {
-    run_plans(cells_of(cases, subject), limits, seen).await
+    run_plans(cells_of(cases, subject), CELLS_AT_ONCE, limits, seen).await
 }
 
 /// Runs cells, several at once, whoever they belong to; the order of the result is that of the plans.
-async fn run_plans(plans: Vec<Plan<'_>>, limits: &Limits, seen: impl Fn(&Cell)) -> Vec<Finished> {
+async fn run_plans(
+    plans: Vec<Plan<'_>>,
+    at_once: usize,
+    limits: &Limits,
+    seen: impl Fn(&Cell),
+) -> Vec<Finished> {
     let seen = &seen;
     let runs = plans.into_iter().map(|(named, server, subject)| async move {
         let finished = run_cell(named, server, subject, limits).await;
         seen(&finished.cell);
         finished
     });
-    futures_util::stream::iter(runs).buffered(CELLS_AT_ONCE).collect().await
+    futures_util::stream::iter(runs).buffered(at_once).collect().await
 }
 
 fn cells_of<'a>(cases: &'a [NamedCase], subject: &'a Subject) -> Vec<Plan<'a>> {
@@ -131,20 +138,19 @@ pub async fn run_gate(
         matrix.cases.iter().filter(|named| belongs_to(matrix, named, phase)).cloned().collect();
     let subjects = subjects();
     let reference = Subject::Reference;
-    let mut plans = cells_of(&cases, &reference);
-    let own = plans.len();
+    let own = cells_of(&cases, &reference);
     let of_mutants: Vec<Vec<Plan<'_>>> =
         subjects.iter().map(|subject| cells_of_mutant(&cases, subject, reach)).collect();
     let counts: Vec<usize> = of_mutants.iter().map(Vec::len).collect();
-    plans.extend(of_mutants.into_iter().flatten());
-    let mut runs = run_plans(plans, limits, &seen).await.into_iter();
     let mut cells = Vec::new();
-    for finished in runs.by_ref().take(own) {
+    for finished in run_plans(own, CELLS_AT_ONCE, limits, &seen).await {
         if let Some(history) = &finished.history {
             keep(&finished.cell, history);
         }
         cells.push(finished.cell);
     }
+    let plans = of_mutants.into_iter().flatten().collect();
+    let mut runs = run_plans(plans, BROKEN_AT_ONCE, limits, &seen).await.into_iter();
     let mut rows = Vec::new();
     for (mutant, count) in mutants::all().into_iter().zip(counts) {
         let cells = runs.by_ref().take(count).map(|finished| finished.cell).collect();

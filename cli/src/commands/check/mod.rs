@@ -37,13 +37,13 @@ its way, and the history is judged. The adapter is the reference unless you name
     standin check --mutant resume_without_refresh     (fails: that mutant has the mistake)
     standin check --command 'my-client --attach {url} -u {user} -p {password} {prompt}'
 
-A command needs no adapter: it is started once a case, in a folder of its own ({folder}; the server's is {workspace}),
-without input, and judged by what it prints, how it ends and what it asks. What a person does beside prompting it
-can't do, and such cases are not applicable.
+A command needs no adapter: it is started once a case, in a folder of its own ({folder}; the server's is
+{workspace}), without input, and judged by what it prints, how it ends and what it asks. What a person does beside
+prompting it can't do, and such cases are not applicable.
 
     standin check --against real      (the cases in which nothing breaks, with the real servers)
 
-A baseline lists what is known not to hold; what fails beside it is red, and so is an entry that passes by now:
+A baseline lists what is known not to hold; what fails beside it is red, and so is an entry that passes:
 
     [[expected]]
     case = \"reconnect/cut-in-mid-turn\"
@@ -62,16 +62,16 @@ pub(crate) struct Arguments {
     /// A mutant of the reference adapter, by its name.
     #[arg(long, conflicts_with = "adapter")]
     mutant: Option<String>,
-    /// A client as it is, with its arguments, separated by spaces; {url} and {prompt} and such stand for values.
+    /// A client as it is, with its arguments; {url}, {prompt} and such stand for values.
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["adapter", "mutant"])]
     command: Option<String>,
     /// How many seconds a command may take.
     #[arg(long, value_name = "SECONDS", requires = "command", value_parser = clap::value_parser!(u64).range(1..=3600))]
     limit: Option<u64>,
-    /// Play the cases in which nothing breaks with the real server instead of the stand-in: is the stand-in wrong?
+    /// Play the cases in which nothing breaks with the real server: is the stand-in wrong?
     #[arg(long, value_enum, conflicts_with = "command")]
     against: Option<Against>,
-    /// The folder whose node_modules hold the real servers; npm fills it when absent [default: the user's cache].
+    /// The folder whose node_modules hold the real servers, filled by npm [default: the user's cache].
     #[arg(long, value_name = "DIR", requires = "against")]
     npm_dir: Option<PathBuf>,
     /// Only this case, as area/slug. Repeatable.

@@ -1,0 +1,149 @@
+//! Checks on histories of a few lines. That each of them bites on whole ones, the gate shows.
+
+use super::{Check, all};
+use crate::course::Course;
+use crate::protocol::rpc::notification_line;
+use crate::protocol::{Capability, Notification, Outcome, Update, View};
+use fixtures::recording::{AdapterLine, Body, Line, Request, Response, Speaker};
+use parity_specs::case::ADAPTER_LANE;
+use serde_json::{Value, json};
+
+fn check(name: &str) -> Check {
+    all().into_iter().find(|check| check.name == name).unwrap()
+}
+
+/// What is found by a check.
+fn found(name: &str, lines: &[Line]) -> Vec<String> {
+    (check(name).examine)(&Course::of(lines)).findings
+}
+
+fn said(from: Speaker, message: Value) -> Line {
+    Line::Adapter(AdapterLine { at_us: 0, from, message })
+}
+
+fn shows(update: Update) -> Line {
+    let line = notification_line(&Notification::Update(update));
+    said(Speaker::Adapter, serde_json::from_str(&line).unwrap())
+}
+
+fn asks(id: u64, method: &str, params: Value) -> Line {
+    said(Speaker::Harness, json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+}
+
+fn answers(id: u64, result: Value) -> Line {
+    said(Speaker::Adapter, json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+}
+
+/// A task `t` of the session `ses_1`.
+fn started() -> Vec<Line> {
+    vec![asks(1, "task/start", json!({ "taskId": "t" })), answers(1, json!({ "sessionId": "ses_1" }))]
+}
+
+fn request(exchange: u64, at_us: u64, method: &str, path: &str, body: Value) -> Line {
+    Line::Request(Request {
+        at_us,
+        exchange,
+        lane: Some(ADAPTER_LANE.to_owned()),
+        method: method.to_owned(),
+        path: path.to_owned(),
+        query: String::new(),
+        headers: Vec::new(),
+        body: Body::Json(body),
+    })
+}
+
+fn response(exchange: u64, at_us: u64, status: u16, headers: &[(&str, &str)]) -> Line {
+    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Line::Response(Response { at_us, exchange, status, headers, body: Body::Empty })
+}
+
+fn pops_up() -> Line {
+    let (task_id, permission_id, permission) = ("t".into(), "per_1".into(), "edit".into());
+    shows(Update::PermissionRequest { task_id, permission_id, permission, patterns: Vec::new() })
+}
+
+fn person_answers() -> Line {
+    asks(7, "permission/reply", json!({ "taskId": "t", "permissionId": "per_1", "reply": "once" }))
+}
+
+fn posts(path: &str, reply: &str) -> Line {
+    request(1, 0, "POST", path, json!({ "reply": reply }))
+}
+
+#[test]
+fn a_question_pops_up_once_until_a_timeline_replaces_it_and_never_after_its_answer() {
+    let anew = || shows(Update::Timeline { task_id: "t".into(), view: View::default() });
+    let sent = || posts("/permission/per_1/reply", "once");
+    for (lines, expected) in [
+        (vec![pops_up(), person_answers(), sent()], None),
+        (vec![pops_up(), anew(), pops_up(), person_answers(), sent()], None),
+        (vec![pops_up(), pops_up()], Some("per_1 is asked twice")),
+        (
+            vec![pops_up(), person_answers(), sent(), pops_up()],
+            Some("per_1 is asked again after the person has answered it"),
+        ),
+    ] {
+        assert_eq!(found("questions", &lines).first().map(String::as_str), expected);
+    }
+}
+
+#[test]
+fn one_answer_goes_to_the_server_by_whichever_route_and_it_is_the_persons() {
+    for (sent, expected) in [
+        (vec![posts("/session/ses_1/permissions/per_1", "once")], None),
+        (vec![], Some("the person's answer to per_1 was sent to nobody")),
+        (
+            vec![posts("/permission/per_1/reply", "reject")],
+            Some("the person answers \"once\" to per_1, and \"reject\" was sent"),
+        ),
+        (
+            vec![posts("/permission/per_1/reply", "once"); 2],
+            Some("2 answers to per_1 were sent to the server, and the person gave 1"),
+        ),
+    ] {
+        let lines: Vec<Line> = [pops_up(), person_answers()].into_iter().chain(sent).collect();
+        assert_eq!(found("questions", &lines).first().map(String::as_str), expected);
+    }
+    let unasked = [posts("/permission/per_2/reply", "once")];
+    assert_eq!(found("questions", &unasked), ["an answer to per_2 was sent that nobody gave"]);
+}
+
+#[test]
+fn a_stream_is_not_asked_for_before_the_server_allows_it() {
+    let stream = |exchange, at_us| request(exchange, at_us, "GET", "/event", Value::Null);
+    for (again_us, findings) in [(1_990_000, 0), (1_000_000, 1)] {
+        let lines = [stream(1, 0), response(1, 0, 503, &[("retry-after", "2")]), stream(2, again_us)];
+        assert_eq!(found("effort", &lines).len(), findings);
+    }
+}
+
+#[test]
+fn refused_credentials_are_told_and_not_tried_again_and_again() {
+    let refused =
+        |exchange| [request(exchange, 0, "GET", "/event", Value::Null), response(exchange, 0, 401, &[])];
+    let once: Vec<Line> = refused(1).into();
+    assert_eq!(found("effort", &once), ["the server refused the credentials, and the person was not told"]);
+    let told = shows(Update::Error { task_id: None, message: "no".into(), retry: true });
+    let often: Vec<Line> = (1..5).flat_map(refused).chain([told]).collect();
+    assert_eq!(
+        found("effort", &often),
+        ["3 streams were asked for after the server had refused the credentials"]
+    );
+}
+
+#[test]
+fn an_end_without_a_prompt_is_one_too_many() {
+    let over = || shows(Update::Terminal { task_id: "t".into(), outcome: Outcome::Aborted });
+    let mut lines = started();
+    lines.push(over());
+    assert_eq!(found("termination", &lines), ["t tells an end, and no prompt is open"]);
+    let mut lines = started();
+    lines.extend([asks(2, "task/send", json!({ "taskId": "t", "text": "go" })), answers(2, json!({}))]);
+    assert_eq!(found("termination", &lines), ["t never learns the end of its prompt \"go\""]);
+}
+
+#[test]
+fn a_check_says_what_an_adapter_must_be_able_to_do_for_it() {
+    assert_eq!(check("abort").needs, [Capability::Abort]);
+    assert!(all().iter().all(|check| check.about.ends_with('.')));
+}
