@@ -38,8 +38,8 @@ its way, and the history is judged. The adapter is the reference unless you name
     standin check --command 'my-client --attach {url} -u {user} -p {password} {prompt}'
 
 A command needs no adapter: it is started once a case, in a folder of its own ({folder}; the server's is
-{workspace}), without input, and judged by what it prints, how it ends and what it asks. What a person does beside
-prompting it can't do, and such cases are not applicable.
+{workspace}), without input, and judged by what it prints, how it ends and what it asks. What a person does
+beside prompting it can't do, and such cases are not applicable.
 
     standin check --against real      (the cases in which nothing breaks, with the real servers)
 
