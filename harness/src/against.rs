@@ -1,15 +1,13 @@
 //! Cases in which nothing breaks, with an adapter and the real server: what passes with the stand-in and fails here, or
 //! the other way round, shows where the stand-in is wrong.
 
+use crate::cells::{self, Finished};
 use crate::clock::Limits;
-use crate::gate::Finished;
-use crate::judge::{Verdict, judge};
 use crate::performance::Program;
-use crate::report::{Cell, timeline};
-use crate::runner::{self, NotRun};
+use crate::report::Cell;
+use crate::runner;
 use crate::subject::Subject;
 use fixtures::ServerKind;
-use futures_util::StreamExt as _;
 use parity_specs::NamedCase;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,17 +30,12 @@ pub async fn run_cases(
     limits: &Limits,
     seen: impl Fn(&Cell),
 ) -> Vec<Finished> {
-    let seen = &seen;
     let cells = cases.iter().flat_map(|named| {
         let servers = named.case.servers.iter();
         servers.filter_map(move |server| programs.get(server).map(|program| (named, *server, program)))
     });
-    let runs = cells.map(|(named, server, program)| async move {
-        let finished = run_cell(named, server, program, subject, limits).await;
-        seen(&finished.cell);
-        finished
-    });
-    futures_util::stream::iter(runs).buffered(AT_ONCE).collect().await
+    let run = |(named, server, program)| run_cell(named, server, program, subject, limits);
+    cells::run(cells.map(run), AT_ONCE, seen).await
 }
 
 /// Runs and judges one case with one server.
@@ -53,37 +46,7 @@ pub async fn run_cell(
     subject: &Subject,
     limits: &Limits,
 ) -> Finished {
-    let mut cell = Cell {
-        case: named.name.clone(),
-        about: named.case.about.clone(),
-        server,
-        adapter: subject.name(),
-        plain: named.case.plain,
-        verdict: Verdict::HarnessError,
-        troubles: Vec::new(),
-        checks: Vec::new(),
-        rerun: format!(
-            "standin check --against real --case {} --server {server}{}",
-            named.name,
-            subject.flag()
-        ),
-        timeline: Vec::new(),
-    };
-    match runner::run_against(named, server, program, subject, limits).await {
-        Ok(history) => {
-            let judgement = judge(&history.lines);
-            cell.verdict = judgement.verdict;
-            cell.troubles = judgement.troubles;
-            cell.checks = judgement.checks;
-            cell.timeline = timeline::of(&history);
-            Finished { cell, history: Some(history) }
-        }
-        Err(why) => {
-            if matches!(why, NotRun::Unsupported(_)) {
-                cell.verdict = Verdict::Unsupported;
-            }
-            cell.troubles.push(why.to_string());
-            Finished { cell, history: None }
-        }
-    }
+    let words = format!(" --against real{}", subject.flag());
+    let cell = cells::unjudged(named, server, subject.name(), &words);
+    cells::judged(cell, runner::run_against(named, server, program, subject, limits).await)
 }

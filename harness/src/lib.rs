@@ -3,6 +3,7 @@
 //! From a case to a report:
 //! * [`matrix`] — the requirements and cases, with checks that exist.
 //! * [`gate`] — the cases of a phase, the mutants, the ledger; [`gate::run_cell`] is one cell.
+//! * [`cells`] — one cell before and after it is judged, and many at once.
 //! * [`runner`] — one case with one adapter and one server, from start to the saved history.
 //! * [`subject`] — who is judged; [`handshake`] — the first words with it; `link` — the line channel to it, and
 //!   `lines`, its bounds; `observer` — the harness's own eyes.
@@ -28,6 +29,7 @@
 pub mod against;
 pub mod baseline;
 pub mod blackbox;
+pub mod cells;
 pub mod checks;
 pub mod clock;
 pub mod course;

@@ -14,13 +14,12 @@ mod scene;
 pub use checks::NAMES;
 pub use command::Command;
 
+use crate::cells::{self, Finished};
 use crate::clock::Limits;
-use crate::gate::Finished;
 use crate::judge::{Judged, Verdict};
 use crate::report::{Cell, timeline};
 use evidence::Evidence;
 use fixtures::ServerKind;
-use futures_util::StreamExt as _;
 use parity_specs::NamedCase;
 use scene::NotPlayed;
 
@@ -34,32 +33,14 @@ pub async fn run_cases(
     limits: &Limits,
     seen: impl Fn(&Cell),
 ) -> Vec<Finished> {
-    let seen = &seen;
     let cells = cases.iter().flat_map(|named| named.case.servers.iter().map(move |server| (named, *server)));
-    let runs = cells.map(|(named, server)| async move {
-        let finished = run_cell(named, server, command, limits).await;
-        seen(&finished.cell);
-        finished
-    });
-    futures_util::stream::iter(runs).buffered(AT_ONCE).collect().await
+    cells::run(cells.map(|(named, server)| run_cell(named, server, command, limits)), AT_ONCE, seen).await
 }
 
 /// Runs and judges one case with one server.
 pub async fn run_cell(named: &NamedCase, server: ServerKind, command: &Command, limits: &Limits) -> Finished {
-    let rerun =
-        format!("standin check --case {} --server {server} --command '{}'", named.name, command.name());
-    let mut cell = Cell {
-        case: named.name.clone(),
-        about: named.case.about.clone(),
-        server,
-        adapter: command.name(),
-        plain: named.case.plain,
-        verdict: Verdict::HarnessError,
-        troubles: Vec::new(),
-        checks: Vec::new(),
-        rerun,
-        timeline: Vec::new(),
-    };
+    let words = format!(" --command '{}'", command.name());
+    let mut cell = cells::unjudged(named, server, command.name(), &words);
     match scene::play(named, server, command, limits).await {
         Ok(played) => {
             let evidence = Evidence::of(&played, named.case.plain, command);

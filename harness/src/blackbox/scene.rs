@@ -5,11 +5,12 @@ use super::command::{Command, Ending, Filling, Ran};
 use crate::clock::{Limits, within};
 use crate::history;
 use crate::observer::Observer;
+use crate::runner::{header_of, scenario_of};
 use crate::secret::random_password;
-use fixtures::recording::{FileKind, Header, Line, Note, Provenance, Recording, Trouble, TroubleKind};
+use fixtures::ServerKind;
+use fixtures::recording::{Line, Note, Recording, Trouble, TroubleKind};
 use fixtures::redact::clean;
 use fixtures::scenario::{UserAct, UserStep, WaitFor};
-use fixtures::{ServerKind, catalog};
 use mock_server::{Journal, MODEL_PAUSE, Options, StandIn};
 use parity_specs::NamedCase;
 use parity_specs::case::ADAPTER_LANE;
@@ -67,10 +68,7 @@ pub(super) async fn play(
     command: &Command,
     limits: &Limits,
 ) -> Result<Played, NotPlayed> {
-    let mut scenario = catalog::scenario(&named.case.scenario).map_err(|error| error.to_string())?;
-    if let Some(user) = &named.case.user {
-        scenario.user = user.clone();
-    }
+    let scenario = scenario_of(named)?;
     let steps = scenario.user.steps.clone();
     let prompt = prompt_of(named, &steps).map_err(NotPlayed::NotApplicable)?;
     let password = random_password().map_err(|error| format!("failed to find a password: {error}"))?;
@@ -96,17 +94,7 @@ pub(super) async fn play(
     read_server(&stand_in, &observer).await;
     note(stand_in.journal(), &ran);
     let unfired = stand_in.unfired_faults();
-    let header = Header {
-        kind: FileKind::History,
-        scenario: named.case.scenario.clone(),
-        provenance: Provenance {
-            scenario_id: catalog::scenario_id(&named.case.scenario),
-            case: Some(named.name.clone()),
-            faults: named.case.fault_plan().map(|plan| plan.faults).unwrap_or_default(),
-            ..Provenance::default()
-        },
-        ..stand_in.header().clone()
-    };
+    let header = header_of(named, stand_in.header());
     let planned = header.provenance.faults.len();
     // A client that never asks again meets no refusal of what it asks again: one that has acted is enough.
     let nothing_broke = (planned > 0 && unfired.len() == planned).then(|| {

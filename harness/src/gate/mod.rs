@@ -5,17 +5,15 @@
 
 mod toothless;
 
+use crate::cells::{self, Finished};
 use crate::clock::Limits;
-use crate::judge::{Verdict, judge};
+use crate::judge::Verdict;
 use crate::mutants;
-use crate::report::{
-    Cell, GateReport, GateResult, MutantRow, Proof, RequirementRow, RequirementState, timeline,
-};
+use crate::report::{Cell, GateReport, GateResult, MutantRow, Proof, RequirementRow, RequirementState};
 use crate::runner;
 use crate::subject::Subject;
 use fixtures::ServerKind;
 use fixtures::recording::Recording;
-use futures_util::StreamExt as _;
 use parity_specs::{Matrix, NamedCase, Phase};
 use std::path::Path;
 
@@ -24,47 +22,10 @@ const CELLS_AT_ONCE: usize = 12;
 /// Broken clients mostly wait for what does not come, until somebody loses patience.
 const BROKEN_AT_ONCE: usize = 40;
 
-/// A cell and its history.
-#[derive(Debug)]
-pub struct Finished {
-    /// What is reported.
-    pub cell: Cell,
-    /// What happened; `None` when the harness could not run it.
-    pub history: Option<Recording>,
-}
-
 /// Runs and judges one cell.
 pub async fn run_cell(named: &NamedCase, server: ServerKind, subject: &Subject, limits: &Limits) -> Finished {
-    let rerun = format!("standin check --case {} --server {server}{}", named.name, subject.flag());
-    let mut cell = Cell {
-        case: named.name.clone(),
-        about: named.case.about.clone(),
-        server,
-        adapter: subject.name(),
-        plain: named.case.plain,
-        verdict: Verdict::HarnessError,
-        troubles: Vec::new(),
-        checks: Vec::new(),
-        rerun,
-        timeline: Vec::new(),
-    };
-    match runner::run(named, server, subject, limits).await {
-        Ok(history) => {
-            let judgement = judge(&history.lines);
-            cell.verdict = judgement.verdict;
-            cell.troubles = judgement.troubles;
-            cell.checks = judgement.checks;
-            cell.timeline = timeline::of(&history);
-            Finished { cell, history: Some(history) }
-        }
-        Err(why) => {
-            if matches!(why, runner::NotRun::Unsupported(_)) {
-                cell.verdict = Verdict::Unsupported;
-            }
-            cell.troubles.push(why.to_string());
-            Finished { cell, history: None }
-        }
-    }
+    let cell = cells::unjudged(named, server, subject.name(), &subject.flag());
+    cells::judged(cell, runner::run(named, server, subject, limits).await)
 }
 
 /// A case with a server and a subject, not run yet.
@@ -87,13 +48,8 @@ async fn run_plans(
     limits: &Limits,
     seen: impl Fn(&Cell),
 ) -> Vec<Finished> {
-    let seen = &seen;
-    let runs = plans.into_iter().map(|(named, server, subject)| async move {
-        let finished = run_cell(named, server, subject, limits).await;
-        seen(&finished.cell);
-        finished
-    });
-    futures_util::stream::iter(runs).buffered(at_once).collect().await
+    let run = |(named, server, subject)| run_cell(named, server, subject, limits);
+    cells::run(plans.into_iter().map(run), at_once, seen).await
 }
 
 fn cells_of<'a>(cases: &'a [NamedCase], subject: &'a Subject) -> Vec<Plan<'a>> {

@@ -158,12 +158,27 @@ async fn played(
 }
 
 /// The case's scenario, with the case's own user where it has one.
-fn scenario_of(named: &NamedCase) -> Result<Scenario, String> {
+pub(crate) fn scenario_of(named: &NamedCase) -> Result<Scenario, String> {
     let mut scenario = catalog::scenario(&named.case.scenario).map_err(|error| error.to_string())?;
     if let Some(user) = &named.case.user {
         scenario.user = user.clone();
     }
     Ok(scenario)
+}
+
+/// The header of a case's history, played by whoever has written `header`.
+pub(crate) fn header_of(named: &NamedCase, header: &Header) -> Header {
+    Header {
+        kind: FileKind::History,
+        scenario: named.case.scenario.clone(),
+        provenance: Provenance {
+            scenario_id: catalog::scenario_id(&named.case.scenario),
+            case: Some(named.name.clone()),
+            faults: named.case.fault_plan().map(|plan| plan.faults).unwrap_or_default(),
+            ..Provenance::default()
+        },
+        ..header.clone()
+    }
 }
 
 /// What an adapter has to be able to do in a case.
@@ -354,17 +369,7 @@ impl Run {
         if let Err(what) = self.running.end(was_told, self.limits.end).await {
             journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
         }
-        let header = Header {
-            kind: FileKind::History,
-            scenario: named.case.scenario.clone(),
-            provenance: Provenance {
-                scenario_id: catalog::scenario_id(&named.case.scenario),
-                case: Some(named.name.clone()),
-                faults: named.case.fault_plan().map(|plan| plan.faults).unwrap_or_default(),
-                ..Provenance::default()
-            },
-            ..self.stand_in.header().clone()
-        };
+        let header = header_of(named, self.stand_in.header());
         Recording { header, lines: journal.lines(), torn: false }
     }
 }
