@@ -52,8 +52,10 @@ mod tests {
     #[test]
     fn an_unknown_check_is_told_with_its_line() {
         embedded().unwrap();
-        let text = "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nsource = \"s\"\nphase = 2\nmvp = true\nevidence = \"checked\"\ncheck = \"convergance\"\n";
-        let matrix = Matrix::read(&[(PathBuf::from("requirements/a.toml"), text.to_owned())]).unwrap();
+        let text = "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nclaims = [\"p §a bullet 1\"]\nphase = 2\nmvp = true\nevidence = \"checked\"\ncheck = \"convergance\"\n";
+        let index = "title = \"P\"\n[[heading]]\nid = \"a\"\ntitle = \"A\"\nbullets = 1\n";
+        let files = [("plans/p/index.toml", index), ("requirements/a.toml", text)];
+        let matrix = Matrix::read(&files.map(|(path, text)| (PathBuf::from(path), text.to_owned()))).unwrap();
         let told = know_checks(&matrix, &["convergence", "prefix"]).unwrap_err().to_string();
         assert_eq!(
             told,

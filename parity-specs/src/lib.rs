@@ -2,6 +2,8 @@
 //!
 //! * [`requirement`] — `requirements/<feature>.toml`: one file a feature page or decision.
 //! * [`case`] — `cases/<area>/<slug>.toml`: a scenario, what breaks, and which requirements it proves.
+//! * [`plan`] — `plans/<plan>/`: how many statements the plan has, and which ask for nothing; [`ordinal`] names one.
+//! * [`trigger`] — `triggers.toml`: what sends users back to the old backend.
 //! * [`gate`] — `phases.toml` and `debt.toml`: what a phase asks for, and what nobody proves yet.
 //! * [`evidence`] — `evidence/<question>.toml`: what is known of the real servers, as questions that recordings answer.
 //! * [`commands`] — `commands/<slug>.toml`: cases for clients that are commands and nothing else.
@@ -13,9 +15,13 @@ mod data;
 pub mod evidence;
 pub mod gate;
 pub mod matrix;
+pub mod ordinal;
+pub mod plan;
 pub mod requirement;
+pub mod trigger;
 
 pub use case::{Case, NamedCase};
 pub use gate::{Debt, Phase};
 pub use matrix::Matrix;
 pub use requirement::{Evidence, Requirement};
+pub use trigger::Trigger;

@@ -3,7 +3,10 @@
 use crate::case::{ADAPTER_LANE, Case, NamedCase};
 use crate::data;
 use crate::gate::{Debt, DebtFile, Phase, PhaseFile, Unperformed};
+use crate::ordinal::Ordinal;
+use crate::plan::{self, Claimed, NoneFile, PlanIndex, line_of};
 use crate::requirement::{Requirement, RequirementFile};
+use crate::trigger::{Trigger, TriggerFile};
 use fixtures::error::{FileError, parse_toml};
 use fixtures::fault_plan::{Performed, Place, check_names};
 use fixtures::near_names::unknown;
@@ -23,6 +26,14 @@ pub struct Matrix {
     pub cases: Vec<NamedCase>,
     /// In order.
     pub phases: Vec<Phase>,
+    /// What sends users back.
+    pub triggers: Vec<Trigger>,
+    /// The headings of each plan.
+    pub plans: BTreeMap<String, PlanIndex>,
+    /// By path: what each feature is called.
+    pub features: BTreeMap<String, Feature>,
+    /// Who claims which statement of a plan.
+    claims: BTreeMap<Ordinal, Claimed>,
     /// What is owed.
     pub debts: Vec<Debt>,
     /// What the stand-in's world can't perform yet.
@@ -42,16 +53,49 @@ pub struct NamedCheck {
     pub line: usize,
 }
 
+/// A file of requirements, without them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Feature {
+    /// What it is called.
+    pub title: String,
+    /// Who owns it after the migration.
+    pub owner: String,
+}
+
 /// What of a file of requirements has a place that matters.
 #[derive(Deserialize)]
-struct Places {
-    #[serde(default)]
-    requirement: Vec<CheckPlace>,
+struct RequirementPlaces {
+    requirement: Vec<RequirementPlace>,
 }
 
 #[derive(Deserialize)]
-struct CheckPlace {
+struct RequirementPlace {
+    id: Spanned<String>,
     check: Option<Spanned<String>>,
+    claims: Vec<Spanned<String>>,
+}
+
+/// The same of triggers, of statements that ask for nothing, and of debts.
+#[derive(Deserialize)]
+struct OtherPlaces {
+    #[serde(default, alias = "none", alias = "debt")]
+    trigger: Vec<OtherPlace>,
+}
+
+#[derive(Deserialize)]
+struct OtherPlace {
+    #[serde(default)]
+    claims: Vec<Spanned<String>>,
+    #[serde(default)]
+    watches: Vec<Spanned<String>>,
+    requirement: Option<Spanned<String>>,
+}
+
+/// What of a case has a place that matters.
+#[derive(Deserialize)]
+struct CasePlaces {
+    scenario: Spanned<String>,
+    proves: Vec<Spanned<String>>,
 }
 
 impl Matrix {
@@ -63,43 +107,93 @@ impl Matrix {
     /// Reads a matrix from files: path below `parity-specs/`, and text.
     pub fn read(files: &[(PathBuf, String)]) -> Result<Self, FileError> {
         let mut matrix = Self::default();
-        let shown = |path: &Path| Path::new("parity-specs").join(path);
+        let mut reading = Reading::default();
         for (path, text) in files {
-            let file = shown(path);
-            if path.starts_with("requirements") {
-                let read: RequirementFile = parse_toml(&file, text)?;
-                let places: Places = parse_toml(&file, text)?;
-                for check in places.requirement.into_iter().filter_map(|place| place.check) {
-                    let line = text[..check.span().start].matches('\n').count() + 1;
-                    matrix.checks.push(NamedCheck { name: check.into_inner(), file: file.clone(), line });
-                }
-                for requirement in read.requirements {
-                    let id = requirement.id.clone();
-                    if matrix.requirements.insert(id.clone(), requirement).is_some() {
-                        return Err(FileError::whole(
-                            &file,
-                            format!("the requirement '{id}' stands in two places"),
-                        ));
-                    }
-                }
+            let file = Path::new("parity-specs").join(path);
+            if let Ok(inner) = path.strip_prefix("requirements") {
+                matrix.read_requirements(&file, &name_of(inner), text, &mut reading)?;
             } else if let Ok(inner) = path.strip_prefix("cases") {
-                let case: Case = parse_toml(&file, text)?;
-                let releases: Vec<String> = case.servers.iter().map(|server| server.release()).collect();
-                let more_lanes = "a case has no other";
-                let (lanes, performed) = (&[ADAPTER_LANE], &[Performed::Library]);
-                check_names(&file, text, &Place { lanes, more_lanes, releases: &releases, performed })?;
-                let name: Vec<_> =
-                    inner.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
-                matrix.cases.push(NamedCase { name: name.join("/"), case });
+                matrix.read_case(&file, name_of(inner), text, &mut reading)?;
+            } else if let Ok(inner) = path.strip_prefix("plans") {
+                let plan = inner.parent().unwrap_or(inner).to_string_lossy().into_owned();
+                if inner.ends_with("index.toml") {
+                    matrix.plans.insert(plan, parse_toml::<PlanIndex>(&file, text)?);
+                } else {
+                    parse_toml::<NoneFile>(&file, text)?;
+                    reading.others(&file, text)?;
+                }
+            } else if path == Path::new("triggers.toml") {
+                matrix.triggers = parse_toml::<TriggerFile>(&file, text)?.triggers;
+                reading.others(&file, text)?;
             } else if path == Path::new("phases.toml") {
                 matrix.phases = parse_toml::<PhaseFile>(&file, text)?.phases;
             } else if path == Path::new("debt.toml") {
                 DebtFile { debts: matrix.debts, unperformed: matrix.unperformed } = parse_toml(&file, text)?;
+                reading.others(&file, text)?;
             }
         }
         matrix.cases.sort_by(|a, b| a.name.cmp(&b.name));
-        matrix.check()?;
+        matrix.claims = plan::hold_claims(&matrix.plans, &reading.claims)?;
+        matrix.check(&reading)?;
         Ok(matrix)
+    }
+
+    fn read_requirements(
+        &mut self,
+        file: &Path,
+        feature: &str,
+        text: &str,
+        reading: &mut Reading,
+    ) -> Result<(), FileError> {
+        let RequirementFile { title, owner, requirements } = parse_toml(file, text)?;
+        let places: RequirementPlaces = parse_toml(file, text)?;
+        self.features.insert(feature.to_owned(), Feature { title, owner });
+        for (requirement, place) in requirements.into_iter().zip(places.requirement) {
+            let at = |message: String| FileError::at(file, line_of(text, &place.id), message);
+            let id = requirement.id.clone();
+            if let Some(mistake) = requirement.mistake() {
+                return Err(at(format!("the requirement '{id}': {mistake}")));
+            }
+            if let Some(first) = self.requirements.get(&id) {
+                let first = &first.feature;
+                return Err(at(format!("the requirement '{id}' stands in two places; first in {first}")));
+            }
+            if let Some(check) = &place.check {
+                let (name, line) = (check.get_ref().clone(), line_of(text, check));
+                self.checks.push(NamedCheck { name, file: file.to_path_buf(), line });
+            }
+            reading.claims.extend(plan::with_lines(place.claims, file, text));
+            self.requirements.insert(id, Requirement { feature: feature.to_owned(), ..requirement });
+        }
+        Ok(())
+    }
+
+    fn read_case(
+        &mut self,
+        file: &Path,
+        name: String,
+        text: &str,
+        reading: &mut Reading,
+    ) -> Result<(), FileError> {
+        let case: Case = parse_toml(file, text)?;
+        let places: CasePlaces = parse_toml(file, text)?;
+        let releases: Vec<String> = case.servers.iter().map(|server| server.release()).collect();
+        let more_lanes = "a case has no other";
+        let (lanes, performed) = (&[ADAPTER_LANE], &[Performed::Library]);
+        check_names(file, text, &Place { lanes, more_lanes, releases: &releases, performed })?;
+        let lines = CaseLines {
+            scenario: line_of(text, &places.scenario),
+            proves: places.proves.iter().map(|id| line_of(text, id)).collect(),
+        };
+        reading.cases.insert(name.clone(), lines);
+        self.cases.push(NamedCase { name, case });
+        Ok(())
+    }
+
+    /// The statements of the plans that nothing claims.
+    #[must_use]
+    pub fn unclaimed(&self) -> Vec<Ordinal> {
+        plan::statements(&self.plans).filter(|ordinal| !self.claims.contains_key(ordinal)).collect()
     }
 
     /// The cases that prove a requirement.
@@ -123,14 +217,14 @@ impl Matrix {
         self.debts.iter().any(|debt| debt.requirement == requirement)
     }
 
-    fn check(&self) -> Result<(), FileError> {
+    fn check(&self, reading: &Reading) -> Result<(), FileError> {
         let scenarios = catalog::scenario_names();
         for NamedCase { name, case } in &self.cases {
             let file = format!("parity-specs/cases/{name}.toml");
+            let lines = reading.cases.get(name).cloned().unwrap_or_default();
             if !scenarios.contains(&case.scenario) {
-                let known = scenarios.join(", ");
-                let message = format!("there is no scenario '{}'; there are: {known}", case.scenario);
-                return Err(FileError::whole(file, message));
+                let message = unknown("scenario", &case.scenario, &scenarios);
+                return Err(FileError::at(file, lines.scenario, message));
             }
             case.fault_plan()?;
             let user = match &case.user {
@@ -150,10 +244,8 @@ impl Matrix {
                     "a case proves at least one requirement: proves = [\"…\"]",
                 ));
             }
-            if let Some(unknown) = case.proves.iter().find(|id| !self.requirements.contains_key(*id)) {
-                let known: Vec<&str> = self.requirements.keys().map(String::as_str).collect();
-                let message = format!("there is no requirement '{unknown}'; there are: {}", known.join(", "));
-                return Err(FileError::whole(file, message));
+            for (id, line) in case.proves.iter().zip(&lines.proves) {
+                self.know_requirement(id, |message| FileError::at(&file, *line, message))?;
             }
         }
         for Unperformed { scenario, .. } in &self.unperformed {
@@ -162,66 +254,53 @@ impl Matrix {
                 return Err(FileError::whole("parity-specs/debt.toml", message));
             }
         }
-        for debt in &self.debts {
-            if !self.requirements.contains_key(&debt.requirement) {
-                let message = format!("there is no requirement '{}': delete the debt", debt.requirement);
-                return Err(FileError::whole("parity-specs/debt.toml", message));
+        for (id, file, line) in &reading.requirements {
+            self.know_requirement(id, |message| FileError::at(file, *line, message))?;
+        }
+        Ok(())
+    }
+
+    fn know_requirement(&self, id: &str, wrong: impl Fn(String) -> FileError) -> Result<(), FileError> {
+        let known: Vec<&str> = self.requirements.keys().map(String::as_str).collect();
+        if known.contains(&id) { Ok(()) } else { Err(wrong(unknown("requirement", id, &known))) }
+    }
+}
+
+/// What is known of the files while they are read.
+#[derive(Debug, Default)]
+struct Reading {
+    claims: Vec<Claimed>,
+    /// What triggers watch and what is owed.
+    requirements: Vec<(String, PathBuf, usize)>,
+    cases: BTreeMap<String, CaseLines>,
+}
+
+/// Where in its file a case says what.
+#[derive(Debug, Clone, Default)]
+struct CaseLines {
+    scenario: usize,
+    proves: Vec<usize>,
+}
+
+impl Reading {
+    fn others(&mut self, file: &Path, text: &str) -> Result<(), FileError> {
+        let places: OtherPlaces = parse_toml(file, text)?;
+        for OtherPlace { claims, watches, requirement } in places.trigger {
+            self.claims.extend(plan::with_lines(claims, file, text));
+            for id in watches.into_iter().chain(requirement) {
+                let line = line_of(text, &id);
+                self.requirements.push((id.into_inner(), file.to_path_buf(), line));
             }
         }
         Ok(())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_matrix_in_the_repository_holds_together() {
-        let matrix = Matrix::embedded().unwrap();
-        assert!(matrix.cases.iter().any(|named| named.name == "reconnect/cut-in-mid-turn"));
-        for (id, requirement) in &matrix.requirements {
-            let proven = requirement.check.is_some() && matrix.cases_for(id).next().is_some();
-            assert!(proven != matrix.is_owed(id), "{id} is proven by a case or owed, never both");
-        }
-    }
-
-    #[test]
-    fn names_that_lead_nowhere_are_found() {
-        let requirement = (
-            "requirements/a.toml",
-            "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nsource = \"s\"\nphase = 2\nmvp = true\nevidence = \"checked\"\n",
-        );
-        let read = |files: &[(&str, &str)]| {
-            let files: Vec<_> =
-                files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect();
-            Matrix::read(&files).unwrap_err().to_string()
-        };
-        let case = |text: &'static str| [requirement, ("cases/x/y.toml", text)];
-        // It lists all scenarios, and new ones come every week.
-        let unknown_scenario = read(&case("about = \"x\"\nscenario = \"no/such\"\nproves = [\"a.b\"]\n"));
-        let expected = "parity-specs/cases/x/y.toml: there is no scenario 'no/such'; there are: ";
-        assert!(unknown_scenario.starts_with(expected), "{unknown_scenario}");
-        insta::assert_snapshot!(
-            [
-                read(&case(
-                    "about = \"x\"\nscenario = \"permission/write-allowed-once\"\nproves = [\"a.c\"]\n"
-                )),
-                read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nproves = []\n")),
-                read(&case(
-                    "about = \"x\"\nscenario = \"text/plain\"\nproves = [\"a.b\"]\n[user]\nsteps = [{ request = \"GET /path\" }]\n"
-                )),
-                read(&case("about = \"x\"\nscenario = \"permission/write-allowed-once\"\nprove = []\n")),
-                read(&case(
-                    "about = \"x\"\nscenario = \"text/plain\"\nproves = [\"a.b\"]\n[[fault]]\nwhen = { lane = \"adaptor\", stream = \"event\", after_events = 1 }\ndo = { cut = \"between-frames\" }\n"
-                )),
-                read(&case(
-                    "about = \"x\"\nscenario = \"text/plain\"\nproves = [\"a.b\"]\n[[fault]]\nwhen = { stream = \"event\", after_event = \"session.idel\" }\ndo = { cut = \"between-frames\" }\n"
-                )),
-                read(&[requirement, ("debt.toml", "[[debt]]\nrequirement = \"a.c\"\nreason = \"r\"\n")]),
-                read(&[requirement, ("requirements/b.toml", requirement.1)]),
-            ]
-            .join("\n\n")
-        );
-    }
+/// A file's name in the matrix: its path without the ending.
+fn name_of(inner: &Path) -> String {
+    let name = inner.with_extension("");
+    name.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,9 @@
-//! What must hold, and what kind of evidence shows it.
+//! What must hold, where the plan says so, and what kind of evidence shows it.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-/// A file of requirements.
+/// A file of requirements. Its path below `requirements/` is the name of the feature.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequirementFile {
@@ -24,22 +24,71 @@ pub struct Requirement {
     pub id: String,
     /// The requirement in a sentence.
     pub about: String,
-    /// Where it stands in the specification.
-    pub source: String,
+    /// Where it stands in the plan; each place is claimed once.
+    pub claims: Vec<String>,
     /// The phase from which on it must hold.
     pub phase: u32,
     /// It belongs to the first product.
+    #[serde(default)]
     pub mvp: bool,
+    /// How far it may be missing, and for how long.
+    pub degraded: Option<Degradation>,
     /// How it is shown.
     pub evidence: Evidence,
-    /// The check that shows it; none yet for a debt.
+    /// `checked`: the check that shows it; none yet for a debt.
     pub check: Option<String>,
+    /// `data-only`: what the recordings answer, as `question/claim`.
+    #[serde(default)]
+    pub rests_on: Vec<String>,
+    /// `not-observable` and `production`: why it can't be seen here.
+    pub why: Option<String>,
+    /// The feature: the path of its file.
+    #[serde(skip)]
+    pub feature: String,
+}
+
+/// A feature that may be missing for a while.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Degradation {
+    /// The last phase in which it may.
+    pub until: u32,
+    /// By which of the plan's principles of degradation, from 1.
+    pub principle: u32,
+    /// What is to be seen instead.
+    pub shows: String,
 }
 
 /// How a requirement is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {
     /// By a check on what an adapter shows.
     Checked,
+    /// The servers send what a client needs for it; what a client makes of it is its own.
+    DataOnly,
+    /// Nothing that passes between client and server tells of it.
+    NotObservable,
+    /// Only real use shows it: an export of the signals.
+    Production,
+}
+
+impl Requirement {
+    /// Why this is no requirement, if it is none.
+    #[must_use]
+    pub fn mistake(&self) -> Option<&'static str> {
+        let Self { evidence, check, rests_on, why, claims, .. } = self;
+        let has = (check.is_some(), !rests_on.is_empty(), why.is_some());
+        match (evidence, has) {
+            _ if claims.is_empty() => Some("it says where it stands in the plan: claims = [\"000 §…\"]"),
+            (Evidence::Checked, (_, false, false))
+            | (Evidence::DataOnly, (false, true, false))
+            | (Evidence::NotObservable | Evidence::Production, (false, false, true)) => None,
+            (Evidence::Checked, _) => Some("what is checked has a check, and neither rests_on nor why"),
+            (Evidence::DataOnly, _) => Some("what is data-only has rests_on, and neither check nor why"),
+            (Evidence::NotObservable | Evidence::Production, _) => {
+                Some("what can't be seen here says why, and has neither check nor rests_on")
+            }
+        }
+    }
 }

@@ -22,6 +22,7 @@ mod lint;
 mod mutants;
 mod outcome;
 mod pinned;
+mod plan;
 mod providers;
 mod real;
 mod record;
@@ -61,6 +62,8 @@ enum Command {
     Gate(gate::Arguments),
     /// Run every broken client in every case: which check catches whom. Takes minutes.
     Mutants,
+    /// Count the statements of a plan, and hold them against the index that requirements claim from.
+    Plan(plan::Arguments),
     /// Record scenarios with the real servers again, and compare with the kept recordings.
     Record(record::Arguments),
     /// Ask the real servers for the providers that they know, and compare with what is kept.
@@ -100,6 +103,7 @@ fn run(command: Command, root: &Path) -> Outcome {
         Command::Fuzz(arguments) => fuzz::run(&arguments, root),
         Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Mutants => mutants::run(),
+        Command::Plan(arguments) => plan::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),
         Command::Providers(arguments) => providers::run(&arguments, root),
         Command::Kills(arguments) => kills::run(&arguments, root),

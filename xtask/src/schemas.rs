@@ -14,7 +14,9 @@ use harness::say;
 use parity_specs::case::Case;
 use parity_specs::evidence::{PlanFile, Question};
 use parity_specs::gate::{DebtFile, PhaseFile};
+use parity_specs::plan::{NoneFile, PlanIndex};
 use parity_specs::requirement::RequirementFile;
+use parity_specs::trigger::TriggerFile;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use std::fs;
@@ -32,7 +34,7 @@ pub(crate) struct Arguments {
 type Schema = (&'static str, String);
 
 /// All schemas, by the names of their files in `schemas/`.
-fn all() -> [Schema; 12] {
+fn all() -> [Schema; 15] {
     [
         ("scenario", text::<Scenario>()),
         ("fault-plan", text::<FaultPlan>()),
@@ -45,6 +47,9 @@ fn all() -> [Schema; 12] {
         ("debt", text::<DebtFile>()),
         ("evidence", text::<Question>()),
         ("plan", text::<PlanFile>()),
+        ("plan-index", text::<PlanIndex>()),
+        ("plan-none", text::<NoneFile>()),
+        ("triggers", text::<TriggerFile>()),
         ("path-corpus", text::<CorpusFile>()),
     ]
 }

@@ -159,7 +159,7 @@ fn judge_gate(
             RequirementRow {
                 id: requirement.id.clone(),
                 about: requirement.about.clone(),
-                source: requirement.source.clone(),
+                source: requirement.claims.join("; "),
                 state,
                 cases: proofs,
                 reason: owed.map(|debt| debt.reason.clone()),

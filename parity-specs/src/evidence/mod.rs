@@ -16,6 +16,7 @@ pub mod render;
 #[cfg(test)]
 mod tests;
 
+use crate::requirement::{Evidence as Kind, Requirement, RequirementFile};
 use claim::{Answer, Claim};
 use fixtures::deviations::fits;
 use fixtures::error::{FileError, parse_toml};
@@ -31,7 +32,7 @@ use std::path::{Path, PathBuf};
 pub struct Evidence {
     /// What was unknown.
     pub questions: Vec<Question>,
-    /// What Phase 0 asks for.
+    /// The requirements that rest on what the servers send.
     pub criteria: Vec<Criterion>,
     /// Where reality differs from the plan.
     pub differences: Vec<Difference>,
@@ -52,12 +53,15 @@ pub struct Question {
     pub claims: Vec<Claim>,
 }
 
-/// Something that a phase is accepted by.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A requirement that rests on what the servers send.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Criterion {
-    /// What the plan says.
+    /// The requirement.
+    pub id: String,
+    /// What it says.
     pub says: String,
+    /// From this phase on.
+    pub phase: u32,
     /// Where in the plan.
     pub source: String,
     /// The claims that it rests on, as `question/claim`.
@@ -78,16 +82,20 @@ pub struct Difference {
     pub shown_by: Vec<String>,
 }
 
-/// `plan.toml`: what a plan asks for and says, held against what is known.
+/// `plan.toml`: what a plan says, held against what is known.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanFile {
-    /// What Phase 0 is accepted by.
-    #[serde(default, rename = "criterion")]
-    pub criteria: Vec<Criterion>,
     /// Where reality differs.
     #[serde(default, rename = "difference")]
     pub differences: Vec<Difference>,
+}
+
+impl From<Requirement> for Criterion {
+    fn from(requirement: Requirement) -> Self {
+        let Requirement { id, about, phase, claims, rests_on, .. } = requirement;
+        Self { id, says: about, phase, source: claims.join("; "), rests_on }
+    }
 }
 
 /// What the recordings answer: by claim, as `question/claim`, and server.
@@ -105,9 +113,11 @@ impl Evidence {
         for (path, text) in files {
             let file = Path::new("parity-specs").join(path);
             if path == Path::new("plan.toml") {
-                let PlanFile { criteria, differences } = parse_toml(&file, text)?;
-                evidence.criteria.extend(criteria);
-                evidence.differences.extend(differences);
+                evidence.differences.extend(parse_toml::<PlanFile>(&file, text)?.differences);
+            } else if path.starts_with("requirements") {
+                let RequirementFile { requirements, .. } = parse_toml(&file, text)?;
+                let resting = requirements.into_iter().filter(|it| it.evidence == Kind::DataOnly);
+                evidence.criteria.extend(resting.map(Criterion::from));
             } else if path.starts_with("evidence") {
                 let question: Question = parse_toml(&file, text)?;
                 let mut ids = BTreeSet::new();
@@ -149,6 +159,15 @@ impl Evidence {
         Ok(answers)
     }
 
+    /// Do all of these claims hold?
+    #[must_use]
+    pub fn hold(&self, ids: &[String], answers: &Answers) -> bool {
+        let holds = |wanted: &String| {
+            self.claims().find(|(id, _)| id == wanted).is_some_and(|(id, claim)| claim.holds(&id, answers))
+        };
+        !ids.is_empty() && ids.iter().all(holds)
+    }
+
     fn check_names(&self) -> Result<(), FileError> {
         for (id, claim) in self.claims() {
             for server in &claim.servers {
@@ -165,9 +184,14 @@ impl Evidence {
         }
         let known: Vec<_> = self.claims().map(|(id, _)| id).collect();
         let known: Vec<_> = known.iter().map(String::as_str).collect();
-        let named = self.criteria.iter().flat_map(|criterion| &criterion.rests_on);
-        let named = named.chain(self.differences.iter().flat_map(|difference| &difference.shown_by));
-        match named.into_iter().find(|id| !known.contains(&id.as_str())) {
+        for Criterion { id, rests_on, .. } in &self.criteria {
+            if let Some(wrong) = rests_on.iter().find(|claim| !known.contains(&claim.as_str())) {
+                let message = format!("the requirement '{id}': {}", unknown("claim", wrong, &known));
+                return Err(FileError::whole("parity-specs/requirements", message));
+            }
+        }
+        let mut shown = self.differences.iter().flat_map(|difference| &difference.shown_by);
+        match shown.find(|id| !known.contains(&id.as_str())) {
             Some(id) => Err(FileError::whole("parity-specs/plan.toml", unknown("claim", id, &known))),
             None => Ok(()),
         }

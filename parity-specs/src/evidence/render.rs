@@ -1,6 +1,6 @@
 //! The page that people read: every sentence with its verdict and the lines that show it.
 
-use super::claim::{Answer, Claim};
+use super::claim::Answer;
 use super::{Answers, Criterion, Evidence, Question};
 use fixtures::ServerKind;
 use std::fmt::Write as _;
@@ -9,17 +9,18 @@ use std::fmt::Write as _;
 #[must_use]
 pub fn markdown(evidence: &Evidence, answers: &Answers) -> String {
     let mut page = String::from(HEAD);
-    let passes = evidence.criteria.iter().all(|criterion| holds(evidence, &criterion.rests_on, answers));
+    let (first, others): (Vec<_>, Vec<_>) = evidence.criteria.iter().partition(|it| it.phase == 0);
+    let passes = first.iter().all(|criterion| evidence.hold(&criterion.rests_on, answers));
     let _ = writeln!(page, "## Phase 0: {}\n", if passes { "PASS" } else { "FAIL" });
     page.push_str("| The plan accepts it when | verdict | because of |\n|---|---|---|\n");
-    for Criterion { says, source, rests_on } in &evidence.criteria {
-        let verdict = if holds(evidence, rests_on, answers) { "PASS" } else { "FAIL" };
-        let _ = writeln!(page, "| {} ({source}) | {verdict} | {} |", cell(says), links(rests_on));
-    }
+    criteria(evidence, answers, &first, &mut page);
+    page.push_str("\n## What the servers send for later phases\n\n");
+    page.push_str("| What a client needs | verdict | because of |\n|---|---|---|\n");
+    criteria(evidence, answers, &others, &mut page);
     page.push_str("\n## Where reality differs from the plan\n\n");
     page.push_str("| The plan | The real servers | shown by |\n|---|---|---|\n");
     for difference in &evidence.differences {
-        let mark = if holds(evidence, &difference.shown_by, answers) { "" } else { "**NOT SHOWN:** " };
+        let mark = if evidence.hold(&difference.shown_by, answers) { "" } else { "**NOT SHOWN:** " };
         let plan = format!("{} ({})", cell(&difference.plan), difference.source);
         let _ = writeln!(
             page,
@@ -32,6 +33,14 @@ pub fn markdown(evidence: &Evidence, answers: &Answers) -> String {
         section(question, answers, &mut page);
     }
     page
+}
+
+fn criteria(evidence: &Evidence, answers: &Answers, which: &[&Criterion], page: &mut String) {
+    for Criterion { id, says, source, rests_on, .. } in which {
+        let verdict = if evidence.hold(rests_on, answers) { "PASS" } else { "FAIL" };
+        let says = cell(says);
+        let _ = writeln!(page, "| {says} (`{id}`: {source}) | {verdict} | {} |", links(rests_on));
+    }
 }
 
 const HEAD: &str = "\
@@ -79,11 +88,6 @@ const SHOWN: usize = 12;
 
 fn many(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn holds(evidence: &Evidence, ids: &[String], answers: &Answers) -> bool {
-    let claim = |wanted: &str| -> Option<(String, &Claim)> { evidence.claims().find(|(id, _)| id == wanted) };
-    !ids.is_empty() && ids.iter().all(|id| claim(id).is_some_and(|(id, claim)| claim.holds(&id, answers)))
 }
 
 fn links(ids: &[String]) -> String {

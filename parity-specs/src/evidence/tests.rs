@@ -87,8 +87,9 @@ fn alterations<'a>(claim: &'a Claim, facts: &'a [Fact], line: usize) -> impl Ite
     })
 }
 
-fn read(question: &str, plan: &str) -> Result<Evidence, String> {
-    let files = [("evidence/1.toml", question), ("plan.toml", plan)];
+fn read(question: &str, requirements: &str) -> Result<Evidence, String> {
+    let requirements = format!("title = 't'\nowner = 'o'\nrequirement = [{requirements}]");
+    let files = [("evidence/1.toml", question), ("requirements/a.toml", &requirements)];
     let files = files.map(|(path, text)| (PathBuf::from(path), text.to_owned()));
     Evidence::read(&files).map_err(|error| error.to_string())
 }
@@ -119,8 +120,10 @@ fn a_claim_that_asks_nothing_is_refused() {
     assert!(told(&format!("{whole}\nin = ['text/plian']")).contains("did you mean 'text/plain'?"));
     let twice = format!("{}\n[[claim]]\nid = 'c'\nsays = 's'\n{whole}", claim(whole));
     assert_eq!(read(&twice, "").unwrap_err(), format!("{place}it stands in two places"));
-    let plan = "[[criterion]]\nsays = 's'\nsource = 'x'\nrests_on = ['1/d']";
-    assert!(read(&claim(whole), plan).unwrap_err().contains("there is no claim '1/d'; did you mean '1/c'?"));
+    let rests =
+        "{ id = 'r', about = 's', claims = ['x'], phase = 0, evidence = 'data-only', rests_on = ['1/d'] }";
+    let told = read(&claim(whole), rests).unwrap_err();
+    assert!(told.contains("'r': there is no claim '1/d'; did you mean '1/c'?"), "{told}");
 }
 
 fn ask(claim: &str, facts: &[Value]) -> Answer {

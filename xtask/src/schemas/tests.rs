@@ -91,6 +91,9 @@ fn formats() -> Vec<Format> {
         Format { schema: "debt", documents: vec![debt], reads: reads::<DebtFile> },
         toml("evidence", "parity-specs/evidence", reads::<Question>),
         toml("plan", "parity-specs/plan.toml", reads::<PlanFile>),
+        toml("plan-index", "parity-specs/plans/000/index.toml", reads::<PlanIndex>),
+        toml("plan-none", "parity-specs/plans/000/none.toml", reads::<NoneFile>),
+        toml("triggers", "parity-specs/triggers.toml", reads::<TriggerFile>),
         Format {
             schema: "path-corpus",
             documents: files("fixtures/path-corpus", "toml")

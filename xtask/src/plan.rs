@@ -1,0 +1,186 @@
+//! `cargo xtask plan FILE`: counts the statements of a plan, heading by heading, and holds them against the index
+//! that the claims of requirements are held against. The plan itself is not in the repository.
+
+use crate::outcome::Outcome;
+use fixtures::error::parse_toml;
+use harness::say;
+use parity_specs::plan::{Heading, PlanIndex};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which plan is counted.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The plan, in Markdown.
+    file: PathBuf,
+    /// The plan's name, a folder of parity-specs/plans.
+    #[arg(long, default_value = "000")]
+    plan: String,
+}
+
+pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
+    let index = Path::new("parity-specs/plans").join(&arguments.plan).join("index.toml");
+    let read = |path: &Path| {
+        fs::read_to_string(path)
+            .map_err(|error| Outcome::Misuse(format!("failed to read {}: {error}", path.display())))
+    };
+    let (text, counted) = match (read(&root.join(&index)), read(&arguments.file)) {
+        (Ok(text), Ok(plan)) => (text, count(&plan)),
+        (Err(outcome), _) | (_, Err(outcome)) => return outcome,
+    };
+    let known: PlanIndex = match parse_toml(&index, &text) {
+        Ok(known) => known,
+        Err(error) => return Outcome::Fails(error.to_string()),
+    };
+    let differences = differences(&known.headings, &counted);
+    if differences.is_empty() {
+        let of = |count: fn(&Heading) -> usize| counted.iter().map(count).sum::<usize>();
+        let (bullets, rows, paragraphs) =
+            (of(|heading| heading.bullets), of(|heading| heading.rows), of(|heading| heading.paragraphs));
+        say!(
+            "{}: {} headings, {bullets} bullets, {rows} rows, {paragraphs} paragraphs, as in {}",
+            arguments.file.display(),
+            counted.len(),
+            index.display()
+        );
+        return Outcome::Holds;
+    }
+    Outcome::Fails(format!(
+        "{} is not what {} says:\n{}",
+        arguments.file.display(),
+        index.display(),
+        differences.join("\n")
+    ))
+}
+
+/// In what two lists of headings differ, the known one first. Their ids are ours, and nobody can count them.
+fn differences(known: &[Heading], counted: &[Heading]) -> Vec<String> {
+    let show = |heading: &Heading| {
+        let Heading { title, bullets, rows, paragraphs, .. } = heading;
+        format!("'{title}': {bullets} bullets, {rows} rows, {paragraphs} paragraphs")
+    };
+    let mut found = Vec::new();
+    for at in 0..known.len().max(counted.len()) {
+        match (known.get(at).map(show), counted.get(at).map(show)) {
+            (Some(known), Some(counted)) if known != counted => {
+                found.push(format!("heading {}: the index has {known}; the plan has {counted}", at + 1));
+            }
+            (Some(known), None) => found.push(format!("the plan has no heading {}: {known}", at + 1)),
+            (None, Some(counted)) => found.push(format!("the index has no heading {}: {counted}", at + 1)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// What stands under each heading of a text in Markdown.
+fn count(plan: &str) -> Vec<Heading> {
+    let mut headings: Vec<Heading> = Vec::new();
+    let mut is_code = false;
+    // The last line of a paragraph that goes on.
+    let mut paragraph: Option<String> = None;
+    // Lines that follow an item without a gap belong to it.
+    let mut in_item = false;
+    for line in plan.lines().chain([""]) {
+        let words = line.trim();
+        let is_fence = words.starts_with("```");
+        let plain = !is_fence && !is_code && !words.is_empty() && words != "---";
+        let title = words.trim_start_matches('#').strip_prefix(' ').filter(|_| words.starts_with('#'));
+        let is_text = plain && title.is_none() && !words.starts_with('|') && !is_item(words);
+        if !is_text
+            && let Some(last) = paragraph.take()
+            && !last.ends_with(':')
+        {
+            in_last(&mut headings, |heading| heading.paragraphs += 1);
+        }
+        if is_fence {
+            is_code = !is_code;
+        }
+        if !plain {
+            in_item = false;
+        } else if let Some(title) = title {
+            headings.push(Heading { title: title.trim().to_owned(), ..Heading::default() });
+            in_item = false;
+        } else if words.starts_with('|') {
+            in_last(&mut headings, |heading| heading.rows += 1);
+            if words.chars().all(|letter| "|-: ".contains(letter)) {
+                // The line below a table's head: neither of them is a row.
+                in_last(&mut headings, |heading| heading.rows -= 2);
+            }
+        } else if is_item(words) {
+            in_last(&mut headings, |heading| heading.bullets += 1);
+            in_item = true;
+        } else if !in_item {
+            paragraph = Some(words.to_owned());
+        }
+    }
+    headings
+}
+
+fn in_last(headings: &mut [Heading], change: impl FnOnce(&mut Heading)) {
+    if let Some(heading) = headings.last_mut() {
+        change(heading);
+    }
+}
+
+/// An item of a list begins with a dash, or with a number and a dot.
+fn is_item(words: &str) -> bool {
+    let number = words.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    words.starts_with("- ") || (number.len() < words.len() && number.starts_with(". "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = "\
+# A plan
+
+Two lines that
+say something.
+
+Leads to:
+
+- one
+  goes on
+    1. two
+- three:
+
+---
+
+## Another `thing`
+
+| a | b |
+| - | :-: |
+| 1 | 2 |
+| 3 | 4 |
+
+```ts
+- no item
+# no heading
+```
+
+The last word";
+
+    fn heading(title: &str, bullets: usize, rows: usize, paragraphs: usize) -> Heading {
+        Heading { id: String::new(), title: title.to_owned(), bullets, rows, paragraphs }
+    }
+
+    #[test]
+    fn statements_are_counted_under_their_headings() {
+        assert_eq!(count(PLAN), [heading("A plan", 3, 0, 1), heading("Another `thing`", 0, 2, 1)]);
+    }
+
+    #[test]
+    fn what_differs_from_the_index_is_told() {
+        let known = [heading("A plan", 3, 0, 1), heading("Another `thing`", 0, 2, 2)];
+        assert_eq!(
+            differences(&known, &count(PLAN)),
+            [
+                "heading 2: the index has 'Another `thing`': 0 bullets, 2 rows, 2 paragraphs; the plan has 'Another `thing`': 0 bullets, 2 rows, 1 paragraphs"
+            ]
+        );
+        assert_eq!(differences(&known[..1], &count(PLAN)).len(), 1);
+        assert_eq!(differences(&known, &count(PLAN)[..1]).len(), 1);
+    }
+}
