@@ -52,8 +52,10 @@ enum Command {
     Check(commands::check::Arguments),
     /// Judge a saved history again.
     Judge(commands::judge::Arguments),
-    /// Run a phase gate with the reference adapter and its mutants, and write the reports.
+    /// Run the gates of phases with an adapter, the reference and its mutants when none is named; write reports.
     Gate(commands::gate::Arguments),
+    /// Put reports of gates together, or show one in another format.
+    Report(commands::report::Arguments),
     /// Be the reference adapter, on stdin and stdout.
     Adapter(commands::adapter::Arguments),
 }
@@ -92,6 +94,7 @@ fn run(command: Command) -> commands::Outcome {
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Judge(arguments) => commands::judge::run(&arguments),
         Command::Gate(arguments) => commands::gate::run(&arguments),
+        Command::Report(arguments) => commands::report::run(&arguments),
         Command::Adapter(arguments) => commands::adapter::run(&arguments),
     }
 }

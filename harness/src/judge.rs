@@ -1,15 +1,16 @@
 //! A history → a verdict. Pure: a saved history can be judged again.
 
+use crate::blackbox;
 use crate::checks::{self, Check, Examined};
 use crate::course::Course;
 use crate::history;
 use fixtures::recording::{FileKind, Line, Recording, Speaker, TroubleKind};
 use fixtures::redact::clean;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
 /// What comes of a check or a cell. The worst of several is what counts; the order here is from best to worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Of a check: the server did nothing that it is about. It proves nothing, and it spoils nothing.
@@ -29,16 +30,29 @@ pub enum Verdict {
 }
 
 /// What a check says of a history.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
     /// The check.
-    pub check: &'static str,
+    #[serde(deserialize_with = "known_check")]
+    pub check: CheckName,
     /// Its verdict.
     pub verdict: Verdict,
     /// How many facts it held against each other.
     pub facts: usize,
     /// What does not hold.
     pub findings: Vec<String>,
+}
+
+/// The name of a check that this program has.
+pub type CheckName = &'static str;
+
+/// The same; a report of another program may name others.
+fn known_check<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CheckName, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let known = checks::all().into_iter().map(|check| check.name).chain(blackbox::NAMES);
+    known.into_iter().find(|known| *known == name).ok_or_else(|| {
+        de::Error::custom(format!("there is no check '{name}': another version wrote this report"))
+    })
 }
 
 impl Judged {

@@ -4,10 +4,14 @@
 use crate::outcome::Outcome;
 use harness::checks;
 use harness::clock::Limits;
-use harness::gate::{Reach, count_cells, run_gate};
+use harness::gate::judging::judge;
+use harness::gate::signals::{Known, held_by_recordings};
+use harness::gate::{Asked, Reach, cases_of, count_cells, run_gate};
 use harness::judge::Verdict;
-use harness::report::{GateReport, GateResult, MutantRow};
+use harness::report::{Gate, GateResult, MutantRow};
 use harness::say;
+use harness::subject::Subject;
+use indicatif::ProgressBar;
 use std::collections::BTreeSet;
 
 pub(crate) fn run() -> Outcome {
@@ -15,16 +19,21 @@ pub(crate) fn run() -> Outcome {
         Ok(matrix) => matrix,
         Err(error) => return Outcome::Fails(error.to_string()),
     };
-    let Some(phase) = matrix.phases.last() else {
-        return Outcome::Untestable("the matrix has no phase".to_owned());
+    let known = match held_by_recordings() {
+        Ok(holds) => Known { holds, ..Known::default() },
+        Err(error) => return Outcome::Fails(error.to_string()),
     };
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => return Outcome::Untestable(format!("no runtime: {error}")),
     };
-    say!("{} cells", count_cells(&matrix, phase, Reach::All));
-    let report =
-        runtime.block_on(run_gate(&matrix, phase, Reach::All, &Limits::default(), |_| {}, |_, _| {}));
+    let (phases, subject) = (&matrix.phases, &Subject::Reference);
+    let cases = cases_of(&matrix, phases);
+    let asked = Asked { phases, subject, reach: Some(Reach::All), cases: &cases };
+    let bar = ProgressBar::new(u64::try_from(count_cells(&asked)).unwrap_or(0));
+    let ran = runtime.block_on(run_gate(&asked, &Limits::default(), |_| bar.inc(1), |_, _| {}));
+    bar.finish_and_clear();
+    let report = judge(&matrix, phases, ran, &known);
     say::text(&table(&report));
     let alone = alone(&report);
     let dependent: Vec<&str> =
@@ -33,15 +42,15 @@ pub(crate) fn run() -> Outcome {
     if !dependent.is_empty() {
         say!("✗ in no cell the only red check: {}", dependent.join(", "));
     }
-    match report.result {
+    match report.result() {
         GateResult::Pass | GateResult::PassWithDebt(_) if dependent.is_empty() => Outcome::Holds,
         GateResult::CouldNotCheck => Outcome::Untestable("some cells could not be checked".to_owned()),
-        _ => Outcome::Fails(format!("the reference: {}; see above", report.result)),
+        _ => Outcome::Fails(format!("the reference: {}; see above", report.result())),
     }
 }
 
 /// In how many cases a check is red, for each mutant.
-fn table(report: &GateReport) -> String {
+fn table(report: &Gate) -> String {
     let mut text = String::new();
     for row in &report.mutants {
         let red: Vec<String> = checks::all()
@@ -62,7 +71,7 @@ fn cases(row: &MutantRow, check: &str) -> usize {
 }
 
 /// The checks that some mutant turns red alone, in some case.
-fn alone(report: &GateReport) -> BTreeSet<&'static str> {
+fn alone(report: &Gate) -> BTreeSet<&'static str> {
     let cells = report.mutants.iter().flat_map(|row| &row.cells);
     cells
         .filter_map(|cell| {

@@ -9,10 +9,13 @@ pub(crate) mod gate;
 pub(crate) mod judge;
 pub(crate) mod model;
 pub(crate) mod record;
+pub(crate) mod report;
+mod select;
 pub(crate) mod serve;
 mod service;
 mod stage;
 pub(crate) mod stand_for;
+mod subject;
 pub(crate) mod tell;
 pub(crate) mod words;
 

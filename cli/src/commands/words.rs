@@ -57,9 +57,23 @@ pub(crate) fn times(word: &str) -> Result<u32, String> {
     }
 }
 
-/// A phase; which ones there are, the matrix knows.
-pub(crate) fn phase(word: &str) -> Result<u32, String> {
-    whole_number(word, 0..=u32::MAX)
+/// Which phases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phases {
+    /// All that there are.
+    All,
+    /// This one; whether there is one, the matrix knows.
+    One(u32),
+}
+
+/// A phase, or all.
+pub(crate) fn phases(word: &str) -> Result<Phases, String> {
+    match word {
+        "all" => Ok(Phases::All),
+        _ => whole_number(word, 0..=u32::MAX)
+            .map(Phases::One)
+            .map_err(|_| "the number of a phase is wanted, or all".to_owned()),
+    }
 }
 
 fn whole_number<T: FromStr + Display>(word: &str, range: RangeInclusive<T>) -> Result<T, String> {

@@ -1,19 +1,26 @@
-//! A phase gate: the reference adapter through the matrix, the mutants through the same cases, and the ledger.
+//! A phase gate: an adapter through the matrix, for the reference its mutants through the same cases, and the ledger.
 //!
-//! The gate holds when every requirement of the phase is proven or owed, nothing owed is proven, every mutant is
-//! caught where a fault acts, and passes where none does.
+//! The gate of a phase holds when every requirement of it is proven, owed or degraded as the plan allows, nothing owed
+//! is proven, no trigger fires, and every mutant is caught where a case says so and passes where nothing breaks.
+//!
+//! * [`judging`] — what comes of it, from cells, recordings and signals.
+//! * [`merge`] — reports of parts become one.
+//! * [`signals`] — what is known beside the cells.
 
+pub mod judging;
+pub mod merge;
+pub mod signals;
 mod toothless;
 
 use crate::cells::{self, Finished};
 use crate::clock::Limits;
-use crate::judge::Verdict;
 use crate::mutants;
-use crate::report::{Cell, GateReport, GateResult, MutantRow, Proof, RequirementRow, RequirementState};
+use crate::report::{Cell, MutantRow};
 use crate::runner;
 use crate::subject::Subject;
 use fixtures::ServerKind;
 use fixtures::recording::Recording;
+use judging::Ran;
 use parity_specs::{Matrix, NamedCase, Phase};
 use std::path::Path;
 
@@ -81,22 +88,38 @@ fn subjects() -> Vec<Subject> {
     mutants::all().iter().map(|mutant| Subject::Mutant(mutant.name.to_owned())).collect()
 }
 
-/// The gate of a phase. `seen` is told each cell as it is done, `keep` gets the histories.
+/// What a gate runs.
+#[derive(Debug, Clone)]
+pub struct Asked<'a> {
+    /// The phases.
+    pub phases: &'a [Phase],
+    /// Who is judged.
+    pub subject: &'a Subject,
+    /// Where the mutants are run; nowhere, when somebody else than the reference is judged.
+    pub reach: Option<Reach>,
+    /// The cases, with the servers that each is run with: those of the phases, or a part of them.
+    pub cases: &'a [NamedCase],
+}
+
+/// The cases of the phases.
+#[must_use]
+pub fn cases_of(matrix: &Matrix, phases: &[Phase]) -> Vec<NamedCase> {
+    let asked = |named: &&NamedCase| phases.iter().any(|phase| belongs_to(matrix, named, phase));
+    matrix.cases.iter().filter(asked).cloned().collect()
+}
+
+/// Runs what a gate asks for. `seen` is told each cell as it is done, `keep` gets the histories.
 pub async fn run_gate(
-    matrix: &Matrix,
-    phase: &Phase,
-    reach: Reach,
+    asked: &Asked<'_>,
     limits: &Limits,
     seen: impl Fn(&Cell),
     mut keep: impl FnMut(&Cell, &Recording),
-) -> GateReport {
-    let cases: Vec<NamedCase> =
-        matrix.cases.iter().filter(|named| belongs_to(matrix, named, phase)).cloned().collect();
-    let subjects = subjects();
-    let reference = Subject::Reference;
-    let own = cells_of(&cases, &reference);
+) -> Ran {
+    let subjects = if asked.reach.is_some() { subjects() } else { Vec::new() };
+    let own = cells_of(asked.cases, asked.subject);
+    let reach = asked.reach.unwrap_or(Reach::Claimed);
     let of_mutants: Vec<Vec<Plan<'_>>> =
-        subjects.iter().map(|subject| cells_of_mutant(&cases, subject, reach)).collect();
+        subjects.iter().map(|subject| cells_of_mutant(asked.cases, subject, reach)).collect();
     let counts: Vec<usize> = of_mutants.iter().map(Vec::len).collect();
     let mut cells = Vec::new();
     for finished in run_plans(own, CELLS_AT_ONCE, limits, &seen).await {
@@ -112,107 +135,30 @@ pub async fn run_gate(
         let cells = runs.by_ref().take(count).map(|finished| finished.cell).collect();
         rows.push(MutantRow { name: mutant.name.to_owned(), about: mutant.about.to_owned(), cells });
     }
-    judge_gate(matrix, phase, &cases, cells, rows)
+    let with_mutants = asked.reach.is_some();
+    Ran { subject: asked.subject.name(), partition: None, cells, mutants: rows, with_mutants }
 }
 
 /// How many cells a gate runs.
 #[must_use]
-pub fn count_cells(matrix: &Matrix, phase: &Phase, reach: Reach) -> usize {
-    let cases: Vec<NamedCase> =
-        matrix.cases.iter().filter(|named| belongs_to(matrix, named, phase)).cloned().collect();
+pub fn count_cells(asked: &Asked<'_>) -> usize {
+    let subjects = if asked.reach.is_some() { subjects() } else { Vec::new() };
+    let reach = asked.reach.unwrap_or(Reach::Claimed);
     let of_mutants =
-        subjects().iter().map(|subject| cells_of_mutant(&cases, subject, reach).len()).sum::<usize>();
-    cells_of(&cases, &Subject::Reference).len() + of_mutants
+        subjects.iter().map(|subject| cells_of_mutant(asked.cases, subject, reach).len()).sum::<usize>();
+    cells_of(asked.cases, asked.subject).len() + of_mutants
 }
 
+/// A phase asks for a case that proves something of it, or something that sends users back in it.
 fn belongs_to(matrix: &Matrix, named: &NamedCase, phase: &Phase) -> bool {
-    let requirements = named.case.proves.iter().filter_map(|id| matrix.requirements.get(id));
-    requirements.into_iter().any(|requirement| requirement.phase <= phase.number)
-}
-
-fn judge_gate(
-    matrix: &Matrix,
-    phase: &Phase,
-    cases: &[NamedCase],
-    cells: Vec<Cell>,
-    mutants: Vec<MutantRow>,
-) -> GateReport {
-    let requirements: Vec<RequirementRow> = matrix
-        .requirements
-        .values()
-        .filter(|requirement| requirement.phase <= phase.number)
-        .map(|requirement| {
-            let proofs: Vec<Proof> = cells
-                .iter()
-                .filter(|cell| matrix.cases_for(&requirement.id).any(|named| named.name == cell.case))
-                .map(|cell| proof(cell, requirement.check.as_deref()))
-                .collect();
-            let owed = matrix.debts.iter().find(|debt| debt.requirement == requirement.id);
-            let proven = !proofs.is_empty() && proofs.iter().all(|proof| proof.verdict == Verdict::Pass);
-            let state = match (proven, owed) {
-                (true, None) => RequirementState::Proven,
-                (false, Some(_)) if proofs.is_empty() => RequirementState::Owed,
-                (true, Some(_)) => RequirementState::OwedButProven,
-                (false, _) if proofs.is_empty() => RequirementState::Missing,
-                (false, _) => RequirementState::Failing,
-            };
-            RequirementRow {
-                id: requirement.id.clone(),
-                about: requirement.about.clone(),
-                source: requirement.claims.join("; "),
-                state,
-                cases: proofs,
-                reason: owed.map(|debt| debt.reason.clone()),
-            }
-        })
-        .collect();
-    let toothless = toothless::find(matrix, cases, &mutants);
-    let result = result(&requirements, &cells, &mutants, &toothless);
-    GateReport {
-        format: 1,
-        by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(),
-        phase: phase.number,
-        phase_name: phase.name.clone(),
-        result,
-        requirements,
-        cells,
-        mutants,
-        toothless,
-    }
-}
-
-/// What a cell says of a requirement that `check` shows. A check that saw nothing has shown nothing.
-fn proof(cell: &Cell, check: Option<&str>) -> Proof {
-    let judged = cell.checks.iter().find(|judged| Some(judged.check) == check).map(|judged| judged.verdict);
-    let shown = judged.filter(|shown| *shown != Verdict::NotApplicable).unwrap_or(Verdict::Untestable);
-    Proof { case: cell.case.clone(), server: cell.server, verdict: shown.max(cell.verdict) }
-}
-
-fn result(
-    requirements: &[RequirementRow],
-    cells: &[Cell],
-    mutants: &[MutantRow],
-    toothless: &[String],
-) -> GateResult {
-    let worst = cells.iter().map(|cell| cell.verdict).max().unwrap_or(Verdict::Untestable);
-    let harness_failed =
-        mutants.iter().flat_map(|mutant| &mutant.cells).any(|c| c.verdict == Verdict::HarnessError);
-    let is = |state: RequirementState| requirements.iter().filter(move |row| row.state == state).count();
-    let broken = is(RequirementState::Missing) + is(RequirementState::OwedButProven);
-    match worst {
-        Verdict::Fail | Verdict::Unsupported => GateResult::Fail,
-        Verdict::NotApplicable | Verdict::Unknown | Verdict::Untestable | Verdict::HarnessError => {
-            GateResult::CouldNotCheck
-        }
-        Verdict::Pass if harness_failed => GateResult::CouldNotCheck,
-        Verdict::Pass if broken > 0 || !toothless.is_empty() || is(RequirementState::Failing) > 0 => {
-            GateResult::Fail
-        }
-        Verdict::Pass => match is(RequirementState::Owed) {
-            0 => GateResult::Pass,
-            owed => GateResult::PassWithDebt(owed),
-        },
-    }
+    let watched = |id: &String| {
+        let mut watching = matrix.triggers.iter().filter(|trigger| trigger.watches.contains(id));
+        watching.any(|trigger| trigger.phase <= phase.number)
+    };
+    let asked = |id: &String| {
+        matrix.requirements.get(id).is_some_and(|requirement| requirement.phase <= phase.number)
+    };
+    named.case.proves.iter().any(|id| asked(id) || watched(id))
 }
 
 /// Where a cell's history is kept in a folder of histories.

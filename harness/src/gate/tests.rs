@@ -1,9 +1,15 @@
 //! What a gate makes of cells, without running any.
 
+use super::judging::{judge, proof};
+use super::merge::merge;
+use super::signals::Known;
 use super::*;
 use crate::checks;
-use crate::judge::Judged;
+use crate::judge::{Judged, Verdict};
+use crate::report::{Gate, GateResult, Report, RequirementState};
 use std::path::PathBuf;
+
+const INDEX: &str = "title = \"P\"\n[[heading]]\nid = \"a\"\ntitle = \"A\"\nbullets = 9\n";
 
 const CASE: &str = "about = \"x\"\nscenario = \"text/plain\"\nproves = [\"a.b\"]\nservers = [\"kilo\"]\n";
 const FAULT: &str =
@@ -11,9 +17,11 @@ const FAULT: &str =
 
 /// A matrix with one requirement, a case with a fault and one without, and perhaps a debt.
 fn matrix(debt: &str) -> Matrix {
-    let requirement = "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nsource = \"s\"\nphase = 2\nmvp = true\nevidence = \"checked\"\ncheck = \"convergence\"\n[[requirement]]\nid = \"a.c\"\nabout = \"x\"\nsource = \"s\"\nphase = 2\nmvp = true\nevidence = \"checked\"\n";
+    let requirement = "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nclaims = [\"p §a bullet 1\"]\nphase = 2\nmvp = true\nevidence = \"checked\"\ncheck = \"convergence\"\n[[requirement]]\nid = \"a.c\"\nabout = \"x\"\nclaims = [\"p §a bullet 2\"]\nphase = 2\nmvp = true\nevidence = \"checked\"\n";
     let file = |path: &str, text: String| (PathBuf::from(path), text);
     Matrix::read(&[
+        file("plans/p/index.toml", INDEX.to_owned()),
+        file("phases.toml", "[[phase]]\nnumber = 2\nname = \"two\"\n".to_owned()),
         file("requirements/a.toml", requirement.to_owned()),
         file("cases/x/broken.toml", format!("{CASE}catches = [\"m\"]\n{FAULT}")),
         file("cases/x/whole.toml", format!("{CASE}plain = true\n")),
@@ -45,13 +53,19 @@ fn cell(case: &str, plain: bool, verdict: Verdict) -> Cell {
 }
 
 /// The report when the reference and one mutant do this in the broken and in the whole case.
-fn report(debt: &str, reference: [Verdict; 2], mutant: [Verdict; 2]) -> GateReport {
+fn report(debt: &str, reference: [Verdict; 2], mutant: [Verdict; 2]) -> Gate {
     let matrix = matrix(debt);
-    let phase = Phase { number: 2, name: "two".into() };
-    let cells =
-        |[broken, whole]: [Verdict; 2]| vec![cell("x/broken", false, broken), cell("x/whole", true, whole)];
     let mutants = vec![MutantRow { name: "m".into(), about: String::new(), cells: cells(mutant) }];
-    judge_gate(&matrix, &phase, &matrix.cases, cells(reference), mutants)
+    let ran = Ran { cells: cells(reference), mutants, with_mutants: true, ..Ran::default() };
+    judge(&matrix, &[two()], ran, &Known::default())
+}
+
+fn cells([broken, whole]: [Verdict; 2]) -> Vec<Cell> {
+    vec![cell("x/broken", false, broken), cell("x/whole", true, whole)]
+}
+
+fn two() -> Phase {
+    Phase { number: 2, name: "two".into() }
 }
 
 const GOOD: [Verdict; 2] = [Verdict::Pass, Verdict::Pass];
@@ -60,23 +74,23 @@ const CAUGHT: [Verdict; 2] = [Verdict::Fail, Verdict::Pass];
 #[test]
 fn the_gate_holds_when_the_ledger_is_exactly_what_is_missing() {
     let held = report(&owes(&["a.c"]), GOOD, CAUGHT);
-    assert_eq!(held.result, GateResult::PassWithDebt(1));
-    assert_eq!(held.result.to_string(), "PASS WITH DEBT (1)");
+    assert_eq!(held.result(), GateResult::PassWithDebt(1));
+    assert_eq!(held.result().to_string(), "PASS WITH DEBT (1)");
     let unknown_debt = report("", GOOD, CAUGHT);
-    assert_eq!(unknown_debt.result, GateResult::Fail);
-    assert!(unknown_debt.requirements.iter().any(|row| row.state == RequirementState::Missing));
+    assert_eq!(unknown_debt.result(), GateResult::Fail);
+    assert!(unknown_debt.requirements.iter().any(|row| row.worst() == RequirementState::Missing));
     let paid_debt = report(&owes(&["a.b", "a.c"]), GOOD, CAUGHT);
-    assert_eq!(paid_debt.result, GateResult::Fail);
-    assert!(paid_debt.requirements.iter().any(|row| row.state == RequirementState::OwedButProven));
+    assert_eq!(paid_debt.result(), GateResult::Fail);
+    assert!(paid_debt.requirements.iter().any(|row| row.worst() == RequirementState::OwedButProven));
 }
 
 #[test]
 fn a_debt_excuses_no_failure() {
     let failing = report(&owes(&["a.b", "a.c"]), [Verdict::Fail, Verdict::Pass], CAUGHT);
-    assert_eq!(failing.result, GateResult::Fail);
+    assert_eq!(failing.result(), GateResult::Fail);
     for unseen in [Verdict::Untestable, Verdict::HarnessError] {
         assert_eq!(
-            report(&owes(&["a.c"]), [unseen, Verdict::Pass], CAUGHT).result,
+            report(&owes(&["a.c"]), [unseen, Verdict::Pass], CAUGHT).result(),
             GateResult::CouldNotCheck
         );
     }
@@ -84,12 +98,12 @@ fn a_debt_excuses_no_failure() {
 
 #[test]
 fn a_row_tells_the_guilty_cell() {
-    let verdicts = |report: &GateReport| -> Vec<Verdict> {
+    let verdicts = |report: &Gate| -> Vec<Verdict> {
         report.requirements[0].cases.iter().map(|proof| proof.verdict).collect()
     };
     let one_unseen = report(&owes(&["a.c"]), [Verdict::Untestable, Verdict::Pass], CAUGHT);
     assert_eq!(verdicts(&one_unseen), [Verdict::Untestable, Verdict::Pass]);
-    let told = crate::report::terminal::render(&one_unseen);
+    let told = crate::report::terminal::render(&Report::of(vec![one_unseen]));
     assert!(
         told.contains("not proven by x/broken (kilo): untestable\n    proven by x/whole (kilo)\n"),
         "{told}"
@@ -104,17 +118,17 @@ fn a_row_tells_the_guilty_cell() {
 fn what_does_not_bite_fails_the_gate() {
     let debt = owes(&["a.c"]);
     let survivor = report(&debt, GOOD, GOOD);
-    assert_eq!(survivor.result, GateResult::Fail);
+    assert_eq!(survivor.result(), GateResult::Fail);
     let told = survivor.toothless.join("\n");
     for expected in ["the case x/broken (kilo) does not catch m", "the check convergence catches no mutant"] {
         assert!(told.contains(expected), "{told}");
     }
     let wreck = report(&debt, GOOD, [Verdict::Fail, Verdict::Fail]);
-    assert_eq!(wreck.result, GateResult::Fail);
+    assert_eq!(wreck.result(), GateResult::Fail);
     let told = wreck.toothless.join("\n");
     assert!(told.contains("the mutant m is fail in the plain case x/whole"), "{told}");
     let unseen = report(&debt, GOOD, [Verdict::HarnessError, Verdict::Pass]);
-    assert_eq!(unseen.result, GateResult::CouldNotCheck);
+    assert_eq!(unseen.result(), GateResult::CouldNotCheck);
 }
 
 #[test]
@@ -148,13 +162,119 @@ fn a_phase_asks_for_nothing_of_a_later_one() {
     let mut matrix = matrix("");
     matrix.requirements.get_mut("a.c").unwrap().phase = 3;
     matrix.cases[1].case.proves = vec!["a.c".to_owned()];
-    for (number, ids, cells) in [(1, &[][..], 0), (2, &["a.b"], 1), (3, &["a.b", "a.c"], 2)] {
-        let phase = Phase { number, name: "p".into() };
-        let rows = judge_gate(&matrix, &phase, &[], Vec::new(), Vec::new()).requirements;
+    for (number, ids, count) in [(1, &[][..], 0), (2, &["a.b"], 1), (3, &["a.b", "a.c"], 2)] {
+        let phases = [Phase { number, name: "p".into() }];
+        let rows = judge(&matrix, &phases, Ran::default(), &Known::default()).requirements;
         assert_eq!(rows.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ids);
+        let cases = cases_of(&matrix, &phases);
+        let cells = |reach| {
+            count_cells(&Asked { phases: &phases, subject: &Subject::Reference, reach, cases: &cases })
+        };
         // None of the mutants is claimed, and the first plain case is one of two cases.
         let plain = usize::from(number == 3) * mutants::all().len();
-        assert_eq!(count_cells(&matrix, &phase, Reach::Claimed), cells + plain);
-        assert_eq!(count_cells(&matrix, &phase, Reach::All), cells * (1 + mutants::all().len()));
+        assert_eq!(cells(Some(Reach::Claimed)), count + plain);
+        assert_eq!(cells(Some(Reach::All)), count * (1 + mutants::all().len()));
+        assert_eq!(cells(None), count);
     }
+}
+
+/// The rows of `a.b` and the phase's result when its case does this, with more words in its requirement.
+fn of_kind(more: &str, verdict: Verdict, known: &Known) -> (RequirementState, GateResult) {
+    let requirement = format!(
+        "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nclaims = [\"p §a bullet 1\"]\nphase = 2\n{more}\n"
+    );
+    let trigger = "[[trigger]]\nid = \"t\"\nabout = \"x\"\nclaims = [\"p §a bullet 2\"]\nphase = 2\nwatches = [\"a.b\"]\naction = \"stop\"\nsignal = { name = \"s\", of = \"sum\", more_than = 3, by = \"plan\" }\n";
+    let file = |path: &str, text: &str| (PathBuf::from(path), text.to_owned());
+    let matrix = Matrix::read(&[
+        file("plans/p/index.toml", INDEX),
+        file("requirements/a.toml", &requirement),
+        file("triggers.toml", trigger),
+        file("cases/x/whole.toml", CASE),
+    ])
+    .unwrap();
+    let ran = Ran { cells: vec![cell("x/whole", true, verdict)], ..Ran::default() };
+    let gate = judge(&matrix, &[two()], ran, known);
+    (gate.requirements[0].worst(), gate.result())
+}
+
+#[test]
+fn what_is_missing_as_the_plan_allows_is_degraded_and_no_longer_than_that() {
+    let until = |until: u32| {
+        let more = format!(
+            "evidence = \"checked\"\ncheck = \"convergence\"\ndegraded = {{ until = {until}, principle = 2, shows = \"nothing\" }}"
+        );
+        move |verdict| of_kind(&more, verdict, &Known::default())
+    };
+    assert_eq!(until(2)(Verdict::Unsupported), (RequirementState::Degraded, GateResult::Pass));
+    assert_eq!(until(1)(Verdict::Unsupported), (RequirementState::Failing, GateResult::Fail));
+    assert_eq!(until(2)(Verdict::Fail), (RequirementState::Failing, GateResult::Fail));
+    assert_eq!(until(2)(Verdict::Pass), (RequirementState::Proven, GateResult::Pass));
+}
+
+#[test]
+fn data_and_signals_prove_what_no_cell_can() {
+    let data = "evidence = \"data-only\"\nrests_on = [\"7.1/frames\"]";
+    let holds = Known { holds: ["a.b".to_owned()].into(), ..Known::default() };
+    assert_eq!(of_kind(data, Verdict::Pass, &holds), (RequirementState::Proven, GateResult::Pass));
+    let (state, result) = of_kind(data, Verdict::Pass, &Known::default());
+    assert_eq!((state, result), (RequirementState::Failing, GateResult::Fail));
+    let production = "evidence = \"production\"\nwhy = \"only use shows it\"";
+    let signals = |value: u64| {
+        let signal = signals::Signal { name: "s".into(), value, at_ms: 0 };
+        Known { signals: vec![signal], ..Known::default() }
+    };
+    let of = |known: &Known| of_kind(production, Verdict::Pass, known);
+    assert_eq!(of(&Known::default()), (RequirementState::NotEvaluated, GateResult::Pass));
+    assert_eq!(of(&signals(3)), (RequirementState::Proven, GateResult::Pass));
+    assert_eq!(of(&signals(4)), (RequirementState::Failing, GateResult::Fail));
+    let patient = Known { thresholds: [("t".to_owned(), 4)].into(), ..signals(4) };
+    assert_eq!(of(&patient).1, GateResult::Pass, "a threshold of the user's own");
+}
+
+#[test]
+fn a_trigger_fires_for_what_it_watches_and_says_what_to_do() {
+    let more = "evidence = \"checked\"\ncheck = \"convergence\"";
+    assert_eq!(of_kind(more, Verdict::Fail, &Known::default()).1, GateResult::Fail);
+    let matrix = matrix(&owes(&["a.c"]));
+    assert_eq!(matrix.triggers, []);
+    let (_, result) = of_kind("evidence = \"not-observable\"\nwhy = \"w\"", Verdict::Pass, &{
+        let signal = signals::Signal { name: "s".into(), value: 4, at_ms: 0 };
+        Known { signals: vec![signal], ..Known::default() }
+    });
+    assert_eq!(result, GateResult::Fail, "a signal fires it, whatever the cells say");
+}
+
+#[test]
+fn parts_are_judged_as_a_whole_and_a_missing_one_is_told() {
+    let matrix = matrix(&owes(&["a.c"]));
+    let part = |partition: &str, cells: &[Cell]| {
+        let mutant = MutantRow {
+            name: "m".into(),
+            about: String::new(),
+            cells: cells
+                .iter()
+                .map(|c| cell(&c.case, c.plain, if c.plain { Verdict::Pass } else { Verdict::Fail }))
+                .collect(),
+        };
+        let ran = Ran {
+            subject: "reference".into(),
+            partition: Some(partition.to_owned()),
+            cells: cells.to_vec(),
+            mutants: vec![mutant],
+            with_mutants: true,
+        };
+        Report::of(vec![judge(&matrix, &[two()], ran, &Known::default())])
+    };
+    let all = cells(GOOD);
+    let (first, second) = (part("1/2", &all[..1]), part("2/2", &all[1..]));
+    assert_eq!(first.result(), GateResult::Pass, "a part is judged by its cells alone");
+    let read = |report: &Report| Report::read(&report.json().unwrap()).unwrap();
+    let merged = merge(&matrix, vec![read(&second), read(&first)], &Known::default()).unwrap();
+    assert_eq!(
+        merged.gates[0],
+        Gate { subject: "reference".into(), ..report(&owes(&["a.c"]), GOOD, CAUGHT) }
+    );
+    let told = |reports| merge(&matrix, reports, &Known::default()).unwrap_err();
+    assert_eq!(told(vec![first.clone()]), "of reference, the part 2/2 is missing");
+    assert_eq!(told(vec![first.clone(), first]), "of reference, 1/2 is there twice: give each report once");
 }

@@ -1,19 +1,22 @@
-//! A gate's report as one page that is complete in itself: it opens from a mail or from a CI artifact, offline and
-//! years later. Here the report becomes what the page shows; `html/page.html.j2` says how it looks.
+//! A report as one page that is complete in itself: it opens from a mail or from a CI artifact, offline and years
+//! later. Here the report becomes what the page shows; `html/page.html.j2` says how it looks.
 //!
 //! What adapters and servers say is untrusted: the template engine escapes all of it, and the page may load nothing.
+//!
+//! * [`cells`] — cell by cell: checks, time lines, cases, mutants.
+//! * [`marks`] — how states are shown.
 
+mod cells;
 mod marks;
 
-use super::timeline::{Entry, Who};
-use super::{Cell, GateReport, MutantRow, RequirementRow, RequirementState};
-use crate::judge::{Judged, Verdict};
-use fixtures::ServerKind;
+use super::{FeatureRow, Gate, Report, RequirementRow, RequirementState, TriggerRow};
+use cells::{Anchors, CaseRow, Group, Lane, Link, Mutant};
 use marks::Mark;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The name ends in `.html` so that the engine escapes.
@@ -23,7 +26,7 @@ const TEMPLATE: &str = "page.html";
 ///
 /// # Errors
 /// Only when the template is broken, which the tests would show.
-pub fn render(report: &GateReport) -> Result<String, minijinja::Error> {
+pub fn render(report: &Report) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
@@ -36,25 +39,22 @@ pub fn render(report: &GateReport) -> Result<String, minijinja::Error> {
 struct Page<'a> {
     by: &'a str,
     format: u32,
-    phase: u32,
-    phase_name: &'a str,
+    title: String,
     result: String,
     mark: Mark,
     tiles: Vec<Tile>,
-    requirements: Vec<Requirement<'a>>,
-    servers: Vec<&'static str>,
-    cases: Vec<CaseRow<'a>>,
-    mutant_cases: Vec<&'a str>,
-    mutants: Vec<Mutant<'a>>,
-    toothless: &'a [String],
-    groups: Vec<Group<'a>>,
+    columns: Vec<Column<'a>>,
+    adapters: Vec<Adapter<'a>>,
+    states: Vec<Mark>,
+    features: Vec<Feature<'a>>,
+    gates: Vec<GateView<'a>>,
     lanes: [Lane; 7],
 }
 
 /// A number of the headline with what it is made of.
 #[derive(Serialize)]
 struct Tile {
-    label: &'static str,
+    label: String,
     good: usize,
     all: usize,
     parts: Vec<Part>,
@@ -66,13 +66,66 @@ struct Part {
     count: usize,
 }
 
+/// A phase of an adapter: a column of the matrix.
+#[derive(Serialize)]
+struct Column<'a> {
+    adapter: &'a str,
+    phase: u32,
+    name: &'a str,
+}
+
+/// What comes of an adapter's phases.
+#[derive(Serialize)]
+struct Adapter<'a> {
+    name: &'a str,
+    partition: Option<&'a str>,
+    phases: Vec<PhaseView<'a>>,
+    triggers: Vec<Trigger<'a>>,
+}
+
+#[derive(Serialize)]
+struct PhaseView<'a> {
+    number: u32,
+    name: &'a str,
+    result: String,
+    mark: Mark,
+    parts: Vec<Part>,
+}
+
+#[derive(Serialize)]
+struct Trigger<'a> {
+    id: &'a str,
+    about: &'a str,
+    source: &'a str,
+    phase: u32,
+    action: &'a str,
+    because: &'a [String],
+    seen: Option<&'a str>,
+    mark: Mark,
+}
+
+/// A feature page or decision with its requirements, the worst first.
+#[derive(Serialize)]
+struct Feature<'a> {
+    name: &'a str,
+    title: &'a str,
+    owner: &'a str,
+    area: &'a str,
+    requirements: Vec<Requirement<'a>>,
+}
+
 #[derive(Serialize)]
 struct Requirement<'a> {
     id: &'a str,
     about: &'a str,
     source: &'a str,
-    mark: Mark,
-    note: Option<&'a str>,
+    evidence: &'static str,
+    phase: u32,
+    mvp: bool,
+    worst: Mark,
+    /// Column by column; nothing where the phase does not ask for it.
+    marks: Vec<Option<Mark>>,
+    notes: Vec<String>,
     proofs: Vec<Proof>,
 }
 
@@ -82,251 +135,73 @@ struct Proof {
     link: Option<Link>,
 }
 
-/// Where a cell is told in full.
-#[derive(Clone, Serialize)]
-struct Link {
-    anchor: String,
-    mark: Mark,
-    server: &'static str,
-}
-
+/// Everything of an adapter that is told cell by cell.
 #[derive(Serialize)]
-struct CaseRow<'a> {
-    name: &'a str,
-    about: &'a str,
-    links: Vec<Option<Link>>,
-}
-
-#[derive(Serialize)]
-struct Mutant<'a> {
-    name: &'a str,
-    about: &'a str,
-    mark: Mark,
-    caught_by: BTreeSet<&'a str>,
-    /// Case by case, and in each server by server.
-    links: Vec<Vec<Link>>,
-}
-
-/// Cells of one adapter.
-#[derive(Serialize)]
-struct Group<'a> {
-    title: String,
-    about: &'a str,
-    /// The table that leads to them.
-    back: &'static str,
-    cells: Vec<CellView<'a>>,
-}
-
-#[derive(Serialize)]
-struct CellView<'a> {
-    anchor: String,
-    case: &'a str,
-    about: &'a str,
-    server: &'static str,
+struct GateView<'a> {
     adapter: &'a str,
-    mark: Mark,
-    verdict: String,
-    open: bool,
-    troubles: &'a [String],
-    checks: Vec<CheckView<'a>>,
-    rerun: &'a str,
-    entries: Vec<EntryView<'a>>,
+    /// Distinguishes the anchors of adapters.
+    number: usize,
+    servers: Vec<&'static str>,
+    cases: Vec<CaseRow<'a>>,
+    with_mutants: bool,
+    mutants: Vec<Mutant<'a>>,
+    toothless: &'a [String],
+    groups: Vec<Group<'a>>,
 }
 
-#[derive(Serialize)]
-struct CheckView<'a> {
-    name: &'a str,
-    mark: Mark,
-    facts: usize,
-    findings: &'a [String],
-}
-
-#[derive(Serialize)]
-struct EntryView<'a> {
-    at: String,
-    lane: Who,
-    what: &'a str,
-}
-
-/// A column of the time lines.
-#[derive(Serialize)]
-struct Lane {
-    key: Who,
-    label: &'static str,
-    about: &'static str,
-    /// What stands before its entries.
-    sign: &'static str,
-}
-
-/// Gives every cell a readable anchor that no other cell has.
-#[derive(Default)]
-struct Anchors(BTreeSet<String>);
-
-impl Anchors {
-    fn of(&mut self, cell: &Cell) -> String {
-        let name = format!("cell-{}-{}-{}", cell.adapter, cell.case, cell.server);
-        let plain = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "-");
-        let mut anchor = plain.clone();
-        let mut number = 1;
-        while !self.0.insert(anchor.clone()) {
-            number += 1;
-            anchor = format!("{plain}-{number}");
-        }
-        anchor
-    }
-}
-
-fn page(report: &GateReport) -> Page<'_> {
+fn page(report: &Report) -> Page<'_> {
     let mut anchors = Anchors::default();
-    let reference: Vec<Link> = links(&report.cells, marks::of_cell, &mut anchors);
-    let mutants: Vec<Vec<Link>> =
-        report.mutants.iter().map(|row| links(&row.cells, marks::of_mutant_cell, &mut anchors)).collect();
-    let servers = servers(report);
-    let mutant_cases = case_names(report.mutants.iter().flat_map(|row| &row.cells));
-    let rows = || report.mutants.iter().zip(&mutants);
-    let mut groups = vec![Group {
-        title: "The reference adapter".to_owned(),
-        about: "It keeps every promise; what it shows is what a good client shows.",
-        back: "matrix",
-        cells: cells(&report.cells, &reference, true),
-    }];
-    groups.extend(rows().map(|(row, links)| Group {
-        title: format!("Mutant {}", row.name),
-        about: &row.about,
-        back: "catches",
-        cells: cells(&row.cells, links, false),
-    }));
-    let mutant_rows = rows().map(|(row, links)| mutant(row, links, &mutant_cases)).collect();
+    let links: Vec<Vec<Link>> =
+        report.gates.iter().map(|gate| cells::links(&gate.cells, marks::of_cell, &mut anchors)).collect();
+    let of_gates = || report.gates.iter().zip(&links).enumerate();
+    let result = report.result();
     Page {
         by: &report.by,
         format: report.format,
-        phase: report.phase,
-        phase_name: &report.phase_name,
-        result: report.result.to_string(),
-        mark: marks::of_result(report.result),
-        tiles: vec![
-            tile("requirements proven", report.requirements.iter().map(|row| marks::of_state(row.state))),
-            tile("cells of the reference pass", reference.iter().map(|link| link.mark)),
-            tile("mutants caught", report.mutants.iter().map(marks::of_mutant)),
-        ],
-        requirements: report.requirements.iter().map(|row| requirement(row, report, &reference)).collect(),
-        cases: case_rows(report, &reference, &servers),
-        servers: servers.into_iter().map(ServerKind::word).collect(),
-        mutant_cases,
-        mutants: mutant_rows,
-        toothless: &report.toothless,
-        groups,
-        lanes: lanes(),
-    }
-}
-
-fn links(cells: &[Cell], mark: fn(&Cell) -> Mark, anchors: &mut Anchors) -> Vec<Link> {
-    let link = |cell: &Cell| Link { anchor: anchors.of(cell), mark: mark(cell), server: cell.server.word() };
-    cells.iter().map(link).collect()
-}
-
-fn servers(report: &GateReport) -> Vec<ServerKind> {
-    let run = |server: &ServerKind| report.cells.iter().any(|cell| cell.server == *server);
-    ServerKind::ALL.into_iter().filter(run).collect()
-}
-
-/// The cases of these cells, each once, in their order.
-fn case_names<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<&'a str> {
-    let mut known = BTreeSet::new();
-    cells.map(|cell| cell.case.as_str()).filter(|case| known.insert(*case)).collect()
-}
-
-fn case_rows<'a>(report: &'a GateReport, links: &[Link], servers: &[ServerKind]) -> Vec<CaseRow<'a>> {
-    let cells: BTreeMap<(&str, ServerKind), (&Cell, &Link)> = report
-        .cells
-        .iter()
-        .zip(links)
-        .map(|(cell, link)| ((cell.case.as_str(), cell.server), (cell, link)))
-        .collect();
-    let row = |name: &'a str| {
-        let found = || servers.iter().map(|server| cells.get(&(name, *server)));
-        let about = report.cells.iter().find(|cell| cell.case == name).map(|cell| cell.about.as_str());
-        let links = found().map(|cell| cell.map(|(_, link)| (*link).clone())).collect();
-        CaseRow { name, about: about.unwrap_or_default(), links }
-    };
-    case_names(report.cells.iter()).into_iter().map(row).collect()
-}
-
-fn requirement<'a>(row: &'a RequirementRow, report: &GateReport, links: &[Link]) -> Requirement<'a> {
-    let proof = |proof: &super::Proof| {
-        let is = |cell: &Cell| cell.case == proof.case && cell.server == proof.server;
-        let link = report.cells.iter().position(is).and_then(|at| links.get(at)).cloned();
-        // Its own mark: a cell may pass without proving this requirement.
-        let link = link.map(|link| Link { mark: marks::of_verdict(proof.verdict), ..link });
-        Proof { label: proof.to_string(), link }
-    };
-    let note = match row.state {
-        RequirementState::OwedButProven => {
-            Some("It is proven, and yet in parity-specs/debt.toml: delete the entry.")
-        }
-        RequirementState::Missing => {
-            Some("No case proves it, and parity-specs/debt.toml does not say so: add one of the two.")
-        }
-        _ => row.reason.as_deref(),
-    };
-    Requirement {
-        id: &row.id,
-        about: &row.about,
-        source: &row.source,
-        mark: marks::of_state(row.state),
-        note,
-        proofs: row.cases.iter().map(proof).collect(),
-    }
-}
-
-fn mutant<'a>(row: &'a MutantRow, links: &[Link], cases: &[&str]) -> Mutant<'a> {
-    let of_case = |case: &&str| {
-        let cells = row.cells.iter().zip(links).filter(|(cell, _)| cell.case == **case);
-        cells.map(|(_, link)| link.clone()).collect()
-    };
-    let checks = row.cells.iter().flat_map(|cell| &cell.checks);
-    Mutant {
-        name: &row.name,
-        about: &row.about,
-        mark: marks::of_mutant(row),
-        caught_by: checks
-            .filter(|judged| judged.verdict == Verdict::Fail)
-            .map(|judged| judged.check)
+        title: title(report),
+        result: result.to_string(),
+        mark: marks::of_result(result),
+        tiles: report.gates.iter().flat_map(tiles).collect(),
+        columns: report.gates.iter().flat_map(columns).collect(),
+        adapters: report.gates.iter().map(adapter).collect(),
+        states: states(report),
+        features: features(report, &links),
+        gates: of_gates()
+            .map(|(number, (gate, links))| gate_view(number, gate, links, &mut anchors))
             .collect(),
-        links: cases.iter().map(of_case).collect(),
+        lanes: cells::lanes(),
     }
 }
 
-/// Cells that call for a look are open from the start.
-fn cells<'a>(cells: &'a [Cell], links: &[Link], open_bad: bool) -> Vec<CellView<'a>> {
-    let view = |(cell, link): (&'a Cell, &Link)| CellView {
-        anchor: link.anchor.clone(),
-        case: &cell.case,
-        about: &cell.about,
-        server: cell.server.word(),
-        adapter: &cell.adapter,
-        mark: link.mark,
-        verdict: cell.verdict.to_string(),
-        open: open_bad && cell.verdict != Verdict::Pass,
-        troubles: &cell.troubles,
-        checks: cell.checks.iter().map(check).collect(),
-        rerun: &cell.rerun,
-        entries: cell.timeline.iter().map(entry).collect(),
-    };
-    cells.iter().zip(links).map(view).collect()
+fn title(report: &Report) -> String {
+    let phases: BTreeSet<(u32, &str)> = report
+        .gates
+        .iter()
+        .flat_map(|gate| &gate.phases)
+        .map(|phase| (phase.number, phase.name.as_str()))
+        .collect();
+    match phases.iter().collect::<Vec<_>>()[..] {
+        [(number, name)] => format!("Phase {number}: {name}"),
+        [(first, _), .., (last, _)] => format!("Phases {first} to {last}"),
+        [] => "No phase".to_owned(),
+    }
 }
 
-fn check(judged: &Judged) -> CheckView<'_> {
-    let mark = marks::of_verdict(judged.verdict);
-    CheckView { name: judged.check, mark, facts: judged.facts, findings: &judged.findings }
-}
-
-fn entry(entry: &Entry) -> EntryView<'_> {
-    EntryView { at: format!("{:.1}", entry.at_ms), lane: entry.who, what: &entry.what }
+fn tiles(gate: &Gate) -> Vec<Tile> {
+    let label = |what: &str| format!("{what}, {}", gate.subject);
+    let states = gate.requirements.iter().map(|row| marks::of_state(row.worst()));
+    let mut tiles = vec![
+        tile(label("requirements proven"), states),
+        tile(label("cells pass"), gate.cells.iter().map(marks::of_cell)),
+    ];
+    if gate.with_mutants {
+        tiles.push(tile("mutants caught".to_owned(), gate.mutants.iter().map(marks::of_mutant)));
+    }
+    tiles
 }
 
 /// Counts equal marks, in the order in which they come.
-fn tile(label: &'static str, marks: impl Iterator<Item = Mark>) -> Tile {
+fn tile(label: String, marks: impl Iterator<Item = Mark>) -> Tile {
     let mut parts: Vec<Part> = Vec::new();
     for mark in marks {
         match parts.iter_mut().find(|part| part.mark == mark) {
@@ -338,17 +213,152 @@ fn tile(label: &'static str, marks: impl Iterator<Item = Mark>) -> Tile {
     Tile { label, good, all: parts.iter().map(|part| part.count).sum(), parts }
 }
 
-fn lanes() -> [Lane; 7] {
-    let lane = |key, label, about| Lane { key, label, about, sign: "" };
-    [
-        lane(Who::Person, "Person", "does"),
-        lane(Who::Screen, "Screen", "shows"),
-        lane(Who::Rest, "REST", "adapter asks"),
-        lane(Who::Stream, "Stream", "server tells"),
-        lane(Who::Model, "Model", "server asks"),
-        Lane { key: Who::Fault, label: "Fault", about: "broken on purpose", sign: "⚡ " },
-        Lane { key: Who::Trouble, label: "Trouble", about: "of the run itself", sign: "✗ " },
-    ]
+fn columns(gate: &Gate) -> impl Iterator<Item = Column<'_>> {
+    gate.phases.iter().map(|phase| Column { adapter: &gate.subject, phase: phase.number, name: &phase.name })
+}
+
+fn adapter(gate: &Gate) -> Adapter<'_> {
+    let phase = |phase: &'_ super::PhaseRow| {
+        let part = |(state, count): (&RequirementState, &usize)| Part {
+            mark: marks::of_state(*state),
+            count: *count,
+        };
+        phase.counts.iter().map(part).collect::<Vec<_>>()
+    };
+    let mut triggers: Vec<&TriggerRow> = gate.triggers.iter().collect();
+    triggers.sort_by_key(|trigger| !trigger.fired);
+    Adapter {
+        name: &gate.subject,
+        partition: gate.partition.as_deref(),
+        phases: gate
+            .phases
+            .iter()
+            .map(|row| PhaseView {
+                number: row.number,
+                name: &row.name,
+                result: row.result.to_string(),
+                mark: marks::of_result(row.result),
+                parts: phase(row),
+            })
+            .collect(),
+        triggers: triggers
+            .into_iter()
+            .map(|row| Trigger {
+                id: &row.id,
+                about: &row.about,
+                source: &row.source,
+                phase: row.phase,
+                action: &row.action,
+                because: &row.because,
+                seen: row.seen.as_deref(),
+                mark: marks::of_trigger(row),
+            })
+            .collect(),
+    }
+}
+
+/// The states that there are, for who wants to see one only.
+fn states(report: &Report) -> Vec<Mark> {
+    let rows = report.gates.iter().flat_map(|gate| &gate.requirements);
+    let states: BTreeSet<Reverse<RequirementState>> = rows.map(|row| Reverse(row.worst())).collect();
+    let mut marks: Vec<Mark> = states.into_iter().map(|Reverse(state)| marks::of_state(state)).collect();
+    marks.dedup();
+    marks
+}
+
+/// All features, the worst first; in a feature the worst requirement first.
+fn features<'a>(report: &'a Report, links: &[Vec<Link>]) -> Vec<Feature<'a>> {
+    let mut known: BTreeMap<&str, &FeatureRow> = BTreeMap::new();
+    let mut rows: BTreeMap<&str, BTreeMap<&str, &RequirementRow>> = BTreeMap::new();
+    for gate in &report.gates {
+        known.extend(gate.features.iter().map(|feature| (feature.name.as_str(), feature)));
+        for row in &gate.requirements {
+            rows.entry(&row.feature).or_default().entry(&row.id).or_insert(row);
+        }
+    }
+    let worst = |id: &str| {
+        let of = |gate: &Gate| gate.requirements.iter().find(|row| row.id == id).map(RequirementRow::worst);
+        report.gates.iter().filter_map(of).max().unwrap_or(RequirementState::NotEvaluated)
+    };
+    let mut features: Vec<(RequirementState, Feature<'a>)> = Vec::new();
+    for (name, of_feature) in rows {
+        let mut of_feature: Vec<&RequirementRow> = of_feature.into_values().collect();
+        of_feature.sort_by_key(|row| Reverse(worst(&row.id)));
+        let requirements: Vec<Requirement<'a>> =
+            of_feature.iter().map(|row| requirement(row, worst(&row.id), report, links)).collect();
+        let first = of_feature.first().map_or(RequirementState::NotEvaluated, |row| worst(&row.id));
+        let feature = known.get(name);
+        features.push((
+            first,
+            Feature {
+                name,
+                title: feature.map_or(name, |feature| feature.title.as_str()),
+                owner: feature.map_or("", |feature| feature.owner.as_str()),
+                area: name.split('/').next().unwrap_or(name),
+                requirements,
+            },
+        ));
+    }
+    features.sort_by_key(|(state, _)| Reverse(*state));
+    features.into_iter().map(|(_, feature)| feature).collect()
+}
+
+fn requirement<'a>(
+    row: &'a RequirementRow,
+    worst: RequirementState,
+    report: &Report,
+    links: &[Vec<Link>],
+) -> Requirement<'a> {
+    let of_gates = || report.gates.iter().zip(links);
+    let own = |gate: &'_ Gate| gate.requirements.iter().find(|other| other.id == row.id).cloned();
+    let mut states = Vec::new();
+    let mut proofs = Vec::new();
+    for (gate, links) in of_gates() {
+        let own = own(gate);
+        for phase in &gate.phases {
+            let state = own.as_ref().and_then(|own| own.states.get(&phase.number));
+            states.push(state.map(|state| marks::of_state(*state)));
+        }
+        for proof in own.into_iter().flat_map(|own| own.cases) {
+            let is = |cell: &super::Cell| cell.case == proof.case && cell.server == proof.server;
+            let link = gate.cells.iter().position(is).and_then(|at| links.get(at)).cloned();
+            // Its own mark: a cell may pass without proving this requirement.
+            let link = link.map(|link| Link { mark: marks::of_verdict(proof.verdict), ..link });
+            let label = match report.gates.len() {
+                1 => proof.to_string(),
+                _ => format!("{proof}, {}", gate.subject),
+            };
+            proofs.push(Proof { label, link });
+        }
+    }
+    Requirement {
+        id: &row.id,
+        about: &row.about,
+        source: &row.source,
+        evidence: super::evidence_word(row.evidence),
+        phase: row.phase,
+        mvp: row.mvp,
+        worst: marks::of_state(worst),
+        marks: states,
+        notes: super::notes(row, worst),
+        proofs,
+    }
+}
+
+fn gate_view<'a>(number: usize, gate: &'a Gate, links: &[Link], anchors: &mut Anchors) -> GateView<'a> {
+    let servers = cells::servers(gate);
+    let (mutants, mut groups) = cells::mutants(gate, anchors);
+    groups.insert(0, cells::own_group(gate, links));
+    GateView {
+        adapter: &gate.subject,
+        number: number + 1,
+        cases: cells::case_rows(gate, links, &servers),
+        servers: servers.into_iter().map(fixtures::ServerKind::word).collect(),
+        with_mutants: gate.with_mutants,
+        mutants,
+        toothless: &gate.toothless,
+        groups,
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! A check's report as JUnit XML, which every CI can show.
+//! Reports as JUnit XML, which every CI can show.
 
 use super::check::{CheckReport, Row, RowVerdict};
+use super::{Gate, Report, RequirementRow, RequirementState, notes};
 use crate::judge::Verdict;
 use std::fmt::Write as _;
 
@@ -59,6 +60,76 @@ pub fn render(report: &CheckReport) -> String {
     }
     xml.push_str("  </testsuite>\n</testsuites>\n");
     xml
+}
+
+/// A gate's report: a suite an adapter, a test a requirement; triggers that fire and checks that do not bite are tests
+/// that fail.
+#[must_use]
+pub fn render_gates(report: &Report) -> String {
+    let mut xml =
+        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"standin gate\">\n");
+    for gate in &report.gates {
+        let more: Vec<(&str, String)> = extra_failures(gate);
+        let count = |wanted: fn(RequirementState) -> Option<bool>, of: Option<bool>| {
+            gate.requirements.iter().filter(|row| wanted(row.worst()) == of).count()
+        };
+        let (tests, failures) = (gate.requirements.len() + more.len(), count(fate, Some(false)) + more.len());
+        let (skipped, name) = (count(fate, None), escaped(&gate.subject));
+        let _ = writeln!(
+            xml,
+            "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">"
+        );
+        gate.requirements.iter().for_each(|row| requirement(row, &mut xml));
+        for (class, line) in more {
+            let line = escaped(&line);
+            let _ = writeln!(
+                xml,
+                "    <testcase classname=\"{class}\" name=\"{line}\">\n      <failure type=\"{class}\" message=\"{line}\"/>\n    </testcase>"
+            );
+        }
+        xml.push_str("  </testsuite>\n");
+    }
+    xml.push_str("</testsuites>\n");
+    xml
+}
+
+/// It holds, it does not, or it is neither.
+fn fate(state: RequirementState) -> Option<bool> {
+    match state {
+        RequirementState::Proven => Some(true),
+        RequirementState::OwedButProven | RequirementState::Missing | RequirementState::Failing => {
+            Some(false)
+        }
+        RequirementState::NotObservable
+        | RequirementState::NotEvaluated
+        | RequirementState::Degraded
+        | RequirementState::Owed => None,
+    }
+}
+
+fn extra_failures(gate: &Gate) -> Vec<(&'static str, String)> {
+    let fired = gate.triggers.iter().filter(|trigger| trigger.fired);
+    let fired =
+        fired.map(|row| ("trigger", format!("{}: {}. {}", row.id, row.because.join("; "), row.action)));
+    fired.chain(gate.toothless.iter().map(|line| ("toothless", line.clone()))).collect()
+}
+
+fn requirement(row: &RequirementRow, xml: &mut String) {
+    let state = row.worst();
+    let class = escaped(&row.feature.replace('/', "."));
+    let head = format!("    <testcase classname=\"{class}\" name=\"{}\"", escaped(&row.id));
+    let guilty = row.cases.iter().filter(|proof| proof.verdict != Verdict::Pass);
+    let guilty = guilty.map(|proof| format!("{proof}: {}", proof.verdict));
+    let why: Vec<String> = guilty.chain(notes(row, state)).collect();
+    let (about, why) = (escaped(&row.about), escaped(&why.join("\n")));
+    let _ = match fate(state) {
+        Some(true) => writeln!(xml, "{head}/>"),
+        None => writeln!(xml, "{head}>\n      <skipped message=\"{state}: {why}\"/>\n    </testcase>"),
+        Some(false) => writeln!(
+            xml,
+            "{head}>\n      <failure type=\"{state}\" message=\"{about}\">{why}</failure>\n    </testcase>"
+        ),
+    };
 }
 
 fn is_failure(row: &Row) -> bool {

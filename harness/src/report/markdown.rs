@@ -1,6 +1,7 @@
-//! A check's report as Markdown, for a comment or a page.
+//! Reports as Markdown, for a comment, a CI summary or a page.
 
 use super::check::CheckReport;
+use super::{Cell, Gate, Report, RequirementState, notes, terminal};
 use crate::judge::Verdict;
 use std::fmt::Write as _;
 
@@ -40,6 +41,78 @@ pub fn render(report: &CheckReport) -> String {
             writeln!(text, "~~~~~\n{}\nagain: {}\n~~~~~\n</details>", row.evidence().join("\n"), row.rerun);
     }
     text
+}
+
+/// A gate's report: the phases of each adapter, what fires, what does not hold, and what is owed.
+#[must_use]
+pub fn render_gates(report: &Report) -> String {
+    let mut text = format!("## Standin gate: {}\n", report.result());
+    for gate in &report.gates {
+        let part = gate.partition.as_ref().map(|part| format!(" (part {part} only)")).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "\n### {}{part}\n\n| phase | result | requirements |\n|---|---|---|",
+            escaped(&gate.subject)
+        );
+        for phase in &gate.phases {
+            let counts: Vec<String> =
+                phase.counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
+            let (number, name) = (phase.number, escaped(&phase.name));
+            let _ = writeln!(text, "| {number} {name} | **{}** | {} |", phase.result, counts.join(", "));
+        }
+        for trigger in gate.triggers.iter().filter(|trigger| trigger.fired) {
+            let because = escaped(&trigger.because.join("; "));
+            let _ = writeln!(
+                text,
+                "\n- ✗ **the trigger {} fires**: {because}. {}",
+                trigger.id,
+                escaped(&trigger.action)
+            );
+        }
+        for line in &gate.toothless {
+            let _ = writeln!(text, "\n- ✗ {}", escaped(line));
+        }
+        rows(gate, "what does not hold", true, &mut text);
+        rows(gate, "what is owed or degraded", false, &mut text);
+        for cell in gate.cells.iter().filter(|cell| cell.verdict != Verdict::Pass) {
+            evidence(cell, &mut text);
+        }
+    }
+    text
+}
+
+/// The requirements that do not hold, open; or those that are owed or degraded, folded.
+fn rows(gate: &Gate, title: &str, red: bool, text: &mut String) {
+    let is_red = |state| {
+        matches!(
+            state,
+            RequirementState::Failing | RequirementState::Missing | RequirementState::OwedButProven
+        )
+    };
+    let is_soft = |state| matches!(state, RequirementState::Owed | RequirementState::Degraded);
+    let wanted = |state| if red { is_red(state) } else { is_soft(state) };
+    let rows: Vec<_> = gate.requirements.iter().filter(|row| wanted(row.worst())).collect();
+    if rows.is_empty() || gate.partition.is_some() {
+        return;
+    }
+    let open = if red { " open" } else { "" };
+    let _ = writeln!(text, "\n<details{open}><summary>{} — {title}</summary>\n", rows.len());
+    text.push_str("| requirement | state | why |\n|---|---|---|\n");
+    for row in rows {
+        let guilty = row.cases.iter().filter(|proof| proof.verdict != Verdict::Pass);
+        let guilty = guilty.map(|proof| format!("{proof}: {}", proof.verdict));
+        let why: Vec<String> = guilty.chain(notes(row, row.worst())).collect();
+        let about = escaped(&row.about);
+        let _ = writeln!(text, "| `{}` {about} | {} | {} |", row.id, row.worst(), escaped(&why.join("; ")));
+    }
+    text.push_str("\n</details>\n");
+}
+
+/// A fence that no finding can close.
+fn evidence(cell: &Cell, text: &mut String) {
+    let (case, server) = (escaped(&cell.case), cell.server);
+    let _ = writeln!(text, "\n<details><summary>{case} ({server})</summary>\n");
+    let _ = writeln!(text, "~~~~~\n{}~~~~~\n</details>", terminal::failure(cell));
 }
 
 /// In a cell of a table, or a line.

@@ -9,65 +9,185 @@ pub mod timeline;
 
 use crate::judge::{Judged, Verdict};
 use fixtures::ServerKind;
-use serde::{Serialize, Serializer};
+use parity_specs::Evidence;
+use parity_specs::requirement::Degradation;
+use parity_specs::trigger::Threshold;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::collections::BTreeMap;
 use std::fmt;
 use timeline::Entry;
 
-/// What a gate says. `report.json` is this.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GateReport {
+/// What gates say, one an adapter. `report.json` is this.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
     /// The format of this report.
     pub format: u32,
     /// The program that wrote it.
     pub by: String,
-    /// The phase.
-    pub phase: u32,
-    /// Its name.
-    pub phase_name: String,
-    /// What comes of it.
-    pub result: GateResult,
-    /// The requirements of the phase and of those before it.
+    /// One an adapter.
+    pub gates: Vec<Gate>,
+}
+
+/// The gates of all phases that were asked for, for one adapter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// Who was judged.
+    pub subject: String,
+    /// Which part of the cells was run, if not all.
+    pub partition: Option<String>,
+    /// What comes of each phase.
+    pub phases: Vec<PhaseRow>,
+    /// The features that the requirements belong to.
+    pub features: Vec<FeatureRow>,
+    /// The requirements of the phases and of those before them.
     pub requirements: Vec<RequirementRow>,
-    /// The reference adapter's cells.
+    /// What sends users back.
+    pub triggers: Vec<TriggerRow>,
+    /// The adapter's cells.
     pub cells: Vec<Cell>,
     /// The mutants' cells.
     pub mutants: Vec<MutantRow>,
+    /// Was it asked which mutants are caught?
+    pub with_mutants: bool,
     /// Cases, checks and mutants that prove nothing, in words.
     pub toothless: Vec<String>,
 }
 
-/// What comes of a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What comes of a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseRow {
+    /// Its number in the plan.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// What comes of it.
+    pub result: GateResult,
+    /// How many requirements are in which state.
+    pub counts: BTreeMap<RequirementState, usize>,
+    /// The triggers that fire in it.
+    pub fired: Vec<String>,
+}
+
+/// A feature page or decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeatureRow {
+    /// Its path in the matrix.
+    pub name: String,
+    /// What it is called.
+    pub title: String,
+    /// Who owns it after the migration.
+    pub owner: String,
+}
+
+/// What sends users back to the old backend, and whether it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriggerRow {
+    /// Its id.
+    pub id: String,
+    /// What fires it.
+    pub about: String,
+    /// Where it stands.
+    pub source: String,
+    /// The phase from which on it is watched.
+    pub phase: u32,
+    /// What is to be done when it fires.
+    pub action: String,
+    /// Does it?
+    pub fired: bool,
+    /// Why it fires.
+    pub because: Vec<String>,
+    /// The threshold for real use.
+    pub signal: Option<Threshold>,
+    /// What the signals of real use say, if any were given.
+    pub seen: Option<String>,
+}
+
+/// What comes of a gate, from best to worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateResult {
     /// All is proven.
     Pass,
     /// All is proven but so many requirements, and the ledger knows them.
     PassWithDebt(usize),
-    /// Something does not hold.
-    Fail,
     /// It can't be said.
     CouldNotCheck,
+    /// Something does not hold.
+    Fail,
 }
 
 /// A requirement and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequirementRow {
     /// Its id.
     pub id: String,
     /// What it asks.
     pub about: String,
+    /// The feature.
+    pub feature: String,
     /// Where it stands.
     pub source: String,
-    /// What became of it.
-    pub state: RequirementState,
+    /// The phase from which on it must hold.
+    pub phase: u32,
+    /// It belongs to the first product.
+    pub mvp: bool,
+    /// How it is shown.
+    pub evidence: Evidence,
+    /// What became of it in each phase that was asked for.
+    pub states: BTreeMap<u32, RequirementState>,
     /// The cells that prove it, or fail to.
     pub cases: Vec<Proof>,
-    /// Why it is owed.
+    /// What the recordings say that it rests on.
+    pub rests_on: Vec<String>,
+    /// How far it may be missing.
+    pub degraded: Option<Degradation>,
+    /// Why it is owed, or why nothing here can show it.
     pub reason: Option<String>,
 }
 
+/// The kind of evidence as the matrix has it.
+pub(crate) fn evidence_word(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Checked => "checked",
+        Evidence::DataOnly => "data-only",
+        Evidence::NotObservable => "not-observable",
+        Evidence::Production => "production",
+    }
+}
+
+/// What is to be said of a requirement in this state, beside its cells.
+pub(crate) fn notes(row: &RequirementRow, state: RequirementState) -> Vec<String> {
+    let mut notes = Vec::new();
+    match state {
+        RequirementState::OwedButProven => {
+            notes.push("proven, and yet in parity-specs/debt.toml: delete the entry".to_owned());
+        }
+        RequirementState::Missing => notes.push(
+            "no case proves it, and parity-specs/debt.toml does not say so: add one of the two".to_owned(),
+        ),
+        _ => {}
+    }
+    if let Some(degraded) = row.degraded.as_ref().filter(|_| state == RequirementState::Degraded) {
+        let Degradation { until, principle, shows } = degraded;
+        notes.push(format!("allowed until phase {until} by principle {principle}: {shows}"));
+    }
+    if !row.rests_on.is_empty() {
+        notes.push(format!("the recordings say so: {}", row.rests_on.join(", ")));
+    }
+    let word = if state == RequirementState::Owed { "owed: " } else { "" };
+    notes.extend(row.reason.as_ref().map(|reason| format!("{word}{reason}")));
+    notes
+}
+
+impl RequirementRow {
+    /// The worst of its states.
+    #[must_use]
+    pub fn worst(&self) -> RequirementState {
+        self.states.values().copied().max().unwrap_or(RequirementState::NotEvaluated)
+    }
+}
+
 /// A cell that is to prove a requirement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
     /// The case.
     pub case: String,
@@ -77,24 +197,45 @@ pub struct Proof {
     pub verdict: Verdict,
 }
 
-/// What became of a requirement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// What became of a requirement, from best to worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequirementState {
-    /// Every case that proves it passes.
+    /// Nothing here can show it, and the matrix says why.
+    NotObservable,
+    /// Only real use shows it, and no signals of it were given.
+    NotEvaluated,
+    /// Every case that proves it passes, or the recordings bear it out, or the signals do.
     Proven,
-    /// A case that proves it does not pass.
-    Failing,
+    /// It is missing, as the plan allows in this phase.
+    Degraded,
     /// Nothing proves it, and the ledger says so.
     Owed,
     /// The ledger says it is owed, and it is proven: the entry must go.
     OwedButProven,
     /// Nothing proves it, and the ledger does not know.
     Missing,
+    /// What is to prove it does not hold.
+    Failing,
+}
+
+impl fmt::Display for RequirementState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotObservable => "not-observable",
+            Self::NotEvaluated => "not-evaluated",
+            Self::Proven => "proven",
+            Self::Degraded => "degraded",
+            Self::Owed => "owed",
+            Self::OwedButProven => "owed-but-proven",
+            Self::Missing => "missing",
+            Self::Failing => "failing",
+        })
+    }
 }
 
 /// One case with one server and one adapter.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// The case.
     pub case: String,
@@ -119,7 +260,7 @@ pub struct Cell {
 }
 
 /// A mutant's cells.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MutantRow {
     /// The mutant.
     pub name: String,
@@ -172,10 +313,78 @@ impl Serialize for GateResult {
     }
 }
 
-impl GateReport {
+impl<'de> Deserialize<'de> for GateResult {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let words = String::deserialize(deserializer)?;
+        let owed = words.strip_prefix("PASS WITH DEBT (").and_then(|rest| rest.strip_suffix(')'));
+        match (words.as_str(), owed.and_then(|owed| owed.parse().ok())) {
+            (_, Some(owed)) => Ok(Self::PassWithDebt(owed)),
+            ("PASS", _) => Ok(Self::Pass),
+            ("FAIL", _) => Ok(Self::Fail),
+            ("COULD NOT CHECK", _) => Ok(Self::CouldNotCheck),
+            _ => Err(de::Error::custom(format!("'{words}' is no result of a gate"))),
+        }
+    }
+}
+
+/// The format that is written.
+pub const FORMAT: u32 = 2;
+
+impl Report {
+    /// The report of these gates.
+    #[must_use]
+    pub fn of(gates: Vec<Gate>) -> Self {
+        Self { format: FORMAT, by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(), gates }
+    }
+
     /// The report as JSON.
     pub fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+
+    /// Reads a report.
+    ///
+    /// # Errors
+    /// It is no report of this format; the error says what is odd.
+    pub fn read(text: &str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: Option<u32>,
+        }
+        match serde_json::from_str::<Head>(text) {
+            Ok(Head { format: Some(FORMAT) }) => {
+                serde_json::from_str(text).map_err(|error| error.to_string())
+            }
+            Ok(Head { format: Some(format) }) => Err(format!(
+                "it is a report of format {format}, and this program reads format {FORMAT}: run the gate again"
+            )),
+            Ok(Head { format: None }) => {
+                Err("it says no format: it is no report of `standin gate`".to_owned())
+            }
+            Err(error) => Err(format!("it is no report: {error}")),
+        }
+    }
+
+    /// The worst of all gates; of a part of a gate nothing can be said but that its cells pass.
+    #[must_use]
+    pub fn result(&self) -> GateResult {
+        self.gates.iter().map(Gate::result).max().unwrap_or(GateResult::CouldNotCheck)
+    }
+}
+
+impl Gate {
+    /// The worst of all phases. Where only a part was run, what the part misses does not count.
+    #[must_use]
+    pub fn result(&self) -> GateResult {
+        if self.partition.is_some() {
+            let worst = self.cells.iter().map(|cell| cell.verdict).max().unwrap_or(Verdict::Pass);
+            return match worst {
+                Verdict::Pass | Verdict::NotApplicable => GateResult::Pass,
+                Verdict::Fail | Verdict::Unsupported => GateResult::Fail,
+                Verdict::Unknown | Verdict::Untestable | Verdict::HarnessError => GateResult::CouldNotCheck,
+            };
+        }
+        self.phases.iter().map(|phase| phase.result).max().unwrap_or(GateResult::CouldNotCheck)
     }
 }
 

@@ -1,63 +1,102 @@
-//! A gate's report for the terminal.
+//! A report for the terminal: what stands out first, the result last, where the eye is.
 
-use super::{Cell, GateReport, Proof, RequirementState};
+use super::{Cell, Gate, Proof, Report, RequirementRow, RequirementState, notes};
 use crate::judge::Verdict;
 use std::fmt::Write as _;
 
-/// The report as text, the worst last, where the eye is.
+/// The report as text.
 #[must_use]
-pub fn render(report: &GateReport) -> String {
+pub fn render(report: &Report) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "Phase {}: {}\n", report.phase, report.phase_name);
-    for row in &report.requirements {
-        let mark = match row.state {
-            RequirementState::Proven => "✓",
-            RequirementState::Owed => "○",
-            _ => "✗",
-        };
-        let _ = writeln!(text, "{mark} {} — {}", row.id, row.about);
-        match row.state {
-            RequirementState::Proven => {
-                let _ = writeln!(text, "    proven by {}", joined(&row.cases));
-            }
-            RequirementState::Failing => {
-                let (proofs, guilty): (Vec<_>, Vec<_>) =
-                    row.cases.iter().cloned().partition(|proof| proof.verdict == Verdict::Pass);
-                for proof in guilty {
-                    let _ = writeln!(text, "    not proven by {proof}: {}", proof.verdict);
-                }
-                if !proofs.is_empty() {
-                    let _ = writeln!(text, "    proven by {}", joined(&proofs));
-                }
-            }
-            RequirementState::Owed => {
-                let _ = writeln!(text, "    owed: {}", row.reason.as_deref().unwrap_or_default());
-            }
-            RequirementState::OwedButProven => {
-                let _ = writeln!(text, "    proven, and yet in parity-specs/debt.toml: delete the entry");
-            }
-            RequirementState::Missing => {
-                let _ = writeln!(
-                    text,
-                    "    no case proves it, and parity-specs/debt.toml does not say so: add one of the two"
-                );
-            }
-        }
+    for gate in &report.gates {
+        render_gate(gate, &mut text);
     }
-    let caught = report.mutants.iter().filter(|mutant| mutant.is_caught()).count();
-    let all = report.mutants.len();
-    let _ = match all - caught {
-        0 => writeln!(text, "\nThe checks catch all {all} mutants."),
-        left => writeln!(text, "\nThe checks catch {caught} of {all} mutants; {left} survive."),
+    let _ = match &report.gates[..] {
+        [gate] if gate.partition.is_some() => {
+            let part = gate.partition.as_deref().unwrap_or_default();
+            writeln!(text, "\n{} cells of part {part}: {}", gate.cells.len(), report.result())
+        }
+        _ => writeln!(text, "\n{}", report.result()),
     };
-    for line in &report.toothless {
+    text
+}
+
+fn render_gate(gate: &Gate, text: &mut String) {
+    let mut last = None;
+    for row in &gate.requirements {
+        let state = row.worst();
+        if gate.partition.is_some() || is_quiet(state) {
+            continue;
+        }
+        if last != Some(&row.feature) {
+            let title = gate.features.iter().find(|feature| feature.name == row.feature);
+            let _ = writeln!(text, "\n{}", title.map_or(row.feature.as_str(), |feature| &feature.title));
+            last = Some(&row.feature);
+        }
+        requirement(row, state, text);
+    }
+    if gate.with_mutants {
+        let caught = gate.mutants.iter().filter(|mutant| mutant.is_caught()).count();
+        let all = gate.mutants.len();
+        let _ = match all - caught {
+            0 => writeln!(text, "\nThe checks catch all {all} mutants."),
+            left => writeln!(text, "\nThe checks catch {caught} of {all} mutants; {left} survive."),
+        };
+    }
+    for line in &gate.toothless {
         let _ = writeln!(text, "✗ {line}");
     }
-    for cell in report.cells.iter().filter(|cell| cell.verdict != Verdict::Pass) {
+    for cell in gate.cells.iter().filter(|cell| cell.verdict != Verdict::Pass) {
         let _ = write!(text, "\n{}", failure(cell));
     }
-    let _ = writeln!(text, "\n{}", report.result);
-    text
+    for trigger in gate.triggers.iter().filter(|trigger| trigger.fired) {
+        let _ = writeln!(text, "\n✗ the trigger {} fires: {}", trigger.id, trigger.because.join("; "));
+        let _ = writeln!(text, "    the plan prescribes: {}", trigger.action);
+    }
+    if gate.partition.is_none() {
+        phases(gate, text);
+    }
+}
+
+/// Proven, or of a kind that nothing here can show: the counts say it, and the page has them all.
+fn is_quiet(state: RequirementState) -> bool {
+    matches!(
+        state,
+        RequirementState::Proven | RequirementState::NotObservable | RequirementState::NotEvaluated
+    )
+}
+
+fn phases(gate: &Gate, text: &mut String) {
+    let _ = writeln!(text, "\n{}", gate.subject);
+    for phase in &gate.phases {
+        let counts: Vec<String> =
+            phase.counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
+        let fired = match phase.fired.as_slice() {
+            [] => String::new(),
+            fired => format!("; fires: {}", fired.join(", ")),
+        };
+        let (number, name, result) = (phase.number, &phase.name, phase.result);
+        let _ = writeln!(text, "  phase {number}, {name}: {result} ({}{fired})", counts.join(", "));
+    }
+}
+
+fn requirement(row: &RequirementRow, state: RequirementState, text: &mut String) {
+    let mark = match state {
+        RequirementState::Owed | RequirementState::Degraded => "○",
+        _ => "✗",
+    };
+    let _ = writeln!(text, "{mark} {} — {}", row.id, row.about);
+    let (proofs, guilty): (Vec<_>, Vec<_>) =
+        row.cases.iter().cloned().partition(|proof| proof.verdict == Verdict::Pass);
+    for proof in guilty {
+        let _ = writeln!(text, "    not proven by {proof}: {}", proof.verdict);
+    }
+    if !proofs.is_empty() {
+        let _ = writeln!(text, "    proven by {}", joined(&proofs));
+    }
+    for note in notes(row, state) {
+        let _ = writeln!(text, "    {note}");
+    }
 }
 
 fn joined(proofs: &[Proof]) -> String {

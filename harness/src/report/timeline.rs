@@ -6,12 +6,12 @@ use fixtures::fault_plan::StreamName;
 use fixtures::recording::{HowEnded, Line, ModelPurpose, Recording, Speaker};
 use fixtures::sse;
 use mock_server::standin::MAIN_LANE;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// One thing that happened.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Milliseconds since the run began.
     pub at_ms: f64,
@@ -22,7 +22,7 @@ pub struct Entry {
 }
 
 /// Who does things. Each is a column of a time line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Who {
     /// The person of the scenario.

@@ -1,17 +1,13 @@
 //! Who is judged by `standin check`: an adapter, the reference without any other named, or a command as it is.
 
 use super::Arguments;
-use crate::commands::{FAILS, Failure, mutant, runtime};
+use crate::commands::{Failure, subject};
 use harness::blackbox::Command;
-use harness::clock::Limits;
 use harness::gate::history_path;
-use harness::handshake::{NoAdapter, greet};
 use harness::report::Cell;
-use harness::say;
 use harness::subject::Subject;
 use parity_specs::NamedCase;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 /// How many seconds a command may take, unless somebody says otherwise.
@@ -26,7 +22,10 @@ pub(super) enum Client {
 impl Client {
     /// The one that the command line names.
     pub(super) fn of(arguments: &Arguments) -> Result<Self, Failure> {
-        let Some(command) = &arguments.command else { return subject(arguments).map(Self::Adapter) };
+        let Some(command) = &arguments.command else {
+            let named = subject::named(arguments.adapter.as_deref(), arguments.mutant.as_deref());
+            return named.map(Self::Adapter);
+        };
         let limit = Duration::from_secs(arguments.limit.unwrap_or(COMMAND_LIMIT_S));
         Command::parse(command, limit).map(Self::Command).map_err(Failure::Misuse)
     }
@@ -55,35 +54,4 @@ impl Client {
             Self::Command(_) => history_path(folder, &Cell { adapter: "command".to_owned(), ..cell.clone() }),
         }
     }
-}
-
-/// The exit code when the program is no adapter, after that was said.
-pub(super) fn refused(subject: &Subject) -> Result<Option<ExitCode>, Failure> {
-    if !matches!(subject, Subject::Program { .. }) {
-        return Ok(None);
-    }
-    match runtime()?.block_on(greet(subject, &Limits::default())) {
-        Ok(()) => Ok(None),
-        Err(NoAdapter::CannotStart(why)) => Err(Failure::Misuse(why)),
-        Err(NoAdapter::DoesNotSpeak(why)) => {
-            say!("fail: {} is no adapter; no case was run", subject.name());
-            why.lines().for_each(|line| say!("    {line}"));
-            Ok(Some(ExitCode::from(FAILS)))
-        }
-    }
-}
-
-fn subject(arguments: &Arguments) -> Result<Subject, Failure> {
-    if let Some(name) = &arguments.mutant {
-        return mutant(name).map(|mutant| Subject::Mutant(mutant.name.to_owned()));
-    }
-    let Some(command) = &arguments.adapter else { return Ok(Subject::Reference) };
-    let mut words = command.split_whitespace().map(str::to_owned);
-    let program = words.next().ok_or_else(|| Failure::Misuse("--adapter names no program".to_owned()))?;
-    let program = PathBuf::from(program);
-    // A bare word is looked for in the PATH by the system.
-    if program.components().count() > 1 && !program.is_file() {
-        return Err(Failure::Misuse(format!("--adapter: there is no program {}", program.display())));
-    }
-    Ok(Subject::Program { program, args: words.collect() })
 }

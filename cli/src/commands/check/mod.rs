@@ -2,11 +2,12 @@
 
 mod client;
 mod real;
-mod select;
 
+use super::select::{Partition, select};
+use super::subject::refused;
 use super::{Failure, Outcome, read_text, runtime, words, writable_folder};
 use clap::{Args, ValueEnum};
-use client::{Client, refused};
+use client::Client;
 use fixtures::ServerKind;
 use harness::against;
 use harness::baseline::Baseline;
@@ -20,7 +21,6 @@ use harness::report::{junit, markdown};
 use harness::say;
 use indicatif::{ProgressBar, ProgressStyle};
 use parity_specs::NamedCase;
-use select::{Partition, select};
 use std::path::PathBuf;
 use std::process::ExitCode;
 

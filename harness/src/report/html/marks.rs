@@ -1,7 +1,7 @@
 //! How states are shown on the page: always by a symbol and a word, so that nobody depends on colours.
 
 use crate::judge::Verdict;
-use crate::report::{Cell, GateResult, MutantRow, RequirementState};
+use crate::report::{Cell, GateResult, MutantRow, RequirementState, TriggerRow};
 use serde::Serialize;
 
 /// How a state is shown.
@@ -19,7 +19,9 @@ fn mark(tone: &'static str, symbol: &'static str, word: &'static str) -> Mark {
 
 pub(super) fn of_result(result: GateResult) -> Mark {
     match result {
-        GateResult::Pass => mark("good", "✓", "Every requirement of the phase is proven."),
+        GateResult::Pass => {
+            mark("good", "✓", "Every requirement is proven, or of a kind that nothing here can show.")
+        }
         GateResult::PassWithDebt(_) => {
             mark("debt", "○", "Everything else is proven; what is owed stands in the ledger, with a reason.")
         }
@@ -34,6 +36,9 @@ pub(super) fn of_result(result: GateResult) -> Mark {
 
 pub(super) fn of_state(state: RequirementState) -> Mark {
     match state {
+        RequirementState::NotObservable => mark("plain", "–", "not observable"),
+        RequirementState::NotEvaluated => mark("plain", "…", "not evaluated"),
+        RequirementState::Degraded => mark("debt", "◐", "degraded"),
         RequirementState::Proven => mark("good", "✓", "proven"),
         RequirementState::Failing => mark("bad", "✗", "failing"),
         RequirementState::Owed => mark("debt", "○", "owed"),
@@ -70,4 +75,12 @@ pub(super) fn of_mutant_cell(cell: &Cell) -> Mark {
 
 pub(super) fn of_mutant(row: &MutantRow) -> Mark {
     if row.is_caught() { mark("good", "●", "caught") } else { mark("bad", "✗", "survives") }
+}
+
+pub(super) fn of_trigger(row: &TriggerRow) -> Mark {
+    match (row.fired, &row.seen, &row.signal) {
+        (true, ..) => mark("bad", "✗", "fires"),
+        (false, None, Some(_)) => mark("plain", "…", "quiet here, not evaluated in use"),
+        (false, ..) => mark("good", "✓", "quiet"),
+    }
 }

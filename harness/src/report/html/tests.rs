@@ -3,8 +3,12 @@
 use super::render;
 use crate::judge::{Judged, Verdict};
 use crate::report::timeline::{Entry, Who};
-use crate::report::{Cell, GateReport, GateResult, MutantRow, Proof, RequirementRow, RequirementState};
+use crate::report::{
+    Cell, FeatureRow, Gate, GateResult, MutantRow, PhaseRow, Proof, Report, RequirementRow, RequirementState,
+    TriggerRow,
+};
 use fixtures::ServerKind;
+use parity_specs::Evidence;
 
 const RERUN: &str = "standin check --case turn/calm --server opencode --adapter 'my client'";
 const SAID: &str = r#"the screen shows "<script>alert('x')</script>" & more"#;
@@ -38,31 +42,57 @@ fn requirement(id: &str, state: RequirementState, cases: &[Proof]) -> Requiremen
     RequirementRow {
         id: id.to_owned(),
         about: "The screen shows the turn.".to_owned(),
-        source: "000 §4".to_owned(),
-        state,
+        feature: "core/turn".to_owned(),
+        source: "000 §4.P2 bullet 1".to_owned(),
+        phase: 2,
+        mvp: true,
+        evidence: Evidence::Checked,
+        states: [(2, state)].into(),
         cases: cases.to_vec(),
+        rests_on: Vec::new(),
+        degraded: None,
         reason: (state == RequirementState::Owed).then(|| "No check looks for it yet.".to_owned()),
     }
 }
 
-/// A passing cell, a failing one, a debt, and a mutant whose cells would get the same anchors.
-fn report() -> GateReport {
+/// A passing cell, a failing one, a debt, a trigger that fires, and a mutant whose cells would get the same anchors.
+fn gate() -> Gate {
     let passing = cell("turn/calm", ServerKind::Kilo, "my client", Verdict::Pass);
     let failing = cell("turn/calm", ServerKind::Opencode, "my client", Verdict::Fail);
-    GateReport {
-        format: 1,
-        by: "standin 0.0.0".to_owned(),
-        phase: 2,
-        phase_name: "Chat & more".to_owned(),
-        result: GateResult::Fail,
+    Gate {
+        subject: "my client".to_owned(),
+        partition: None,
+        phases: vec![PhaseRow {
+            number: 2,
+            name: "Chat & more".to_owned(),
+            result: GateResult::Fail,
+            counts: [(RequirementState::Owed, 1), (RequirementState::Failing, 1)].into(),
+            fired: vec!["cross-talk".to_owned()],
+        }],
+        features: vec![FeatureRow {
+            name: "core/turn".to_owned(),
+            title: "A turn".to_owned(),
+            owner: "the host".to_owned(),
+        }],
         requirements: vec![
+            requirement("turn.later", RequirementState::Owed, &[]),
             requirement(
                 "turn.shown",
                 RequirementState::Failing,
                 &[proof(ServerKind::Kilo, Verdict::Pass), proof(ServerKind::Opencode, Verdict::Fail)],
             ),
-            requirement("turn.later", RequirementState::Owed, &[]),
         ],
+        triggers: vec![TriggerRow {
+            id: "cross-talk".to_owned(),
+            about: "Events reach a wrong task.".to_owned(),
+            source: "000 §4.P2 bullet 26".to_owned(),
+            phase: 2,
+            action: "Roll back at once.".to_owned(),
+            fired: true,
+            because: vec!["turn.shown does not hold".to_owned()],
+            signal: None,
+            seen: None,
+        }],
         cells: vec![passing, failing, cell("turn/cut", ServerKind::Kilo, "my client", Verdict::Untestable)],
         mutants: vec![MutantRow {
             name: "forgets".to_owned(),
@@ -72,8 +102,13 @@ fn report() -> GateReport {
                 cell("turn/cut", ServerKind::Kilo, "my-client", Verdict::Fail),
             ],
         }],
+        with_mutants: true,
         toothless: vec!["the case <turn/cut> (kilo) catches no mutant".to_owned()],
     }
+}
+
+fn report() -> Report {
+    Report::of(vec![gate()])
 }
 
 /// What the reader of this HTML text reads.
@@ -106,7 +141,7 @@ fn every_cell_has_one_anchor_and_every_link_leads_somewhere() {
     let mut anchors = values(&page, "id");
     anchors.sort_unstable();
     let cells: Vec<&&str> = anchors.iter().filter(|anchor| anchor.starts_with("cell-")).collect();
-    assert_eq!(cells.len(), report.cells.len() + report.mutants[0].cells.len());
+    assert_eq!(cells.len(), report.gates[0].cells.len() + report.gates[0].mutants[0].cells.len());
     assert!(
         cells.contains(&&"cell-my-client-turn-calm-kilo")
             && cells.contains(&&"cell-my-client-turn-calm-kilo-2")
@@ -122,7 +157,7 @@ fn a_cell_that_passes_and_proves_nothing_is_marked_where_it_should_prove() {
     let mut report = report();
     let link = "<a href=\"#cell-my-client-turn-calm-kilo\">✓ turn/calm (kilo)</a>";
     assert!(unescaped(&render(&report).unwrap()).contains(link));
-    report.requirements[0].cases[0].verdict = Verdict::Untestable;
+    report.gates[0].requirements[1].cases[0].verdict = Verdict::Untestable;
     let page = unescaped(&render(&report).unwrap());
     assert!(!page.contains(link) && page.contains(&link.replace('✓', "?")), "{page}");
 }
@@ -146,6 +181,7 @@ fn tells_how_to_run_a_cell_again() {
 fn opens_what_calls_for_a_look() {
     let page = render(&report()).unwrap();
     assert_eq!(page.matches("<details open>").count(), 2, "the failing cell and the untestable one");
+    assert!(page.contains("<details class=\"feature\" open>"), "a feature that fails");
     assert_eq!(page.matches("<details>").count(), 3, "the passing cell and the mutant's");
 }
 
@@ -179,14 +215,37 @@ fn a_time_line_has_a_row_for_each_entry_and_a_column_for_each_who() {
 
 #[test]
 fn a_report_of_nothing_is_a_page_too() {
-    let empty = GateReport {
-        result: GateResult::CouldNotCheck,
+    let nothing = Gate {
+        phases: Vec::new(),
         requirements: Vec::new(),
+        triggers: Vec::new(),
         cells: Vec::new(),
         mutants: Vec::new(),
         toothless: Vec::new(),
-        ..report()
+        ..gate()
     };
+    let empty = Report::of(vec![nothing]);
     let page = render(&empty).unwrap();
-    assert!(page.contains("? COULD NOT CHECK") && page.contains("No mutant was run."));
+    assert!(page.contains("? COULD NOT CHECK") && page.contains("No mutant was run with my client"));
+}
+
+#[test]
+fn what_is_worst_comes_first_and_says_what_to_do() {
+    let page = unescaped(&render(&report()).unwrap());
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not on the page"));
+    assert!(at("turn.shown</span>") < at("turn.later</span>"), "failing before owed");
+    assert!(page.contains("Roll back at once.") && page.contains("turn.shown does not hold"));
+    assert!(page.contains("2 · Chat & more"));
+    assert!(page.contains("<tr class=\"requirement\" data-state=\"failing\">"), "for the filters");
+}
+
+#[test]
+fn adapters_stand_side_by_side() {
+    let other = Gate { subject: "their client".to_owned(), ..gate() };
+    let page = unescaped(&render(&Report::of(vec![gate(), other])).unwrap());
+    assert!(page.contains("my client<br>phase 2") && page.contains("their client<br>phase 2"));
+    assert!(page.contains("turn/calm (opencode), their client"));
+    let mut anchors = values(&page, "id");
+    anchors.sort_unstable();
+    assert!(anchors.windows(2).all(|pair| pair[0] != pair[1]), "no anchor twice: {anchors:?}");
 }

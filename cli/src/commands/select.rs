@@ -1,15 +1,22 @@
-//! Which cases `standin check` runs: by name, by server, a part of them all.
+//! Which cases are run: by name, by server, a part of them all.
 
-use crate::commands::Failure;
+use super::Failure;
 use fixtures::ServerKind;
 use fixtures::near_names::unknown;
 use parity_specs::NamedCase;
+use std::fmt;
 
 /// One of several equal parts, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Partition {
     number: usize,
     of: usize,
+}
+
+impl fmt::Display for Partition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
 }
 
 impl Partition {

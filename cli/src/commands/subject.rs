@@ -1,0 +1,41 @@
+//! Which adapter is judged, as the command line names it.
+
+use super::{FAILS, Failure, mutant, runtime};
+use harness::clock::Limits;
+use harness::handshake::{NoAdapter, greet};
+use harness::say;
+use harness::subject::Subject;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The exit code when the program is no adapter, after that was said.
+pub(crate) fn refused(subject: &Subject) -> Result<Option<ExitCode>, Failure> {
+    if !matches!(subject, Subject::Program { .. }) {
+        return Ok(None);
+    }
+    match runtime()?.block_on(greet(subject, &Limits::default())) {
+        Ok(()) => Ok(None),
+        Err(NoAdapter::CannotStart(why)) => Err(Failure::Misuse(why)),
+        Err(NoAdapter::DoesNotSpeak(why)) => {
+            say!("fail: {} is no adapter; no case was run", subject.name());
+            why.lines().for_each(|line| say!("    {line}"));
+            Ok(Some(ExitCode::from(FAILS)))
+        }
+    }
+}
+
+/// The adapter that the command line names; the reference when it names none.
+pub(crate) fn named(adapter: Option<&str>, mutant_name: Option<&str>) -> Result<Subject, Failure> {
+    if let Some(name) = mutant_name {
+        return mutant(name).map(|mutant| Subject::Mutant(mutant.name.to_owned()));
+    }
+    let Some(command) = adapter else { return Ok(Subject::Reference) };
+    let mut words = command.split_whitespace().map(str::to_owned);
+    let program = words.next().ok_or_else(|| Failure::Misuse("--adapter names no program".to_owned()))?;
+    let program = PathBuf::from(program);
+    // A bare word is looked for in the PATH by the system.
+    if program.components().count() > 1 && !program.is_file() {
+        return Err(Failure::Misuse(format!("--adapter: there is no program {}", program.display())));
+    }
+    Ok(Subject::Program { program, args: words.collect() })
+}

@@ -1,0 +1,221 @@
+//! What the cells, the recordings and the signals of real use make of each phase. Pure: a report that was put
+//! together of parts is judged again.
+
+use super::signals::{Known, Said};
+use super::{belongs_to, toothless};
+use crate::judge::Verdict;
+use crate::report::{
+    Cell, FeatureRow, Gate, GateResult, MutantRow, PhaseRow, Proof, RequirementRow, RequirementState,
+    TriggerRow,
+};
+use parity_specs::{Evidence, Matrix, NamedCase, Phase, Requirement, Trigger};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ran {
+    /// Who was judged.
+    pub subject: String,
+    /// Which part of the cells, if not all.
+    pub partition: Option<String>,
+    /// Its cells.
+    pub cells: Vec<Cell>,
+    /// Those of the mutants; none when somebody else than the reference is judged.
+    pub mutants: Vec<MutantRow>,
+    /// Was it asked which mutants are caught?
+    pub with_mutants: bool,
+}
+
+/// Judges what was run by the phases that were asked for.
+#[must_use]
+pub fn judge(matrix: &Matrix, phases: &[Phase], ran: Ran, known: &Known) -> Gate {
+    let last = phases.iter().map(|phase| phase.number).max().unwrap_or_default();
+    let said = known.said(&matrix.triggers);
+    let requirements: Vec<RequirementRow> = matrix
+        .requirements
+        .values()
+        .filter(|requirement| requirement.phase <= last)
+        .map(|requirement| row(matrix, phases, requirement, &ran, known, &said))
+        .collect();
+    let failing = |id: &str| {
+        requirements
+            .iter()
+            .find(|row| row.id == id)
+            .is_some_and(|row| row.worst() == RequirementState::Failing)
+    };
+    let triggers: Vec<TriggerRow> = matrix
+        .triggers
+        .iter()
+        .filter(|trigger| trigger.phase <= last)
+        .map(|trigger| trigger_row(trigger, &said, &failing))
+        .collect();
+    let toothless = if ran.with_mutants && ran.partition.is_none() {
+        let belongs = |named: &&NamedCase| phases.iter().any(|phase| belongs_to(matrix, named, phase));
+        let cases: Vec<NamedCase> = matrix.cases.iter().filter(belongs).cloned().collect();
+        toothless::find(matrix, &cases, &ran.mutants)
+    } else {
+        Vec::new()
+    };
+    let features: BTreeSet<&str> = requirements.iter().map(|row| row.feature.as_str()).collect();
+    let feature = |name: &&str| {
+        let known = matrix.features.get(*name)?;
+        let (title, owner) = (known.title.clone(), known.owner.clone());
+        Some(FeatureRow { name: (*name).to_owned(), title, owner })
+    };
+    let mut gate = Gate {
+        subject: ran.subject,
+        partition: ran.partition,
+        phases: Vec::new(),
+        features: features.iter().filter_map(feature).collect(),
+        requirements,
+        triggers,
+        cells: ran.cells,
+        mutants: ran.mutants,
+        with_mutants: ran.with_mutants,
+        toothless,
+    };
+    gate.phases = phases.iter().map(|phase| phase_row(phase, &gate)).collect();
+    gate
+}
+
+fn row(
+    matrix: &Matrix,
+    phases: &[Phase],
+    requirement: &Requirement,
+    ran: &Ran,
+    known: &Known,
+    said: &BTreeMap<String, Said>,
+) -> RequirementRow {
+    let cases: BTreeSet<&str> = matrix.cases_for(&requirement.id).map(|named| named.name.as_str()).collect();
+    let proofs: Vec<Proof> = ran
+        .cells
+        .iter()
+        .filter(|cell| cases.contains(cell.case.as_str()))
+        .map(|cell| proof(cell, requirement.check.as_deref()))
+        .collect();
+    let owed = matrix.debts.iter().find(|debt| debt.requirement == requirement.id);
+    let is_asked = |phase: &&Phase| requirement.phase <= phase.number;
+    let state = |number: u32| match requirement.evidence {
+        Evidence::Checked => checked(requirement, number, &proofs, owed.is_some()),
+        Evidence::DataOnly if known.holds.contains(&requirement.id) => proven(owed.is_some()),
+        Evidence::DataOnly => RequirementState::Failing,
+        Evidence::NotObservable => RequirementState::NotObservable,
+        Evidence::Production => by_signals(matrix, requirement, said),
+    };
+    RequirementRow {
+        id: requirement.id.clone(),
+        about: requirement.about.clone(),
+        feature: requirement.feature.clone(),
+        source: requirement.claims.join("; "),
+        phase: requirement.phase,
+        mvp: requirement.mvp,
+        evidence: requirement.evidence,
+        states: phases.iter().filter(is_asked).map(|phase| (phase.number, state(phase.number))).collect(),
+        cases: proofs,
+        rests_on: requirement.rests_on.clone(),
+        degraded: requirement.degraded.clone(),
+        reason: owed.map(|debt| debt.reason.clone()).or(requirement.why.clone()),
+    }
+}
+
+fn checked(requirement: &Requirement, phase: u32, proofs: &[Proof], owed: bool) -> RequirementState {
+    let may_degrade = requirement.degraded.as_ref().is_some_and(|degraded| phase <= degraded.until);
+    let all = |fine: &[Verdict]| proofs.iter().all(|proof| fine.contains(&proof.verdict));
+    match proofs {
+        [] if owed => RequirementState::Owed,
+        [] => RequirementState::Missing,
+        _ if all(&[Verdict::Pass]) => proven(owed),
+        _ if may_degrade && all(&[Verdict::Pass, Verdict::Unsupported]) => RequirementState::Degraded,
+        _ => RequirementState::Failing,
+    }
+}
+
+fn proven(owed: bool) -> RequirementState {
+    if owed { RequirementState::OwedButProven } else { RequirementState::Proven }
+}
+
+/// What signals of real use say of a requirement, by the thresholds of the triggers that watch it.
+fn by_signals(matrix: &Matrix, requirement: &Requirement, said: &BTreeMap<String, Said>) -> RequirementState {
+    let watching = matrix.triggers.iter().filter(|trigger| trigger.watches.contains(&requirement.id));
+    let said: Vec<&Said> = watching.filter_map(|trigger| said.get(&trigger.id)).collect();
+    match said.iter().any(|said| said.fired) {
+        _ if said.is_empty() => RequirementState::NotEvaluated,
+        true => RequirementState::Failing,
+        false => RequirementState::Proven,
+    }
+}
+
+fn trigger_row(
+    trigger: &Trigger,
+    said: &BTreeMap<String, Said>,
+    failing: &impl Fn(&str) -> bool,
+) -> TriggerRow {
+    let said = said.get(&trigger.id);
+    let by_signal = said.filter(|said| said.fired).map(|said| said.words.clone());
+    let watched = trigger.watches.iter().filter(|id| failing(id)).map(|id| format!("{id} does not hold"));
+    let because: Vec<String> = by_signal.into_iter().chain(watched).collect();
+    TriggerRow {
+        id: trigger.id.clone(),
+        about: trigger.about.clone(),
+        source: trigger.claims.join("; "),
+        phase: trigger.phase,
+        action: trigger.action.clone(),
+        fired: !because.is_empty(),
+        because,
+        signal: trigger.signal.clone(),
+        seen: said.map(|said| said.words.clone()),
+    }
+}
+
+/// What a cell says of a requirement that `check` shows. A check that saw nothing has shown nothing.
+pub(super) fn proof(cell: &Cell, check: Option<&str>) -> Proof {
+    let judged = cell.checks.iter().find(|judged| Some(judged.check) == check).map(|judged| judged.verdict);
+    let shown = judged.filter(|shown| *shown != Verdict::NotApplicable).unwrap_or(Verdict::Untestable);
+    let shown = if cell.verdict == Verdict::Unsupported { Verdict::Unsupported } else { shown };
+    Proof { case: cell.case.clone(), server: cell.server, verdict: shown.max(cell.verdict) }
+}
+
+fn phase_row(phase: &Phase, gate: &Gate) -> PhaseRow {
+    let number = phase.number;
+    let rows: Vec<(&RequirementRow, RequirementState)> =
+        gate.requirements.iter().filter_map(|row| Some((row, *row.states.get(&number)?))).collect();
+    let mut counts = BTreeMap::new();
+    for (_, state) in &rows {
+        *counts.entry(*state).or_insert(0) += 1;
+    }
+    let fired = gate.triggers.iter().filter(|trigger| trigger.fired && trigger.phase <= number);
+    let fired: Vec<String> = fired.map(|trigger| trigger.id.clone()).collect();
+    PhaseRow {
+        number,
+        name: phase.name.clone(),
+        result: result(&rows, gate, !fired.is_empty()),
+        counts,
+        fired,
+    }
+}
+
+fn result(rows: &[(&RequirementRow, RequirementState)], gate: &Gate, fired: bool) -> GateResult {
+    let count = |wanted: RequirementState| rows.iter().filter(|(_, state)| *state == wanted).count();
+    let failing = rows.iter().filter(|(_, state)| *state == RequirementState::Failing);
+    // What recordings and signals say is sure; cells may not have been able to tell.
+    let is_sure = |row: &RequirementRow| {
+        let worst = row.cases.iter().map(|proof| proof.verdict).max();
+        row.evidence != Evidence::Checked || matches!(worst, Some(Verdict::Fail | Verdict::Unsupported))
+    };
+    let failing: Vec<bool> = failing.map(|(row, _)| is_sure(row)).collect();
+    let broken = count(RequirementState::Missing) + count(RequirementState::OwedButProven);
+    let lost = gate.mutants.iter().flat_map(|mutant| &mutant.cells);
+    let lost = lost.filter(|cell| cell.verdict == Verdict::HarnessError).count();
+    if failing.contains(&true) || (fired && failing.is_empty()) {
+        GateResult::Fail
+    } else if failing.contains(&false) || lost > 0 {
+        GateResult::CouldNotCheck
+    } else if broken > 0 || !gate.toothless.is_empty() {
+        GateResult::Fail
+    } else {
+        match count(RequirementState::Owed) {
+            0 => GateResult::Pass,
+            owed => GateResult::PassWithDebt(owed),
+        }
+    }
+}
