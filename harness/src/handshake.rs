@@ -3,6 +3,7 @@
 use crate::clock::Limits;
 use crate::history;
 use crate::link::{AskError, Link};
+use crate::net::Web;
 use crate::protocol::request::{Capability, Initialize, Initialized};
 use crate::protocol::rpc::METHOD_NOT_FOUND;
 use crate::protocol::{PROTOCOL, Request};
@@ -29,7 +30,8 @@ pub enum NoAdapter {
 /// It can't be started, or does not answer as an adapter does; the message tells all that went wrong.
 pub async fn greet(subject: &Subject, limits: &Limits) -> Result<(), NoAdapter> {
     let journal = Journal::new(Arc::new(Clock::new(ClockKind::Real)));
-    let mut running = subject.start(journal.clone()).map_err(NoAdapter::CannotStart)?;
+    let net = Web::new().map_err(|error| NoAdapter::CannotStart(error.to_string()))?;
+    let mut running = subject.start(journal.clone(), Arc::new(net)).map_err(NoAdapter::CannotStart)?;
     let hello = hello(&mut running.link, limits, 1.0).await.map(drop);
     // Who is silent once is not waited for again.
     let was_told = hello.is_ok() && running.link.ask(&Request::Shutdown, limits.answer).await.is_ok();

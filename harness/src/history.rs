@@ -122,61 +122,6 @@ pub fn server_events(lines: &[Line]) -> Vec<Value> {
     events(lines, MAIN_LANE, StreamName::GlobalEvent)
 }
 
-/// Is this lane connected at the end of the lines, or does the person know that it is not?
-#[must_use]
-pub fn knows_connection(lines: &[Line], lane: &str) -> bool {
-    let told =
-        lines.iter().rposition(|line| matches!(update_of(line), Some(Update::Error { retry: true, .. })));
-    let lost = lines.iter().rposition(|line| matches!(line, Line::End(_)));
-    is_connected(lines, lane) || told.is_some_and(|told| lost.is_none_or(|lost| lost < told))
-}
-
-/// Is there a prompt of which the person has learnt no end? Its answer may have been a refusal.
-#[must_use]
-pub fn owes(lines: &[Line]) -> bool {
-    let mut owed: BTreeMap<String, String> = BTreeMap::new();
-    for line in lines {
-        let Line::Adapter(AdapterLine { from, message, .. }) = line else { continue };
-        match (from, update_of(line)) {
-            (Speaker::Harness, _) if message["method"] == "task/send" => {
-                let task = message["params"]["taskId"].as_str().unwrap_or_default();
-                owed.insert(task.to_owned(), message["id"].to_string());
-            }
-            (_, Some(Update::Terminal { task_id, .. } | Update::Error { task_id: Some(task_id), .. })) => {
-                owed.remove(&task_id);
-            }
-            (Speaker::Adapter, None) if message.get("error").is_some() => {
-                let id = message["id"].to_string();
-                owed.retain(|_, asked| *asked != id);
-            }
-            _ => {}
-        }
-    }
-    !owed.is_empty()
-}
-
-/// Is a connection of this lane to a stream open at the end of the lines?
-#[must_use]
-pub fn is_connected(lines: &[Line], lane: &str) -> bool {
-    let mut open = Vec::new();
-    for line in lines {
-        match line {
-            Line::Request(request)
-                if request.lane.as_deref() == Some(lane)
-                    && StreamName::from_path(&request.path).is_some() =>
-            {
-                open.push(request.exchange);
-            }
-            Line::End(end) => open.retain(|exchange| *exchange != end.exchange),
-            Line::Response(response) if response.status != 200 => {
-                open.retain(|exchange| *exchange != response.exchange);
-            }
-            _ => {}
-        }
-    }
-    !open.is_empty()
-}
-
 /// What the harness read of a path in the end; of several folders all that they say, put together.
 #[must_use]
 pub fn last_read(lines: &[Line], path: &str) -> Option<Value> {

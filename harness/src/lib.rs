@@ -6,11 +6,11 @@
 //! * [`cells`] — one cell before and after it is judged, and many at once.
 //! * [`runner`] — one case with one adapter and one server, from start to the saved history.
 //! * [`subject`] — who is judged; [`handshake`] — the first words with it; `link` — the line channel to it, and
-//!   `lines`, its bounds; `observer` — the harness's own eyes.
+//!   `lines`, its bounds; `observer` — the harness's own eyes; [`net`] — the way to servers, `in_memory` where time is virtual.
 //! * [`against`] — cases in which nothing breaks, with the real server.
 //! * [`blackbox`] — a client that is a command and has no adapter: journal, stdout and exit code.
 //! * [`protocol`] — what harness and adapters say to each other.
-//! * [`history`] — questions to a history; [`course`] — a history put in order; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
+//! * [`history`] — questions to a history, `sight` to one that still grows; [`course`] — a history put in order; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
 //! * [`report`] — what a gate or a check says, as data, and each format of it; [`baseline`] — what is known not to hold.
 //!
 //! Adapters of our own:
@@ -36,12 +36,14 @@ pub mod course;
 pub mod gate;
 pub mod handshake;
 pub mod history;
+mod in_memory;
 pub mod judge;
 mod lines;
 mod link;
 pub mod machine;
 pub mod matrix;
 pub mod mutants;
+pub mod net;
 mod observer;
 pub mod performance;
 pub mod protocol;
@@ -50,7 +52,9 @@ pub mod report;
 pub mod runner;
 pub mod say;
 pub mod secret;
+mod sight;
 pub mod stage;
 pub mod subject;
 pub mod truth;
+pub mod virtual_time;
 pub mod walk;

@@ -1,9 +1,12 @@
 //! The harness's own eyes: a subscriber and reader on a lane that no fault touches. What it sees is in the journal.
 
 use crate::clock::pause;
+use crate::net::{Answered, Ask, Net};
 use fixtures::fault_plan::StreamName;
-use reqwest::{Client, RequestBuilder, Url};
+use futures_util::StreamExt as _;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -12,52 +15,56 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Reads the server, and keeps its event stream flowing: that of all folders.
 pub(crate) struct Observer {
-    client: Client,
-    url: String,
-    user: String,
-    password: String,
+    net: Arc<dyn Net>,
+    /// What all its requests have in common.
+    ask: Ask,
     stream: JoinHandle<()>,
 }
 
 impl Observer {
-    pub(crate) async fn start(url: &str, user: &str, password: &str) -> Result<Self, String> {
-        let failed = |error: reqwest::Error| format!("the harness can't watch the stand-in: {error}");
-        let client = Client::builder().no_proxy().build().map_err(failed)?;
-        let request =
-            client.get(format!("{url}{}", StreamName::GlobalEvent.path())).basic_auth(user, Some(password));
-        let again = request.try_clone();
-        let mut response =
-            request.send().await.and_then(reqwest::Response::error_for_status).map_err(failed)?;
+    pub(crate) async fn start(
+        net: Arc<dyn Net>,
+        server: &str,
+        user: &str,
+        password: &str,
+    ) -> Result<Self, String> {
+        let credentials = Some((user.to_owned(), password.to_owned()));
+        let ask = Ask { method: "GET", server: server.to_owned(), credentials, ..Ask::default() };
+        let stream = Ask { path: StreamName::GlobalEvent.path().to_owned(), ..ask.clone() };
+        let mut answer = good(net.send(stream.clone()).await)
+            .map_err(|why| format!("the harness can't watch the stand-in: {why}"))?;
+        let again = net.clone();
         let stream = tokio::spawn(async move {
             loop {
-                while let Ok(Some(_)) = response.chunk().await {}
+                while let Some(Ok(_)) = answer.body.next().await {}
                 // The server ended, and starts again.
-                let Some(next) = reopened(again.as_ref()).await else { return };
-                response = next;
+                answer = reopened(&again, &stream).await;
             }
         });
-        Ok(Self { client, url: url.to_owned(), user: user.to_owned(), password: password.to_owned(), stream })
+        Ok(Self { net, ask, stream })
     }
 
     /// Reads a path as JSON, in a folder.
     pub(crate) async fn read(&self, path: &str, folder: &str) -> Result<Value, String> {
-        let failed = |error: reqwest::Error| format!("the harness can't read {path}: {error}");
-        let request = self.get(path, folder)?;
-        let response = request.send().await.and_then(reqwest::Response::error_for_status).map_err(failed)?;
-        response.json().await.map_err(failed)
-    }
-
-    fn get(&self, path: &str, folder: &str) -> Result<RequestBuilder, String> {
-        let url = Url::parse_with_params(&format!("{}{path}", self.url), [("directory", folder)]);
-        let url = url.map_err(|error| format!("{path} is no address: {error}"))?;
-        Ok(self.client.get(url).basic_auth(&self.user, Some(&self.password)))
+        let failed = |why: String| format!("the harness can't read {path}: {why}");
+        let folder = utf8_percent_encode(folder, NON_ALPHANUMERIC);
+        let ask = Ask { path: format!("{path}?directory={folder}"), ..self.ask.clone() };
+        let text = good(self.net.send(ask).await).map_err(failed)?.text().await.map_err(failed)?;
+        serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
     }
 }
 
-async fn reopened(request: Option<&RequestBuilder>) -> Option<reqwest::Response> {
+fn good(answer: Result<Answered, String>) -> Result<Answered, String> {
+    answer.and_then(|answer| match answer.status {
+        200..=299 => Ok(answer),
+        status => Err(format!("it answered {status}")),
+    })
+}
+
+async fn reopened(net: &Arc<dyn Net>, ask: &Ask) -> Answered {
     loop {
-        if let Ok(response) = request?.try_clone()?.send().await {
-            return Some(response);
+        if let Ok(answer) = good(net.send(ask.clone()).await) {
+            return answer;
         }
         pause(PAUSE).await;
     }

@@ -3,6 +3,7 @@
 use crate::clock::within;
 use crate::lines::Lines;
 use crate::link::Link;
+use crate::net::Net;
 use crate::{mutants, reference};
 use fixtures::recording::{Line, Note};
 use fixtures::redact::clean;
@@ -10,6 +11,7 @@ use mock_server::Journal;
 use recorder::Group;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, BufReader};
 use tokio::process::Command;
@@ -77,28 +79,29 @@ impl Subject {
         }
     }
 
-    pub(crate) fn start(&self, journal: Journal) -> Result<Running, String> {
+    /// Starts it; one in this process goes to servers this way.
+    pub(crate) fn start(&self, journal: Journal, net: Arc<dyn Net>) -> Result<Running, String> {
         match self {
-            Self::Reference => Ok(in_process(reference::Strategies::default(), journal)),
+            Self::Reference => Ok(in_process(reference::Strategies::default(), journal, net)),
             Self::Mutant(name) => {
                 let mutant = mutants::find(name).ok_or_else(|| {
                     let known: Vec<&str> = mutants::all().iter().map(|mutant| mutant.name).collect();
                     format!("there is no mutant '{name}'; there are: {}", known.join(", "))
                 })?;
-                Ok(in_process((mutant.strategies)(), journal))
+                Ok(in_process((mutant.strategies)(), journal, net))
             }
             Self::Program { program, args } => start_program(program, args, journal),
         }
     }
 }
 
-fn in_process(strategies: reference::Strategies, journal: Journal) -> Running {
+fn in_process(strategies: reference::Strategies, journal: Journal, net: Arc<dyn Net>) -> Running {
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     let (their_reader, their_writer) = tokio::io::split(theirs);
     let (our_reader, our_writer) = tokio::io::split(ours);
     let task = tokio::spawn(async move {
         // It ends when its input ends or it is told to; the link notices if that is too early.
-        let _ = reference::serve(strategies, BufReader::new(their_reader), their_writer).await;
+        let _ = reference::serve_over(net, strategies, BufReader::new(their_reader), their_writer).await;
     });
     let link = Link::new(journal, BufReader::new(our_reader), our_writer);
     Running { link, process: Process::Task(task) }

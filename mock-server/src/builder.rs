@@ -345,6 +345,7 @@ impl Builder {
             password: self.password,
             control_token: self.control_token,
             workspace: self.workspace,
+            folders_in: None,
             port: self.port,
             lanes: self.lanes,
             faults,

@@ -1,7 +1,8 @@
 //! The stand-in's time. The only file of this crate that reads a clock or waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::time::Instant;
 
 /// Where time comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,9 +17,12 @@ pub enum ClockKind {
     },
     /// A count: each look at the clock is a millisecond. The same requests see the same times.
     Logical,
+    /// That of a paused runtime: time passes when nothing else can happen, at once, to what is waited for next. It never
+    /// meets a socket: a stand-in with this clock is asked in memory.
+    Virtual,
 }
 
-/// When logical time begins: a round number in the past.
+/// When logical and virtual time begin: a round number in the past.
 const LOGICAL_START_MS: u64 = 1_700_000_000_000;
 
 /// A clock.
@@ -40,7 +44,7 @@ impl Clock {
             ClockKind::Real | ClockKind::Scaled { .. } => {
                 u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
             }
-            ClockKind::Logical => LOGICAL_START_MS,
+            ClockKind::Logical | ClockKind::Virtual => LOGICAL_START_MS,
         };
         Self { kind, start: Instant::now(), start_ms, ticks: AtomicU64::new(0) }
     }
@@ -49,7 +53,7 @@ impl Clock {
     pub fn now_ms(&self) -> u64 {
         self.start_ms
             + match self.kind {
-                ClockKind::Real | ClockKind::Scaled { .. } => self.elapsed_us() / 1000,
+                ClockKind::Real | ClockKind::Scaled { .. } | ClockKind::Virtual => self.elapsed_us() / 1000,
                 ClockKind::Logical => self.ticks.fetch_add(1, Ordering::Relaxed),
             }
     }
@@ -57,7 +61,7 @@ impl Clock {
     /// Microseconds since the clock began.
     pub fn elapsed_us(&self) -> u64 {
         match self.kind {
-            ClockKind::Real | ClockKind::Scaled { .. } => {
+            ClockKind::Real | ClockKind::Scaled { .. } | ClockKind::Virtual => {
                 let passed = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
                 passed.saturating_mul(u64::from(self.speed()))
             }
@@ -69,7 +73,7 @@ impl Clock {
     fn speed(&self) -> u32 {
         match self.kind {
             ClockKind::Scaled { by } => by.max(1),
-            ClockKind::Real | ClockKind::Logical => 1,
+            ClockKind::Real | ClockKind::Logical | ClockKind::Virtual => 1,
         }
     }
 
@@ -81,6 +85,12 @@ impl Clock {
     #[must_use]
     pub fn is_logical(&self) -> bool {
         self.kind == ClockKind::Logical
+    }
+
+    /// Is there no socket, and no process beside this one?
+    #[must_use]
+    pub fn is_virtual(&self) -> bool {
+        self.kind == ClockKind::Virtual
     }
 
     /// Logical time leaps to a time that is to come; the machine's clock does not.
@@ -106,7 +116,7 @@ impl Clock {
     #[expect(clippy::disallowed_methods, reason = "this file owns the crate's time")]
     pub async fn wait(&self, duration: Duration) {
         match self.kind {
-            ClockKind::Real | ClockKind::Scaled { .. } => {
+            ClockKind::Real | ClockKind::Scaled { .. } | ClockKind::Virtual => {
                 tokio::time::sleep(self.on_the_machine(duration)).await
             }
             ClockKind::Logical => std::future::pending().await,

@@ -62,6 +62,7 @@ pub mod world;
 
 pub use builder::{Builder, WELCOME};
 pub use clock::ClockKind;
+pub use http::in_memory;
 pub use journal::Journal;
 pub use options::{MODEL_PAUSE, Options, Play, StartError};
 pub use standin::StandIn;

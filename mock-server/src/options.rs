@@ -35,6 +35,8 @@ pub struct Options {
     pub settings: Map<String, Value>,
     /// The agent's folder; a fresh one with the scenario's files when absent.
     pub workspace: Option<PathBuf>,
+    /// Where the agent's folder and the server's home are made, the same each time; a fresh place when absent.
+    pub folders_in: Option<PathBuf>,
     /// The port of the main lane; 0 takes any free one.
     pub port: u16,
     /// More lanes, each with a port of its own.
@@ -100,6 +102,7 @@ impl Options {
             settings: Map::new(),
             origins: Vec::new(),
             workspace: None,
+            folders_in: None,
             port: 0,
             lanes: Vec::new(),
             faults: FaultPlan::default(),

@@ -17,7 +17,7 @@ impl AxumListener for Listener {
 
     async fn accept(&mut self) -> (Socket, SocketAddr) {
         let (stream, address) = AxumListener::accept(&mut self.0).await;
-        (Wire::of(stream).socket(), address)
+        (Socket::of(stream), address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {

@@ -6,12 +6,13 @@ use prepare::Stage;
 pub use prepare::fill_workspace;
 
 use crate::builder::Builder;
-use crate::clock::Clock;
+use crate::clock::{Clock, ClockKind};
 use crate::control::{Control, Maker};
 use crate::fault::ArmedPlan;
 use crate::http::Lane;
 use crate::http::auth::Access;
 use crate::http::core::Core;
+use crate::http::in_memory::Lanes;
 use crate::http::listen::serve;
 use crate::journal::Journal;
 use crate::model::{PageServer, RemoteModel};
@@ -47,6 +48,8 @@ pub struct StandIn {
     gates: Vec<String>,
     header: recording::Header,
     tasks: Vec<JoinHandle<()>>,
+    /// In virtual time: the way in.
+    in_memory: Option<Lanes>,
     on_drop: OnDrop,
     /// Somebody has asked already.
     asked: AtomicBool,
@@ -70,7 +73,7 @@ enum OnDrop {
 }
 
 impl StandIn {
-    /// Starts listening, on loopback only.
+    /// Starts listening, on loopback only; in virtual time nobody listens, and [`StandIn::in_memory`] is the way in.
     pub async fn start(options: Options) -> Result<Self, StartError> {
         if !options.faults.starts.is_empty() {
             return Err(StartError::NoProgram);
@@ -79,6 +82,11 @@ impl StandIn {
             for fault in &options.faults.faults {
                 fault.action.works_in(Performed::Replay).map_err(StartError::Misplaced)?;
             }
+        }
+        if options.clock == ClockKind::Virtual
+            && let Some(why) = prepare::why_not_virtual(&options)
+        {
+            return Err(StartError::Misplaced(why));
         }
         let profile = Profile::of(options.server);
         let clock = Arc::new(Clock::new(options.clock));
@@ -105,8 +113,15 @@ impl StandIn {
         let core = Arc::new(core.with_control(control));
         let mut tasks = Vec::new();
         let (closing, closes) = watch::channel(false);
+        let in_memory = core.clock.is_virtual().then(|| Lanes::new(core.clone()));
         let ports = std::iter::once((MAIN_LANE.to_owned(), options.port));
-        for (name, port) in ports.chain(options.lanes.iter().map(|lane| (lane.clone(), 0))) {
+        for (number, (name, port)) in
+            (1..).zip(ports.chain(options.lanes.iter().map(|lane| (lane.clone(), 0))))
+        {
+            if let Some(lanes) = &in_memory {
+                tasks.push(tokio::spawn(lanes.open(&name, number)));
+                continue;
+            }
             let failed = |source| StartError::Listen { lane: name.clone(), port, source };
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
             let shuts = core.doors.open(&name, listener.local_addr().map_err(failed)?);
@@ -129,6 +144,7 @@ impl StandIn {
             gates,
             header,
             tasks,
+            in_memory,
             on_drop: OnDrop::Nothing,
             asked: AtomicBool::new(false),
             _stage: stage,
@@ -153,6 +169,12 @@ impl StandIn {
     pub fn lanes(&self) -> Vec<(String, String)> {
         let lanes = self.core.doors.addresses().into_iter();
         lanes.map(|(name, address)| (name, format!("http://{address}"))).collect()
+    }
+
+    /// The way in of a stand-in in virtual time; there is none of another one.
+    #[must_use]
+    pub fn in_memory(&self) -> Option<&Lanes> {
+        self.in_memory.as_ref()
     }
 
     /// The user name that goes with the password.

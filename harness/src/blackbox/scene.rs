@@ -4,6 +4,7 @@
 use super::command::{Command, Ending, Filling, Ran};
 use crate::clock::{Limits, within};
 use crate::history;
+use crate::net::Web;
 use crate::observer::Observer;
 use crate::runner::{header_of, scenario_of};
 use crate::secret::random_password;
@@ -15,6 +16,7 @@ use mock_server::{Journal, MODEL_PAUSE, Options, StandIn};
 use parity_specs::NamedCase;
 use parity_specs::case::ADAPTER_LANE;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What came of it.
 pub(super) struct Played {
@@ -80,7 +82,8 @@ pub(super) async fn play(
     options.lanes = vec![ADAPTER_LANE.to_owned()];
     options.faults = named.case.fault_plan().map_err(|error| error.to_string())?;
     let stand_in = StandIn::start(options).await.map_err(|error| error.to_string())?;
-    let observer = Observer::start(&stand_in.url(), stand_in.username(), &password).await?;
+    let net = Web::new().map_err(|error| format!("the harness has no HTTP client: {error}"))?;
+    let observer = Observer::start(Arc::new(net), &stand_in.url(), stand_in.username(), &password).await?;
     let with = Filling {
         url: &stand_in.lane_url(ADAPTER_LANE).unwrap_or_default(),
         user: stand_in.username(),

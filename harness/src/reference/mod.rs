@@ -12,7 +12,7 @@
 //! * `family` — whose agent has created a session.
 //! * `publish` — how updates, signals and log lines leave, and how often.
 //! * [`strategy`] — the seams at which mutants differ.
-//! * [`shell`] — sockets, timers and the harness's lines.
+//! * [`shell`] — requests, timers and the harness's lines; `streams` — the event streams that are open.
 //!
 //! It imports nothing of the stand-in, or the two could be wrong together.
 
@@ -29,6 +29,7 @@ mod publish;
 mod refresh;
 pub mod shell;
 pub mod strategy;
+mod streams;
 mod task;
 mod timeline;
 
@@ -43,5 +44,5 @@ mod shell_tests;
 
 pub use core::Core;
 pub use io::{Input, Output};
-pub use shell::{ServeError, serve};
+pub use shell::{ServeError, serve, serve_over};
 pub use strategy::Strategies;

@@ -6,17 +6,17 @@
 use super::core::Core;
 use super::io::{Input, Output, Timer};
 use super::strategy::Strategies;
+use super::streams::Streams;
+use crate::net::{Answered, Ask, Events, Net, News, Web};
 use crate::protocol::rpc::{error_line, notification_line, parse_line, result_line};
 use crate::protocol::{Connect, Incoming, Request};
-use fixtures::sse;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, FuturesUnordered, StreamExt as _};
-use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::Instant;
-use tokio_stream::StreamMap;
 
 /// The adapter could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -38,19 +38,34 @@ pub enum ServeError {
 ///
 /// # Errors
 /// The line channel breaks, or the HTTP client can't be made. What a server does is never an error here.
-#[expect(clippy::disallowed_methods, reason = "this file is the adapter's clock")]
-pub async fn serve<R, W>(strategies: Strategies, mut reader: R, writer: W) -> Result<(), ServeError>
+pub async fn serve<R, W>(strategies: Strategies, reader: R, writer: W) -> Result<(), ServeError>
 where
     R: AsyncBufRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    // No proxy: the servers are on this machine, whatever the environment says. No redirects: none is expected.
-    let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build()?;
+    serve_over(Arc::new(Web::new()?), strategies, reader, writer).await
+}
+
+/// As [`serve`], with another way to the server.
+///
+/// # Errors
+/// The line channel breaks.
+#[expect(clippy::disallowed_methods, reason = "this file is the adapter's clock")]
+pub async fn serve_over<R, W>(
+    net: Arc<dyn Net>,
+    strategies: Strategies,
+    mut reader: R,
+    writer: W,
+) -> Result<(), ServeError>
+where
+    R: AsyncBufRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
     let mut shell = Shell {
         core: Core::new(strategies),
-        client,
+        net,
         server: None,
-        streams: StreamMap::new(),
+        streams: Streams::default(),
         began: Instant::now(),
         jobs: FuturesUnordered::new(),
         writer,
@@ -60,7 +75,7 @@ where
     loop {
         let on = tokio::select! {
             biased;
-            Some((_, input)) = shell.streams.next(), if !shell.streams.is_empty() => shell.input(input).await?,
+            Some(input) = shell.streams.next(), if !shell.streams.is_empty() => shell.input(input).await?,
             Some(input) = shell.jobs.next() => shell.input(input).await?,
             read = reader.read_until(b'\n', &mut line) => {
                 read.map_err(|source| ServeError::Lines { doing: "read from", source })?;
@@ -79,10 +94,9 @@ where
 
 struct Shell<W> {
     core: Core,
-    client: reqwest::Client,
+    net: Arc<dyn Net>,
     server: Option<Connect>,
-    /// The event streams, by their numbers; an ended one yields nothing more.
-    streams: StreamMap<u64, BoxStream<'static, Input>>,
+    streams: Streams,
     /// The core's time begins here.
     began: Instant,
     /// Requests and timers under way.
@@ -123,17 +137,16 @@ impl<W: AsyncWrite + Unpin> Shell<W> {
                     self.server = Some(server);
                 }
                 Output::OpenStream { stream, path } => {
-                    let request = self.request("GET", &path).header("accept", "text/event-stream");
-                    self.streams.insert(stream, events(stream, request, self.core.bytes()));
+                    let request = Ask { accept: Some("text/event-stream"), ..self.request("GET", path) };
+                    let sent = self.net.send(request);
+                    self.streams.insert(stream, events(stream, sent, self.core.bytes()));
                 }
-                Output::CloseStream { stream } => drop(self.streams.remove(&stream)),
+                Output::CloseStream { stream } => self.streams.remove(stream),
                 Output::Http { request: number, method, path, body, limit_ms } => {
-                    let mut request = self.request(method, &path).timeout(Duration::from_millis(limit_ms));
-                    if let Some(body) = body {
-                        request = request.json(&body);
-                    }
-                    let answer =
-                        async move { Input::HttpDone { request: number, answer: exchange(request).await } };
+                    let sent = self.net.send(Ask { body, ..self.request(method, path) });
+                    let answer = async move {
+                        Input::HttpDone { request: number, answer: exchange(sent, limit_ms).await }
+                    };
                     self.jobs.push(Box::pin(answer));
                 }
                 Output::StartTimer { timer, ms } => self.jobs.push(Box::pin(wait(timer, ms))),
@@ -144,16 +157,11 @@ impl<W: AsyncWrite + Unpin> Shell<W> {
         Ok(on)
     }
 
-    fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
-        let method = if method == "POST" { reqwest::Method::POST } else { reqwest::Method::GET };
-        match &self.server {
-            // An empty url fails when it is sent, and the failure is told like any other.
-            None => self.client.request(method, path),
-            Some(server) => self
-                .client
-                .request(method, format!("{}{path}", server.url.trim_end_matches('/')))
-                .basic_auth(&server.username, Some(&server.password)),
-        }
+    fn request(&self, method: &'static str, path: String) -> Ask {
+        let server = self.server.as_ref();
+        let credentials = server.map(|server| (server.username.clone(), server.password.clone()));
+        let server = server.map(|server| server.url.clone()).unwrap_or_default();
+        Ask { method, server, path, credentials, ..Ask::default() }
     }
 
     async fn write(&mut self, lines: &str) -> Result<(), ServeError> {
@@ -165,12 +173,18 @@ impl<W: AsyncWrite + Unpin> Shell<W> {
     }
 }
 
-/// A request and its whole answer.
-async fn exchange(request: reqwest::RequestBuilder) -> Result<(u16, String), String> {
-    let response = request.send().await.map_err(|error| told(&error))?;
-    let status = response.status().as_u16();
-    let body = response.text().await.map_err(|error| told(&error))?;
-    Ok((status, body))
+/// A request and its whole answer, if it comes in time.
+#[expect(clippy::disallowed_methods, reason = "this file is the adapter's clock; the core names every limit")]
+async fn exchange(
+    sent: BoxFuture<'static, Result<Answered, String>>,
+    limit_ms: u64,
+) -> Result<(u16, String), String> {
+    let whole = async {
+        let answer = sent.await?;
+        Ok((answer.status, answer.text().await?))
+    };
+    let late = || Err(format!("no answer within {limit_ms} ms"));
+    tokio::time::timeout(Duration::from_millis(limit_ms), whole).await.unwrap_or_else(|_| late())
 }
 
 #[expect(
@@ -184,67 +198,40 @@ async fn wait(timer: Timer, ms: u64) -> Input {
 
 /// Where an event stream is.
 enum EventStream {
-    Unsent(reqwest::RequestBuilder),
-    Open { response: reqwest::Response, parser: sse::Parser, ready: VecDeque<sse::Frame> },
+    Unsent(BoxFuture<'static, Result<Answered, String>>),
+    Open(Events),
     Over,
 }
 
 /// The event stream as inputs of the core: opened or refused, its events, and how it ended.
 fn events(
     stream: u64,
-    request: reqwest::RequestBuilder,
+    sent: BoxFuture<'static, Result<Answered, String>>,
     bytes: fn(&[u8]) -> Vec<u8>,
 ) -> BoxStream<'static, Input> {
     let ended = move |reason: String| Some((Input::StreamEnded { stream, reason }, EventStream::Over));
-    let inputs = stream::unfold(EventStream::Unsent(request), move |state| async move {
+    let inputs = stream::unfold(EventStream::Unsent(sent), move |state| async move {
         match state {
             EventStream::Over => None,
-            EventStream::Unsent(request) => match request.send().await {
-                Err(error) => ended(told(&error)),
-                Ok(response) if response.status() != reqwest::StatusCode::OK => {
-                    let status = response.status().as_u16();
-                    let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
-                    let retry_after_ms = asked.and_then(|value| value.parse::<u64>().ok()).map(|s| s * 1000);
+            EventStream::Unsent(sent) => match sent.await {
+                Err(why) => ended(why),
+                Ok(Answered { status, retry_after, .. }) if status != 200 => {
+                    let asked = retry_after.and_then(|value| value.parse::<u64>().ok());
+                    let retry_after_ms = asked.map(|seconds| seconds * 1000);
                     Some((Input::StreamRefused { stream, status, retry_after_ms }, EventStream::Over))
                 }
-                Ok(response) => {
-                    let (parser, ready) = (sse::Parser::new(), VecDeque::new());
-                    Some((Input::StreamOpened { stream }, EventStream::Open { response, parser, ready }))
+                Ok(answer) => {
+                    let open = EventStream::Open(answer.events(bytes));
+                    Some((Input::StreamOpened { stream }, open))
                 }
             },
-            EventStream::Open { mut response, mut parser, mut ready } => loop {
-                if let Some(frame) = ready.pop_front() {
-                    let input = Input::StreamEvent { stream, data: frame.data };
-                    return Some((input, EventStream::Open { response, parser, ready }));
-                }
-                match response.chunk().await {
-                    Ok(Some(chunk)) => {
-                        ready.extend(parser.feed(&bytes(&chunk)));
-                        if ready.is_empty() {
-                            let input = Input::StreamAlive { stream };
-                            return Some((input, EventStream::Open { response, parser, ready }));
-                        }
-                    }
-                    Ok(None) if parser.is_mid_frame() => {
-                        return ended("closed in the middle of an event".to_owned());
-                    }
-                    Ok(None) => return ended("closed by the server".to_owned()),
-                    Err(error) => return ended(told(&error)),
-                }
+            EventStream::Open(mut events) => match events.next().await {
+                News::Event(data) => Some((Input::StreamEvent { stream, data }, EventStream::Open(events))),
+                News::Alive => Some((Input::StreamAlive { stream }, EventStream::Open(events))),
+                News::Ended(reason) => ended(reason),
             },
         }
     });
     // An ended one stays in the map until the core closes it.
     inputs.chain(stream::pending()).boxed()
-}
-
-/// An error and its causes in one line; reqwest keeps the useful part in the causes.
-fn told(error: &reqwest::Error) -> String {
-    let mut told = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(inner) = cause {
-        told = format!("{told}: {inner}");
-        cause = inner.source();
-    }
-    told
 }

@@ -2,6 +2,8 @@
 //! same journal: one is the adapter's lane, the other that of the harness's own eyes.
 
 use super::NotRun;
+use crate::in_memory::InMemory;
+use crate::net::{Net, Web};
 use crate::performance::Program;
 use crate::stage::Stage;
 use fixtures::ServerKind;
@@ -106,6 +108,18 @@ impl Ground {
             Self::StandIn(stand_in) => stand_in.journal(),
             Self::Real(real) => &real.journal,
         }
+    }
+
+    /// The ways to it: that of the harness's own eyes, and that of an adapter in this process.
+    pub(super) fn nets(&self, seed: u64) -> Result<(Arc<dyn Net>, Arc<dyn Net>), NotRun> {
+        if let Self::StandIn(stand_in) = self
+            && let Some(lanes) = stand_in.in_memory()
+        {
+            let (eyes, net) = (InMemory::at_once(lanes.clone()), InMemory::with_delays(lanes.clone(), seed));
+            return Ok((Arc::new(eyes), Arc::new(net)));
+        }
+        let web = || Web::new().map_err(|error| format!("the harness has no HTTP client: {error}"));
+        Ok((Arc::new(web()?), Arc::new(web()?)))
     }
 
     /// The lane that no fault touches.

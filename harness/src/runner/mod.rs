@@ -11,23 +11,24 @@ mod person;
 
 use crate::clock::{Limits, within};
 use crate::handshake::hello;
-use crate::history;
 use crate::link::{AskError, before_gone};
 use crate::observer::Observer;
 use crate::performance::Program;
 use crate::protocol::request::{Connect, Settings, TaskStart, TaskStarted};
 use crate::protocol::{Capability, Request};
 use crate::secret::random_password;
+use crate::sight::Sight;
 use crate::subject::{Running, Subject};
 use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, Trouble, TroubleKind};
 use fixtures::scenario::{MAIN_SESSION, Scenario, UserAct, UserStep};
 use fixtures::{ServerKind, catalog};
 use ground::{Ground, Real};
-use mock_server::{Options, StandIn};
+use mock_server::{ClockKind, Options, StandIn};
 use parity_specs::NamedCase;
 use parity_specs::case::ADAPTER_LANE;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 /// The task of the main session.
 pub const TASK: &str = "task-1";
@@ -68,17 +69,45 @@ pub async fn run(
 /// Runs a case with a stand-in that is given: one that plays a recording, say. The case adds its faults.
 pub async fn run_on(
     named: &NamedCase,
-    mut options: Options,
+    options: Options,
     subject: &Subject,
     limits: &Limits,
 ) -> Result<Recording, NotRun> {
+    run_as(named, options, subject, limits, Manner::default()).await
+}
+
+/// How a case is run, beside what stands in it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manner {
+    /// The person presses Retry wherever it is offered, instead of looking at what can't be trusted.
+    pub presses_retry: bool,
+    /// In virtual time: decides how long what is said in memory is under way.
+    pub seed: u64,
+}
+
+/// So often a person presses Retry in a case before giving up all the same.
+const PRESSES: usize = 8;
+
+/// Runs a case with a stand-in that is given, in this manner.
+pub async fn run_as(
+    named: &NamedCase,
+    mut options: Options,
+    subject: &Subject,
+    limits: &Limits,
+    manner: Manner,
+) -> Result<Recording, NotRun> {
     let scenario = scenario_of(named)?;
-    let password = random_password().map_err(|error| format!("failed to find a password: {error}"))?;
+    let is_virtual = options.clock == ClockKind::Virtual;
+    let password = match is_virtual {
+        // Nobody can come in but this process, and the same run has the same words.
+        true => "in-memory".to_owned(),
+        false => random_password().map_err(|error| format!("failed to find a password: {error}"))?,
+    };
     options.password = Some(password.clone());
     options.lanes = vec![ADAPTER_LANE.to_owned()];
     options.faults = named.case.fault_plan().map_err(|error| error.to_string())?;
     let stand_in = StandIn::start(options).await.map_err(|error| error.to_string())?;
-    played(named, &scenario, Ground::StandIn(Box::new(stand_in)), password, subject, limits).await
+    played(named, &scenario, Ground::StandIn(Box::new(stand_in)), password, subject, limits, manner).await
 }
 
 /// Runs a case in which nothing breaks with the real server in the stand-in's place: is the stand-in wrong?
@@ -95,7 +124,8 @@ pub async fn run_against(
     let scenario = scenario_of(named)?;
     let real = Real::start(&named.case.scenario, &scenario, server, program).await?;
     let password = real.password().to_owned();
-    played(named, &scenario, Ground::Real(Box::new(real)), password, subject, limits).await
+    let ground = Ground::Real(Box::new(real));
+    played(named, &scenario, ground, password, subject, limits, Manner::default()).await
 }
 
 /// Why a case can't be played with the real server.
@@ -117,9 +147,11 @@ async fn played(
     password: String,
     subject: &Subject,
     limits: &Limits,
+    manner: Manner,
 ) -> Result<Recording, NotRun> {
-    let observer = Observer::start(&stand_in.url(), stand_in.username(), &password).await?;
-    let running = subject.start(stand_in.journal().clone())?;
+    let (eyes, net) = stand_in.nets(manner.seed)?;
+    let observer = Observer::start(eyes, &stand_in.url(), stand_in.username(), &password).await?;
+    let running = subject.start(stand_in.journal().clone(), net)?;
     let mut run = Run {
         stand_in,
         observer,
@@ -131,6 +163,8 @@ async fn played(
         answered: BTreeSet::new(),
         awaited_from: 0,
         errors_from: 0,
+        presses_left: if manner.presses_retry { PRESSES } else { 0 },
+        sight: Mutex::default(),
     };
     let hello = hello(&mut run.running.link, limits, named.case.time_scale).await;
     let played = match hello {
@@ -212,6 +246,10 @@ struct Run {
     awaited_from: usize,
     /// So many errors with Retry beside them are dealt with.
     errors_from: usize,
+    /// So often the person still presses Retry unasked.
+    presses_left: usize,
+    /// What was seen of the time line.
+    sight: Mutex<Sight>,
 }
 
 type Troubled = (TroubleKind, String);
@@ -252,6 +290,16 @@ impl Run {
         let gone = self.running.link.gone();
         let waited = within(self.limits.step, before_gone(fact, gone)).await.unwrap_or(Ok(()));
         waited.map_err(|why| broken(format!("{why} in the middle of the case")))
+    }
+
+    /// Waits until what was seen satisfies `holds`.
+    async fn seen(&self, mut holds: impl FnMut(&Sight) -> bool) {
+        let look = |lines: &[Line]| {
+            let mut sight = self.sight.lock().unwrap_or_else(PoisonError::into_inner);
+            sight.see(lines);
+            holds(&sight)
+        };
+        self.stand_in.journal().wait_until(look).await;
     }
 
     /// Connects the adapter and opens its task; false when the adapter says that it can't be connected. What that
@@ -295,16 +343,16 @@ impl Run {
         let settled = async {
             loop {
                 let journal = self.stand_in.journal().clone();
-                journal
-                    .wait_until(|lines| {
-                        history::knows_connection(lines, ADAPTER_LANE) && !history::owes(lines)
-                    })
-                    .await;
+                self.seen(|sight| sight.knows_connection() && !sight.owes()).await;
                 if self.running.link.ask(&Request::Fence, limits.answer).await.is_err() {
                     return;
                 }
-                let length = journal.lines().len();
-                if within(limits.quiet, journal.wait_until(|lines| lines.len() > length)).await.is_none() {
+                let written = journal.written();
+                if within(limits.quiet, journal.wait_until(|_| journal.written() > written)).await.is_some() {
+                    continue;
+                }
+                let is_due = self.retry_is_due(&self.sight.lock().unwrap_or_else(PoisonError::into_inner));
+                if !is_due || self.press_retry().await.is_err() {
                     return;
                 }
             }

@@ -1,13 +1,13 @@
 //! What the person does, step by step: prompts, answers to what the screen shows, waits for what the server does.
 
 use super::{Run, Troubled, task_of};
-use crate::course::Course;
-use crate::history;
 use crate::protocol::request::{PermissionReply, QuestionRef, QuestionReply, Reply, TaskRef, TaskSend};
-use crate::protocol::{Capability, Request, Update};
+use crate::protocol::{Capability, Request};
+use crate::sight::Sight;
 use fixtures::recording::{Line, TroubleKind, UserLine};
 use fixtures::scenario::{PermissionAnswer, PromptRoute, UserAct, UserStep, WaitFor};
 use serde_json::Value;
+use std::sync::PoisonError;
 
 /// What an adapter has to be able to do for a step.
 pub(super) fn needs(step: &UserStep) -> Option<Capability> {
@@ -115,21 +115,50 @@ impl Run {
         let answered = self.answered.clone();
         let wanted = session.map(task_of);
         let mut found = None;
-        let shown = self.stand_in.journal().wait_until(|lines| {
-            let screen = history::screen(lines);
-            let tasks = screen.tasks.iter();
-            let mut tasks = tasks.filter(|(task, _)| wanted.as_ref().is_none_or(|wanted| wanted == *task));
-            found = tasks.find_map(|(task, view)| {
-                let permissions = view.permissions.iter().map(|live| &live.permission_id);
-                let questions = view.questions.iter().map(|live| &live.question_id);
-                let mut live = permissions.filter(|_| !question).chain(questions.filter(|_| question));
-                live.find(|id| !answered.contains(*id)).map(|id| (task.clone(), id.clone()))
+        loop {
+            let mut is_due = false;
+            let shown = self.seen(|sight| {
+                let tasks = sight.screen.tasks.iter();
+                let mut tasks =
+                    tasks.filter(|(task, _)| wanted.as_ref().is_none_or(|wanted| wanted == *task));
+                found = tasks.find_map(|(task, view)| {
+                    let permissions = view.permissions.iter().map(|live| &live.permission_id);
+                    let questions = view.questions.iter().map(|live| &live.question_id);
+                    let mut live = permissions.filter(|_| !question).chain(questions.filter(|_| question));
+                    live.find(|id| !answered.contains(*id)).map(|id| (task.clone(), id.clone()))
+                });
+                is_due = self.retry_is_due(sight);
+                found.is_some() || is_due
             });
-            found.is_some()
-        });
-        self.wait(shown).await?;
+            self.wait(shown).await?;
+            if found.is_some() || !is_due {
+                break;
+            }
+            self.press_retry().await?;
+        }
         let what = if question { "no question" } else { "no question for permission" };
         found.ok_or_else(|| self.not_done(&format!("the screen shows {what}")))
+    }
+
+    /// Is there an error with Retry beside it, and a person who does not give up?
+    pub(super) fn retry_is_due(&self, sight: &Sight) -> bool {
+        self.presses_left > 0 && sight.errors.iter().any(|(at, _)| *at >= self.errors_from)
+    }
+
+    /// Presses Retry in all tasks in which it is offered.
+    pub(super) async fn press_retry(&mut self) -> Result<(), Troubled> {
+        let offered: Vec<(usize, Option<String>)> = {
+            let sight = self.sight.lock().unwrap_or_else(PoisonError::into_inner);
+            sight.errors.iter().filter(|(at, _)| *at >= self.errors_from).cloned().collect()
+        };
+        let Some(last) = offered.last().map(|(at, _)| *at) else { return Ok(()) };
+        (self.errors_from, self.presses_left) = (last + 1, self.presses_left - 1);
+        let is_offered =
+            |task: &&String| offered.iter().any(|(_, of)| of.as_ref().is_none_or(|of| of == *task));
+        for task_id in self.tasks.keys().filter(is_offered).cloned().collect::<Vec<_>>() {
+            self.ask_or_be_refused(Request::TaskRetry(TaskRef { task_id })).await?;
+        }
+        Ok(())
     }
 
     /// The next error with Retry beside it. Gives the task.
@@ -137,25 +166,23 @@ impl Run {
         let task = self.task(session).await?;
         let from = self.errors_from;
         let mut found = None;
-        let shown = self.stand_in.journal().wait_until(|lines| {
-            let is_wanted = |line: &Line| match history::update_of(line) {
-                Some(Update::Error { task_id, retry: true, .. }) => task_id.is_none_or(|of| of == task),
-                _ => false,
-            };
-            found = lines.iter().skip(from).position(is_wanted);
+        let shown = self.seen(|sight| {
+            let is_wanted =
+                |(at, of): &&(usize, Option<String>)| *at >= from && of.as_ref().is_none_or(|of| *of == task);
+            found = sight.errors.iter().find(is_wanted).map(|(at, _)| *at);
             found.is_some()
         });
         self.wait(shown).await?;
         let at = found.ok_or_else(|| self.not_done("the screen shows no error with Retry beside it"))?;
-        self.errors_from = from + at + 1;
+        self.errors_from = at + 1;
         Ok((task, String::new()))
     }
 
     /// The server decides whether it is idle; whether the screen has noticed is for the checks.
     async fn wait_for_idle(&mut self, task_id: &str) -> Result<(), Troubled> {
         let session = self.tasks.get(task_id).cloned();
-        let idle = self.stand_in.journal().wait_until(|lines| {
-            let events = history::server_events(lines);
+        let idle = self.seen(|sight| {
+            let events = &sight.events;
             let ours = |event: &Value| event["properties"]["sessionID"].as_str() == session.as_deref();
             let last_idle = events.iter().rposition(|event| event["type"] == "session.idle" && ours(event));
             let prompt = |event: &Value| {
@@ -177,9 +204,8 @@ impl Run {
 
     async fn wait_for_connection(&mut self, count: usize) -> Result<(), Troubled> {
         let mut is_there = false;
-        let came = self.stand_in.journal().wait_until(|lines| {
-            is_there =
-                Course::of(lines).streams().nth(count - 1).is_some_and(|stream| !stream.events.is_empty());
+        let came = self.seen(|sight| {
+            is_there = sight.has_stream(count);
             is_there
         });
         self.wait(came).await?;
@@ -194,14 +220,13 @@ impl Run {
     ) -> Result<(), Troubled> {
         let from = self.awaited_from;
         let mut found = None;
-        let came = self.stand_in.journal().wait_until(|lines| {
-            let events = history::server_events(lines);
+        let came = self.seen(|sight| {
             let is_wanted = |event: &Value| {
                 event["type"] == wanted
                     && session.is_none_or(|session| event["properties"]["sessionID"] == session)
                     && containing.is_none_or(|words| event.to_string().contains(words))
             };
-            found = events.iter().skip(from).position(is_wanted);
+            found = sight.events.iter().skip(from).position(is_wanted);
             found.is_some()
         });
         self.wait(came).await?;

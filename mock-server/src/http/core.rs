@@ -32,7 +32,7 @@ use fixtures::recording::{Body, Line, Request, Response};
 use fixtures::redact::keep_header;
 use fixtures::scenario::Ending;
 use running::AllRunning;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -79,7 +79,7 @@ pub(crate) struct Core {
 struct Inner {
     performer: Box<dyn Performer>,
     bus: Bus,
-    waiting: HashMap<Ticket, Waiting>,
+    waiting: BTreeMap<Ticket, Waiting>,
     /// What is sent a moment after a failure has been answered.
     held_back: Vec<Act>,
     /// What faults do at the server as soon as what is under way has been done.
@@ -117,7 +117,7 @@ impl Core {
         faults: ArmedPlan,
         model: Option<RemoteModel>,
     ) -> Self {
-        let (bus, waiting, running) = (Bus::default(), HashMap::new(), AllRunning::default());
+        let (bus, waiting, running) = (Bus::default(), BTreeMap::new(), AllRunning::default());
         let inner = Inner {
             performer,
             bus,
@@ -213,7 +213,7 @@ impl Core {
         loop {
             for act in acts {
                 match act {
-                    Act::Run(number, line) if self.clock.is_logical() => {
+                    Act::Run(number, line) if self.clock.is_logical() || self.clock.is_virtual() => {
                         lines.extend(shell::run_at_once(&line).into_iter().map(|news| (number, news)));
                     }
                     Act::WakeAt(at_ms, number) if self.clock.is_logical() => {

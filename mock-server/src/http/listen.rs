@@ -1,7 +1,7 @@
 //! Connections to a lane: what the real servers' HTTP takes and what it ends, below any route.
 
 use super::doors::Shut;
-use super::wire::{self, Wire};
+use super::wire::{self, Socket};
 use super::{Lane, Visitor};
 use crate::clock::Clock;
 use axum::body::{Body, HttpBody as _};
@@ -142,7 +142,8 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
     // Frames are small, and each is to leave at once.
     stream.set_nodelay(true).ok();
     let Lane { core, name } = lane;
-    let lane = Visitor { core, name, wire: Wire::of(stream) };
+    let socket = Socket::of(stream);
+    let lane = Visitor { core, name, wire: socket.wire() };
     let (asked, is_endless, began) = (AtomicBool::new(false), AtomicBool::new(false), Notify::new());
     let clock: Arc<Clock> = lane.core.clock.clone();
     let service = service_fn(|request: Request<Incoming>| {
@@ -171,7 +172,7 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
             .half_close(true)
             .max_buf_size(HEAD_MAX_BYTES)
             .max_headers(HEADERS_MAX)
-            .serve_connection(TokioIo::new(lane.wire.socket()), service)
+            .serve_connection(TokioIo::new(socket), service)
     );
     let (mut patience, mut is_new) = (pin!(clock.pass(PATIENCE)), true);
     loop {

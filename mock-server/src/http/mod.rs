@@ -6,6 +6,7 @@ pub(crate) mod cors;
 pub(crate) mod doors;
 mod encoding;
 mod faulted;
+pub mod in_memory;
 mod intake;
 pub(crate) mod listen;
 pub(crate) mod wire;

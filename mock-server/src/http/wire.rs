@@ -13,39 +13,58 @@ use tokio::sync::Notify;
 
 /// Who holds it can reset the connection.
 #[derive(Debug, Clone)]
-pub(crate) struct Wire {
-    shared: Arc<Shared>,
+pub(crate) enum Wire {
+    /// A connection of the machine.
+    Socket(Arc<Shared>),
+    /// One request in memory. Who has left has dropped it.
+    Memory(Arc<Resets>),
 }
 
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     stream: TcpStream,
+    resets: Resets,
+}
+
+/// Whether a connection was reset from within.
+#[derive(Debug, Default)]
+pub(crate) struct Resets {
     is_reset: AtomicBool,
-    resets: Notify,
+    told: Notify,
 }
 
 impl Wire {
-    pub(crate) fn of(stream: TcpStream) -> Self {
-        let (is_reset, resets) = (AtomicBool::new(false), Notify::new());
-        Self { shared: Arc::new(Shared { stream, is_reset, resets }) }
+    /// For a request in memory.
+    pub(crate) fn in_memory() -> Self {
+        Self::Memory(Arc::default())
+    }
+
+    fn resets(&self) -> &Resets {
+        match self {
+            Self::Socket(shared) => &shared.resets,
+            Self::Memory(resets) => resets,
+        }
     }
 
     /// The peer sees a connection that was reset, as soon as nobody holds it any more.
     pub(crate) fn reset(&self) {
-        reset(&self.shared.stream);
-        self.shared.is_reset.store(true, Ordering::Release);
-        self.shared.resets.notify_one();
+        if let Self::Socket(shared) = self {
+            reset(&shared.stream);
+        }
+        self.resets().is_reset.store(true, Ordering::Release);
+        self.resets().told.notify_one();
     }
 
     /// Waits until it is reset.
     pub(crate) async fn is_reset(&self) {
-        self.shared.resets.notified().await;
+        self.resets().told.notified().await;
     }
 
     /// Waits until the peer says nothing any more: for who writes nothing there is no other way to know. It has eyes
     /// of its own: whoever reads must not find that somebody else has seen his news.
     pub(crate) async fn is_left(&self) {
-        let own = self.shared.stream.as_fd().try_clone_to_owned();
+        let Self::Socket(shared) = self else { return std::future::pending().await };
+        let own = shared.stream.as_fd().try_clone_to_owned();
         let Ok(eyes) = own.map(std::net::TcpStream::from).and_then(TcpStream::from_std) else {
             return std::future::pending().await;
         };
@@ -54,11 +73,6 @@ impl Wire {
             let nothing = || Err::<(), _>(io::Error::from(io::ErrorKind::WouldBlock));
             let _ = eyes.try_io(Interest::READABLE, nothing);
         }
-    }
-
-    /// The connection, for whoever speaks on it.
-    pub(crate) fn socket(&self) -> Socket {
-        Socket { shared: self.shared.clone() }
     }
 }
 
@@ -96,9 +110,14 @@ impl AsyncRead for Socket {
 }
 
 impl Socket {
+    /// Speaks on this connection.
+    pub(crate) fn of(stream: TcpStream) -> Self {
+        Self { shared: Arc::new(Shared { stream, resets: Resets::default() }) }
+    }
+
     /// For whoever may reset it.
     pub(crate) fn wire(&self) -> Wire {
-        Wire { shared: self.shared.clone() }
+        Wire::Socket(self.shared.clone())
     }
 
     fn write(
@@ -139,7 +158,7 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.shared.is_reset.load(Ordering::Acquire) {
+        if self.shared.resets.is_reset.load(Ordering::Acquire) {
             // An orderly end first would be all that the peer sees.
             return Poll::Ready(Ok(()));
         }

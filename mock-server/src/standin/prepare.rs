@@ -12,7 +12,7 @@ use crate::replay::Replay;
 use crate::workspace::{Project, Workspace, make_repository};
 use crate::world::WorldConfig;
 use fixtures::catalog;
-use fixtures::scenario::Scenario;
+use fixtures::scenario::{AgentStep, Scenario};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,8 +24,10 @@ pub(super) struct Folders {
     /// The agent's.
     workspace: PathBuf,
     home: PathBuf,
-    /// What was made for both, or for the home alone; it goes with it.
-    made: TempDir,
+    /// What was made for both, or for the home alone.
+    made: PathBuf,
+    /// It goes with it, unless it is somebody else's.
+    _made: Option<TempDir>,
     /// The workspace was made.
     is_fresh: bool,
 }
@@ -47,7 +49,9 @@ impl Stage {
         pages_url: Option<String>,
     ) -> Result<Self, StartError> {
         let folders = match &options.play {
-            Play::Scenario(_) => Some(Folders::new(options.workspace.clone())?),
+            Play::Scenario(_) => {
+                Some(Folders::new(options.workspace.clone(), options.folders_in.as_deref())?)
+            }
             Play::Recording(_) => None,
         };
         Ok(Self { profile, options, pages_url, folders })
@@ -88,7 +92,7 @@ impl Stage {
             workspace.begin_committed();
         }
         let all = options.allow_outside.then(|| Path::new("/"));
-        let made = folders.is_fresh.then(|| folders.made.path());
+        let made = folders.is_fresh.then_some(folders.made.as_path());
         for open in [Some(folders.home.as_path()), made, all].into_iter().flatten() {
             workspace = workspace.and(open);
         }
@@ -134,16 +138,25 @@ impl Stage {
 
 impl Folders {
     /// The server's home lies beside a fresh workspace, and never in one that is somebody's own.
-    fn new(own: Option<PathBuf>) -> Result<Self, StartError> {
-        let failed = |source| StartError::Workspace { path: std::env::temp_dir(), source };
+    fn new(own: Option<PathBuf>, place: Option<&Path>) -> Result<Self, StartError> {
+        let failed = |source| StartError::Workspace {
+            path: place.map_or_else(std::env::temp_dir, Path::to_path_buf),
+            source,
+        };
         let prefix = if own.is_some() { "standin-home-" } else { "standin-" };
-        let made = tempfile::Builder::new().prefix(prefix).tempdir().map_err(failed)?;
-        let home = if own.is_some() { made.path().to_path_buf() } else { made.path().join("home") };
+        let (made, kept) = match place {
+            Some(place) => (place.to_path_buf(), None),
+            None => {
+                let made = tempfile::Builder::new().prefix(prefix).tempdir().map_err(failed)?;
+                (made.path().to_path_buf(), Some(made))
+            }
+        };
+        let home = if own.is_some() { made.clone() } else { made.join("home") };
         std::fs::create_dir_all(&home).map_err(failed)?;
         let home = home.canonicalize().map_err(failed)?;
         let is_fresh = own.is_none();
-        let workspace = own.unwrap_or_else(|| made.path().join("workspace"));
-        Ok(Self { workspace, home, made, is_fresh })
+        let workspace = own.unwrap_or_else(|| made.join("workspace"));
+        Ok(Self { workspace, home, made, _made: kept, is_fresh })
     }
 
     /// Puts the files of a scenario into a fresh workspace, whatever was there before, and empties the home; the id of
@@ -157,6 +170,32 @@ impl Folders {
         }
         if self.is_fresh { fill_workspace(scenario, &self.workspace) } else { Ok(None) }
     }
+}
+
+/// Why a stand-in can't be in virtual time: what is beside it on the machine has no other time than the machine's.
+pub(super) fn why_not_virtual(options: &Options) -> Option<String> {
+    let Play::Scenario(scenario) = &options.play else {
+        return Some("a recording is not played again in virtual time".to_owned());
+    };
+    let uses = |name: &str| {
+        scenario
+            .agent
+            .iter()
+            .flat_map(|turn| &turn.steps)
+            .any(|step| matches!(step, AgentStep::Tool { tool, .. } if tool == name))
+    };
+    let why = if options.model.is_some() {
+        "its model is at an address"
+    } else if !scenario.pages.is_empty() || uses("webfetch") {
+        "its agent fetches pages over sockets"
+    } else if scenario.workspace.config.get("mcp").is_some() {
+        "its tools are programs of their own"
+    } else if uses("bash") {
+        "its agent runs shell lines"
+    } else {
+        return None;
+    };
+    Some(format!("{why}, which are in the machine's time and not in virtual time"))
 }
 
 fn in_ms(time: Duration) -> u64 {

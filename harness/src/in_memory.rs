@@ -1,0 +1,74 @@
+//! Requests to a stand-in in virtual time: handed over in memory, each a moment under way. How long is drawn from a seed, so
+//! that answers and events overtake each other as they do over sockets, and in the same way each time.
+
+use crate::clock::pause;
+use crate::net::{Answered, Ask, Net};
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream;
+use mock_server::in_memory::{Call, Called, Lanes};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The lanes of a stand-in, as a net.
+pub(crate) struct InMemory {
+    lanes: Lanes,
+    /// None: nothing is ever under way.
+    draws: Option<Mutex<ChaCha8Rng>>,
+}
+
+/// What is under way arrives within so many milliseconds.
+const MOST_MS: u32 = 3;
+
+impl InMemory {
+    pub(crate) fn at_once(lanes: Lanes) -> Self {
+        Self { lanes, draws: None }
+    }
+
+    pub(crate) fn with_delays(lanes: Lanes, seed: u64) -> Self {
+        Self { lanes, draws: Some(Mutex::new(ChaCha8Rng::seed_from_u64(seed))) }
+    }
+
+    fn delay(&self) -> Duration {
+        let Some(draws) = &self.draws else { return Duration::ZERO };
+        let drawn = draws.lock().unwrap_or_else(PoisonError::into_inner).next_u32();
+        Duration::from_millis(u64::from(drawn % (MOST_MS + 1)))
+    }
+}
+
+/// Lets time pass; none is no wait at all.
+async fn passes(time: Duration) {
+    if !time.is_zero() {
+        pause(time).await;
+    }
+}
+
+impl Net for InMemory {
+    fn send(&self, ask: Ask) -> BoxFuture<'static, Result<Answered, String>> {
+        let (there, back) = (self.delay(), self.delay());
+        let lanes = self.lanes.clone();
+        let Ask { method, server, path, credentials, accept, body } = ask;
+        let call = Call {
+            method: method.to_owned(),
+            port: server.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or_default(),
+            path,
+            credentials,
+            headers: accept.map(|kind| ("accept".to_owned(), kind.to_owned())).into_iter().collect(),
+            body: body.map(|body| body.to_string()),
+        };
+        Box::pin(async move {
+            passes(there).await;
+            let called = lanes.call(call).await.map_err(|lost| lost.to_string())?;
+            passes(back).await;
+            let retry_after = called.headers.iter().find(|(name, _)| name == "retry-after");
+            let (status, retry_after) = (called.status, retry_after.map(|(_, value)| value.clone()));
+            let chunks = stream::unfold(called, |mut called: Called| async move {
+                let chunk = called.chunk().await?;
+                Some((chunk.map_err(|lost| lost.to_string()), called))
+            });
+            Ok(Answered { status, retry_after, body: chunks.boxed() })
+        })
+    }
+}

@@ -1,0 +1,149 @@
+//! How the harness's eyes and the reference adapter reach a server: over sockets, or in memory where time is virtual.
+
+use bytes::Bytes;
+use fixtures::sse;
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// A request.
+#[derive(Debug, Clone, Default)]
+pub struct Ask {
+    /// `GET` or `POST`.
+    pub method: &'static str,
+    /// Where the server is, as `http://127.0.0.1:4096`.
+    pub server: String,
+    /// Path and query.
+    pub path: String,
+    /// Name and password.
+    pub credentials: Option<(String, String)>,
+    /// The type of answer that is wanted.
+    pub accept: Option<&'static str>,
+    /// JSON.
+    pub body: Option<Value>,
+}
+
+/// The head of an answer, and its body as it comes.
+pub struct Answered {
+    /// The status.
+    pub status: u16,
+    /// What `retry-after` says.
+    pub retry_after: Option<String>,
+    /// The bytes; an error is how the body broke.
+    pub body: BoxStream<'static, Result<Bytes, String>>,
+}
+
+/// A way to servers.
+pub trait Net: Send + Sync {
+    /// Sends a request and waits for the head of its answer; an error says why there is none.
+    fn send(&self, ask: Ask) -> BoxFuture<'static, Result<Answered, String>>;
+}
+
+impl Answered {
+    /// The whole body as a text.
+    pub async fn text(mut self) -> Result<String, String> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = self.body.next().await {
+            bytes.extend_from_slice(&chunk?);
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The events of the body.
+    pub fn events(self, bytes: fn(&[u8]) -> Vec<u8>) -> Events {
+        Events { body: self.body, bytes, parser: sse::Parser::new(), ready: VecDeque::new() }
+    }
+}
+
+/// What comes on an event stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// A whole event: the text of its `data`.
+    Event(String),
+    /// Bytes that are no event, or not yet a whole one.
+    Alive,
+    /// It ended, in these words.
+    Ended(String),
+}
+
+/// The events of an answer.
+pub struct Events {
+    body: BoxStream<'static, Result<Bytes, String>>,
+    bytes: fn(&[u8]) -> Vec<u8>,
+    parser: sse::Parser,
+    ready: VecDeque<sse::Frame>,
+}
+
+impl Events {
+    /// What comes next.
+    pub async fn next(&mut self) -> News {
+        loop {
+            if let Some(frame) = self.ready.pop_front() {
+                return News::Event(frame.data);
+            }
+            match self.body.next().await {
+                Some(Ok(chunk)) => {
+                    self.ready.extend(self.parser.feed(&(self.bytes)(&chunk)));
+                    if self.ready.is_empty() {
+                        return News::Alive;
+                    }
+                }
+                None if self.parser.is_mid_frame() => {
+                    return News::Ended("closed in the middle of an event".to_owned());
+                }
+                None => return News::Ended("closed by the server".to_owned()),
+                Some(Err(why)) => return News::Ended(why),
+            }
+        }
+    }
+}
+
+/// Sockets.
+pub struct Web(reqwest::Client);
+
+impl Web {
+    /// A client of its own. No proxy: the servers are on this machine, whatever the environment says. No redirects: none
+    /// is expected.
+    pub fn new() -> Result<Self, reqwest::Error> {
+        let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+        client.build().map(Self)
+    }
+}
+
+impl Net for Web {
+    fn send(&self, ask: Ask) -> BoxFuture<'static, Result<Answered, String>> {
+        let Ask { method, server, path, credentials, accept, body } = ask;
+        let method = if method == "POST" { reqwest::Method::POST } else { reqwest::Method::GET };
+        // Without a server there is no address: it fails when it is sent, and the failure is told like any other.
+        let mut request = self.0.request(method, format!("{}{path}", server.trim_end_matches('/')));
+        if let Some((user, password)) = credentials {
+            request = request.basic_auth(user, Some(password));
+        }
+        if let Some(kind) = accept {
+            request = request.header("accept", kind);
+        }
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        Box::pin(async move {
+            let response = request.send().await.map_err(|error| told(&error))?;
+            let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
+            let (status, retry_after) = (response.status().as_u16(), asked.map(str::to_owned));
+            let body = response.bytes_stream().map(|chunk| chunk.map_err(|error| told(&error))).boxed();
+            Ok(Answered { status, retry_after, body })
+        })
+    }
+}
+
+/// An error and its causes in one line; reqwest keeps the useful part in the causes.
+fn told(error: &reqwest::Error) -> String {
+    let mut told = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        told = format!("{told}: {inner}");
+        cause = inner.source();
+    }
+    told
+}

@@ -1,0 +1,141 @@
+//! What is known of a history while it grows. Each line is looked at once: whoever waits looks whenever one has come.
+
+use crate::course::unwrapped;
+use crate::history;
+use crate::protocol::{Screen, Update};
+use fixtures::fault_plan::StreamName;
+use fixtures::recording::{AdapterLine, Line, Speaker};
+use fixtures::sse;
+use mock_server::standin::MAIN_LANE;
+use parity_specs::case::ADAPTER_LANE;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What was seen so far.
+#[derive(Debug, Default)]
+pub(crate) struct Sight {
+    seen: usize,
+    /// What the screen says.
+    pub(crate) screen: Screen,
+    /// All that the server has sent, to eyes that no fault touches.
+    pub(crate) events: Vec<Value>,
+    /// Those eyes' connections.
+    eyes: BTreeMap<u64, sse::Parser>,
+    /// The adapter's streams, in the order in which it asked for them.
+    streams: Vec<Stream>,
+    /// Where any exchange ended last, and where the person was told last of an error with Retry beside it.
+    lost: Option<usize>,
+    told: Option<usize>,
+    /// Task → the prompt of which the person has learnt no end; its answer may have been a refusal.
+    owed: BTreeMap<String, String>,
+    /// The errors with Retry beside them: where, and of which task, all when none.
+    pub(crate) errors: Vec<(usize, Option<String>)>,
+}
+
+/// A stream that the adapter has asked for.
+#[derive(Debug)]
+struct Stream {
+    exchange: u64,
+    parser: sse::Parser,
+    is_open: bool,
+    has_event: bool,
+}
+
+impl Sight {
+    /// Looks at what has come since the last time.
+    pub(crate) fn see(&mut self, lines: &[Line]) {
+        for (at, line) in lines.iter().enumerate().skip(self.seen) {
+            self.line(at, line);
+        }
+        self.seen = lines.len();
+    }
+
+    fn line(&mut self, at: usize, line: &Line) {
+        match line {
+            Line::Adapter(said) => self.said(at, said, history::update_of(line)),
+            Line::Request(request) if request.lane.as_deref() == Some(ADAPTER_LANE) => {
+                if StreamName::from_path(&request.path).is_some() {
+                    let parser = sse::Parser::new();
+                    let (exchange, is_open, has_event) = (request.exchange, true, false);
+                    self.streams.push(Stream { exchange, parser, is_open, has_event });
+                }
+            }
+            Line::Request(request)
+                if request.lane.as_deref() == Some(MAIN_LANE)
+                    && request.path == StreamName::GlobalEvent.path() =>
+            {
+                self.eyes.insert(request.exchange, sse::Parser::new());
+            }
+            Line::Response(response) if response.status != 200 => self.closed(response.exchange),
+            Line::Chunk(chunk) => {
+                if let Some(parser) = self.eyes.get_mut(&chunk.exchange) {
+                    let frames = parser.feed(&chunk.bytes());
+                    let read = frames.iter().filter_map(|frame| serde_json::from_str(&frame.data).ok());
+                    self.events.extend(read.map(unwrapped));
+                } else if let Some(stream) =
+                    self.streams.iter_mut().find(|stream| stream.exchange == chunk.exchange)
+                    && !stream.has_event
+                {
+                    let frames = stream.parser.feed(&chunk.bytes());
+                    let is_event = |data: &str| serde_json::from_str::<Value>(data).is_ok();
+                    stream.has_event = frames.iter().any(|frame| is_event(&frame.data));
+                }
+            }
+            Line::End(end) => {
+                self.lost = Some(at);
+                self.closed(end.exchange);
+            }
+            _ => {}
+        }
+    }
+
+    fn closed(&mut self, exchange: u64) {
+        self.streams
+            .iter_mut()
+            .filter(|stream| stream.exchange == exchange)
+            .for_each(|stream| stream.is_open = false);
+    }
+
+    fn said(&mut self, at: usize, said: &AdapterLine, update: Option<Update>) {
+        let message = &said.message;
+        match (said.from, update) {
+            (Speaker::Harness, _) if message["method"] == "task/send" => {
+                let task = message["params"]["taskId"].as_str().unwrap_or_default();
+                self.owed.insert(task.to_owned(), message["id"].to_string());
+            }
+            (_, Some(update)) => {
+                self.screen.apply(&update);
+                if let Update::Terminal { task_id, .. } | Update::Error { task_id: Some(task_id), .. } =
+                    &update
+                {
+                    self.owed.remove(task_id);
+                }
+                if let Update::Error { task_id, retry: true, .. } = update {
+                    self.told = Some(at);
+                    self.errors.push((at, task_id));
+                }
+            }
+            (Speaker::Adapter, None) if message.get("error").is_some() => {
+                let id = message["id"].to_string();
+                self.owed.retain(|_, asked| *asked != id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Is the adapter connected, or does the person know that it is not?
+    pub(crate) fn knows_connection(&self) -> bool {
+        let is_connected = self.streams.iter().any(|stream| stream.is_open);
+        is_connected || self.told.is_some_and(|told| self.lost.is_none_or(|lost| lost < told))
+    }
+
+    /// Is there a prompt of which the person has learnt no end?
+    pub(crate) fn owes(&self) -> bool {
+        !self.owed.is_empty()
+    }
+
+    /// Has the adapter asked for so many streams, and has the last of them an event?
+    pub(crate) fn has_stream(&self, count: usize) -> bool {
+        count.checked_sub(1).and_then(|at| self.streams.get(at)).is_some_and(|stream| stream.has_event)
+    }
+}

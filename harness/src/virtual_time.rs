@@ -1,0 +1,71 @@
+//! A case in virtual time: no socket, no process, and nobody waits. The stand-in, the adapter and the person are tasks of
+//! one paused runtime on one thread, which talk in memory; time passes when none of them has anything left to do, at
+//! once, to what is waited for next. The code is that of a case over sockets: its lanes, its faults, its time line.
+//!
+//! The same case with the same seed and folder has the same history, byte for byte.
+
+use crate::clock::Limits;
+use crate::runner::{self, Manner, NotRun};
+use crate::subject::Subject;
+use fixtures::ServerKind;
+use fixtures::recording::Recording;
+use mock_server::{ClockKind, Options};
+use parity_specs::NamedCase;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Where one case after the other is played in virtual time: its folders are the same each time.
+#[derive(Debug)]
+pub struct Theatre {
+    _made: Option<TempDir>,
+    folder: PathBuf,
+}
+
+/// Nobody waits for them, so they are long: whoever has not done it by then never will.
+#[must_use]
+pub fn limits() -> Limits {
+    let patience = Duration::from_secs(300);
+    Limits {
+        answer: patience,
+        end: Duration::from_secs(10),
+        step: patience,
+        settle: patience,
+        quiet: Duration::from_millis(500),
+    }
+}
+
+impl Theatre {
+    /// In a fresh folder, that goes with it.
+    pub fn new() -> std::io::Result<Self> {
+        let made = tempfile::Builder::new().prefix("standin-").tempdir()?;
+        let folder = made.path().canonicalize()?;
+        Ok(Self { _made: Some(made), folder })
+    }
+
+    /// In this folder, which is somebody else's.
+    #[must_use]
+    pub fn in_folder(folder: &Path) -> Self {
+        Self { _made: None, folder: folder.to_path_buf() }
+    }
+
+    /// Runs a case. An error is the harness's own, as with [`runner::run`].
+    pub fn run(
+        &self,
+        named: &NamedCase,
+        server: ServerKind,
+        subject: &Subject,
+        manner: Manner,
+    ) -> Result<Recording, NotRun> {
+        if let Subject::Program { .. } = subject {
+            return Err(NotRun::Harness("a program has the machine's time and no other".to_owned()));
+        }
+        let mut options = Options::scenario(server, runner::scenario_of(named)?);
+        options.clock = ClockKind::Virtual;
+        options.folders_in = Some(self.folder.clone());
+        // It knows time and nothing else: whoever tries to open a socket fails.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        let runtime = runtime.map_err(|error| format!("failed to start a runtime: {error}"))?;
+        runtime.block_on(runner::run_as(named, options, subject, &limits(), manner))
+    }
+}
