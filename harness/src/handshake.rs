@@ -3,8 +3,8 @@
 use crate::clock::Limits;
 use crate::history;
 use crate::link::{AskError, Link};
-use crate::protocol::request::{Capability, Initialize, Initialized};
 use crate::protocol::rpc::METHOD_NOT_FOUND;
+use crate::protocol::{Capability, Initialize, Initialized};
 use crate::protocol::{PROTOCOL, Request};
 use crate::subject::Subject;
 use mock_server::Journal;

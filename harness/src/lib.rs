@@ -9,6 +9,7 @@
 //!   `lines`, its bounds; `observer` — the harness's own eyes.
 //! * [`against`] — cases in which nothing breaks, with the real server.
 //! * [`blackbox`] — a client that is a command and has no adapter: journal, stdout and exit code.
+//! * [`witness`] — what the harness itself has seen of the machine.
 //! * [`protocol`] — what harness and adapters say to each other.
 //! * [`history`] — questions to a history; [`course`] — a history put in order; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
 //! * [`report`] — what a gate or a check says, as data, and each format of it; [`baseline`] — what is known not to hold.
@@ -54,3 +55,4 @@ pub mod stage;
 pub mod subject;
 pub mod truth;
 pub mod walk;
+pub mod witness;

@@ -14,6 +14,7 @@ pub fn embedded() -> Result<Matrix, FileError> {
     let matrix = Matrix::embedded()?;
     let known: Vec<&str> = checks::all().iter().map(|check| check.name).collect();
     know_checks(&matrix, &known)?;
+    know_triggers(&matrix, &known)?;
     know_words(&matrix)?;
     Ok(matrix)
 }
@@ -34,6 +35,16 @@ fn know_words(matrix: &Matrix) -> Result<(), FileError> {
     Ok(())
 }
 
+/// The checks that fire triggers.
+fn know_triggers(matrix: &Matrix, known: &[&str]) -> Result<(), FileError> {
+    match matrix.triggers.iter().find(|trigger| !known.contains(&trigger.check.as_str())) {
+        None => Ok(()),
+        Some(trigger) => {
+            Err(FileError::whole("parity-specs/phases.toml", unknown("check", &trigger.check, known)))
+        }
+    }
+}
+
 fn know_checks(matrix: &Matrix, known: &[&str]) -> Result<(), FileError> {
     match matrix.checks.iter().find(|check| !known.contains(&check.name.as_str())) {
         None => Ok(()),
@@ -51,7 +62,10 @@ mod tests {
 
     #[test]
     fn an_unknown_check_is_told_with_its_line() {
-        embedded().unwrap();
+        let mut matrix = embedded().unwrap();
+        matrix.triggers[0].check = "escapes".to_owned();
+        let told = know_triggers(&matrix, &["escape", "prefix"]).unwrap_err().to_string();
+        assert!(told.starts_with("parity-specs/phases.toml: there is no check 'escapes'"), "{told}");
         let text = "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nsource = \"s\"\nphase = 2\nmvp = true\nevidence = \"checked\"\ncheck = \"convergance\"\n";
         let matrix = Matrix::read(&[(PathBuf::from("requirements/a.toml"), text.to_owned())]).unwrap();
         let told = know_checks(&matrix, &["convergence", "prefix"]).unwrap_err().to_string();

@@ -11,6 +11,9 @@ pub struct PhaseFile {
     /// In order.
     #[serde(rename = "phase")]
     pub phases: Vec<Phase>,
+    /// What ends a rollout, whatever its phase.
+    #[serde(default, rename = "trigger")]
+    pub triggers: Vec<Trigger>,
 }
 
 /// A phase of the plan.
@@ -21,6 +24,22 @@ pub struct Phase {
     pub number: u32,
     /// Its name.
     pub name: String,
+}
+
+/// What the plan goes back for at once: a check that is red once fires it, and fails the gate of every phase.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trigger {
+    /// Never changes once it is published.
+    pub id: String,
+    /// What has happened, in a sentence.
+    pub about: String,
+    /// Where it stands in the specification.
+    pub source: String,
+    /// The check that is red then.
+    pub check: String,
+    /// What the plan does about it.
+    pub then: String,
 }
 
 /// The ledger of debt.

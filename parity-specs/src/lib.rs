@@ -16,6 +16,6 @@ pub mod matrix;
 pub mod requirement;
 
 pub use case::{Case, NamedCase};
-pub use gate::{Debt, Phase};
+pub use gate::{Debt, Phase, Trigger};
 pub use matrix::Matrix;
-pub use requirement::{Evidence, Requirement};
+pub use requirement::{Degraded, Evidence, Requirement};

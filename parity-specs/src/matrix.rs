@@ -2,7 +2,7 @@
 
 use crate::case::{ADAPTER_LANE, Case, NamedCase};
 use crate::data;
-use crate::gate::{Debt, DebtFile, Phase, PhaseFile, Unperformed};
+use crate::gate::{Debt, DebtFile, Phase, PhaseFile, Trigger, Unperformed};
 use crate::requirement::{Requirement, RequirementFile};
 use fixtures::error::{FileError, parse_toml};
 use fixtures::fault_plan::{Performed, Place, check_names};
@@ -23,6 +23,8 @@ pub struct Matrix {
     pub cases: Vec<NamedCase>,
     /// In order.
     pub phases: Vec<Phase>,
+    /// What ends a rollout, whatever its phase.
+    pub triggers: Vec<Trigger>,
     /// What is owed.
     pub debts: Vec<Debt>,
     /// What the stand-in's world can't perform yet.
@@ -92,7 +94,7 @@ impl Matrix {
                     inner.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
                 matrix.cases.push(NamedCase { name: name.join("/"), case });
             } else if path == Path::new("phases.toml") {
-                matrix.phases = parse_toml::<PhaseFile>(&file, text)?.phases;
+                PhaseFile { phases: matrix.phases, triggers: matrix.triggers } = parse_toml(&file, text)?;
             } else if path == Path::new("debt.toml") {
                 DebtFile { debts: matrix.debts, unperformed: matrix.unperformed } = parse_toml(&file, text)?;
             }

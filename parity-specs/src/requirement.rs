@@ -32,8 +32,20 @@ pub struct Requirement {
     pub mvp: bool,
     /// How it is shown.
     pub evidence: Evidence,
+    /// What of it holds by a decision alone, and until which phase.
+    pub degraded: Option<Degraded>,
     /// The check that shows it; none yet for a debt.
     pub check: Option<String>,
+}
+
+/// A decision by which something is accepted for a while.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Degraded {
+    /// The first phase in which it is accepted no more: another requirement asks for it there.
+    pub until: u32,
+    /// The decision.
+    pub by: String,
 }
 
 /// How a requirement is shown.

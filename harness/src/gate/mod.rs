@@ -4,6 +4,7 @@
 //! caught where a fault acts, and passes where none does.
 
 mod toothless;
+mod triggers;
 
 use crate::cells::{self, Finished};
 use crate::clock::Limits;
@@ -149,7 +150,9 @@ fn judge_gate(
                 .collect();
             let owed = matrix.debts.iter().find(|debt| debt.requirement == requirement.id);
             let proven = !proofs.is_empty() && proofs.iter().all(|proof| proof.verdict == Verdict::Pass);
+            let degraded = triggers::degraded(requirement, phase, &proofs, &cells);
             let state = match (proven, owed) {
+                (true, None) if degraded.is_some() => RequirementState::Degraded,
                 (true, None) => RequirementState::Proven,
                 (false, Some(_)) if proofs.is_empty() => RequirementState::Owed,
                 (true, Some(_)) => RequirementState::OwedButProven,
@@ -162,12 +165,17 @@ fn judge_gate(
                 source: requirement.source.clone(),
                 state,
                 cases: proofs,
-                reason: owed.map(|debt| debt.reason.clone()),
+                reason: owed.map(|debt| debt.reason.clone()).or(degraded),
             }
         })
         .collect();
     let toothless = toothless::find(matrix, cases, &mutants);
-    let result = result(&requirements, &cells, &mutants, &toothless);
+    let triggers = triggers::fired(matrix, &cells);
+    let result = if triggers.is_empty() {
+        result(&requirements, &cells, &mutants, &toothless)
+    } else {
+        GateResult::Fail
+    };
     GateReport {
         format: 1,
         by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -177,6 +185,7 @@ fn judge_gate(
         requirements,
         cells,
         mutants,
+        triggers,
         toothless,
     }
 }

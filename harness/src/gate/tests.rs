@@ -37,7 +37,7 @@ fn cell(case: &str, plain: bool, verdict: Verdict) -> Cell {
         troubles: Vec::new(),
         checks: checks::all()
             .iter()
-            .map(|check| Judged { check: check.name, verdict, facts: 1, findings: Vec::new() })
+            .map(|check| Judged { facts: 1, ..Judged::unseen(check.name, verdict) })
             .collect(),
         rerun: String::new(),
         timeline: Vec::new(),
@@ -156,5 +156,49 @@ fn a_phase_asks_for_nothing_of_a_later_one() {
         let plain = usize::from(number == 3) * mutants::all().len();
         assert_eq!(count_cells(&matrix, &phase, Reach::Claimed), cells + plain);
         assert_eq!(count_cells(&matrix, &phase, Reach::All), cells * (1 + mutants::all().len()));
+    }
+}
+
+#[test]
+fn a_trigger_fails_the_gate_of_every_phase_and_a_decision_degrades_until_its_time_is_over() {
+    let mut matrix = matrix(&owes(&["a.c"]));
+    let trigger = parity_specs::Trigger {
+        id: "t".into(),
+        about: "It is out.".into(),
+        source: "s".into(),
+        check: "escape".into(),
+        then: "Back.".into(),
+    };
+    matrix.triggers.push(trigger);
+    let degraded = parity_specs::Degraded { until: 3, by: "decision 9".into() };
+    matrix.requirements.get_mut("a.b").unwrap().degraded = Some(degraded);
+    let judge = |number: u32, escape: Verdict| {
+        let phase = Phase { number, name: "p".into() };
+        let mut cells = vec![cell("x/broken", false, Verdict::Pass), cell("x/whole", true, Verdict::Pass)];
+        for judged in cells.iter_mut().flat_map(|cell| &mut cell.checks) {
+            match judged.check {
+                "convergence" => judged.degraded.push("7 paths".to_owned()),
+                "escape" => judged.verdict = escape,
+                _ => {}
+            }
+        }
+        let caught = vec![cell("x/broken", false, Verdict::Fail), cell("x/whole", true, Verdict::Pass)];
+        let mutants = vec![MutantRow { name: "m".into(), about: String::new(), cells: caught }];
+        judge_gate(&matrix, &phase, &matrix.cases, cells, mutants)
+    };
+    let accepted = judge(2, Verdict::Pass);
+    assert_eq!(accepted.requirements[0].state, RequirementState::Degraded);
+    assert_eq!(accepted.result, GateResult::PassWithDebt(1), "it is green, and told");
+    let told = crate::report::terminal::render(&accepted);
+    assert!(told.contains("    degraded (decision 9): 7 paths"), "{told}");
+    assert_eq!(judge(3, Verdict::Pass).requirements[0].state, RequirementState::Proven);
+    for phase in 1..4 {
+        let fired = judge(phase, Verdict::Fail);
+        assert_eq!(fired.result, GateResult::Fail);
+        let told = crate::report::terminal::render(&fired);
+        assert!(
+            told.contains("the trigger t has fired in x/broken (kilo), x/whole (kilo): It is out."),
+            "{told}"
+        );
     }
 }

@@ -32,6 +32,8 @@ pub struct GateReport {
     pub cells: Vec<Cell>,
     /// The mutants' cells.
     pub mutants: Vec<MutantRow>,
+    /// What ends a rollout, and has happened.
+    pub triggers: Vec<Fired>,
     /// Cases, checks and mutants that prove nothing, in words.
     pub toothless: Vec<String>,
 }
@@ -49,6 +51,19 @@ pub enum GateResult {
     CouldNotCheck,
 }
 
+/// A trigger that the reference adapter has fired.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fired {
+    /// Its id.
+    pub id: String,
+    /// What has happened.
+    pub about: String,
+    /// What the plan does about it.
+    pub then: String,
+    /// In which cells.
+    pub cells: Vec<String>,
+}
+
 /// A requirement and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RequirementRow {
@@ -62,7 +77,7 @@ pub struct RequirementRow {
     pub state: RequirementState,
     /// The cells that prove it, or fail to.
     pub cases: Vec<Proof>,
-    /// Why it is owed.
+    /// Why it is owed, or by which decision it holds.
     pub reason: Option<String>,
 }
 
@@ -83,6 +98,8 @@ pub struct Proof {
 pub enum RequirementState {
     /// Every case that proves it passes.
     Proven,
+    /// Every case that proves it passes, and some of it holds by a decision alone.
+    Degraded,
     /// A case that proves it does not pass.
     Failing,
     /// Nothing proves it, and the ledger says so.
@@ -132,6 +149,13 @@ pub struct MutantRow {
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.case, self.server)
+    }
+}
+
+impl fmt::Display for Fired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, about, then, cells } = self;
+        write!(f, "the trigger {id} has fired in {}: {about} {then}", cells.join(", "))
     }
 }
 

@@ -12,6 +12,7 @@ pub fn render(report: &GateReport) -> String {
     for row in &report.requirements {
         let mark = match row.state {
             RequirementState::Proven => "✓",
+            RequirementState::Degraded => "◐",
             RequirementState::Owed => "○",
             _ => "✗",
         };
@@ -19,6 +20,10 @@ pub fn render(report: &GateReport) -> String {
         match row.state {
             RequirementState::Proven => {
                 let _ = writeln!(text, "    proven by {}", joined(&row.cases));
+            }
+            RequirementState::Degraded => {
+                let reason = row.reason.as_deref().unwrap_or_default();
+                let _ = writeln!(text, "    proven by {}\n    {reason}", joined(&row.cases));
             }
             RequirementState::Failing => {
                 let (proofs, guilty): (Vec<_>, Vec<_>) =
@@ -50,6 +55,9 @@ pub fn render(report: &GateReport) -> String {
         0 => writeln!(text, "\nThe checks catch all {all} mutants."),
         left => writeln!(text, "\nThe checks catch {caught} of {all} mutants; {left} survive."),
     };
+    for fired in &report.triggers {
+        let _ = writeln!(text, "✗ {fired}");
+    }
     for line in &report.toothless {
         let _ = writeln!(text, "✗ {line}");
     }

@@ -5,13 +5,16 @@
 //!
 //! * `ground` — the stand-in, or the real server where nothing breaks.
 //! * `person` — what the person does, step by step.
+//! * `paths` — what the adapter's guard is asked, and canaries around the workspace.
+//! * `ending` — from the last step to the saved history.
 
+mod ending;
 mod ground;
+mod paths;
 mod person;
 
 use crate::clock::{Limits, within};
 use crate::handshake::hello;
-use crate::history;
 use crate::link::{AskError, before_gone};
 use crate::observer::Observer;
 use crate::performance::Program;
@@ -19,13 +22,14 @@ use crate::protocol::request::{Connect, Settings, TaskStart, TaskStarted};
 use crate::protocol::{Capability, Request};
 use crate::secret::random_password;
 use crate::subject::{Running, Subject};
-use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, Trouble, TroubleKind};
+use fixtures::recording::{FileKind, Header, Provenance, Recording, TroubleKind};
 use fixtures::scenario::{MAIN_SESSION, Scenario, UserAct, UserStep};
 use fixtures::{ServerKind, catalog};
 use ground::{Ground, Real};
 use mock_server::{Options, StandIn};
 use parity_specs::NamedCase;
-use parity_specs::case::ADAPTER_LANE;
+use parity_specs::case::{ADAPTER_LANE, Case};
+use paths::Canaries;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -120,7 +124,9 @@ async fn played(
 ) -> Result<Recording, NotRun> {
     let observer = Observer::start(&stand_in.url(), stand_in.username(), &password).await?;
     let running = subject.start(stand_in.journal().clone())?;
+    let canaries = Canaries::set(stand_in.workspace(), &named.case.links)?;
     let mut run = Run {
+        canaries,
         stand_in,
         observer,
         running,
@@ -139,7 +145,7 @@ async fn played(
                 run.leave().await;
                 return Err(NotRun::Unsupported(missing.word()));
             }
-            run.play(&scenario.user.steps, named.case.tools).await
+            run.play(&scenario.user.steps, &named.case).await
         }
         Err(why) => Err(broken(why)),
     };
@@ -192,10 +198,11 @@ fn needs<'a>(named: &'a NamedCase, scenario: &'a Scenario) -> impl Iterator<Item
         (!case.folders.is_empty(), Capability::Directories),
     ];
     let settings = settings.into_iter().filter_map(|(is_set, needed)| is_set.then_some(needed));
-    said.chain(steps).chain(settings)
+    said.chain(steps).chain(settings).chain(paths::needs(case.paths.is_some()))
 }
 
 struct Run {
+    canaries: Canaries,
     /// The stand-in, or the real server in its place.
     stand_in: Ground,
     observer: Observer,
@@ -221,9 +228,12 @@ fn broken(what: impl Into<String>) -> Troubled {
 }
 
 impl Run {
-    async fn play(&mut self, steps: &[UserStep], tools: bool) -> Result<(), Troubled> {
-        if !self.introduce(tools).await? {
+    async fn play(&mut self, steps: &[UserStep], case: &Case) -> Result<(), Troubled> {
+        if !self.introduce(case.tools).await? {
             return Ok(());
+        }
+        if let Some(policy) = case.paths {
+            self.ask_paths(policy).await?;
         }
         for (index, step) in steps.iter().enumerate() {
             let named = |(kind, why): Troubled| (kind, format!("step {} ({step}): {why}", index + 1));
@@ -285,91 +295,5 @@ impl Run {
             self.tasks.insert(task_id.clone(), started.session_id);
         }
         Ok(task_id)
-    }
-
-    /// Waits until nothing happens any more: the adapter is connected (or will not be), has dealt with all that it
-    /// has read, and the time line has been quiet for a while.
-    async fn settle(&mut self) {
-        let limits = self.limits;
-        let gone = self.running.link.gone();
-        let settled = async {
-            loop {
-                let journal = self.stand_in.journal().clone();
-                journal
-                    .wait_until(|lines| {
-                        history::knows_connection(lines, ADAPTER_LANE) && !history::owes(lines)
-                    })
-                    .await;
-                if self.running.link.ask(&Request::Fence, limits.answer).await.is_err() {
-                    return;
-                }
-                let length = journal.lines().len();
-                if within(limits.quiet, journal.wait_until(|lines| lines.len() > length)).await.is_none() {
-                    return;
-                }
-            }
-        };
-        // Settled or gone or neither: what there is will be judged.
-        let _settled = within(limits.settle, before_gone(settled, gone)).await;
-    }
-
-    /// The server's state at the end, as anyone can read it.
-    async fn read_server(&mut self) {
-        let workspace = self.stand_in.workspace().to_owned();
-        let below = self.folders.values().map(|below| format!("{workspace}/{below}"));
-        let folders: Vec<String> = std::iter::once(workspace.clone()).chain(below).collect();
-        let mut sessions: BTreeSet<String> = self.tasks.values().cloned().collect();
-        for folder in &folders {
-            for path in ["/permission", "/question", "/session/status", "/session"] {
-                match self.observer.read(path, folder).await {
-                    Ok(list) if path == "/session" => {
-                        let ids = list
-                            .as_array()
-                            .into_iter()
-                            .flatten()
-                            .filter_map(|session| session["id"].as_str());
-                        sessions.extend(ids.map(str::to_owned));
-                    }
-                    Ok(_) => {}
-                    Err(what) => self.trouble(TroubleKind::Harness, what),
-                }
-            }
-        }
-        for session in sessions {
-            for what in ["message", "todo"] {
-                let path = format!("/session/{session}/{what}");
-                if let Err(what) = self.observer.read(&path, &workspace).await {
-                    self.trouble(TroubleKind::Harness, what);
-                }
-            }
-        }
-    }
-
-    /// Ends the adapter, which is not needed.
-    async fn leave(mut self) {
-        let was_told = self.running.link.ask(&Request::Shutdown, self.limits.end).await.is_ok();
-        // However it ends, it is judged by no case.
-        let _ended = self.running.end(was_told, self.limits.end).await;
-    }
-
-    fn trouble(&self, kind: TroubleKind, what: String) {
-        self.stand_in.journal().push(|at_us| Line::Trouble(Trouble { at_us, kind, what }));
-    }
-
-    async fn finish(mut self, named: &NamedCase) -> Recording {
-        let told = self.running.link.ask(&Request::Shutdown, self.limits.end).await;
-        let was_told = told.is_ok();
-        if let Err(error) = told {
-            self.trouble(TroubleKind::Adapter, error.to_string());
-        }
-        for (number, fault) in self.stand_in.unfired_faults() {
-            self.trouble(TroubleKind::FaultNeverFired, format!("fault {number} never fired: it {fault}"));
-        }
-        let journal = self.stand_in.journal().clone();
-        if let Err(what) = self.running.end(was_told, self.limits.end).await {
-            journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
-        }
-        let header = header_of(named, self.stand_in.header());
-        Recording { header, lines: journal.lines(), torn: false }
     }
 }

@@ -35,6 +35,7 @@ pub(super) fn of_result(result: GateResult) -> Mark {
 pub(super) fn of_state(state: RequirementState) -> Mark {
     match state {
         RequirementState::Proven => mark("good", "✓", "proven"),
+        RequirementState::Degraded => mark("debt", "◐", "degraded"),
         RequirementState::Failing => mark("bad", "✗", "failing"),
         RequirementState::Owed => mark("debt", "○", "owed"),
         RequirementState::OwedButProven => mark("bad", "✗", "owed but proven"),

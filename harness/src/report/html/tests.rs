@@ -19,7 +19,7 @@ fn cell(case: &str, server: ServerKind, adapter: &str, verdict: Verdict) -> Cell
         adapter: adapter.to_owned(),
         verdict,
         troubles: findings.clone(),
-        checks: vec![Judged { check: "convergence", verdict, facts: 3, findings }],
+        checks: vec![Judged { facts: 3, findings, ..Judged::unseen("convergence", verdict) }],
         plain: false,
         rerun: format!("standin check --case {case} --server {server} --adapter '{adapter}'"),
         timeline: vec![
@@ -72,6 +72,7 @@ fn report() -> GateReport {
                 cell("turn/cut", ServerKind::Kilo, "my-client", Verdict::Fail),
             ],
         }],
+        triggers: Vec::new(),
         toothless: vec!["the case <turn/cut> (kilo) catches no mutant".to_owned()],
     }
 }
@@ -184,6 +185,7 @@ fn a_report_of_nothing_is_a_page_too() {
         requirements: Vec::new(),
         cells: Vec::new(),
         mutants: Vec::new(),
+        triggers: Vec::new(),
         toothless: Vec::new(),
         ..report()
     };
