@@ -204,10 +204,8 @@ mod tests {
 
     fn cell(server: ServerKind, checks: &[(&'static str, Verdict)], troubles: &[&str]) -> Cell {
         let judged = |&(check, verdict): &(&'static str, Verdict)| Judged {
-            check,
-            verdict,
             facts: 1,
-            findings: Vec::new(),
+            ..Judged::unseen(check, verdict)
         };
         let worst = checks.iter().map(|(_, verdict)| *verdict).max().unwrap();
         Cell {

@@ -41,6 +41,9 @@ pub struct Judged {
     pub facts: usize,
     /// What does not hold.
     pub findings: Vec<String>,
+    /// What holds by a decision alone that a later phase takes back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<String>,
 }
 
 /// The name of a check that this program has.
@@ -56,6 +59,12 @@ fn known_check<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CheckName, 
 }
 
 impl Judged {
+    /// A check that has seen nothing.
+    #[must_use]
+    pub fn unseen(check: &'static str, verdict: Verdict) -> Self {
+        Self { check, verdict, facts: 0, findings: Vec::new(), degraded: Vec::new() }
+    }
+
     /// Was it asked for, and is it not green?
     #[must_use]
     pub fn is_red(&self) -> bool {
@@ -130,9 +139,9 @@ pub fn judge(lines: &[Line]) -> Judgement {
 
 fn apply(check: Check, course: &Course<'_>) -> Judged {
     if !check.needs.iter().all(|needed| course.can.contains(needed)) {
-        return Judged { check: check.name, verdict: Verdict::Unsupported, facts: 0, findings: Vec::new() };
+        return Judged::unseen(check.name, Verdict::Unsupported);
     }
-    let Examined { facts, findings, doubts } = (check.examine)(course);
+    let Examined { facts, findings, doubts, degraded } = (check.examine)(course);
     let verdict = match (facts, findings.is_empty()) {
         (0, true) if !(check.has_occasion)(course) => Verdict::NotApplicable,
         (0, true) => Verdict::Untestable,
@@ -142,7 +151,7 @@ fn apply(check: Check, course: &Course<'_>) -> Judged {
     };
     // They quote server and adapter, and go to reports.
     let findings = findings.iter().chain(&doubts).map(|finding| clean(finding)).collect();
-    Judged { check: check.name, verdict, facts, findings }
+    Judged { check: check.name, verdict, facts, findings, degraded }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //!   `lines`, its bounds; `observer` — the harness's own eyes; [`net`] — the way to servers, `in_memory` where time is virtual.
 //! * [`against`] — cases in which nothing breaks, with the real server.
 //! * [`blackbox`] — a client that is a command and has no adapter: journal, stdout and exit code.
+//! * [`witness`] — what the harness itself has seen of the machine.
 //! * [`protocol`] — what harness and adapters say to each other.
 //! * [`history`] — questions to a history, `sight` to one that still grows; [`course`] — a history put in order; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
 //! * [`report`] — what a gate or a check says, as data, and each format of it; [`baseline`] — what is known not to hold.
@@ -58,3 +59,4 @@ pub mod subject;
 pub mod truth;
 pub mod virtual_time;
 pub mod walk;
+pub mod witness;

@@ -10,7 +10,7 @@
 
 use harness::protocol::rpc::{METHOD_NOT_FOUND, PARSE_ERROR, parse_line};
 use harness::protocol::{
-    Capability, Done, Incoming, Initialized, Notification, Request, TaskStarted, Update, View,
+    Capability, Done, Incoming, Initialized, Notification, PathJudged, Request, TaskStarted, Update, View,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -81,7 +81,11 @@ fn is_result(result: &Value) -> bool {
     fn is<T: serde::de::DeserializeOwned>(result: &Value) -> bool {
         serde_json::from_value::<T>(result.clone()).is_ok()
     }
-    is::<Done>(result) || is::<Initialized>(result) || is::<TaskStarted>(result) || is::<View>(result)
+    is::<Done>(result)
+        || is::<PathJudged>(result)
+        || is::<Initialized>(result)
+        || is::<TaskStarted>(result)
+        || is::<View>(result)
 }
 
 #[test]

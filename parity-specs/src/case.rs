@@ -2,6 +2,7 @@
 
 use fixtures::error::FileError;
 use fixtures::fault_plan::{Action, Fault, FaultPlan};
+use fixtures::paths::Policy;
 use fixtures::scenario::User;
 use fixtures::{ServerKind, catalog};
 use schemars::JsonSchema;
@@ -42,6 +43,11 @@ pub struct Case {
     /// The folders, below the workspace, of sessions that don't work in it.
     #[serde(default)]
     pub folders: BTreeMap<String, String>,
+    /// Before anything else the adapter's guard is asked about the whole corpus of paths, by these rules.
+    pub paths: Option<Policy>,
+    /// Links below the workspace, and the canaries that they lead to, from the link's folder on: `"../canary.txt"`.
+    #[serde(default)]
+    pub links: BTreeMap<String, String>,
     /// Nothing breaks and nobody does anything unusual: whoever can talk at all passes it, mutants too.
     #[serde(default)]
     pub plain: bool,

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A file of requirements. Its path below `requirements/` is the name of the feature.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -47,14 +48,16 @@ pub struct Requirement {
     pub feature: String,
 }
 
-/// A feature that may be missing for a while.
+/// What may be missing for a while, or holds by a decision alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Degradation {
     /// The last phase in which it may.
     pub until: u32,
     /// By which of the plan's principles of degradation, from 1.
-    pub principle: u32,
+    pub principle: Option<u32>,
+    /// By which of the plan's decisions.
+    pub decision: Option<u32>,
     /// What is to be seen instead.
     pub shows: String,
 }
@@ -73,13 +76,31 @@ pub enum Evidence {
     Production,
 }
 
+impl fmt::Display for Degradation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { until, principle, decision, shows } = self;
+        write!(f, "allowed until phase {until}")?;
+        if let Some(principle) = principle {
+            write!(f, " by principle {principle}")?;
+        }
+        if let Some(decision) = decision {
+            write!(f, " by decision {decision}")?;
+        }
+        write!(f, ": {shows}")
+    }
+}
+
 impl Requirement {
     /// Why this is no requirement, if it is none.
     #[must_use]
     pub fn mistake(&self) -> Option<&'static str> {
         let Self { evidence, check, rests_on, why, claims, .. } = self;
         let has = (check.is_some(), !rests_on.is_empty(), why.is_some());
+        let by = |degraded: &Degradation| degraded.principle.is_some() != degraded.decision.is_some();
         match (evidence, has) {
+            _ if !self.degraded.as_ref().is_none_or(by) => {
+                Some("it is degraded by one principle or by one decision")
+            }
             _ if claims.is_empty() => Some("it says where it stands in the plan: claims = [\"000 §…\"]"),
             (Evidence::Checked, (_, false, false))
             | (Evidence::DataOnly, (false, true, false))

@@ -37,7 +37,7 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Judged> {
         };
         // They quote server and command, and go to reports.
         let findings = findings.iter().map(|finding| clean(finding)).collect();
-        Judged { check, verdict, facts, findings }
+        Judged { facts, findings, ..Judged::unseen(check, verdict) }
     });
     judged.collect()
 }

@@ -72,10 +72,5 @@ fn verdict(cell: &Cell) -> Verdict {
 
 /// The checks on what a person sees: a command shows nobody anything.
 fn unsupported() -> impl Iterator<Item = Judged> {
-    crate::checks::all().into_iter().map(|check| Judged {
-        check: check.name,
-        verdict: Verdict::Unsupported,
-        facts: 0,
-        findings: Vec::new(),
-    })
+    crate::checks::all().into_iter().map(|check| Judged::unseen(check.name, Verdict::Unsupported))
 }

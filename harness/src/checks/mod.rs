@@ -5,8 +5,10 @@
 
 mod abort;
 mod cadence;
+mod containment;
 mod convergence;
 mod effort;
+mod escape;
 mod fail_closed;
 mod isolation;
 mod logs;
@@ -50,6 +52,8 @@ pub struct Examined {
     pub findings: Vec<String>,
     /// What may not hold: it took long, on a machine that may be slow.
     pub doubts: Vec<String>,
+    /// What holds by a decision alone that a later phase takes back.
+    pub degraded: Vec<String>,
 }
 
 impl Examined {
@@ -82,5 +86,7 @@ pub fn all() -> Vec<Check> {
         signals::CHECK,
         cadence::CHECK,
         logs::CHECK,
+        containment::CHECK,
+        escape::CHECK,
     ]
 }

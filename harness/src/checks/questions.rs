@@ -124,7 +124,8 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
         });
         for post in posts {
             let said = said_in(post);
-            examined.fact(answers.contains(&said), || {
+            let is_guards = said == "reject" && is_refused(course, id);
+            examined.fact(answers.contains(&said) || is_guards, || {
                 format!("the person answers {} to {id}, and {said} was sent", answers[0])
             });
             let folder =
@@ -138,6 +139,15 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
     for id in sent.keys().filter(|id| !given.contains_key(id.as_str())) {
         examined.fact(false, || format!("an answer to {id} was sent that nobody gave"));
     }
+}
+
+/// Did the adapter say that it does not send the person's yes? Its guard may tell the agent no.
+fn is_refused(course: &Course<'_>, id: &str) -> bool {
+    course.can.contains(&Capability::PathCheck)
+        && course.asked().any(|(_, asked, request)| {
+            let is_yes = matches!(request, Request::PermissionReply(reply) if reply.permission_id == id && reply.reply != Reply::Reject);
+            is_yes && course.answer_to(asked).is_some_and(|(_, outcome)| outcome.is_err())
+        })
 }
 
 /// The session that asks.
@@ -187,4 +197,12 @@ fn said_in(exchange: &Exchange) -> Value {
     let body = &exchange.body;
     let said = ["reply", "response", "answers"].into_iter().find_map(|field| body.get(field));
     said.cloned().unwrap_or_default()
+}
+
+/// So many times the person's yes became a no, since it would have let the agent write outside.
+pub(super) fn refused_by_guard(course: &Course<'_>) -> usize {
+    let no = |exchange: &&Exchange| said_in(exchange) == "reject";
+    let sent = course.exchanges.iter().filter(no).filter_map(answer_sent);
+    let ids: BTreeSet<&str> = sent.filter(|id| is_refused(course, id)).collect();
+    ids.len()
 }

@@ -57,6 +57,9 @@ fn examine(course: &Course<'_>) -> Examined {
     let (allowed, denied) = writes(course);
     equal(course, "kilo.cli.tools.write.allow_count", allowed, "writes were allowed", &mut examined);
     equal(course, "kilo.cli.tools.write.deny_count", denied, "writes were denied", &mut examined);
+    let refused = super::questions::refused_by_guard(course);
+    let name = "kilo.cli.security.out_of_scope_path_attempt_count";
+    equal(course, name, refused, "writes were refused for where they lead", &mut examined);
     let failed =
         course.exchanges.iter().any(|exchange| exchange.path.ends_with("/message") && !exchange.is_good());
     let counted = total(course, "kilo.cli.session.rehydrate_fail_count");

@@ -3,7 +3,7 @@
 
 use super::signals::{Known, Said};
 use super::{belongs_to, toothless};
-use crate::judge::Verdict;
+use crate::judge::{Judged, Verdict};
 use crate::report::{
     Cell, FeatureRow, Gate, GateResult, MutantRow, PhaseRow, Proof, RequirementRow, RequirementState,
     TriggerRow,
@@ -47,7 +47,7 @@ pub fn judge(matrix: &Matrix, phases: &[Phase], ran: Ran, known: &Known) -> Gate
         .triggers
         .iter()
         .filter(|trigger| trigger.phase <= last)
-        .map(|trigger| trigger_row(trigger, &said, &failing))
+        .map(|trigger| trigger_row(matrix, trigger, &said, &failing, &ran.cells))
         .collect();
     let toothless = if ran.with_mutants && ran.partition.is_none() {
         let belongs = |named: &&NamedCase| phases.iter().any(|phase| belongs_to(matrix, named, phase));
@@ -94,9 +94,10 @@ fn row(
         .map(|cell| proof(cell, requirement.check.as_deref()))
         .collect();
     let owed = matrix.debts.iter().find(|debt| debt.requirement == requirement.id);
+    let accepted = accepted(requirement, &proofs, &ran.cells);
     let is_asked = |phase: &&Phase| requirement.phase <= phase.number;
     let state = |number: u32| match requirement.evidence {
-        Evidence::Checked => checked(requirement, number, &proofs, owed.is_some()),
+        Evidence::Checked => checked(requirement, number, &proofs, owed.is_some(), !accepted.is_empty()),
         Evidence::DataOnly if known.holds.contains(&requirement.id) => proven(owed.is_some()),
         Evidence::DataOnly => RequirementState::Failing,
         Evidence::NotObservable => RequirementState::NotObservable,
@@ -114,16 +115,33 @@ fn row(
         cases: proofs,
         rests_on: requirement.rests_on.clone(),
         degraded: requirement.degraded.clone(),
+        accepted,
         reason: owed.map(|debt| debt.reason.clone()).or(requirement.why.clone()),
     }
 }
 
-fn checked(requirement: &Requirement, phase: u32, proofs: &[Proof], owed: bool) -> RequirementState {
+/// What of a requirement holds by a decision alone.
+fn accepted(requirement: &Requirement, proofs: &[Proof], cells: &[Cell]) -> Vec<String> {
+    let proves =
+        |cell: &&Cell| proofs.iter().any(|proof| proof.case == cell.case && proof.server == cell.server);
+    let is_its = |judged: &&Judged| Some(judged.check) == requirement.check.as_deref();
+    let checks = cells.iter().filter(proves).flat_map(|cell| cell.checks.iter().filter(is_its));
+    checks.flat_map(|judged| judged.degraded.iter().cloned()).collect()
+}
+
+fn checked(
+    requirement: &Requirement,
+    phase: u32,
+    proofs: &[Proof],
+    owed: bool,
+    accepted: bool,
+) -> RequirementState {
     let may_degrade = requirement.degraded.as_ref().is_some_and(|degraded| phase <= degraded.until);
     let all = |fine: &[Verdict]| proofs.iter().all(|proof| fine.contains(&proof.verdict));
     match proofs {
         [] if owed => RequirementState::Owed,
         [] => RequirementState::Missing,
+        _ if all(&[Verdict::Pass]) && accepted && may_degrade && !owed => RequirementState::Degraded,
         _ if all(&[Verdict::Pass]) => proven(owed),
         _ if may_degrade && all(&[Verdict::Pass, Verdict::Unsupported]) => RequirementState::Degraded,
         _ => RequirementState::Failing,
@@ -146,13 +164,21 @@ fn by_signals(matrix: &Matrix, requirement: &Requirement, said: &BTreeMap<String
 }
 
 fn trigger_row(
+    matrix: &Matrix,
     trigger: &Trigger,
     said: &BTreeMap<String, Said>,
     failing: &impl Fn(&str) -> bool,
+    cells: &[Cell],
 ) -> TriggerRow {
     let said = said.get(&trigger.id);
     let by_signal = said.filter(|said| said.fired).map(|said| said.words.clone());
-    let watched = trigger.watches.iter().filter(|id| failing(id)).map(|id| format!("{id} does not hold"));
+    let watched = trigger.watches.iter().filter_map(|id| {
+        let places = red_cells(matrix, id, cells);
+        match places.is_empty() {
+            false => Some(format!("{id} does not hold in {}", places.join(", "))),
+            true => failing(id).then(|| format!("{id} does not hold")),
+        }
+    });
     let because: Vec<String> = by_signal.into_iter().chain(watched).collect();
     TriggerRow {
         id: trigger.id.clone(),
@@ -165,6 +191,14 @@ fn trigger_row(
         signal: trigger.signal.clone(),
         seen: said.map(|said| said.words.clone()),
     }
+}
+
+/// Where the check of a requirement is red, whatever the case is to prove.
+fn red_cells(matrix: &Matrix, requirement: &str, cells: &[Cell]) -> Vec<String> {
+    let check = matrix.requirements.get(requirement).and_then(|requirement| requirement.check.as_deref());
+    let is_red = |judged: &Judged| Some(judged.check) == check && judged.verdict == Verdict::Fail;
+    let red = cells.iter().filter(|cell| cell.checks.iter().any(is_red));
+    red.map(|cell| format!("{} ({})", cell.case, cell.server)).collect()
 }
 
 /// What a cell says of a requirement that `check` shows. A check that saw nothing has shown nothing.

@@ -45,7 +45,7 @@ fn cell(case: &str, plain: bool, verdict: Verdict) -> Cell {
         troubles: Vec::new(),
         checks: checks::all()
             .iter()
-            .map(|check| Judged { check: check.name, verdict, facts: 1, findings: Vec::new() })
+            .map(|check| Judged { facts: 1, ..Judged::unseen(check.name, verdict) })
             .collect(),
         rerun: String::new(),
         timeline: Vec::new(),
@@ -180,6 +180,11 @@ fn a_phase_asks_for_nothing_of_a_later_one() {
 
 /// The rows of `a.b` and the phase's result when its case does this, with more words in its requirement.
 fn of_kind(more: &str, verdict: Verdict, known: &Known) -> (RequirementState, GateResult) {
+    let gate = judged_with(more, cell("x/whole", true, verdict), known);
+    (gate.requirements[0].worst(), gate.result())
+}
+
+fn judged_with(more: &str, whole: Cell, known: &Known) -> Gate {
     let requirement = format!(
         "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nclaims = [\"p §a bullet 1\"]\nphase = 2\n{more}\n"
     );
@@ -192,9 +197,7 @@ fn of_kind(more: &str, verdict: Verdict, known: &Known) -> (RequirementState, Ga
         file("cases/x/whole.toml", CASE),
     ])
     .unwrap();
-    let ran = Ran { cells: vec![cell("x/whole", true, verdict)], ..Ran::default() };
-    let gate = judge(&matrix, &[two()], ran, known);
-    (gate.requirements[0].worst(), gate.result())
+    judge(&matrix, &[two()], Ran { cells: vec![whole], ..Ran::default() }, known)
 }
 
 #[test]
@@ -277,4 +280,32 @@ fn parts_are_judged_as_a_whole_and_a_missing_one_is_told() {
     let told = |reports| merge(&matrix, reports, &Known::default()).unwrap_err();
     assert_eq!(told(vec![first.clone()]), "of reference, the part 2/2 is missing");
     assert_eq!(told(vec![first.clone(), first]), "of reference, 1/2 is there twice: give each report once");
+}
+
+#[test]
+fn what_holds_by_a_decision_alone_is_told_until_its_time_is_over() {
+    let more = |until: u32| {
+        format!(
+            "evidence = \"checked\"\ncheck = \"convergence\"\ndegraded = {{ until = {until}, decision = 4, shows = \"less\" }}"
+        )
+    };
+    let accepted = |until: u32| {
+        let mut whole = cell("x/whole", true, Verdict::Pass);
+        whole.checks[0].degraded.push("7 paths".to_owned());
+        let gate = judged_with(&more(until), whole, &Known::default());
+        (gate.requirements[0].worst(), crate::report::terminal::render(&Report::of(vec![gate])))
+    };
+    let (state, told) = accepted(2);
+    assert_eq!(state, RequirementState::Degraded);
+    assert!(told.contains("    allowed until phase 2 by decision 4: less\n    7 paths"), "{told}");
+    assert_eq!(accepted(1).0, RequirementState::Proven, "another requirement asks for the rest by then");
+}
+
+#[test]
+fn a_trigger_fires_for_its_check_in_whatever_case() {
+    let mut elsewhere = cell("x/elsewhere", false, Verdict::Pass);
+    elsewhere.checks[0].verdict = Verdict::Fail;
+    let gate = judged_with("evidence = \"checked\"\ncheck = \"convergence\"", elsewhere, &Known::default());
+    assert_eq!(gate.triggers[0].because, ["a.b does not hold in x/elsewhere (kilo)"]);
+    assert_eq!(gate.phases[0].fired, ["t"]);
 }

@@ -13,6 +13,8 @@ mod any_idle_ends;
 mod asks_twice;
 mod asks_without_tools;
 mod believes_in_sending;
+mod believes_yes;
+mod blind_to_links;
 mod by_id_alone;
 mod calls_go_back;
 mod counts_wrong;
@@ -30,14 +32,17 @@ mod fails_silently;
 mod fails_twice;
 mod forgets_early_deltas;
 mod gives_up_on_prompts;
+mod guards_by_prefix;
 mod hammers;
 mod hides_before_answer;
 mod highest_id_only;
 mod ignores_unknown;
 mod impatient;
 mod infinitely_patient;
+mod keeps_all_out;
 mod keeps_stale_question;
 mod leaves_streams_open;
+mod lets_all_in;
 mod logs_bare_lines;
 mod logs_payloads;
 mod never_reconnects;
@@ -45,6 +50,7 @@ mod no_backoff;
 mod no_watchdog;
 mod own_sessions_only;
 mod pretends_to_stop;
+mod reads_escapes;
 mod resume_without_refresh;
 mod sends_again;
 mod sessionless_to_all;
@@ -56,6 +62,7 @@ mod shows_while_loading;
 mod skips_nameless;
 mod stops_before_the_server;
 mod takes_all_events;
+mod tells_case_on_windows;
 mod thoughts_as_words;
 mod trusts_names;
 mod waits_for_echo;
@@ -89,6 +96,8 @@ pub fn all() -> Vec<Mutant> {
         asks_twice::MUTANT,
         asks_without_tools::MUTANT,
         believes_in_sending::MUTANT,
+        believes_yes::MUTANT,
+        blind_to_links::MUTANT,
         by_id_alone::MUTANT,
         calls_go_back::MUTANT,
         counts_wrong::MUTANT,
@@ -104,16 +113,19 @@ pub fn all() -> Vec<Mutant> {
         fails_open::MUTANT,
         fails_silently::MUTANT,
         fails_twice::MUTANT,
-        gives_up_on_prompts::MUTANT,
         forgets_early_deltas::MUTANT,
+        gives_up_on_prompts::MUTANT,
+        guards_by_prefix::MUTANT,
         hammers::MUTANT,
         hides_before_answer::MUTANT,
         highest_id_only::MUTANT,
         ignores_unknown::MUTANT,
         impatient::MUTANT,
         infinitely_patient::MUTANT,
+        keeps_all_out::MUTANT,
         keeps_stale_question::MUTANT,
         leaves_streams_open::MUTANT,
+        lets_all_in::MUTANT,
         logs_bare_lines::MUTANT,
         logs_payloads::MUTANT,
         never_reconnects::MUTANT,
@@ -121,6 +133,7 @@ pub fn all() -> Vec<Mutant> {
         no_watchdog::MUTANT,
         own_sessions_only::MUTANT,
         pretends_to_stop::MUTANT,
+        reads_escapes::MUTANT,
         resume_without_refresh::MUTANT,
         sends_again::MUTANT,
         sessionless_to_all::MUTANT,
@@ -132,6 +145,7 @@ pub fn all() -> Vec<Mutant> {
         skips_nameless::MUTANT,
         stops_before_the_server::MUTANT,
         takes_all_events::MUTANT,
+        tells_case_on_windows::MUTANT,
         thoughts_as_words::MUTANT,
         trusts_names::MUTANT,
         waits_for_echo::MUTANT,

@@ -4,12 +4,13 @@
 //! typo in an adapter shows on the first line and not as a missing effect an hour later.
 //!
 //! * [`rpc`] — a line ⇄ a request, a response or a notification.
-//! * [`request`] — what the harness asks, and the results.
+//! * [`request`] — what the harness asks, and the results; [`capability`] — what an adapter can do of it.
 //! * [`update`] — what an adapter says by itself: what the person would see, counters, log lines.
 //! * [`view`] — what the person sees after any number of updates. A pure fold.
 //!
 //! Absent on purpose: times (the harness stamps them) and expectations (they are never sent).
 
+pub mod capability;
 pub mod request;
 pub mod rpc;
 pub mod update;
@@ -18,9 +19,10 @@ pub mod view;
 #[cfg(test)]
 mod tests;
 
+pub use capability::Capability;
 pub use request::{
-    Capability, Connect, Done, Initialize, Initialized, PermissionReply, QuestionRef, QuestionReply, Reply,
-    Request, Settings, TaskRef, TaskSend, TaskStart, TaskStarted,
+    Connect, Done, Initialize, Initialized, PathCheck, PathJudged, PathVerdict, PermissionReply, QuestionRef,
+    QuestionReply, Reply, Request, Settings, TaskRef, TaskSend, TaskStart, TaskStarted,
 };
 pub use rpc::{BadLine, Id, Incoming, RpcError};
 pub use update::{

@@ -1,6 +1,7 @@
 //! What the harness asks of an adapter, and what the adapter answers.
 
-use super::{RpcError, strict};
+use super::{Capability, RpcError, strict};
+use fixtures::paths::Policy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -29,6 +30,8 @@ pub enum Request {
     QuestionReject(QuestionRef),
     /// `task/snapshot`: answered by the adapter's own [`View`](super::View) of a task.
     TaskSnapshot(TaskRef),
+    /// `path/check`: may a tool be let at this path? Answered by [`PathJudged`].
+    PathCheck(PathCheck),
     /// `fence`: answered by [`Done`] after everything read from the sockets so far was processed and its updates written.
     Fence,
     /// `shutdown`: answered by [`Done`], then the adapter ends.
@@ -57,81 +60,6 @@ pub struct Initialized {
     pub version: String,
     /// What it can do; a declared capability makes its cases mandatory.
     pub capabilities: Vec<Capability>,
-}
-
-/// A part of the protocol that an adapter may offer. An enum, so that a misspelt one is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Capability {
-    /// `task/start`, `task/send` and what is shown of a turn.
-    Chat,
-    /// Reasoning is shown.
-    Reasoning,
-    /// Tool calls are shown.
-    Tools,
-    /// Permission requests are shown and can be answered.
-    Permissions,
-    /// Questions are shown, and can be answered and dismissed.
-    Questions,
-    /// Permissions and questions of the sessions that a task's agent has created are shown in that task.
-    Children,
-    /// `task/abort`.
-    Abort,
-    /// A lost stream is opened again.
-    Reconnect,
-    /// An error may offer Retry: `task/retry`.
-    Retry,
-    /// The agent's list of things to do is shown.
-    Todos,
-    /// `task/start` may name a folder of its own.
-    Directories,
-    /// `settings` without tools.
-    ToolsOff,
-    /// `telemetry` carries the `kilo.cli.*` signals.
-    Telemetry,
-    /// `log` carries what belongs together: task, session, folder and port.
-    Logs,
-    /// An event of an unknown type in the middle of tools or permissions ends in an error for the task.
-    FailClosed,
-    /// `task/snapshot`.
-    Snapshot,
-    /// Waits obey `timeScale`.
-    ScaledTime,
-}
-
-impl Capability {
-    /// All of them.
-    pub const ALL: [Self; 17] = [
-        Self::Chat,
-        Self::Reasoning,
-        Self::Tools,
-        Self::Permissions,
-        Self::Questions,
-        Self::Children,
-        Self::Abort,
-        Self::Reconnect,
-        Self::Retry,
-        Self::Todos,
-        Self::Directories,
-        Self::ToolsOff,
-        Self::Telemetry,
-        Self::Logs,
-        Self::FailClosed,
-        Self::Snapshot,
-        Self::ScaledTime,
-    ];
-
-    /// The word on the wire.
-    #[must_use]
-    pub fn word(self) -> String {
-        serde_json::to_value(self).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
-    }
-
-    /// The capability of this word.
-    #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|capability| capability.word() == word)
-    }
 }
 
 /// Parameters of `connect`.
@@ -253,6 +181,36 @@ pub struct TaskStarted {
     pub session_id: String,
 }
 
+/// Parameters of `path/check`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PathCheck {
+    /// Where the tool may work; relative paths begin at the first.
+    pub roots: Vec<String>,
+    /// What the tool would get.
+    pub path: String,
+    /// By which rules it is judged.
+    pub policy: Policy,
+}
+
+/// Result of `path/check`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PathJudged {
+    /// Whether the tool may be let at it.
+    pub verdict: PathVerdict,
+}
+
+/// What a guard says of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PathVerdict {
+    /// It lies in one of the roots.
+    Inside,
+    /// It leads out of them, or nobody can say where.
+    Outside,
+}
+
 /// The result of a request that has nothing to tell: `{}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -279,6 +237,7 @@ impl Request {
             "question/reply" => strict(params).map(Self::QuestionReply),
             "question/reject" => strict(params).map(Self::QuestionReject),
             "task/snapshot" => strict(params).map(Self::TaskSnapshot),
+            "path/check" => strict(params).map(Self::PathCheck),
             "fence" => strict::<Done>(params).map(|_| Self::Fence),
             "shutdown" => strict::<Done>(params).map(|_| Self::Shutdown),
             _ => return Err(RpcError::unsupported(method)),
@@ -301,6 +260,7 @@ impl Request {
             Self::QuestionReply(_) => "question/reply",
             Self::QuestionReject(_) => "question/reject",
             Self::TaskSnapshot(_) => "task/snapshot",
+            Self::PathCheck(_) => "path/check",
             Self::Fence => "fence",
             Self::Shutdown => "shutdown",
         }
@@ -319,6 +279,7 @@ impl Request {
             Self::QuestionReply(params) => written(params),
             Self::QuestionReject(params) => written(params),
             Self::TaskAbort(task) | Self::TaskRetry(task) | Self::TaskSnapshot(task) => written(task),
+            Self::PathCheck(params) => written(params),
             Self::Fence | Self::Shutdown => json!({}),
         }
     }

@@ -3,9 +3,11 @@
 use super::rpc::{error_line, notification_line, parse_line, request_line, result_line};
 use super::{
     Asked, Connect, ConnectionState, Id, Incoming, Initialize, Item, ItemKind, LogLevel, LogLine,
-    Notification, Outcome, Permission, PermissionReply, Question, QuestionRef, QuestionReply, Reply, Request,
-    RpcError, Settings, Signal, TaskRef, TaskSend, TaskStart, TaskState, TodoItem, ToolState, Update, View,
+    Notification, Outcome, PathCheck, Permission, PermissionReply, Question, QuestionRef, QuestionReply,
+    Reply, Request, RpcError, Settings, Signal, TaskRef, TaskSend, TaskStart, TaskState, TodoItem, ToolState,
+    Update, View,
 };
+use fixtures::paths::Policy;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -42,6 +44,11 @@ fn requests() -> Vec<Request> {
             message: None,
         }),
         Request::TaskSnapshot(task()),
+        Request::PathCheck(PathCheck {
+            roots: vec![some("/w")],
+            path: some("../x"),
+            policy: Policy::Realpath,
+        }),
         Request::Fence,
         Request::Shutdown,
     ]

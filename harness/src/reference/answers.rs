@@ -55,6 +55,9 @@ impl Core {
             (Call::Permission { id, task_id, permission_id, write }, body) => {
                 self.permission_answered(id, &task_id, permission_id, write, status, body);
             }
+            (Call::Refused { id, task_id, permission_id }, body) => {
+                self.refused(id, &task_id, permission_id, body.is_ok() || status == Some(404));
+            }
             (Call::Question { id, task_id, question_id }, body) => {
                 let is_gone = body.is_ok() || status == Some(404);
                 let gone = self.tasks.get_mut(&task_id).filter(|_| is_gone);

@@ -37,6 +37,8 @@ pub(super) enum Call {
     Abort { id: Id },
     /// `permission/reply`
     Permission { id: Id, task_id: String, permission_id: String, write: Option<bool> },
+    /// `permission/reply`, whose yes the guard has made a no.
+    Refused { id: Id, task_id: String, permission_id: String },
     /// `question/reply`, `question/reject`
     Question { id: Id, task_id: String, question_id: String },
 }
@@ -79,6 +81,7 @@ impl Core {
                 }
                 None => self.fail(id, unknown_task(&task.task_id)),
             },
+            Request::PathCheck(check) => self.check_path(id, &check),
             Request::Fence => {
                 self.fences.push(id);
                 if !self.channels.values().any(|channel| matches!(channel.phase, Phase::Refreshing(_))) {
@@ -243,17 +246,19 @@ impl Core {
         message: Option<String>,
     ) {
         let reply = self.strategies.asking.sent_for(reply);
-        let Some(task) = self.tasks.get_mut(task_id) else { return };
+        let Some(task) = self.tasks.get(task_id) else { return };
         let asked = task.permissions().iter().find(|live| live.permission_id == permission_id);
         let write = asked.filter(|asked| asked.permission == "edit").map(|_| reply != Reply::Reject);
         let main = self.server.as_ref().map(|server| server.directory.clone()).unwrap_or_default();
         let directory = self.strategies.asking.directory(task.directory(), &main).to_owned();
-        let gone =
-            if self.strategies.asking.goes_early() { task.replied(permission_id.to_owned()) } else { None };
-        if let Some(gone) = gone {
+        if asked.is_some_and(|asked| self.leads_out(task.directory(), asked, reply)) {
+            return self.refuse_write(id, task_id, &directory, permission_id.to_owned());
+        }
+        let early = self.tasks.get_mut(task_id).filter(|_| self.strategies.asking.goes_early());
+        if let Some(gone) = early.and_then(|task| task.replied(permission_id.to_owned())) {
             self.tell(gone);
         }
-        let path = format!("/permission/{}/reply", encoded(permission_id));
+        let path = reply_path(permission_id);
         let mut body = json!({ "reply": reply });
         if let Some(message) = message {
             body["message"] = json!(message);
@@ -324,6 +329,11 @@ impl Core {
     pub(super) fn fail(&mut self, id: Id, error: RpcError) {
         self.out.push(Output::Answer(id, Err(error)));
     }
+}
+
+/// Where a permission request is answered.
+pub(super) fn reply_path(permission_id: &str) -> String {
+    format!("/permission/{}/reply", encoded(permission_id))
 }
 
 fn unknown_task(task_id: &str) -> RpcError {

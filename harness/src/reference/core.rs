@@ -3,17 +3,21 @@
 use super::channel::{Channel, Phase};
 use super::commands::Call;
 use super::family::Family;
+use super::guard::Disk;
 use super::io::{Input, Output, Timer};
 use super::publish::Publisher;
 use super::strategy::{Gap, Strategies};
 use super::task::Task;
 use crate::protocol::{Connect, ConnectionState, Done, Id, Settings};
+use fixtures::paths::realpath::Links;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The adapter.
 pub struct Core {
     pub(super) strategies: Strategies,
+    /// The links of the disk, which the guard follows.
+    pub(super) disk: Box<dyn Links + Send>,
     pub(super) time_scale: f64,
     pub(super) settings: Settings,
     pub(super) server: Option<Connect>,
@@ -43,6 +47,7 @@ impl Core {
     pub fn new(strategies: Strategies) -> Self {
         Self {
             strategies,
+            disk: Box::new(Disk),
             time_scale: 1.0,
             settings: Settings { tools: true },
             server: None,

@@ -4,11 +4,13 @@ pub mod check;
 pub mod html;
 pub mod junit;
 pub mod markdown;
+mod notes;
 pub mod terminal;
 pub mod timeline;
 
 use crate::judge::{Judged, Verdict};
 use fixtures::ServerKind;
+pub(crate) use notes::{evidence_word, notes};
 use parity_specs::Evidence;
 use parity_specs::requirement::Degradation;
 use parity_specs::trigger::Threshold;
@@ -140,42 +142,10 @@ pub struct RequirementRow {
     pub rests_on: Vec<String>,
     /// How far it may be missing.
     pub degraded: Option<Degradation>,
+    /// What of it holds by a decision alone.
+    pub accepted: Vec<String>,
     /// Why it is owed, or why nothing here can show it.
     pub reason: Option<String>,
-}
-
-/// The kind of evidence as the matrix has it.
-pub(crate) fn evidence_word(evidence: Evidence) -> &'static str {
-    match evidence {
-        Evidence::Checked => "checked",
-        Evidence::DataOnly => "data-only",
-        Evidence::NotObservable => "not-observable",
-        Evidence::Production => "production",
-    }
-}
-
-/// What is to be said of a requirement in this state, beside its cells.
-pub(crate) fn notes(row: &RequirementRow, state: RequirementState) -> Vec<String> {
-    let mut notes = Vec::new();
-    match state {
-        RequirementState::OwedButProven => {
-            notes.push("proven, and yet in parity-specs/debt.toml: delete the entry".to_owned());
-        }
-        RequirementState::Missing => notes.push(
-            "no case proves it, and parity-specs/debt.toml does not say so: add one of the two".to_owned(),
-        ),
-        _ => {}
-    }
-    if let Some(degraded) = row.degraded.as_ref().filter(|_| state == RequirementState::Degraded) {
-        let Degradation { until, principle, shows } = degraded;
-        notes.push(format!("allowed until phase {until} by principle {principle}: {shows}"));
-    }
-    if !row.rests_on.is_empty() {
-        notes.push(format!("the recordings say so: {}", row.rests_on.join(", ")));
-    }
-    let word = if state == RequirementState::Owed { "owed: " } else { "" };
-    notes.extend(row.reason.as_ref().map(|reason| format!("{word}{reason}")));
-    notes
 }
 
 impl RequirementRow {

@@ -5,8 +5,12 @@
 //!
 //! * `ground` — the stand-in, or the real server where nothing breaks.
 //! * `person` — what the person does, step by step.
+//! * `paths` — what the adapter's guard is asked, and canaries around the workspace.
+//! * `ending` — from the last step to the saved history.
 
+mod ending;
 mod ground;
+mod paths;
 mod person;
 
 use crate::clock::{Limits, within};
@@ -19,13 +23,14 @@ use crate::protocol::{Capability, Request};
 use crate::secret::random_password;
 use crate::sight::Sight;
 use crate::subject::{Running, Subject};
-use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, Trouble, TroubleKind};
+use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, TroubleKind};
 use fixtures::scenario::{MAIN_SESSION, Scenario, UserAct, UserStep};
 use fixtures::{ServerKind, catalog};
 use ground::{Ground, Real};
 use mock_server::{ClockKind, Options, StandIn};
 use parity_specs::NamedCase;
-use parity_specs::case::ADAPTER_LANE;
+use parity_specs::case::{ADAPTER_LANE, Case};
+use paths::Canaries;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -152,7 +157,9 @@ async fn played(
     let (eyes, net) = stand_in.nets(manner.seed)?;
     let observer = Observer::start(eyes, &stand_in.url(), stand_in.username(), &password).await?;
     let running = subject.start(stand_in.journal().clone(), net)?;
+    let canaries = Canaries::set(stand_in.workspace(), &named.case.links)?;
     let mut run = Run {
+        canaries,
         stand_in,
         observer,
         running,
@@ -173,7 +180,7 @@ async fn played(
                 run.leave().await;
                 return Err(NotRun::Unsupported(missing.word()));
             }
-            run.play(&scenario.user.steps, named.case.tools).await
+            run.play(&scenario.user.steps, &named.case).await
         }
         Err(why) => Err(broken(why)),
     };
@@ -226,10 +233,11 @@ fn needs<'a>(named: &'a NamedCase, scenario: &'a Scenario) -> impl Iterator<Item
         (!case.folders.is_empty(), Capability::Directories),
     ];
     let settings = settings.into_iter().filter_map(|(is_set, needed)| is_set.then_some(needed));
-    said.chain(steps).chain(settings)
+    said.chain(steps).chain(settings).chain(paths::needs(case.paths.is_some()))
 }
 
 struct Run {
+    canaries: Canaries,
     /// The stand-in, or the real server in its place.
     stand_in: Ground,
     observer: Observer,
@@ -259,9 +267,12 @@ fn broken(what: impl Into<String>) -> Troubled {
 }
 
 impl Run {
-    async fn play(&mut self, steps: &[UserStep], tools: bool) -> Result<(), Troubled> {
-        if !self.introduce(tools).await? {
+    async fn play(&mut self, steps: &[UserStep], case: &Case) -> Result<(), Troubled> {
+        if !self.introduce(case.tools).await? {
             return Ok(());
+        }
+        if let Some(policy) = case.paths {
+            self.ask_paths(policy).await?;
         }
         for (index, step) in steps.iter().enumerate() {
             let named = |(kind, why): Troubled| (kind, format!("step {} ({step}): {why}", index + 1));
@@ -333,91 +344,5 @@ impl Run {
             self.tasks.insert(task_id.clone(), started.session_id);
         }
         Ok(task_id)
-    }
-
-    /// Waits until nothing happens any more: the adapter is connected (or will not be), has dealt with all that it
-    /// has read, and the time line has been quiet for a while.
-    async fn settle(&mut self) {
-        let limits = self.limits;
-        let gone = self.running.link.gone();
-        let settled = async {
-            loop {
-                let journal = self.stand_in.journal().clone();
-                self.seen(|sight| sight.knows_connection() && !sight.owes()).await;
-                if self.running.link.ask(&Request::Fence, limits.answer).await.is_err() {
-                    return;
-                }
-                let written = journal.written();
-                if within(limits.quiet, journal.wait_until(|_| journal.written() > written)).await.is_some() {
-                    continue;
-                }
-                let is_due = self.retry_is_due(&self.sight.lock().unwrap_or_else(PoisonError::into_inner));
-                if !is_due || self.press_retry().await.is_err() {
-                    return;
-                }
-            }
-        };
-        // Settled or gone or neither: what there is will be judged.
-        let _settled = within(limits.settle, before_gone(settled, gone)).await;
-    }
-
-    /// The server's state at the end, as anyone can read it.
-    async fn read_server(&mut self) {
-        let workspace = self.stand_in.workspace().to_owned();
-        let below = self.folders.values().map(|below| format!("{workspace}/{below}"));
-        let folders: Vec<String> = std::iter::once(workspace.clone()).chain(below).collect();
-        let mut sessions: BTreeSet<String> = self.tasks.values().cloned().collect();
-        for folder in &folders {
-            for path in ["/permission", "/question", "/session/status", "/session"] {
-                match self.observer.read(path, folder).await {
-                    Ok(list) if path == "/session" => {
-                        let ids = list
-                            .as_array()
-                            .into_iter()
-                            .flatten()
-                            .filter_map(|session| session["id"].as_str());
-                        sessions.extend(ids.map(str::to_owned));
-                    }
-                    Ok(_) => {}
-                    Err(what) => self.trouble(TroubleKind::Harness, what),
-                }
-            }
-        }
-        for session in sessions {
-            for what in ["message", "todo"] {
-                let path = format!("/session/{session}/{what}");
-                if let Err(what) = self.observer.read(&path, &workspace).await {
-                    self.trouble(TroubleKind::Harness, what);
-                }
-            }
-        }
-    }
-
-    /// Ends the adapter, which is not needed.
-    async fn leave(mut self) {
-        let was_told = self.running.link.ask(&Request::Shutdown, self.limits.end).await.is_ok();
-        // However it ends, it is judged by no case.
-        let _ended = self.running.end(was_told, self.limits.end).await;
-    }
-
-    fn trouble(&self, kind: TroubleKind, what: String) {
-        self.stand_in.journal().push(|at_us| Line::Trouble(Trouble { at_us, kind, what }));
-    }
-
-    async fn finish(mut self, named: &NamedCase) -> Recording {
-        let told = self.running.link.ask(&Request::Shutdown, self.limits.end).await;
-        let was_told = told.is_ok();
-        if let Err(error) = told {
-            self.trouble(TroubleKind::Adapter, error.to_string());
-        }
-        for (number, fault) in self.stand_in.unfired_faults() {
-            self.trouble(TroubleKind::FaultNeverFired, format!("fault {number} never fired: it {fault}"));
-        }
-        let journal = self.stand_in.journal().clone();
-        if let Err(what) = self.running.end(was_told, self.limits.end).await {
-            journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
-        }
-        let header = header_of(named, self.stand_in.header());
-        Recording { header, lines: journal.lines(), torn: false }
     }
 }

@@ -6,16 +6,19 @@
 //! * [`gap`] — decision 7.
 //! * [`turn`] — when a turn is over, whether a prompt was taken, what an abort is.
 //! * [`asking`] — permissions and questions.
+//! * [`guard`] — paths that a tool wants to be let at.
 //! * [`showing`] — whose an event is, and what is shown, counted and logged of it.
 
 pub mod asking;
 pub mod gap;
+pub mod guard;
 pub mod showing;
 pub mod stream;
 pub mod turn;
 
 pub use asking::Asking;
 pub use gap::{Gap, GapPolicy, OnGap};
+pub use guard::Guarding;
 pub use showing::{Deltas, OnHeadless, OnUnknown, Routing, Telling, UnknownEvents};
 pub use stream::{Backoff, Liveness, Seen};
 pub use turn::{OnFailedSend, OnIdle, Turns};
@@ -30,6 +33,7 @@ impl Seen for Careful {}
 impl GapPolicy for Careful {}
 impl Turns for Careful {}
 impl Asking for Careful {}
+impl Guarding for Careful {}
 impl Routing for Careful {}
 impl Deltas for Careful {}
 impl UnknownEvents for Careful {}
@@ -51,6 +55,8 @@ pub struct Strategies {
     pub turns: Box<dyn Turns>,
     /// For permissions and questions.
     pub asking: Box<dyn Asking>,
+    /// For paths.
+    pub guard: Box<dyn Guarding>,
     /// For each event.
     pub routing: Box<dyn Routing>,
     /// For pieces of text.
@@ -72,6 +78,7 @@ impl Default for Strategies {
             gap: Box::new(Careful),
             turns: Box::new(Careful),
             asking: Box::new(Careful),
+            guard: Box::new(Careful),
             routing: Box::new(Careful),
             deltas: Box::new(Careful),
             unknown: Box::new(Careful),

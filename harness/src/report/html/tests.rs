@@ -23,7 +23,7 @@ fn cell(case: &str, server: ServerKind, adapter: &str, verdict: Verdict) -> Cell
         adapter: adapter.to_owned(),
         verdict,
         troubles: findings.clone(),
-        checks: vec![Judged { check: "convergence", verdict, facts: 3, findings }],
+        checks: vec![Judged { facts: 3, findings, ..Judged::unseen("convergence", verdict) }],
         plain: false,
         rerun: format!("standin check --case {case} --server {server} --adapter '{adapter}'"),
         timeline: vec![
@@ -51,6 +51,7 @@ fn requirement(id: &str, state: RequirementState, cases: &[Proof]) -> Requiremen
         cases: cases.to_vec(),
         rests_on: Vec::new(),
         degraded: None,
+        accepted: Vec::new(),
         reason: (state == RequirementState::Owed).then(|| "No check looks for it yet.".to_owned()),
     }
 }

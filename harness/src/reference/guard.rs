@@ -1,0 +1,77 @@
+//! The guard: what it says of a path, and a yes of the person that it does not send.
+//!
+//! The servers ask for leave to write under the name that the agent used. Who writes through a link writes where the
+//! link leads, and no further question is asked; so a yes is held against the disk.
+
+use super::commands::Call;
+use super::core::Core;
+use crate::protocol::{
+    Id, LogLevel, PathCheck, PathJudged, PathVerdict, Permission, Reply, RpcError, Update,
+};
+use fixtures::paths::realpath::{Links, Nowhere};
+use serde_json::json;
+use std::io::ErrorKind;
+
+/// What the person is told.
+const LEADS_OUT: &str = "the path leads out of the workspace, so the agent was told no";
+
+/// The links of this machine's disk.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Disk;
+
+impl Links for Disk {
+    fn target(&self, path: &str) -> Result<Option<String>, Nowhere> {
+        match std::fs::read_link(path) {
+            Ok(target) => target.into_os_string().into_string().map(Some).map_err(|_| Nowhere),
+            // Something else than a link, nothing, or a file where a folder would have to be.
+            Err(error) => match error.kind() {
+                ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None),
+                _ => Err(Nowhere),
+            },
+        }
+    }
+}
+
+impl Core {
+    pub(super) fn check_path(&mut self, id: Id, check: &PathCheck) {
+        let is_inside = self.strategies.guard.lets(check.policy, &check.roots, &check.path, &*self.disk);
+        let verdict = if is_inside { PathVerdict::Inside } else { PathVerdict::Outside };
+        self.answer(id, PathJudged { verdict });
+    }
+
+    /// Would this yes let the agent write outside? A pattern is read from the task's folder and from the workspace's:
+    /// the servers write it from the one or the other.
+    pub(super) fn leads_out(&self, directory: &str, asked: &Permission, reply: Reply) -> bool {
+        let Some(policy) = self.strategies.guard.yes_is_held_by() else { return false };
+        if reply == Reply::Reject || asked.permission != "edit" {
+            return false;
+        }
+        let main = self.server.as_ref().map_or(directory, |server| server.directory.as_str());
+        let readings = [[directory, main], [main, directory]].map(|roots| roots.map(str::to_owned));
+        let lets = |path: &String| {
+            readings.iter().all(|roots| self.strategies.guard.lets(policy, roots, path, &*self.disk))
+        };
+        !asked.patterns.iter().all(lets)
+    }
+
+    /// Tells the agent no in place of the person's yes.
+    pub(super) fn refuse_write(&mut self, id: Id, task_id: &str, directory: &str, permission_id: String) {
+        self.count("kilo.cli.security.out_of_scope_path_attempt_count", Some(task_id));
+        self.log(LogLevel::Warn, format!("a write was not allowed: {LEADS_OUT}"), Some(task_id));
+        let (task, message) = (Some(task_id.to_owned()), LEADS_OUT.to_owned());
+        self.tell(Update::Error { task_id: task, message, retry: false });
+        let body = json!({ "reply": Reply::Reject });
+        let path = super::commands::reply_path(&permission_id);
+        let request = self.http(directory, "POST", &path, Some(body));
+        self.calls.insert(request, Call::Refused { id, task_id: task_id.to_owned(), permission_id });
+    }
+
+    /// The server has heard the no, or has not.
+    pub(super) fn refused(&mut self, id: Id, task_id: &str, permission_id: String, is_taken: bool) {
+        let gone = self.tasks.get_mut(task_id).filter(|_| is_taken);
+        if let Some(gone) = gone.and_then(|task| task.replied(permission_id)) {
+            self.tell(gone);
+        }
+        self.fail(id, RpcError::failed(LEADS_OUT));
+    }
+}

@@ -1,0 +1,21 @@
+//! Paths: at which of them a tool may be let.
+
+use fixtures::paths::realpath::{Links, contains as leads_inside};
+use fixtures::paths::{Policy, posix, windows};
+
+/// Decides about paths.
+pub trait Guarding: Send {
+    /// May a tool be let at this path, when it may work in these roots and nowhere else?
+    fn lets(&self, policy: Policy, roots: &[String], path: &str, disk: &dyn Links) -> bool {
+        match policy {
+            Policy::Lexical => posix::contains(roots, path),
+            Policy::Realpath => leads_inside(roots, path, disk),
+            Policy::Windows => windows::contains(roots, path),
+        }
+    }
+
+    /// By which rules is a yes of the person held against the disk, before it is sent?
+    fn yes_is_held_by(&self) -> Option<Policy> {
+        Some(Policy::Realpath)
+    }
+}

@@ -1,0 +1,99 @@
+//! How a case comes to its end: it settles, the server's state is read, and the adapter is told to end.
+
+use super::{Run, header_of};
+use crate::clock::within;
+use crate::link::before_gone;
+use crate::protocol::Request;
+use fixtures::recording::{Line, Recording, Trouble, TroubleKind};
+use parity_specs::NamedCase;
+use std::collections::BTreeSet;
+use std::sync::PoisonError;
+
+impl Run {
+    /// Waits until nothing happens any more: the adapter is connected (or will not be), has dealt with all that it
+    /// has read, and the time line has been quiet for a while.
+    pub(super) async fn settle(&mut self) {
+        let limits = self.limits;
+        let gone = self.running.link.gone();
+        let settled = async {
+            loop {
+                let journal = self.stand_in.journal().clone();
+                self.seen(|sight| sight.knows_connection() && !sight.owes()).await;
+                if self.running.link.ask(&Request::Fence, limits.answer).await.is_err() {
+                    return;
+                }
+                let written = journal.written();
+                if within(limits.quiet, journal.wait_until(|_| journal.written() > written)).await.is_some() {
+                    continue;
+                }
+                let is_due = self.retry_is_due(&self.sight.lock().unwrap_or_else(PoisonError::into_inner));
+                if !is_due || self.press_retry().await.is_err() {
+                    return;
+                }
+            }
+        };
+        // Settled or gone or neither: what there is will be judged.
+        let _settled = within(limits.settle, before_gone(settled, gone)).await;
+    }
+
+    /// The server's state at the end, as anyone can read it.
+    pub(super) async fn read_server(&mut self) {
+        let workspace = self.stand_in.workspace().to_owned();
+        let below = self.folders.values().map(|below| format!("{workspace}/{below}"));
+        let folders: Vec<String> = std::iter::once(workspace.clone()).chain(below).collect();
+        let mut sessions: BTreeSet<String> = self.tasks.values().cloned().collect();
+        for folder in &folders {
+            for path in ["/permission", "/question", "/session/status", "/session"] {
+                match self.observer.read(path, folder).await {
+                    Ok(list) if path == "/session" => {
+                        let ids = list
+                            .as_array()
+                            .into_iter()
+                            .flatten()
+                            .filter_map(|session| session["id"].as_str());
+                        sessions.extend(ids.map(str::to_owned));
+                    }
+                    Ok(_) => {}
+                    Err(what) => self.trouble(TroubleKind::Harness, what),
+                }
+            }
+        }
+        for session in sessions {
+            for what in ["message", "todo"] {
+                let path = format!("/session/{session}/{what}");
+                if let Err(what) = self.observer.read(&path, &workspace).await {
+                    self.trouble(TroubleKind::Harness, what);
+                }
+            }
+        }
+    }
+
+    /// Ends the adapter, which is not needed.
+    pub(super) async fn leave(mut self) {
+        let was_told = self.running.link.ask(&Request::Shutdown, self.limits.end).await.is_ok();
+        // However it ends, it is judged by no case.
+        let _ended = self.running.end(was_told, self.limits.end).await;
+    }
+
+    pub(super) fn trouble(&self, kind: TroubleKind, what: String) {
+        self.stand_in.journal().push(|at_us| Line::Trouble(Trouble { at_us, kind, what }));
+    }
+
+    pub(super) async fn finish(mut self, named: &NamedCase) -> Recording {
+        let told = self.running.link.ask(&Request::Shutdown, self.limits.end).await;
+        let was_told = told.is_ok();
+        if let Err(error) = told {
+            self.trouble(TroubleKind::Adapter, error.to_string());
+        }
+        for (number, fault) in self.stand_in.unfired_faults() {
+            self.trouble(TroubleKind::FaultNeverFired, format!("fault {number} never fired: it {fault}"));
+        }
+        let journal = self.stand_in.journal().clone();
+        self.canaries.seen().for_each(|seen| seen.note(&journal));
+        if let Err(what) = self.running.end(was_told, self.limits.end).await {
+            journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
+        }
+        let header = header_of(named, self.stand_in.header());
+        Recording { header, lines: journal.lines(), torn: false }
+    }
+}

@@ -1,0 +1,64 @@
+//! What the harness itself has seen of the machine, beside what adapter and server say: notes in a history, so that a
+//! saved one is judged again by the same facts.
+
+use fixtures::paths::Policy;
+use fixtures::recording::{Line, Note};
+use mock_server::Journal;
+use serde::{Deserialize, Serialize};
+
+/// A note that begins so is one of these. What an adapter writes on its stderr begins otherwise.
+const WORD: &str = "witness ";
+
+/// One thing that was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Witnessed {
+    /// What is asked next with `path/check` is this case of the corpus.
+    PathAsked {
+        /// Its full name.
+        case: String,
+        /// By which rules.
+        policy: Policy,
+    },
+    /// A canary outside of the workspace was looked at in the end.
+    Canary {
+        /// Its place, as the case names it.
+        place: String,
+        /// It is not as it was.
+        touched: bool,
+    },
+}
+
+impl Witnessed {
+    /// Writes it into the history.
+    pub(crate) fn note(&self, journal: &Journal) {
+        // An enum of texts and numbers is always JSON.
+        let words = serde_json::to_string(self).unwrap_or_default();
+        journal.push(|at_us| Line::Note(Note { at_us, text: format!("{WORD}{words}") }));
+    }
+
+    /// Reads a line of a history.
+    fn of(line: &Line) -> Option<Self> {
+        let Line::Note(note) = line else { return None };
+        serde_json::from_str(note.text.strip_prefix(WORD)?).ok()
+    }
+}
+
+/// All that was seen, each with its line.
+pub fn witnessed(lines: &[Line]) -> impl Iterator<Item = (usize, Witnessed)> {
+    lines.iter().enumerate().filter_map(|(at, line)| Some((at, Witnessed::of(line)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_adapter_writes_is_no_witness() {
+        let seen = Witnessed::Canary { place: "canary.txt".to_owned(), touched: true };
+        let words = serde_json::to_string(&seen).unwrap();
+        let note = |text: String| Line::Note(Note { at_us: 0, text });
+        let lines = [note(format!("the adapter's stderr: {WORD}{words}")), note(format!("{WORD}{words}"))];
+        assert_eq!(witnessed(&lines).collect::<Vec<_>>(), [(1, seen)]);
+    }
+}
