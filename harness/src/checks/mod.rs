@@ -4,6 +4,8 @@
 //! was no occasion for it.
 
 mod abort;
+mod affordances;
+mod approvals;
 mod cadence;
 mod containment;
 mod convergence;
@@ -11,6 +13,7 @@ mod effort;
 mod escape;
 mod fail_closed;
 mod isolation;
+pub(crate) mod locales;
 mod logs;
 mod parts;
 mod prefix;
@@ -86,6 +89,9 @@ pub fn all() -> Vec<Check> {
         signals::CHECK,
         cadence::CHECK,
         logs::CHECK,
+        approvals::CHECK,
+        affordances::CHECK,
+        locales::CHECK,
         containment::CHECK,
         escape::CHECK,
     ]

@@ -3,6 +3,7 @@
 //! Permissions and the agent's own questions alike. A question that comes back in a timeline is not a second one:
 //! what stands on the screen in the end is for `convergence`. Here it is about what pops up, and about what is sent.
 
+use super::approvals::is_by_rule;
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, What};
 use crate::protocol::{Capability, Reply, Request, Update};
@@ -136,7 +137,9 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
             });
         }
     }
-    for id in sent.keys().filter(|id| !given.contains_key(id.as_str())) {
+    // What rules answer is for `approvals`.
+    let nobodys = |id: &&String| !given.contains_key(id.as_str()) && !is_by_rule(course, id);
+    for id in sent.keys().filter(nobodys) {
         examined.fact(false, || format!("an answer to {id} was sent that nobody gave"));
     }
 }
@@ -151,7 +154,7 @@ fn is_refused(course: &Course<'_>, id: &str) -> bool {
 }
 
 /// The session that asks.
-fn owner_of(course: &Course<'_>, id: &str) -> Option<String> {
+pub(super) fn owner_of(course: &Course<'_>, id: &str) -> Option<String> {
     let asks = |sent: &&crate::course::Sent| {
         matches!(sent.kind(), "permission.asked" | "question.asked") && sent.event["properties"]["id"] == id
     };
@@ -159,7 +162,7 @@ fn owner_of(course: &Course<'_>, id: &str) -> Option<String> {
 }
 
 /// The question that the person answers, and how.
-fn answer_of_person(request: &Request) -> Option<(&str, Value)> {
+pub(super) fn answer_of_person(request: &Request) -> Option<(&str, Value)> {
     match request {
         Request::PermissionReply(reply) => {
             let word = match reply.reply {
@@ -176,7 +179,7 @@ fn answer_of_person(request: &Request) -> Option<(&str, Value)> {
 }
 
 /// The question that the adapter answers to the server, by any of the routes.
-fn answer_sent(exchange: &Exchange) -> Option<&str> {
+pub(super) fn answer_sent(exchange: &Exchange) -> Option<&str> {
     if exchange.method != "POST" {
         return None;
     }
@@ -190,7 +193,7 @@ fn answer_sent(exchange: &Exchange) -> Option<&str> {
 }
 
 /// How it answers.
-fn said_in(exchange: &Exchange) -> Value {
+pub(super) fn said_in(exchange: &Exchange) -> Value {
     if exchange.path.ends_with("/reject") {
         return json!("reject");
     }

@@ -1,5 +1,7 @@
 //! Do the signals say what happened, all of it and nothing else?
 
+use super::approvals::is_by_rule;
+use super::questions::{answer_of_person, answer_sent};
 use super::{Check, Examined};
 use crate::course::{Course, What};
 use crate::protocol::{Capability, Reply, Request, Signal, Update};
@@ -113,6 +115,12 @@ fn writes(course: &Course<'_>) -> (usize, usize) {
             *(if reply.reply == Reply::Reject { &mut denied } else { &mut allowed }) += 1;
         }
     }
+    // What a rule has answered in the person's place, and the server has taken.
+    let by_rule = course.exchanges.iter().filter(|exchange| exchange.is_good());
+    let by_rule = by_rule.filter_map(answer_sent).filter(|id| edits.contains(id) && is_by_rule(course, id));
+    let persons: BTreeSet<&str> =
+        course.asked().filter_map(|(_, _, request)| answer_of_person(request)).map(|(id, _)| id).collect();
+    allowed += by_rule.filter(|id| !persons.contains(id)).count();
     (allowed, denied)
 }
 

@@ -10,6 +10,10 @@ mod answers_in_main_folder;
 mod answers_permission_twice;
 mod any_error_ends;
 mod any_idle_ends;
+mod approves_and_asks;
+mod approves_at_once;
+mod approves_everything;
+mod approves_for_ever;
 mod asks_twice;
 mod asks_without_tools;
 mod believes_in_sending;
@@ -17,7 +21,9 @@ mod believes_yes;
 mod blind_to_links;
 mod by_id_alone;
 mod calls_go_back;
+mod cannot_be_held;
 mod counts_wrong;
+mod cuts_locales;
 mod deaf_retry;
 mod deaf_to_comments;
 mod deaf_to_others;
@@ -31,6 +37,7 @@ mod fails_open;
 mod fails_silently;
 mod fails_twice;
 mod forgets_early_deltas;
+mod forgets_its_rules;
 mod gives_up_on_prompts;
 mod guards_by_prefix;
 mod hammers;
@@ -48,7 +55,11 @@ mod logs_payloads;
 mod never_reconnects;
 mod no_backoff;
 mod no_watchdog;
+mod offers_a_browser;
+mod offers_a_process;
+mod offers_leave_without_tools;
 mod own_sessions_only;
+mod passes_locales_on;
 mod pretends_to_stop;
 mod reads_escapes;
 mod resume_without_refresh;
@@ -93,6 +104,10 @@ pub fn all() -> Vec<Mutant> {
         answers_permission_twice::MUTANT,
         any_error_ends::MUTANT,
         any_idle_ends::MUTANT,
+        approves_and_asks::MUTANT,
+        approves_at_once::MUTANT,
+        approves_everything::MUTANT,
+        approves_for_ever::MUTANT,
         asks_twice::MUTANT,
         asks_without_tools::MUTANT,
         believes_in_sending::MUTANT,
@@ -100,7 +115,9 @@ pub fn all() -> Vec<Mutant> {
         blind_to_links::MUTANT,
         by_id_alone::MUTANT,
         calls_go_back::MUTANT,
+        cannot_be_held::MUTANT,
         counts_wrong::MUTANT,
+        cuts_locales::MUTANT,
         deaf_retry::MUTANT,
         deaf_to_comments::MUTANT,
         deaf_to_others::MUTANT,
@@ -114,6 +131,7 @@ pub fn all() -> Vec<Mutant> {
         fails_silently::MUTANT,
         fails_twice::MUTANT,
         forgets_early_deltas::MUTANT,
+        forgets_its_rules::MUTANT,
         gives_up_on_prompts::MUTANT,
         guards_by_prefix::MUTANT,
         hammers::MUTANT,
@@ -131,7 +149,11 @@ pub fn all() -> Vec<Mutant> {
         never_reconnects::MUTANT,
         no_backoff::MUTANT,
         no_watchdog::MUTANT,
+        offers_a_browser::MUTANT,
+        offers_a_process::MUTANT,
+        offers_leave_without_tools::MUTANT,
         own_sessions_only::MUTANT,
+        passes_locales_on::MUTANT,
         pretends_to_stop::MUTANT,
         reads_escapes::MUTANT,
         resume_without_refresh::MUTANT,

@@ -38,6 +38,12 @@ pub enum Capability {
     FailClosed,
     /// `task/snapshot`.
     Snapshot,
+    /// `settings` with a rule that answers requests for leave, and `permission/hold`.
+    AutoApprove,
+    /// `ui/affordances`.
+    Affordances,
+    /// `locale/map`.
+    Locales,
     /// Waits obey `timeScale`.
     ScaledTime,
     /// `path/check`, and by the same guard a yes to a write that leads out of the workspace is not sent.
@@ -46,7 +52,7 @@ pub enum Capability {
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::Chat,
         Self::Reasoning,
         Self::Tools,
@@ -63,6 +69,9 @@ impl Capability {
         Self::Logs,
         Self::FailClosed,
         Self::Snapshot,
+        Self::AutoApprove,
+        Self::Affordances,
+        Self::Locales,
         Self::ScaledTime,
         Self::PathCheck,
     ];

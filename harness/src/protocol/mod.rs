@@ -11,6 +11,7 @@
 //! Absent on purpose: times (the harness stamps them) and expectations (they are never sent).
 
 pub mod capability;
+pub mod features;
 pub mod request;
 pub mod rpc;
 pub mod update;
@@ -20,6 +21,7 @@ pub mod view;
 mod tests;
 
 pub use capability::Capability;
+pub use features::{Affordance, AutoApprove, Locale, Offered, PermissionRef};
 pub use request::{
     Connect, Done, Initialize, Initialized, PathCheck, PathJudged, PathVerdict, PermissionReply, QuestionRef,
     QuestionReply, Reply, Request, Settings, TaskRef, TaskSend, TaskStart, TaskStarted,

@@ -1,5 +1,6 @@
 //! What the harness asks of an adapter, and what the adapter answers.
 
+use super::features::{AutoApprove, Locale, PermissionRef};
 use super::{Capability, RpcError, strict};
 use fixtures::paths::Policy;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ pub enum Request {
     TaskRetry(TaskRef),
     /// `permission/reply`: the person's answer; answered by [`Done`] when the server took it.
     PermissionReply(PermissionReply),
+    /// `permission/hold`: the person stops the rule that would answer; answered by [`Done`].
+    PermissionHold(PermissionRef),
     /// `question/reply`: the person's answer; answered by [`Done`] when the server took it.
     QuestionReply(QuestionReply),
     /// `question/reject`: the person dismisses a question; answered by [`Done`] when the server took it.
@@ -32,6 +35,10 @@ pub enum Request {
     TaskSnapshot(TaskRef),
     /// `path/check`: may a tool be let at this path? Answered by [`PathJudged`].
     PathCheck(PathCheck),
+    /// `ui/affordances`: what can be done on the screen of a task? Answered by [`Offered`](super::Offered).
+    Affordances(TaskRef),
+    /// `locale/map`: which of the server's languages is this? Answered by [`Locale`].
+    LocaleMap(Locale),
     /// `fence`: answered by [`Done`] after everything read from the sockets so far was processed and its updates written.
     Fence,
     /// `shutdown`: answered by [`Done`], then the adapter ends.
@@ -88,11 +95,14 @@ impl std::fmt::Debug for Connect {
 }
 
 /// Parameters of `settings`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Settings {
     /// May the agent use tools? If not, it is told so with each prompt, and the person is never asked for leave.
     pub tools: bool,
+    /// A rule that answers requests for leave; without it the person is asked about each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_approve: Option<AutoApprove>,
 }
 
 /// Parameters of `task/start`.
@@ -234,10 +244,13 @@ impl Request {
             "task/abort" => strict(params).map(Self::TaskAbort),
             "task/retry" => strict(params).map(Self::TaskRetry),
             "permission/reply" => strict(params).map(Self::PermissionReply),
+            "permission/hold" => strict(params).map(Self::PermissionHold),
             "question/reply" => strict(params).map(Self::QuestionReply),
             "question/reject" => strict(params).map(Self::QuestionReject),
             "task/snapshot" => strict(params).map(Self::TaskSnapshot),
             "path/check" => strict(params).map(Self::PathCheck),
+            "ui/affordances" => strict(params).map(Self::Affordances),
+            "locale/map" => strict(params).map(Self::LocaleMap),
             "fence" => strict::<Done>(params).map(|_| Self::Fence),
             "shutdown" => strict::<Done>(params).map(|_| Self::Shutdown),
             _ => return Err(RpcError::unsupported(method)),
@@ -257,10 +270,13 @@ impl Request {
             Self::TaskAbort(_) => "task/abort",
             Self::TaskRetry(_) => "task/retry",
             Self::PermissionReply(_) => "permission/reply",
+            Self::PermissionHold(_) => "permission/hold",
             Self::QuestionReply(_) => "question/reply",
             Self::QuestionReject(_) => "question/reject",
             Self::TaskSnapshot(_) => "task/snapshot",
             Self::PathCheck(_) => "path/check",
+            Self::Affordances(_) => "ui/affordances",
+            Self::LocaleMap(_) => "locale/map",
             Self::Fence => "fence",
             Self::Shutdown => "shutdown",
         }
@@ -276,9 +292,14 @@ impl Request {
             Self::TaskStart(params) => written(params),
             Self::TaskSend(params) => written(params),
             Self::PermissionReply(params) => written(params),
+            Self::PermissionHold(params) => written(params),
+            Self::LocaleMap(params) => written(params),
             Self::QuestionReply(params) => written(params),
             Self::QuestionReject(params) => written(params),
-            Self::TaskAbort(task) | Self::TaskRetry(task) | Self::TaskSnapshot(task) => written(task),
+            Self::TaskAbort(task)
+            | Self::TaskRetry(task)
+            | Self::TaskSnapshot(task)
+            | Self::Affordances(task) => written(task),
             Self::PathCheck(params) => written(params),
             Self::Fence | Self::Shutdown => json!({}),
         }

@@ -55,6 +55,9 @@ impl Core {
             (Call::Permission { id, task_id, permission_id, write }, body) => {
                 self.permission_answered(id, &task_id, permission_id, write, status, body);
             }
+            (Call::Approve { task_id, permission }, body) => {
+                self.approved(&task_id, permission, status, body.is_ok());
+            }
             (Call::Refused { id, task_id, permission_id }, body) => {
                 self.refused(id, &task_id, permission_id, body.is_ok() || status == Some(404));
             }

@@ -6,8 +6,8 @@ use super::io::{Output, Timer};
 use super::strategy::Gap;
 use super::task::Task;
 use crate::protocol::{
-    Capability, Connect, ConnectionState, Done, Id, Initialize, Initialized, Outcome, PROTOCOL, Reply,
-    Request, RpcError, TaskSend, TaskStart,
+    Capability, Connect, ConnectionState, Done, Id, Initialize, Initialized, Locale, Outcome, PROTOCOL,
+    Permission, Reply, Request, RpcError, TaskSend, TaskStart,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -39,6 +39,8 @@ pub(super) enum Call {
     Permission { id: Id, task_id: String, permission_id: String, write: Option<bool> },
     /// `permission/reply`, whose yes the guard has made a no.
     Refused { id: Id, task_id: String, permission_id: String },
+    /// A rule's answer to a request for leave.
+    Approve { task_id: String, permission: Permission },
     /// `question/reply`, `question/reject`
     Question { id: Id, task_id: String, question_id: String },
 }
@@ -66,6 +68,15 @@ impl Core {
                         reply.message,
                     );
                 }
+            }
+            Request::PermissionHold(held) => {
+                self.held.insert(held.permission_id);
+                self.answer(id, Done {});
+            }
+            Request::Affordances(task) => self.affordances(id, &task.task_id),
+            Request::LocaleMap(asked) => {
+                let locale = self.strategies.features.language(&asked.locale).to_owned();
+                self.answer(id, Locale { locale });
             }
             Request::QuestionReply(reply) => {
                 let body = json!({ "answers": reply.answers });

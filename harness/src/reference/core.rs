@@ -11,7 +11,7 @@ use super::task::Task;
 use crate::protocol::{Connect, ConnectionState, Done, Id, Settings};
 use fixtures::paths::realpath::Links;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The adapter.
 pub struct Core {
@@ -34,6 +34,8 @@ pub struct Core {
     pub(super) fences: Vec<Id>,
     /// Answers to questions that the server took and has sent no event about: question → folder, path and body.
     pub(super) unconfirmed: BTreeMap<String, (String, String, Value)>,
+    /// Requests for leave that no rule may answer: the person has said so.
+    pub(super) held: BTreeSet<String>,
     pub(super) publisher: Publisher,
     pub(super) counters: BTreeMap<(&'static str, Option<String>), u64>,
     /// Since the adapter began.
@@ -49,7 +51,7 @@ impl Core {
             strategies,
             disk: Box::new(Disk),
             time_scale: 1.0,
-            settings: Settings { tools: true },
+            settings: Settings { tools: true, auto_approve: None },
             server: None,
             channels: BTreeMap::new(),
             last_stream: 0,
@@ -60,6 +62,7 @@ impl Core {
             family: Family::default(),
             fences: Vec::new(),
             unconfirmed: BTreeMap::new(),
+            held: BTreeSet::new(),
             publisher: Publisher::default(),
             counters: BTreeMap::new(),
             now_ms: 0,
@@ -142,6 +145,7 @@ impl Core {
             Timer::Turn(task) => self.look_at_turn(&task),
             Timer::Publish(task) => self.publish_due(&task),
             Timer::Look(request) => self.look_for_prompt(request),
+            Timer::Approve(task, permission) => self.approve_in_time(&task, &permission),
         }
     }
 

@@ -66,6 +66,8 @@ pub enum Timer {
     Turn(String),
     /// Before more of this task is published.
     Publish(String),
+    /// Before a rule gives this task leave for this request.
+    Approve(String, String),
     /// Before it is looked whether a prompt arrived whose answer did not: the request.
     Look(u64),
 }

@@ -95,6 +95,11 @@ impl Core {
         {
             return;
         }
+        if let Event::Asked(asked) = &event
+            && self.rule_takes(&task_id, asked)
+        {
+            return;
+        }
         let (now, follows) = (self.now_ms, self.strategies.gap.follows_stale());
         let Some(task) = self.tasks.get_mut(&task_id).filter(|task| follows || !task.stale) else { return };
         task.heard_ms = now;

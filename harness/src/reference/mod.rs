@@ -10,6 +10,7 @@
 //! * `event` — the server's JSON → the few facts that matter; `event_types` — what does not matter.
 //! * `task` and `timeline` — what is known of one task, and which updates that makes.
 //! * `family` — whose agent has created a session.
+//! * `features` — rules that answer requests for leave; what the screen offers.
 //! * `guard` — paths that lead out of the workspace.
 //! * `publish` — how updates, signals and log lines leave, and how often.
 //! * [`strategy`] — the seams at which mutants differ.
@@ -24,6 +25,7 @@ pub mod core;
 mod event;
 mod event_types;
 mod family;
+mod features;
 mod guard;
 pub mod io;
 mod live;

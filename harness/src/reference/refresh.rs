@@ -237,7 +237,7 @@ impl Core {
                 self.not_shown(task_id, &why);
                 continue;
             }
-            let Some(task) = self.tasks.get_mut(task_id) else { continue };
+            let Some(task) = self.tasks.get(task_id) else { continue };
             let children = self.strategies.asking.asks_for_children();
             let absent_is_idle = self.strategies.turns.absent_is_idle();
             let mut fetched = refresh.of((task_id, task), &self.family, children, absent_is_idle);
@@ -246,6 +246,8 @@ impl Core {
             }
             fetched.permissions =
                 self.strategies.asking.after_refresh(fetched.permissions, task.permissions());
+            fetched.permissions.retain(|asked| !self.rule_takes(task_id, asked));
+            let Some(task) = self.tasks.get_mut(task_id) else { continue };
             let update = task.rehydrated(fetched, stream_went_on);
             for (session, event) in &refresh.buffered {
                 if let Event::Replied(id) | Event::QuestionOver(id) = event

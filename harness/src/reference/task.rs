@@ -218,7 +218,7 @@ impl Task {
         Update::Timeline { task_id: self.id.clone(), view: self.view() }
     }
 
-    fn asked(&mut self, asked: Permission, asking: &dyn Asking) -> Option<Update> {
+    pub(super) fn asked(&mut self, asked: Permission, asking: &dyn Asking) -> Option<Update> {
         let is_live = self.permissions.iter().any(|live| live.permission_id == asked.permission_id);
         if !asking.asks_twice() && (is_live || self.answered.contains(&asked.permission_id)) {
             return None;

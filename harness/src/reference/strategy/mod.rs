@@ -7,9 +7,11 @@
 //! * [`turn`] — when a turn is over, whether a prompt was taken, what an abort is.
 //! * [`asking`] — permissions and questions.
 //! * [`guard`] — paths that a tool wants to be let at.
+//! * [`features`] — rules that answer, what the screen offers, locales.
 //! * [`showing`] — whose an event is, and what is shown, counted and logged of it.
 
 pub mod asking;
+pub mod features;
 pub mod gap;
 pub mod guard;
 pub mod showing;
@@ -17,6 +19,7 @@ pub mod stream;
 pub mod turn;
 
 pub use asking::Asking;
+pub use features::Features;
 pub use gap::{Gap, GapPolicy, OnGap};
 pub use guard::Guarding;
 pub use showing::{Deltas, OnHeadless, OnUnknown, Routing, Telling, UnknownEvents};
@@ -30,6 +33,7 @@ pub struct Careful;
 impl Backoff for Careful {}
 impl Liveness for Careful {}
 impl Seen for Careful {}
+impl Features for Careful {}
 impl GapPolicy for Careful {}
 impl Turns for Careful {}
 impl Asking for Careful {}
@@ -57,6 +61,8 @@ pub struct Strategies {
     pub asking: Box<dyn Asking>,
     /// For paths.
     pub guard: Box<dyn Guarding>,
+    /// For rules, affordances and locales.
+    pub features: Box<dyn Features>,
     /// For each event.
     pub routing: Box<dyn Routing>,
     /// For pieces of text.
@@ -79,6 +85,7 @@ impl Default for Strategies {
             turns: Box::new(Careful),
             asking: Box::new(Careful),
             guard: Box::new(Careful),
+            features: Box::new(Careful),
             routing: Box::new(Careful),
             deltas: Box::new(Careful),
             unknown: Box::new(Careful),

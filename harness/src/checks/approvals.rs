@@ -1,0 +1,126 @@
+//! Do rules answer what they cover, once, in their time, and nothing else?
+
+use super::questions::{answer_of_person, answer_sent, owner_of, said_in};
+use super::{Check, Examined};
+use crate::course::{Course, Exchange, Said, Sent, What};
+use crate::protocol::{AutoApprove, Capability, Request, Update};
+use serde_json::json;
+
+pub(super) const CHECK: Check = Check {
+    name: "approvals",
+    about: "A rule gives leave for what it covers, once and not before its time, unless the person answers or stops \
+            it; for anything else the person is asked.",
+    needs: &[Capability::AutoApprove],
+    has_occasion: |course| {
+        let ruled = course.asked().any(|(_, _, request)| rule_in(request).is_some_and(|rule| rule.is_some()));
+        ruled && course.events.iter().any(|sent| sent.kind() == "permission.asked")
+    },
+    examine,
+};
+
+fn examine(course: &Course<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for sent in course.events.iter().filter(|sent| sent.kind() == "permission.asked") {
+        let properties = &sent.event["properties"];
+        let (Some(id), Some(kind)) = (properties["id"].as_str(), properties["permission"].as_str()) else {
+            continue;
+        };
+        let is_ours = owner_of(course, id).is_some_and(|session| course.task_of(&session).is_some());
+        if is_ours {
+            let rule = rule_at(course, sent.line).filter(|rule| rule.covers(kind));
+            one(course, sent, id, rule, &mut examined);
+        }
+    }
+    examined
+}
+
+/// One request for leave.
+fn one(course: &Course<'_>, sent: &Sent, id: &str, rule: Option<&AutoApprove>, examined: &mut Examined) {
+    let posts: Vec<&Exchange> =
+        course.exchanges.iter().filter(|post| answer_sent(post) == Some(id)).collect();
+    let answered = course.asked().filter_map(|(said, _, request)| {
+        let is_it = answer_of_person(request).is_some_and(|(of, _)| of == id);
+        is_it.then_some(said.at_us)
+    });
+    let held = course.asked().filter_map(|(said, _, request)| match request {
+        Request::PermissionHold(held) if held.permission_id == id => Some(said.at_us),
+        _ => None,
+    });
+    let persons: Vec<u64> = answered.collect();
+    let shown = course.said.iter().any(|said| shows(said, id));
+    let Some(rule) = rule else {
+        examined.fact(posts.len() <= persons.len(), || {
+            format!("{id} was answered, and no rule covers it and nobody has answered it")
+        });
+        return;
+    };
+    let due_us = sent.at_us.saturating_add(scaled_us(course, rule.delay_ms));
+    // Who says so just when it is due may be late.
+    let stopped = held.chain(persons.iter().copied()).min().is_some_and(|at_us| at_us < due_us);
+    if stopped {
+        examined.fact(posts.len() <= persons.len(), || {
+            format!("the rule has answered {id}, and the person had stopped it")
+        });
+        return;
+    }
+    let by_rule = posts.len().saturating_sub(persons.len());
+    examined.fact(by_rule == 1, || format!("a rule covers {id}, and has answered it {by_rule} times"));
+    if let Some(post) = posts.first() {
+        examined.fact(said_in(post) == json!("once"), || {
+            format!("the rule says {} to {id}, and was to give leave this once", said_in(post))
+        });
+        let early = due_us.saturating_sub(post.at_us) / 1000;
+        examined.fact(early == 0, || format!("the rule has answered {id} {early} ms too early"));
+    }
+    let wanted = rule.delay_ms > 0;
+    examined.fact(shown == wanted, || match wanted {
+        true => format!("a rule was to answer {id} in a while, and the person could not see that"),
+        false => format!("a rule answers {id} at once, and the person was asked"),
+    });
+}
+
+fn scaled_us(course: &Course<'_>, ms: u64) -> u64 {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "waits are seconds"
+    )]
+    let scaled = (ms as f64 * course.time_scale * 1000.0) as u64;
+    scaled
+}
+
+fn shows(said: &Said, id: &str) -> bool {
+    match &said.what {
+        What::Shows(Update::PermissionRequest { permission_id, .. }) => permission_id == id,
+        What::Shows(Update::Timeline { view, .. }) => {
+            view.permissions.iter().any(|asked| asked.permission_id == id)
+        }
+        _ => false,
+    }
+}
+
+/// The rule that these settings have; nothing when they are none.
+fn rule_in(request: &Request) -> Option<Option<&AutoApprove>> {
+    match request {
+        Request::Settings(settings) => Some(settings.auto_approve.as_ref()),
+        _ => None,
+    }
+}
+
+/// The rule in force at a line.
+fn rule_at<'a>(course: &'a Course<'_>, line: usize) -> Option<&'a AutoApprove> {
+    let before = course.asked().filter(|(said, ..)| said.line < line);
+    before.filter_map(|(_, _, request)| rule_in(request)).last().flatten()
+}
+
+/// Does a rule answer this request, so that nobody else has to?
+pub(super) fn is_by_rule(course: &Course<'_>, id: &str) -> bool {
+    course.events.iter().any(|sent| {
+        let properties = &sent.event["properties"];
+        let kind = properties["permission"].as_str().unwrap_or_default();
+        sent.kind() == "permission.asked"
+            && properties["id"] == id
+            && rule_at(course, sent.line).is_some_and(|rule| rule.covers(kind))
+    })
+}

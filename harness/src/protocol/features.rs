@@ -1,0 +1,70 @@
+//! What an adapter is asked about features beside the chat: rules that answer in the person's place, what its screen
+//! offers, and which language of the server a locale means.
+
+use serde::{Deserialize, Serialize};
+
+/// A rule that answers requests for leave in the person's place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AutoApprove {
+    /// The kinds of leave that it gives, e.g. `edit`.
+    pub kinds: Vec<String>,
+    /// How long the person can still answer or stop it; with 0 nobody is asked.
+    pub delay_ms: u64,
+}
+
+impl AutoApprove {
+    /// Does it give leave of this kind?
+    #[must_use]
+    pub fn covers(&self, kind: &str) -> bool {
+        self.kinds.iter().any(|covered| covered == kind)
+    }
+}
+
+/// Parameters of `permission/hold`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PermissionRef {
+    /// Which task.
+    pub task_id: String,
+    /// Which request, as `permissionRequest` named it.
+    pub permission_id: String,
+}
+
+/// Result of `ui/affordances`: what the screen of a task offers just now, as far as it can be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Offered {
+    /// Each once.
+    pub offers: Vec<Affordance>,
+}
+
+/// Something that the person can do on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Affordance {
+    /// Stop the agent.
+    Stop,
+    /// Try again after an error.
+    Retry,
+    /// Answer requests for leave.
+    Permissions,
+    /// Have them answered by rules.
+    AutoApprove,
+    /// Answer the agent's questions.
+    Questions,
+    /// See the agent's list of things to do.
+    Todos,
+    /// Start, stop and step a browser.
+    Browser,
+    /// End the process of a command, by its number.
+    Process,
+}
+
+/// Parameters and result of `locale/map`: the editor's locale, and the server's language for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Locale {
+    /// e.g. `pt-BR`, and `br`.
+    pub locale: String,
+}

@@ -1,0 +1,51 @@
+//! Rules that answer in the person's place, what the screen offers, and which language a locale means.
+
+use crate::protocol::{Affordance, AutoApprove, Reply};
+
+/// The languages that the servers know.
+const LANGUAGES: [&str; 14] =
+    ["ar", "br", "da", "de", "en", "es", "fr", "ja", "ko", "no", "pl", "ru", "zh", "zht"];
+
+/// Decides what rules answer, what is offered, and what a locale means.
+pub trait Features: Send {
+    /// Does the rule answer a request of this kind?
+    fn covers(&self, rule: &AutoApprove, kind: &str) -> bool {
+        rule.covers(kind)
+    }
+
+    /// How long it waits before it answers, unscaled.
+    fn waits_ms(&self, rule: &AutoApprove) -> u64 {
+        rule.delay_ms
+    }
+
+    /// Is the person asked although the rule answers at once?
+    fn asks_beside(&self) -> bool {
+        false
+    }
+
+    /// What the rule says.
+    fn says(&self) -> Reply {
+        Reply::Once
+    }
+
+    /// May the person stop it?
+    fn can_be_held(&self) -> bool {
+        true
+    }
+
+    /// What the screen offers, of what can be used just now.
+    fn offers(&self, usable: Vec<Affordance>) -> Vec<Affordance> {
+        usable
+    }
+
+    /// The server's language for a locale of the editor.
+    fn language<'a>(&self, locale: &'a str) -> &'a str {
+        match locale {
+            "pt-BR" | "pt-br" => "br",
+            "zh-CN" | "zh-cn" => "zh",
+            "zh-TW" | "zh-tw" => "zht",
+            _ if LANGUAGES.contains(&locale) => locale,
+            _ => "en",
+        }
+    }
+}
