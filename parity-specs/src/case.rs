@@ -40,6 +40,8 @@ pub struct Case {
     /// May the agent use tools?
     #[serde(default = "yes")]
     pub tools: bool,
+    /// A rule of the person that answers requests for leave.
+    pub auto_approve: Option<Rule>,
     /// The folders, below the workspace, of sessions that don't work in it.
     #[serde(default)]
     pub folders: BTreeMap<String, String>,
@@ -59,6 +61,17 @@ pub struct Case {
     /// What breaks, beside that.
     #[serde(default, rename = "fault")]
     pub faults: Vec<Fault>,
+}
+
+/// A rule that answers requests for leave in the person's place.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// The kinds of leave that it gives, e.g. `edit`.
+    pub kinds: Vec<String>,
+    /// How long the person can still answer or stop it, unscaled; with 0 nobody is asked.
+    #[serde(default)]
+    pub delay_ms: u64,
 }
 
 fn real_time() -> f64 {

@@ -1,5 +1,6 @@
 //! Round trips of every message, the text of every mistake, and the fold.
 
+use super::features::{AutoApprove, Locale, PermissionRef};
 use super::rpc::{error_line, notification_line, parse_line, request_line, result_line};
 use super::{
     Asked, Connect, ConnectionState, Id, Incoming, Initialize, Item, ItemKind, LogLevel, LogLine,
@@ -25,7 +26,14 @@ fn requests() -> Vec<Request> {
             password: some("p"),
             directory: some("/w"),
         }),
-        Request::Settings(Settings { tools: false }),
+        Request::Settings(Settings { tools: false, auto_approve: None }),
+        Request::Settings(Settings {
+            tools: true,
+            auto_approve: Some(AutoApprove { kinds: vec![some("edit")], delay_ms: 3000 }),
+        }),
+        Request::PermissionHold(PermissionRef { task_id: some("t"), permission_id: some("per_1") }),
+        Request::Affordances(TaskRef { task_id: some("t") }),
+        Request::LocaleMap(Locale { locale: some("pt-BR") }),
         Request::TaskStart(TaskStart { task_id: some("t"), directory: None }),
         Request::TaskStart(TaskStart { task_id: some("t"), directory: Some(some("/w/sub")) }),
         Request::TaskAbort(task()),

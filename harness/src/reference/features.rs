@@ -4,7 +4,7 @@ use super::commands::{Call, reply_path};
 use super::core::Core;
 use super::io::Timer;
 use super::strategy::Gap;
-use crate::protocol::{Affordance, Id, Offered, Permission, Reply, Update};
+use crate::protocol::{Affordance, Id, Offered, Permission, Reply};
 use serde_json::json;
 
 impl Core {

@@ -6,9 +6,11 @@
 //! * `ground` — the stand-in, or the real server where nothing breaks.
 //! * `person` — what the person does, step by step.
 //! * `paths` — what the adapter's guard is asked, and canaries around the workspace.
+//! * `features` — what is asked beside the chat.
 //! * `ending` — from the last step to the saved history.
 
 mod ending;
+mod features;
 mod ground;
 mod paths;
 mod person;
@@ -18,7 +20,7 @@ use crate::handshake::hello;
 use crate::link::{AskError, before_gone};
 use crate::observer::Observer;
 use crate::performance::Program;
-use crate::protocol::request::{Connect, Settings, TaskStart, TaskStarted};
+use crate::protocol::request::{Connect, TaskStart, TaskStarted};
 use crate::protocol::{Capability, Request};
 use crate::secret::random_password;
 use crate::sight::Sight;
@@ -229,11 +231,10 @@ fn needs<'a>(named: &'a NamedCase, scenario: &'a Scenario) -> impl Iterator<Item
     let steps = scenario.user.steps.iter().filter_map(person::needs);
     let settings = [
         (case.time_scale != 1.0, Capability::ScaledTime),
-        (!case.tools, Capability::ToolsOff),
         (!case.folders.is_empty(), Capability::Directories),
     ];
     let settings = settings.into_iter().filter_map(|(is_set, needed)| is_set.then_some(needed));
-    said.chain(steps).chain(settings).chain(paths::needs(case.paths.is_some()))
+    said.chain(steps).chain(settings).chain(paths::needs(case.paths.is_some())).chain(features::needs(case))
 }
 
 struct Run {
@@ -268,9 +269,10 @@ fn broken(what: impl Into<String>) -> Troubled {
 
 impl Run {
     async fn play(&mut self, steps: &[UserStep], case: &Case) -> Result<(), Troubled> {
-        if !self.introduce(case.tools).await? {
+        if !self.introduce(case).await? {
             return Ok(());
         }
+        self.ask_locales(case).await?;
         if let Some(policy) = case.paths {
             self.ask_paths(policy).await?;
         }
@@ -278,7 +280,7 @@ impl Run {
             let named = |(kind, why): Troubled| (kind, format!("step {} ({step}): {why}", index + 1));
             self.step(step, index + 1).await.map_err(named)?;
         }
-        Ok(())
+        self.ask_affordances(case).await
     }
 
     async fn ask(&mut self, request: Request) -> Result<Value, Troubled> {
@@ -315,15 +317,15 @@ impl Run {
 
     /// Connects the adapter and opens its task; false when the adapter says that it can't be connected. What that
     /// is worth is for the checks.
-    async fn introduce(&mut self, tools: bool) -> Result<bool, Troubled> {
+    async fn introduce(&mut self, case: &Case) -> Result<bool, Troubled> {
         let connect = Connect {
             url: self.stand_in.lane_url(ADAPTER_LANE).unwrap_or_default(),
             username: self.stand_in.username().to_owned(),
             password: self.password.clone(),
             directory: self.stand_in.workspace().to_owned(),
         };
-        if !tools {
-            self.ask(Request::Settings(Settings { tools })).await?;
+        if let Some(settings) = features::settings(case) {
+            self.ask(Request::Settings(settings)).await?;
         }
         match self.running.link.ask(&Request::Connect(connect), self.limits.answer).await {
             Ok(_) => self.task(MAIN_SESSION).await.map(|_| true),

@@ -2,7 +2,7 @@
 
 use super::{Run, Troubled, task_of};
 use crate::protocol::request::{PermissionReply, QuestionRef, QuestionReply, Reply, TaskRef, TaskSend};
-use crate::protocol::{Capability, Request};
+use crate::protocol::{Capability, PermissionRef, Request};
 use crate::sight::Sight;
 use fixtures::recording::{Line, TroubleKind, UserLine};
 use fixtures::scenario::{PermissionAnswer, PromptRoute, UserAct, UserStep, WaitFor};
@@ -16,6 +16,7 @@ pub(super) fn needs(step: &UserStep) -> Option<Capability> {
         UserAct::AnswerQuestion(_) | UserAct::RejectQuestion => Some(Capability::Questions),
         UserAct::Abort => Some(Capability::Abort),
         UserAct::Retry => Some(Capability::Retry),
+        UserAct::Hold => Some(Capability::AutoApprove),
         _ => None,
     }
 }
@@ -24,7 +25,9 @@ impl Run {
     pub(super) async fn step(&mut self, step: &UserStep, number: usize) -> Result<(), Troubled> {
         // The person answers when there is something to answer, and not before.
         let asked = match &step.act {
-            UserAct::AnswerPermission { .. } => Some(self.next_asked(step.session.as_deref(), false).await?),
+            UserAct::AnswerPermission { .. } | UserAct::Hold => {
+                Some(self.next_asked(step.session.as_deref(), false).await?)
+            }
             UserAct::AnswerQuestion(_) | UserAct::RejectQuestion => {
                 Some(self.next_asked(step.session.as_deref(), true).await?)
             }
@@ -65,6 +68,10 @@ impl Run {
             UserAct::Abort => {
                 let task_id = self.task(step.session()).await?;
                 self.ask_or_be_refused(Request::TaskAbort(TaskRef { task_id })).await.map(drop)
+            }
+            UserAct::Hold => {
+                let held = PermissionRef { task_id, permission_id: id };
+                self.ask_or_be_refused(Request::PermissionHold(held)).await.map(drop)
             }
             UserAct::Retry => self.ask(Request::TaskRetry(TaskRef { task_id })).await.map(drop),
             UserAct::OpenGate(name) => {
