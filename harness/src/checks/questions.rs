@@ -16,7 +16,14 @@ pub(super) const CHECK: Check = Check {
             person's, to the right folder.",
     needs: &[Capability::Permissions],
     has_occasion: |course| {
-        course.events.iter().any(|sent| matches!(sent.kind(), "permission.asked" | "question.asked"))
+        course.events.iter().any(|sent| match sent.kind() {
+            "question.asked" => true,
+            // What a rule answers is for `approvals`.
+            "permission.asked" => {
+                !is_by_rule(course, sent.event["properties"]["id"].as_str().unwrap_or_default())
+            }
+            _ => false,
+        })
     },
     examine,
 };
