@@ -1,7 +1,7 @@
 //! Questions to a history: what was shown, what the server sent and what it said when it was asked.
 
 use crate::course::{Sent, unwrapped};
-use crate::protocol::{Capability, Notification, Screen, Update};
+use crate::protocol::{Capability, Notification, Screen, ServerState, Update};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{AdapterLine, Line, Speaker, Trouble, TroubleKind};
 use fixtures::sse;
@@ -128,7 +128,15 @@ pub fn knows_connection(lines: &[Line], lane: &str) -> bool {
     let told =
         lines.iter().rposition(|line| matches!(update_of(line), Some(Update::Error { retry: true, .. })));
     let lost = lines.iter().rposition(|line| matches!(line, Line::End(_)));
-    is_connected(lines, lane) || told.is_some_and(|told| lost.is_none_or(|lost| lost < told))
+    let gone = lines.iter().rev().find_map(|line| match update_of(line) {
+        Some(Update::Server { state, .. }) => {
+            Some(matches!(state, ServerState::Failed | ServerState::Disabled))
+        }
+        _ => None,
+    });
+    is_connected(lines, lane)
+        || gone == Some(true)
+        || told.is_some_and(|told| lost.is_none_or(|lost| lost < told))
 }
 
 /// Is there a prompt of which the person has learnt no end? Its answer may have been a refusal.

@@ -15,7 +15,7 @@ pub mod gate;
 pub mod matrix;
 pub mod requirement;
 
-pub use case::{Case, NamedCase};
+pub use case::{Case, NamedCase, Spawn};
 pub use gate::{Debt, Phase, Trigger};
 pub use matrix::Matrix;
 pub use requirement::{Degraded, Evidence, Requirement};

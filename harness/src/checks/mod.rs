@@ -7,6 +7,7 @@ mod abort;
 mod cadence;
 mod containment;
 mod convergence;
+mod crash;
 mod effort;
 mod escape;
 mod fail_closed;
@@ -16,9 +17,11 @@ mod parts;
 mod prefix;
 mod questions;
 mod refresh;
+mod remains;
 mod retry;
 mod sends;
 mod signals;
+mod startup;
 mod termination;
 mod unknown;
 
@@ -88,5 +91,8 @@ pub fn all() -> Vec<Check> {
         logs::CHECK,
         containment::CHECK,
         escape::CHECK,
+        startup::CHECK,
+        crash::CHECK,
+        remains::CHECK,
     ]
 }

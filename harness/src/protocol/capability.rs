@@ -42,11 +42,13 @@ pub enum Capability {
     ScaledTime,
     /// `path/check`, and by the same guard a yes to a write that leads out of the workspace is not sent.
     PathCheck,
+    /// `server/spawn`, `workspace/close`, and what is shown of the server's life.
+    Spawn,
 }
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Chat,
         Self::Reasoning,
         Self::Tools,
@@ -65,6 +67,7 @@ impl Capability {
         Self::Snapshot,
         Self::ScaledTime,
         Self::PathCheck,
+        Self::Spawn,
     ];
 
     /// The word on the wire.

@@ -55,6 +55,7 @@ impl Core {
             (Call::Permission { id, task_id, permission_id, write }, body) => {
                 self.permission_answered(id, &task_id, permission_id, write, status, body);
             }
+            (Call::Health { start }, body) => self.health_said(start, status, body),
             (Call::Refused { id, task_id, permission_id }, body) => {
                 self.refused(id, &task_id, permission_id, body.is_ok() || status == Some(404));
             }

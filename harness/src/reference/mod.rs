@@ -10,6 +10,7 @@
 //! * `event` — the server's JSON → the few facts that matter; `event_types` — what does not matter.
 //! * `task` and `timeline` — what is known of one task, and which updates that makes.
 //! * `family` — whose agent has created a session.
+//! * `life` — a server that the adapter starts itself; `child` — its process.
 //! * `guard` — paths that lead out of the workspace.
 //! * `publish` — how updates, signals and log lines leave, and how often.
 //! * [`strategy`] — the seams at which mutants differ.
@@ -19,6 +20,7 @@
 
 mod answers;
 mod channel;
+mod child;
 mod commands;
 pub mod core;
 mod event;
@@ -26,6 +28,7 @@ mod event_types;
 mod family;
 mod guard;
 pub mod io;
+mod life;
 mod live;
 mod publish;
 mod refresh;
