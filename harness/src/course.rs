@@ -221,6 +221,7 @@ impl<'a> Course<'a> {
                 let Ok(request) = Request::from_call(method, &message["params"]) else { return };
                 match &request {
                     Request::Initialize(initialize) => self.time_scale = initialize.time_scale,
+                    Request::ServerSpawn(spawn) => self.folder.clone_from(&spawn.directory),
                     Request::Connect(connect) => {
                         self.folder.clone_from(&connect.directory);
                         self.port = connect.url.rsplit(':').next().and_then(|port| port.parse().ok());

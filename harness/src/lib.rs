@@ -7,6 +7,8 @@
 //! * [`runner`] — one case with one adapter and one server, from start to the saved history.
 //! * [`subject`] — who is judged; [`handshake`] — the first words with it; `link` — the line channel to it, and
 //!   `lines`, its bounds; `observer` — the harness's own eyes; [`net`] — the way to servers, `in_memory` where time is virtual.
+//!   `lines`, its bounds; `observer` — the harness's own eyes.
+//! * [`spawned`] — a server that the adapter starts by itself.
 //! * [`against`] — cases in which nothing breaks, with the real server.
 //! * [`blackbox`] — a client that is a command and has no adapter: journal, stdout and exit code.
 //! * [`witness`] — what the harness itself has seen of the machine.
@@ -54,6 +56,7 @@ pub mod runner;
 pub mod say;
 pub mod secret;
 mod sight;
+pub mod spawned;
 pub mod stage;
 pub mod subject;
 pub mod truth;

@@ -15,6 +15,11 @@ pub struct Machine {
     cache: PathBuf,
 }
 
+/// The program that runs.
+pub(crate) fn own_program() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| format!("failed to find the program that runs: {error}"))
+}
+
 impl Machine {
     /// Looks at the environment.
     #[expect(clippy::disallowed_methods, reason = "this file owns the environment of the commands")]

@@ -2,7 +2,7 @@
 
 use crate::course::unwrapped;
 use crate::history;
-use crate::protocol::{Screen, Update};
+use crate::protocol::{Screen, ServerState, Update};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{AdapterLine, Line, Speaker};
 use fixtures::sse;
@@ -26,6 +26,8 @@ pub(crate) struct Sight {
     /// Where any exchange ended last, and where the person was told last of an error with Retry beside it.
     lost: Option<usize>,
     told: Option<usize>,
+    /// The server that the adapter starts by itself will not come back.
+    gone: bool,
     /// Task → the prompt of which the person has learnt no end; its answer may have been a refusal.
     owed: BTreeMap<String, String>,
     /// The errors with Retry beside them: where, and of which task, all when none.
@@ -110,6 +112,9 @@ impl Sight {
                 {
                     self.owed.remove(task_id);
                 }
+                if let Update::Server { state, .. } = &update {
+                    self.gone = matches!(state, ServerState::Failed | ServerState::Disabled);
+                }
                 if let Update::Error { task_id, retry: true, .. } = update {
                     self.told = Some(at);
                     self.errors.push((at, task_id));
@@ -126,7 +131,7 @@ impl Sight {
     /// Is the adapter connected, or does the person know that it is not?
     pub(crate) fn knows_connection(&self) -> bool {
         let is_connected = self.streams.iter().any(|stream| stream.is_open);
-        is_connected || self.told.is_some_and(|told| self.lost.is_none_or(|lost| lost < told))
+        is_connected || self.gone || self.told.is_some_and(|told| self.lost.is_none_or(|lost| lost < told))
     }
 
     /// Is there a prompt of which the person has learnt no end?

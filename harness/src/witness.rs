@@ -1,6 +1,7 @@
 //! What the harness itself has seen of the machine, beside what adapter and server say: notes in a history, so that a
 //! saved one is judged again by the same facts.
 
+use fixtures::fault_plan::StartAction;
 use fixtures::paths::Policy;
 use fixtures::recording::{Line, Note};
 use mock_server::Journal;
@@ -19,6 +20,50 @@ pub enum Witnessed {
         case: String,
         /// By which rules.
         policy: Policy,
+    },
+    /// Adapters start the server in this case; what is in their way.
+    Spawning {
+        /// There is such a program.
+        program: bool,
+        /// Somebody else listens at the port that it is told to take.
+        port_taken: bool,
+    },
+    /// The adapter has started a server.
+    Started {
+        /// The how manieth.
+        number: u32,
+        /// What goes wrong with it, in words and as it was told to it.
+        does: Option<String>,
+        /// The same as it was told to it.
+        fault: Option<StartAction>,
+        /// It has a password, and no server had that before.
+        fresh_password: bool,
+    },
+    /// A server listens.
+    Listens {
+        /// Which.
+        number: u32,
+        /// Where.
+        port: u16,
+    },
+    /// A server has ended.
+    Ended {
+        /// Which.
+        number: u32,
+    },
+    /// A server ends by itself in a moment: it crashes.
+    Crashes {
+        /// Which.
+        number: u32,
+    },
+    /// What is left of all servers that were started.
+    Left {
+        /// At which moment: `before`, `closed` or `after`.
+        when: String,
+        /// Processes that live.
+        processes: usize,
+        /// Ports of theirs at which somebody listens.
+        ports: usize,
     },
     /// A canary outside of the workspace was looked at in the end.
     Canary {

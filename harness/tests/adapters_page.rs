@@ -10,7 +10,8 @@
 
 use harness::protocol::rpc::{METHOD_NOT_FOUND, PARSE_ERROR, parse_line};
 use harness::protocol::{
-    Capability, Done, Incoming, Initialized, Notification, PathJudged, Request, TaskStarted, Update, View,
+    Capability, Done, Incoming, Initialized, Locale, Notification, Offered, PathJudged, Request, TaskStarted,
+    Update, View,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -83,6 +84,8 @@ fn is_result(result: &Value) -> bool {
     }
     is::<Done>(result)
         || is::<PathJudged>(result)
+        || is::<Offered>(result)
+        || is::<Locale>(result)
         || is::<Initialized>(result)
         || is::<TaskStarted>(result)
         || is::<View>(result)

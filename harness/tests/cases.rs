@@ -29,9 +29,22 @@ use std::path::PathBuf;
 fn observations(history: &Recording) -> String {
     let updates = history::updates(&history.lines);
     let went = updates.iter().filter(|update| {
-        matches!(update, Update::Connection { .. } | Update::Terminal { .. } | Update::Error { .. })
+        matches!(
+            update,
+            Update::Connection { .. }
+                | Update::Server { .. }
+                | Update::Terminal { .. }
+                | Update::Error { .. }
+        )
     });
-    let mut lines: Vec<String> = went.map(seen).collect();
+    // What a server says at its end is the system's, and differs.
+    let without_words = |update: &Update| match update {
+        Update::Server { state, reason, .. } => {
+            Update::Server { state: *state, reason: *reason, message: None }
+        }
+        update => update.clone(),
+    };
+    let mut lines: Vec<String> = went.map(|update| seen(&without_words(update))).collect();
     for (task_id, view) in history::screen(&history.lines).tasks {
         lines.push(format!("{task_id}: {}", seen(&Update::Timeline { task_id: task_id.clone(), view })));
     }

@@ -106,6 +106,7 @@ impl StandIn {
         let access = Access {
             username: username.clone(),
             password: Arc::new(RwLock::new(options.password.clone())),
+            guest: Arc::default(),
             origins: options.origins.clone(),
         };
         let model = options.model.as_deref().map(RemoteModel::at).transpose().map_err(StartError::Model)?;
@@ -204,6 +205,11 @@ impl StandIn {
     /// Lets the model go on that waits at this gate of the scenario, now or later.
     pub fn open_gate(&self, name: &str) {
         self.core.open_gate(name);
+    }
+
+    /// From now on this password opens it, too, and no other one that was let in before.
+    pub fn let_in(&self, password: &str) {
+        self.core.let_in(password);
     }
 
     /// Ends in this way and starts again over what it has kept, at the same address: connections break, and whoever

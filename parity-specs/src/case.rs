@@ -1,7 +1,7 @@
 //! A parity case: a scenario, what breaks in it, and which requirements it proves.
 
 use fixtures::error::FileError;
-use fixtures::fault_plan::{Action, Fault, FaultPlan};
+use fixtures::fault_plan::{Action, Fault, FaultPlan, StartFault};
 use fixtures::paths::Policy;
 use fixtures::scenario::User;
 use fixtures::{ServerKind, catalog};
@@ -47,6 +47,8 @@ pub struct Case {
     pub folders: BTreeMap<String, String>,
     /// Before anything else the adapter's guard is asked about the whole corpus of paths, by these rules.
     pub paths: Option<Policy>,
+    /// The adapter starts the server by itself.
+    pub spawn: Option<Spawn>,
     /// Links below the workspace, and the canaries that they lead to, from the link's folder on: `"../canary.txt"`.
     #[serde(default)]
     pub links: BTreeMap<String, String>,
@@ -72,6 +74,27 @@ pub struct Rule {
     /// How long the person can still answer or stop it, unscaled; with 0 nobody is asked.
     #[serde(default)]
     pub delay_ms: u64,
+}
+
+/// How an adapter starts the server, and what is in its way.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spawn {
+    /// There is no such program.
+    #[serde(default)]
+    pub program_missing: bool,
+    /// Somebody else listens at the port that the server is told to take.
+    #[serde(default)]
+    pub port_taken: bool,
+    /// What goes wrong with which start.
+    #[serde(default, rename = "start")]
+    pub starts: Vec<StartFault>,
+    /// In the end the person wants one more task.
+    #[serde(default)]
+    pub another_task: bool,
+    /// Then the person closes the workspace.
+    #[serde(default)]
+    pub closes: bool,
 }
 
 fn real_time() -> f64 {
@@ -127,7 +150,9 @@ impl Case {
     /// Does anything break?
     #[must_use]
     pub fn breaks(&self) -> bool {
-        self.plan.is_some() || !self.faults.is_empty()
+        let spawn = self.spawn.as_ref();
+        let starts_badly = spawn.is_some_and(|s| s.program_missing || s.port_taken || !s.starts.is_empty());
+        self.plan.is_some() || !self.faults.is_empty() || starts_badly
     }
 }
 

@@ -1,6 +1,7 @@
 //! A stand-in as a program of its own: it says that it is ready, serves until it is told to end, and ends as it should,
 //! unless its start is to go wrong.
 
+mod behind;
 mod ending;
 mod wrapper;
 
@@ -14,6 +15,7 @@ use fixtures::scenario::Ending;
 use harness::{complain, say};
 use mock_server::{Options, StandIn, StartError};
 use recorder::clock::pause;
+use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -48,6 +50,9 @@ pub(crate) enum Manner {
 
 /// Serves until it is told to end.
 pub(crate) fn run(mut service: Service) -> Outcome {
+    if let Some(desk) = harness::spawned::door::desk() {
+        return runtime()?.block_on(behind::serve(service, &desk));
+    }
     let starts = std::mem::take(&mut service.set.options.faults.starts);
     let fault = if wrapper::is_wrapped() { None } else { fault_of_this_start(starts, &service.set)? };
     let runtime = runtime()?;
@@ -128,12 +133,7 @@ impl Service {
     fn say_ready(&self, stand_in: &StandIn, fault: Option<&StartAction>) {
         let url = stand_in.url();
         let port = url.rsplit(':').next().unwrap_or_default();
-        let word = self.set.options.server.word();
-        match fault {
-            Some(StartAction::Garbled { line: Some(line) }) => say!("{line}"),
-            Some(StartAction::Garbled { line: None }) => say!("{word} server listening on http://"),
-            _ => say!("{word} server listening on http://{}:{port}", self.host),
-        }
+        say!("{}", ready_line(self, port, fault));
         for line in &self.behind {
             say!("{}", line.replace("PORT", port));
         }
@@ -147,6 +147,16 @@ impl Service {
         let journal =
             Recording { header: stand_in.header().clone(), lines: stand_in.journal().lines(), torn: false };
         write_history(&journal, path)
+    }
+}
+
+/// How it says that it listens.
+fn ready_line(service: &Service, port: impl Display, fault: Option<&StartAction>) -> String {
+    let word = service.set.options.server.word();
+    match fault {
+        Some(StartAction::Garbled { line: Some(line) }) => line.clone(),
+        Some(StartAction::Garbled { line: None }) => format!("{word} server listening on http://"),
+        _ => format!("{word} server listening on http://{}:{port}", service.host),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, What};
 use crate::protocol::{Request, Update};
+use crate::witness::{Witnessed, witnessed};
 use fixtures::recording::HowEnded;
 use std::collections::BTreeMap;
 
@@ -63,10 +64,17 @@ fn not_left_alive(course: &Course<'_>, path: &str, streams: &[&Exchange], examin
         .filter(|(_, _, request)| matches!(request, Request::Connect(_) | Request::TaskRetry(_)))
         .map(|(said, ..)| said.line)
         .collect();
+    let ends: Vec<u64> = witnessed(course.lines)
+        .filter(|(_, seen)| matches!(seen, Witnessed::Ended { .. }))
+        .map(|(line, _)| course.lines[line].at_us())
+        .collect();
     for stream in streams.iter().filter(|stream| stream.how == Some(HowEnded::ClosedByClient)) {
         let Some(((line, end_us), bytes_us)) = stream.end.zip(stream.bytes_us) else { continue };
-        let wanted =
-            line > course.shutdown() || moves.iter().any(|asked| *asked > stream.line && *asked < line);
+        // Who goes with its server has not left it.
+        let ended = ends.iter().any(|at| at.abs_diff(end_us) <= OVERLAP_US);
+        let wanted = ended
+            || line > course.shutdown()
+            || moves.iter().any(|asked| *asked > stream.line && *asked < line);
         examined.fact(wanted || end_us.saturating_sub(bytes_us) > moment_us, || {
             format!("{path} was left while bytes came on it")
         });

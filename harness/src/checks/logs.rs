@@ -2,7 +2,8 @@
 
 use super::{Check, Examined};
 use crate::course::{Course, What};
-use crate::protocol::Capability;
+use crate::protocol::{Capability, Request};
+use crate::witness::{Witnessed, witnessed};
 use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
@@ -21,10 +22,23 @@ const SHORTEST_QUOTE: usize = 8;
 fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
     let unusable = unusable_words(course);
+    let spawned = course.asked().any(|(_, _, request)| matches!(request, Request::ServerSpawn(_)));
+    let ports: Vec<u16> = witnessed(course.lines)
+        .filter_map(|(_, seen)| match seen {
+            Witnessed::Listens { port, .. } => Some(port),
+            _ => None,
+        })
+        .collect();
     for said in &course.said {
         let What::Logs(line) = &said.what else { continue };
         let text = &line.text;
-        examined.fact(line.port == course.port && line.directory.is_some(), || {
+        // A server that the adapter starts has another port each time, and none before it listens.
+        let is_port = if spawned {
+            line.port.is_none_or(|port| ports.contains(&port))
+        } else {
+            line.port == course.port
+        };
+        examined.fact(is_port && line.directory.is_some(), || {
             format!("a log line names no folder or not the server's port: {}", short(text))
         });
         let task = line.task_id.as_ref().and_then(|id| course.tasks.iter().find(|task| task.task == *id));

@@ -9,6 +9,7 @@ mod approvals;
 mod cadence;
 mod containment;
 mod convergence;
+mod crash;
 mod effort;
 mod escape;
 mod fail_closed;
@@ -19,9 +20,11 @@ mod parts;
 mod prefix;
 mod questions;
 mod refresh;
+mod remains;
 mod retry;
 mod sends;
 mod signals;
+mod startup;
 mod termination;
 mod unknown;
 
@@ -94,5 +97,8 @@ pub fn all() -> Vec<Check> {
         locales::CHECK,
         containment::CHECK,
         escape::CHECK,
+        startup::CHECK,
+        crash::CHECK,
+        remains::CHECK,
     ]
 }

@@ -69,7 +69,10 @@ fn examine(course: &Course<'_>) -> Examined {
                 }
                 // The person learns that it can't be loaded.
                 Update::Error { retry: true, .. } => resolved = true,
-                Update::Connection { .. } | Update::Error { .. } | Update::Terminal { .. } => {}
+                Update::Connection { .. }
+                | Update::Server { .. }
+                | Update::Error { .. }
+                | Update::Terminal { .. } => {}
                 Update::PermissionResolved { .. } | Update::QuestionResolved { .. } => {}
                 other => examined.fact(false, || {
                     let what = crate::report::timeline::seen(other);

@@ -118,9 +118,6 @@ pub async fn run_gate(
     let subjects = if asked.reach.is_some() { subjects() } else { Vec::new() };
     let own = cells_of(asked.cases, asked.subject);
     let reach = asked.reach.unwrap_or(Reach::Claimed);
-    let of_mutants: Vec<Vec<Plan<'_>>> =
-        subjects.iter().map(|subject| cells_of_mutant(asked.cases, subject, reach)).collect();
-    let counts: Vec<usize> = of_mutants.iter().map(Vec::len).collect();
     let mut cells = Vec::new();
     for finished in run_plans(own, CELLS_AT_ONCE, limits, &seen).await {
         if let Some(history) = &finished.history {
@@ -128,12 +125,26 @@ pub async fn run_gate(
         }
         cells.push(finished.cell);
     }
-    let plans = of_mutants.into_iter().flatten().collect();
-    let mut runs = run_plans(plans, BROKEN_AT_ONCE, limits, &seen).await.into_iter();
-    let mut rows = Vec::new();
-    for (mutant, count) in mutants::all().into_iter().zip(counts) {
-        let cells = runs.by_ref().take(count).map(|finished| finished.cell).collect();
-        rows.push(MutantRow { name: mutant.name.to_owned(), about: mutant.about.to_owned(), cells });
+    let mut rows: Vec<MutantRow> = mutants::all()
+        .into_iter()
+        .take(subjects.len())
+        .map(|mutant| MutantRow {
+            name: mutant.name.to_owned(),
+            about: mutant.about.to_owned(),
+            cells: Vec::new(),
+        })
+        .collect();
+    let of_mutants = subjects.iter().flat_map(|subject| cells_of_mutant(asked.cases, subject, reach));
+    let (plain, broken): (Vec<Plan<'_>>, Vec<Plan<'_>>) =
+        of_mutants.partition(|(named, ..)| named.case.plain);
+    // Where nothing breaks, a mutant has to keep the bounds of time as the reference has.
+    for (plans, at_once) in [(broken, BROKEN_AT_ONCE), (plain, CELLS_AT_ONCE)] {
+        for finished in run_plans(plans, at_once, limits, &seen).await {
+            let cell = finished.cell;
+            if let Some(row) = rows.iter_mut().find(|row| row.name == cell.adapter) {
+                row.cells.push(cell);
+            }
+        }
     }
     let with_mutants = asked.reach.is_some();
     Ran { subject: asked.subject.name(), partition: None, cells, mutants: rows, with_mutants }

@@ -1,11 +1,11 @@
-//! The counter of reconnects counts what it likes.
+//! The counters of reconnects and crashes count what they like.
 
 use super::Mutant;
 use crate::reference::strategy::{Strategies, Telling};
 
 pub(super) const MUTANT: Mutant = Mutant {
     name: "counts_wrong",
-    about: "Counts each reconnect twice.",
+    about: "Counts each reconnect and each crash twice.",
     strategies: || Strategies { telling: Box::new(Broken), ..Strategies::default() },
 };
 
@@ -13,6 +13,7 @@ struct Broken;
 
 impl Telling for Broken {
     fn signal(&self, name: &str, value: u64) -> Option<u64> {
-        Some(if name.ends_with("reconnect_count") { value * 2 } else { value })
+        let twice = name.ends_with("reconnect_count") || name.ends_with("crash_count");
+        Some(if twice { value * 2 } else { value })
     }
 }

@@ -1,6 +1,6 @@
 //! Clients that get one thing wrong, each as a public client does. A check that no mutant turns red proves nothing.
 //!
-//! A mutant is the reference adapter with a strategy replaced. To add one: a file, its `mod` and its line in [`all`].
+//! A mutant is the reference adapter with a strategy replaced. To add one: a file, its `mod` and its line in `ALL`.
 
 mod absent_stays_busy;
 mod adds_delta_beside;
@@ -14,8 +14,10 @@ mod approves_and_asks;
 mod approves_at_once;
 mod approves_everything;
 mod approves_for_ever;
+mod asks_no_health;
 mod asks_twice;
 mod asks_without_tools;
+mod begins_tasks_in_a_loop;
 mod believes_in_sending;
 mod believes_yes;
 mod blind_to_links;
@@ -27,27 +29,34 @@ mod cuts_locales;
 mod deaf_retry;
 mod deaf_to_comments;
 mod deaf_to_others;
+mod deaf_to_the_end;
 mod decodes_each_chunk;
 mod deltas_only;
 mod dies_on_unknown_event;
 mod draws_every_piece;
 mod draws_seldom;
+mod ends_the_wrapper;
 mod fails_always;
 mod fails_open;
 mod fails_silently;
 mod fails_twice;
 mod forgets_early_deltas;
 mod forgets_its_rules;
+mod gives_up_early;
 mod gives_up_on_prompts;
 mod guards_by_prefix;
 mod hammers;
 mod hides_before_answer;
+mod hides_crashes;
 mod highest_id_only;
 mod ignores_unknown;
 mod impatient;
+mod impatient_start;
 mod infinitely_patient;
 mod keeps_all_out;
+mod keeps_password;
 mod keeps_stale_question;
+mod leaves_servers;
 mod leaves_streams_open;
 mod lets_all_in;
 mod logs_bare_lines;
@@ -58,6 +67,7 @@ mod no_watchdog;
 mod offers_a_browser;
 mod offers_a_process;
 mod offers_leave_without_tools;
+mod one_reason;
 mod own_sessions_only;
 mod passes_locales_on;
 mod pretends_to_stop;
@@ -71,13 +81,17 @@ mod shows_permission_again;
 mod shows_unknown;
 mod shows_while_loading;
 mod skips_nameless;
+mod starts_for_ever;
+mod stays_down;
 mod stops_before_the_server;
 mod takes_all_events;
 mod tells_case_on_windows;
 mod thoughts_as_words;
+mod trusts_any_answer;
 mod trusts_names;
 mod waits_for_echo;
 mod waits_for_ever;
+mod waits_for_ready;
 
 use crate::reference::Strategies;
 
@@ -92,87 +106,104 @@ pub struct Mutant {
     pub strategies: fn() -> Strategies,
 }
 
+/// In the order of their names.
+const ALL: &[Mutant] = &[
+    absent_stays_busy::MUTANT,
+    adds_delta_beside::MUTANT,
+    all_to_first_task::MUTANT,
+    always_says_yes::MUTANT,
+    answers_in_main_folder::MUTANT,
+    answers_permission_twice::MUTANT,
+    any_error_ends::MUTANT,
+    any_idle_ends::MUTANT,
+    approves_and_asks::MUTANT,
+    approves_at_once::MUTANT,
+    approves_everything::MUTANT,
+    approves_for_ever::MUTANT,
+    asks_no_health::MUTANT,
+    asks_twice::MUTANT,
+    asks_without_tools::MUTANT,
+    begins_tasks_in_a_loop::MUTANT,
+    believes_in_sending::MUTANT,
+    believes_yes::MUTANT,
+    blind_to_links::MUTANT,
+    by_id_alone::MUTANT,
+    calls_go_back::MUTANT,
+    cannot_be_held::MUTANT,
+    counts_wrong::MUTANT,
+    cuts_locales::MUTANT,
+    deaf_retry::MUTANT,
+    deaf_to_comments::MUTANT,
+    deaf_to_others::MUTANT,
+    deaf_to_the_end::MUTANT,
+    decodes_each_chunk::MUTANT,
+    deltas_only::MUTANT,
+    dies_on_unknown_event::MUTANT,
+    draws_every_piece::MUTANT,
+    draws_seldom::MUTANT,
+    ends_the_wrapper::MUTANT,
+    fails_always::MUTANT,
+    fails_open::MUTANT,
+    fails_silently::MUTANT,
+    fails_twice::MUTANT,
+    forgets_early_deltas::MUTANT,
+    forgets_its_rules::MUTANT,
+    gives_up_early::MUTANT,
+    gives_up_on_prompts::MUTANT,
+    guards_by_prefix::MUTANT,
+    hammers::MUTANT,
+    hides_before_answer::MUTANT,
+    hides_crashes::MUTANT,
+    highest_id_only::MUTANT,
+    ignores_unknown::MUTANT,
+    impatient::MUTANT,
+    impatient_start::MUTANT,
+    infinitely_patient::MUTANT,
+    keeps_all_out::MUTANT,
+    keeps_password::MUTANT,
+    keeps_stale_question::MUTANT,
+    leaves_servers::MUTANT,
+    leaves_streams_open::MUTANT,
+    lets_all_in::MUTANT,
+    logs_bare_lines::MUTANT,
+    logs_payloads::MUTANT,
+    never_reconnects::MUTANT,
+    no_backoff::MUTANT,
+    no_watchdog::MUTANT,
+    offers_a_browser::MUTANT,
+    offers_a_process::MUTANT,
+    offers_leave_without_tools::MUTANT,
+    one_reason::MUTANT,
+    own_sessions_only::MUTANT,
+    passes_locales_on::MUTANT,
+    pretends_to_stop::MUTANT,
+    reads_escapes::MUTANT,
+    resume_without_refresh::MUTANT,
+    sends_again::MUTANT,
+    sessionless_to_all::MUTANT,
+    shows_a_part::MUTANT,
+    shows_headless_deltas::MUTANT,
+    shows_permission_again::MUTANT,
+    shows_unknown::MUTANT,
+    shows_while_loading::MUTANT,
+    skips_nameless::MUTANT,
+    starts_for_ever::MUTANT,
+    stays_down::MUTANT,
+    stops_before_the_server::MUTANT,
+    takes_all_events::MUTANT,
+    tells_case_on_windows::MUTANT,
+    thoughts_as_words::MUTANT,
+    trusts_any_answer::MUTANT,
+    trusts_names::MUTANT,
+    waits_for_echo::MUTANT,
+    waits_for_ever::MUTANT,
+    waits_for_ready::MUTANT,
+];
+
 /// All mutants.
 #[must_use]
 pub fn all() -> Vec<Mutant> {
-    vec![
-        absent_stays_busy::MUTANT,
-        adds_delta_beside::MUTANT,
-        all_to_first_task::MUTANT,
-        always_says_yes::MUTANT,
-        answers_in_main_folder::MUTANT,
-        answers_permission_twice::MUTANT,
-        any_error_ends::MUTANT,
-        any_idle_ends::MUTANT,
-        approves_and_asks::MUTANT,
-        approves_at_once::MUTANT,
-        approves_everything::MUTANT,
-        approves_for_ever::MUTANT,
-        asks_twice::MUTANT,
-        asks_without_tools::MUTANT,
-        believes_in_sending::MUTANT,
-        believes_yes::MUTANT,
-        blind_to_links::MUTANT,
-        by_id_alone::MUTANT,
-        calls_go_back::MUTANT,
-        cannot_be_held::MUTANT,
-        counts_wrong::MUTANT,
-        cuts_locales::MUTANT,
-        deaf_retry::MUTANT,
-        deaf_to_comments::MUTANT,
-        deaf_to_others::MUTANT,
-        decodes_each_chunk::MUTANT,
-        deltas_only::MUTANT,
-        dies_on_unknown_event::MUTANT,
-        draws_every_piece::MUTANT,
-        draws_seldom::MUTANT,
-        fails_always::MUTANT,
-        fails_open::MUTANT,
-        fails_silently::MUTANT,
-        fails_twice::MUTANT,
-        forgets_early_deltas::MUTANT,
-        forgets_its_rules::MUTANT,
-        gives_up_on_prompts::MUTANT,
-        guards_by_prefix::MUTANT,
-        hammers::MUTANT,
-        hides_before_answer::MUTANT,
-        highest_id_only::MUTANT,
-        ignores_unknown::MUTANT,
-        impatient::MUTANT,
-        infinitely_patient::MUTANT,
-        keeps_all_out::MUTANT,
-        keeps_stale_question::MUTANT,
-        leaves_streams_open::MUTANT,
-        lets_all_in::MUTANT,
-        logs_bare_lines::MUTANT,
-        logs_payloads::MUTANT,
-        never_reconnects::MUTANT,
-        no_backoff::MUTANT,
-        no_watchdog::MUTANT,
-        offers_a_browser::MUTANT,
-        offers_a_process::MUTANT,
-        offers_leave_without_tools::MUTANT,
-        own_sessions_only::MUTANT,
-        passes_locales_on::MUTANT,
-        pretends_to_stop::MUTANT,
-        reads_escapes::MUTANT,
-        resume_without_refresh::MUTANT,
-        sends_again::MUTANT,
-        sessionless_to_all::MUTANT,
-        shows_a_part::MUTANT,
-        shows_headless_deltas::MUTANT,
-        shows_permission_again::MUTANT,
-        shows_unknown::MUTANT,
-        shows_while_loading::MUTANT,
-        skips_nameless::MUTANT,
-        stops_before_the_server::MUTANT,
-        takes_all_events::MUTANT,
-        tells_case_on_windows::MUTANT,
-        thoughts_as_words::MUTANT,
-        trusts_names::MUTANT,
-        waits_for_echo::MUTANT,
-        waits_for_ever::MUTANT,
-    ]
+    ALL.to_vec()
 }
 
 /// The mutant of this name.

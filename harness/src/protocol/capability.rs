@@ -48,11 +48,13 @@ pub enum Capability {
     ScaledTime,
     /// `path/check`, and by the same guard a yes to a write that leads out of the workspace is not sent.
     PathCheck,
+    /// `server/spawn`, `workspace/close`, and what is shown of the server's life.
+    Spawn,
 }
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Chat,
         Self::Reasoning,
         Self::Tools,
@@ -74,6 +76,7 @@ impl Capability {
         Self::Locales,
         Self::ScaledTime,
         Self::PathCheck,
+        Self::Spawn,
     ];
 
     /// The word on the wire.

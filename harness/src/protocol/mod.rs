@@ -5,6 +5,7 @@
 //!
 //! * [`rpc`] — a line ⇄ a request, a response or a notification.
 //! * [`request`] — what the harness asks, and the results; [`capability`] — what an adapter can do of it.
+//! * [`spawn`] — a server that the adapter starts by itself.
 //! * [`update`] — what an adapter says by itself: what the person would see, counters, log lines.
 //! * [`view`] — what the person sees after any number of updates. A pure fold.
 //!
@@ -14,6 +15,7 @@ pub mod capability;
 pub mod features;
 pub mod request;
 pub mod rpc;
+pub mod spawn;
 pub mod update;
 pub mod view;
 
@@ -27,6 +29,7 @@ pub use request::{
     QuestionReply, Reply, Request, Settings, TaskRef, TaskSend, TaskStart, TaskStarted,
 };
 pub use rpc::{BadLine, Id, Incoming, RpcError};
+pub use spawn::{ServerReason, ServerSpawn, ServerState};
 pub use update::{
     ConnectionState, LogLevel, LogLine, Notification, Outcome, Signal, TaskState, ToolState, Update,
 };

@@ -1,7 +1,7 @@
 //! What the harness asks of an adapter, and what the adapter answers.
 
 use super::features::{AutoApprove, Locale, PermissionRef};
-use super::{Capability, RpcError, strict};
+use super::{Capability, RpcError, ServerSpawn, strict};
 use fixtures::paths::Policy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,6 +13,10 @@ pub enum Request {
     Initialize(Initialize),
     /// `connect`: use this server from now on; answered by [`Done`] once the event stream is live.
     Connect(Connect),
+    /// `server/spawn`: start this server and use it; answered by [`Done`] once its event stream is live.
+    ServerSpawn(ServerSpawn),
+    /// `workspace/close`: answered by [`Done`] when nothing is left of the server that was started.
+    WorkspaceClose,
     /// `settings`: what the person has set, for all tasks from now on. Answered by [`Done`].
     Settings(Settings),
     /// `task/start`: open a session for a new task. Answered by [`TaskStarted`].
@@ -238,6 +242,8 @@ impl Request {
         let read = match method {
             "initialize" => strict(params).map(Self::Initialize),
             "connect" => strict(params).map(Self::Connect),
+            "server/spawn" => strict(params).map(Self::ServerSpawn),
+            "workspace/close" => strict::<Done>(params).map(|_| Self::WorkspaceClose),
             "settings" => strict(params).map(Self::Settings),
             "task/start" => strict(params).map(Self::TaskStart),
             "task/send" => strict(params).map(Self::TaskSend),
@@ -264,6 +270,8 @@ impl Request {
         match self {
             Self::Initialize(_) => "initialize",
             Self::Connect(_) => "connect",
+            Self::ServerSpawn(_) => "server/spawn",
+            Self::WorkspaceClose => "workspace/close",
             Self::Settings(_) => "settings",
             Self::TaskStart(_) => "task/start",
             Self::TaskSend(_) => "task/send",
@@ -288,6 +296,7 @@ impl Request {
         match self {
             Self::Initialize(params) => written(params),
             Self::Connect(params) => written(params),
+            Self::ServerSpawn(params) => written(params),
             Self::Settings(params) => written(params),
             Self::TaskStart(params) => written(params),
             Self::TaskSend(params) => written(params),
@@ -301,7 +310,7 @@ impl Request {
             | Self::TaskSnapshot(task)
             | Self::Affordances(task) => written(task),
             Self::PathCheck(params) => written(params),
-            Self::Fence | Self::Shutdown => json!({}),
+            Self::Fence | Self::Shutdown | Self::WorkspaceClose => json!({}),
         }
     }
 }

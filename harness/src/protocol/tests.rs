@@ -5,8 +5,8 @@ use super::rpc::{error_line, notification_line, parse_line, request_line, result
 use super::{
     Asked, Connect, ConnectionState, Id, Incoming, Initialize, Item, ItemKind, LogLevel, LogLine,
     Notification, Outcome, PathCheck, Permission, PermissionReply, Question, QuestionRef, QuestionReply,
-    Reply, Request, RpcError, Settings, Signal, TaskRef, TaskSend, TaskStart, TaskState, TodoItem, ToolState,
-    Update, View,
+    Reply, Request, RpcError, ServerReason, ServerSpawn, ServerState, Settings, Signal, TaskRef, TaskSend,
+    TaskStart, TaskState, TodoItem, ToolState, Update, View,
 };
 use fixtures::paths::Policy;
 use proptest::prelude::*;
@@ -52,6 +52,15 @@ fn requests() -> Vec<Request> {
             message: None,
         }),
         Request::TaskSnapshot(task()),
+        Request::ServerSpawn(ServerSpawn {
+            program: some("/bin/standin"),
+            args: vec![some("as"), some("kilo")],
+            env: [(some("A"), some("b"))].into(),
+            password_variable: some("KILO_SERVER_PASSWORD"),
+            username: some("kilo"),
+            directory: some("/w"),
+        }),
+        Request::WorkspaceClose,
         Request::PathCheck(PathCheck {
             roots: vec![some("/w")],
             path: some("../x"),
@@ -98,6 +107,11 @@ fn updates() -> Vec<Update> {
         Update::Todo { task_id: task(), todos: vec![todo.clone()] },
         Update::Status { task_id: task(), state: TaskState::Retry },
         Update::Connection { state: ConnectionState::Reconnecting },
+        Update::Server {
+            state: ServerState::Failed,
+            reason: Some(ServerReason::PortTaken),
+            message: Some(some("no")),
+        },
         Update::Terminal { task_id: task(), outcome: Outcome::Completed },
         Update::Error { task_id: None, message: some("no"), retry: true },
         Update::Timeline {

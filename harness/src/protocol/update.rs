@@ -1,6 +1,6 @@
 //! What an adapter says by itself: what the person would see, counters, and log lines.
 
-use super::{Asked, Permission, Question, RpcError, TodoItem, View, strict};
+use super::{Asked, Permission, Question, RpcError, ServerReason, ServerState, TodoItem, View, strict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -159,6 +159,17 @@ pub enum Update {
         /// The state from now on.
         state: ConnectionState,
     },
+    /// The server that the adapter starts came, went, or does not come.
+    Server {
+        /// The state from now on.
+        state: ServerState,
+        /// Why it is not there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<ServerReason>,
+        /// The same for people: what happened and what to do.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
     /// The answer to the last prompt is over; once for each prompt.
     Terminal {
         /// Which task.
@@ -254,7 +265,7 @@ impl Update {
             | Self::Terminal { task_id, .. }
             | Self::Timeline { task_id, .. } => Some(task_id),
             Self::Error { task_id, .. } => task_id.as_deref(),
-            Self::Connection { .. } => None,
+            Self::Connection { .. } | Self::Server { .. } => None,
         }
     }
 

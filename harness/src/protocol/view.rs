@@ -141,7 +141,10 @@ impl View {
             Update::Todo { todos, .. } => self.todos.clone_from(todos),
             Update::Status { state, .. } => self.status = *state,
             Update::Timeline { view, .. } => self.clone_from(view),
-            Update::Connection { .. } | Update::Terminal { .. } | Update::Error { .. } => {}
+            Update::Connection { .. }
+            | Update::Server { .. }
+            | Update::Terminal { .. }
+            | Update::Error { .. } => {}
         }
     }
 

@@ -58,6 +58,7 @@ impl Core {
             (Call::Approve { task_id, permission }, body) => {
                 self.approved(&task_id, permission, status, body.is_ok());
             }
+            (Call::Health { start }, body) => self.health_said(start, status, body),
             (Call::Refused { id, task_id, permission_id }, body) => {
                 self.refused(id, &task_id, permission_id, body.is_ok() || status == Some(404));
             }

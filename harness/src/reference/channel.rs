@@ -10,6 +10,9 @@ use crate::protocol::{ConnectionState, LogLevel, RpcError, Update};
 /// So many attempts in a row may fail before the person is told (some five seconds).
 const ATTEMPTS_BEFORE_COMPLAINT: u32 = 6;
 
+/// So soon the system tells that a process has ended, whatever the scale.
+const SERVERS_END_MS: u64 = 150;
+
 /// The stream of a folder.
 #[derive(Debug, Default)]
 pub(super) struct Channel {
@@ -155,7 +158,9 @@ impl Core {
             Some(asked) => self.strategies.backoff.retry_after_ms(asked, own),
             None => own,
         };
-        let wait = self.scaled(wait);
+        // With its stream a server may be gone that was started here; that is heard in a moment.
+        let least = if self.is_spawned() { SERVERS_END_MS } else { 0 };
+        let wait = self.scaled(wait).max(least);
         self.start_timer(Timer::Reconnect(stream), wait);
     }
 

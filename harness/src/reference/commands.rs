@@ -37,6 +37,8 @@ pub(super) enum Call {
     Abort { id: Id },
     /// `permission/reply`
     Permission { id: Id, task_id: String, permission_id: String, write: Option<bool> },
+    /// The server is asked how it is.
+    Health { start: u64 },
     /// `permission/reply`, whose yes the guard has made a no.
     Refused { id: Id, task_id: String, permission_id: String },
     /// A rule's answer to a request for leave.
@@ -50,6 +52,8 @@ impl Core {
         match request {
             Request::Initialize(initialize) => self.initialize(id, &initialize),
             Request::Connect(connect) => self.connect(id, connect),
+            Request::ServerSpawn(spawn) => self.server_spawn(id, spawn),
+            Request::WorkspaceClose => self.end_server(id, false),
             Request::Settings(settings) => {
                 self.settings = settings;
                 self.answer(id, Done {});
@@ -101,6 +105,9 @@ impl Core {
             }
             Request::Shutdown => {
                 self.publish_all();
+                if self.is_spawned() {
+                    return self.end_server(id, true);
+                }
                 self.answer(id, Done {});
                 self.out.push(Output::Exit);
             }
@@ -153,6 +160,9 @@ impl Core {
         if self.tasks.contains_key(&task_id) || self.calls.values().any(is_started) {
             let message = format!("field `taskId`: task {task_id:?} was started already");
             return self.fail(id, RpcError::invalid_params(message));
+        }
+        if let Some(why) = self.takes_no_tasks() {
+            return self.fail(id, why);
         }
         let Some(server) = &self.server else {
             return self.fail(id, RpcError::failed("not connected: send `connect` first"));

@@ -5,6 +5,7 @@ use super::commands::Call;
 use super::family::Family;
 use super::guard::Disk;
 use super::io::{Input, Output, Timer};
+use super::life::Life;
 use super::publish::Publisher;
 use super::strategy::{Gap, Strategies};
 use super::task::Task;
@@ -21,6 +22,7 @@ pub struct Core {
     pub(super) time_scale: f64,
     pub(super) settings: Settings,
     pub(super) server: Option<Connect>,
+    pub(super) life: Life,
     /// Folder → its stream.
     pub(super) channels: BTreeMap<String, Channel>,
     pub(super) last_stream: u64,
@@ -53,6 +55,7 @@ impl Core {
             time_scale: 1.0,
             settings: Settings { tools: true, auto_approve: None },
             server: None,
+            life: Life::default(),
             channels: BTreeMap::new(),
             last_stream: 0,
             connecting: None,
@@ -77,6 +80,10 @@ impl Core {
             Input::Command(id, request) => self.command(id, request),
             Input::HttpDone { request, answer } => self.http_done(request, answer),
             Input::TimerFired { timer } => self.timer(timer),
+            Input::ServerStarted { start, password } => self.server_started(start, password),
+            Input::ServerNotStarted { start, why } => self.server_not_started(start, &why),
+            Input::ServerSaid { start, line } => self.server_said(start, &line),
+            Input::ServerEnded { start, how, port_taken } => self.server_ended(start, &how, port_taken),
             Input::StreamOpened { stream } => {
                 if let Some(folder) = self.folder_of(stream) {
                     self.stream_alive(&folder);
@@ -144,6 +151,9 @@ impl Core {
             }
             Timer::Turn(task) => self.look_at_turn(&task),
             Timer::Publish(task) => self.publish_due(&task),
+            Timer::Start(start) => self.start_due(start),
+            Timer::Health(start) => self.health_due(start),
+            Timer::Again(start) => self.start_again(start),
             Timer::Look(request) => self.look_for_prompt(request),
             Timer::Approve(task, permission) => self.approve_in_time(&task, &permission),
         }

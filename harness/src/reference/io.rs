@@ -1,6 +1,6 @@
 //! What goes into the core and what comes out: all that passes between the adapter and the world.
 
-use crate::protocol::{Connect, Id, Notification, Request, RpcError};
+use crate::protocol::{Connect, Id, Notification, Request, RpcError, ServerSpawn};
 use serde_json::Value;
 
 /// Something happened outside.
@@ -48,6 +48,36 @@ pub enum Input {
         /// Status and body, or why there are none.
         answer: Result<(u16, String), String>,
     },
+    /// The process of a server runs.
+    ServerStarted {
+        /// Which start.
+        start: u64,
+        /// The password that it was given.
+        password: String,
+    },
+    /// There is no process.
+    ServerNotStarted {
+        /// Which start.
+        start: u64,
+        /// Why.
+        why: String,
+    },
+    /// A line of its standard output.
+    ServerSaid {
+        /// Which start.
+        start: u64,
+        /// The line.
+        line: String,
+    },
+    /// Its process has ended.
+    ServerEnded {
+        /// Which start.
+        start: u64,
+        /// Its status, and its last words.
+        how: String,
+        /// Somebody listens at the port that it was told to take.
+        port_taken: bool,
+    },
     /// A wait is over.
     TimerFired {
         /// Which.
@@ -68,6 +98,12 @@ pub enum Timer {
     Publish(String),
     /// Before a rule gives this task leave for this request.
     Approve(String, String),
+    /// For a server to be ready: the start.
+    Start(u64),
+    /// Before a server is asked again how it is: the start.
+    Health(u64),
+    /// Before a server is started again: the start that has ended.
+    Again(u64),
     /// Before it is looked whether a prompt arrived whose answer did not: the request.
     Look(u64),
 }
@@ -77,6 +113,29 @@ pub enum Timer {
 pub enum Output {
     /// From now on this server is meant; streams to another one are closed.
     UseServer(Connect),
+    /// Start the server.
+    StartServer {
+        /// Which start.
+        start: u64,
+        /// What is started.
+        spawn: Box<ServerSpawn>,
+        /// With a password that no start had before.
+        fresh_password: bool,
+        /// What it starts ends with it.
+        whole_group: bool,
+        /// How long it may take to end when it is asked to.
+        grace_ms: u64,
+    },
+    /// Ask the server to end; then end it.
+    StopServer {
+        /// Which start.
+        start: u64,
+    },
+    /// End the server.
+    KillServer {
+        /// Which start.
+        start: u64,
+    },
     /// Open the event stream.
     OpenStream {
         /// Which stream.

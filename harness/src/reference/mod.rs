@@ -11,6 +11,7 @@
 //! * `task` and `timeline` — what is known of one task, and which updates that makes.
 //! * `family` — whose agent has created a session.
 //! * `features` — rules that answer requests for leave; what the screen offers.
+//! * `life` — a server that the adapter starts itself; `child` — its process.
 //! * `guard` — paths that lead out of the workspace.
 //! * `publish` — how updates, signals and log lines leave, and how often.
 //! * [`strategy`] — the seams at which mutants differ.
@@ -20,6 +21,7 @@
 
 mod answers;
 mod channel;
+mod child;
 mod commands;
 pub mod core;
 mod event;
@@ -28,6 +30,7 @@ mod family;
 mod features;
 mod guard;
 pub mod io;
+mod life;
 mod live;
 mod publish;
 mod refresh;

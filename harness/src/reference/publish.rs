@@ -161,7 +161,9 @@ impl Core {
             text: one_line(&text),
             task_id: task_id.map(str::to_owned),
             session_id: task.map(|task| task.session_id().to_owned()),
-            directory: directory.or_else(|| server.map(|server| server.directory.clone())),
+            directory: directory
+                .or_else(|| server.map(|server| server.directory.clone()))
+                .or_else(|| self.spawned_in().map(str::to_owned)),
             port,
         };
         let line = self.strategies.telling.line(line);

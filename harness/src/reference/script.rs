@@ -89,6 +89,9 @@ impl Script {
                 Output::StartTimer { timer, ms } => drop(self.other_timers.insert(timer, ms)),
                 Output::Emit(Notification::Log(_))
                 | Output::UseServer(_)
+                | Output::StartServer { .. }
+                | Output::StopServer { .. }
+                | Output::KillServer { .. }
                 | Output::CloseStream { .. }
                 | Output::Exit => {}
             }

@@ -1,8 +1,9 @@
 //! The core over sockets, timers and the harness's lines; the same code in a process and in memory.
 //!
-//! One loop and no tasks beside it: a line of the harness is looked at only when the sockets have nothing ready, so
+//! One loop, and no tasks beside it but for a server that it has started: a line of the harness is looked at only when the sockets have nothing ready, so
 //! a fence can't overtake what was read before it, and a harness that does not read holds the sockets back.
 
+use super::child::{Order, Start, live};
 use super::core::Core;
 use super::io::{Input, Output, Timer};
 use super::strategy::Strategies;
@@ -10,12 +11,15 @@ use super::streams::Streams;
 use crate::net::{Answered, Ask, Events, Net, News, Web};
 use crate::protocol::rpc::{error_line, notification_line, parse_line, result_line};
 use crate::protocol::{Connect, Incoming, Request};
+use crate::secret::random_password;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, FuturesUnordered, StreamExt as _};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::time::Instant;
 
 /// The adapter could not go on.
@@ -29,6 +33,9 @@ pub enum ServeError {
         /// Why.
         source: io::Error,
     },
+    /// No password could be found for a server.
+    #[error("failed to find a password: {0}")]
+    Password(io::Error),
     /// The HTTP client could not be made.
     #[error("failed to set up the HTTP client: {0}")]
     Client(#[from] reqwest::Error),
@@ -61,6 +68,7 @@ where
     R: AsyncBufRead + Unpin,
     W: AsyncWrite + Unpin,
 {
+    let (news, mut heard) = mpsc::unbounded_channel();
     let mut shell = Shell {
         core: Core::new(strategies),
         net,
@@ -68,6 +76,9 @@ where
         streams: Streams::default(),
         began: Instant::now(),
         jobs: FuturesUnordered::new(),
+        servers: BTreeMap::new(),
+        news,
+        password: String::new(),
         writer,
     };
     // Outside the loop: a read that is interrupted keeps here what it has got so far.
@@ -77,6 +88,7 @@ where
             biased;
             Some(input) = shell.streams.next(), if !shell.streams.is_empty() => shell.input(input).await?,
             Some(input) = shell.jobs.next() => shell.input(input).await?,
+            Some(input) = heard.recv() => shell.input(input).await?,
             read = reader.read_until(b'\n', &mut line) => {
                 read.map_err(|source| ServeError::Lines { doing: "read from", source })?;
                 if line.is_empty() {
@@ -101,6 +113,12 @@ struct Shell<W> {
     began: Instant,
     /// Requests and timers under way.
     jobs: FuturesUnordered<BoxFuture<'static, Input>>,
+    /// The servers that were started, by their starts; who forgets one, kills it.
+    servers: BTreeMap<u64, UnboundedSender<Order>>,
+    /// Where they tell what they do.
+    news: UnboundedSender<Input>,
+    /// That of the latest start.
+    password: String,
     writer: W,
 }
 
@@ -136,6 +154,19 @@ impl<W: AsyncWrite + Unpin> Shell<W> {
                     self.streams.clear();
                     self.server = Some(server);
                 }
+                Output::StartServer { start, spawn, fresh_password, whole_group, grace_ms } => {
+                    if fresh_password {
+                        self.password = random_password().map_err(ServeError::Password)?;
+                    }
+                    let (order, orders) = mpsc::unbounded_channel();
+                    self.servers.insert(start, order);
+                    let grace = Duration::from_millis(grace_ms);
+                    let password = self.password.clone();
+                    let start = Start { number: start, spawn: *spawn, password, whole_group, grace };
+                    tokio::spawn(live(start, orders, self.news.clone()));
+                }
+                Output::StopServer { start } => self.order(start, Order::Stop),
+                Output::KillServer { start } => self.order(start, Order::Kill),
                 Output::OpenStream { stream, path } => {
                     let request = Ask { accept: Some("text/event-stream"), ..self.request("GET", path) };
                     let sent = self.net.send(request);
@@ -155,6 +186,11 @@ impl<W: AsyncWrite + Unpin> Shell<W> {
         }
         self.write(&lines).await?;
         Ok(on)
+    }
+
+    /// One that has ended already takes no orders.
+    fn order(&self, start: u64, order: Order) {
+        let _ = self.servers.get(&start).map(|server| server.send(order));
     }
 
     fn request(&self, method: &'static str, path: String) -> Ask {

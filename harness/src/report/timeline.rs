@@ -173,6 +173,11 @@ pub fn seen(update: &Update) -> String {
         }
         Update::Status { state, .. } => format!("status {state:?}").to_lowercase(),
         Update::Connection { state } => format!("{state:?}").to_lowercase(),
+        Update::Server { state, reason, message } => {
+            let reason = reason.map(|reason| format!(" ({reason:?})")).unwrap_or_default();
+            let message = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
+            format!("server {state:?}{reason}").to_lowercase() + &message
+        }
         Update::Terminal { outcome, .. } => format!("the turn is over: {outcome:?}").to_lowercase(),
         Update::Error { message, retry, .. } => {
             let offer = if *retry { " [Retry]" } else { "" };

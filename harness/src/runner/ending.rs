@@ -4,6 +4,7 @@ use super::{Run, header_of};
 use crate::clock::within;
 use crate::link::before_gone;
 use crate::protocol::Request;
+use fixtures::fault_plan::{Action, Fault};
 use fixtures::recording::{Line, Recording, Trouble, TroubleKind};
 use parity_specs::NamedCase;
 use std::collections::BTreeSet;
@@ -85,13 +86,20 @@ impl Run {
         if let Err(error) = told {
             self.trouble(TroubleKind::Adapter, error.to_string());
         }
-        for (number, fault) in self.stand_in.unfired_faults() {
+        // Where no server got ready, no heart could beat faster.
+        let is_owed = |(_, fault): &(usize, Fault)| {
+            named.case.spawn.is_none() || !matches!(fault.action, Action::Heartbeat(_))
+        };
+        for (number, fault) in self.stand_in.unfired_faults().into_iter().filter(is_owed) {
             self.trouble(TroubleKind::FaultNeverFired, format!("fault {number} never fired: it {fault}"));
         }
         let journal = self.stand_in.journal().clone();
         self.canaries.seen().for_each(|seen| seen.note(&journal));
         if let Err(what) = self.running.end(was_told, self.limits.end).await {
             journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
+        }
+        if let Some(spawned) = &self.spawned {
+            spawned.desk.count("after").await;
         }
         let header = header_of(named, self.stand_in.header());
         Recording { header, lines: journal.lines(), torn: false }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Where a case is played.
 pub(super) enum Ground {
-    StandIn(Box<StandIn>),
+    StandIn(Arc<StandIn>),
     Real(Box<Real>),
 }
 

@@ -7,6 +7,7 @@
 //! * `person` — what the person does, step by step.
 //! * `paths` — what the adapter's guard is asked, and canaries around the workspace.
 //! * `features` — what is asked beside the chat.
+//! * `spawning` — a server that the adapter starts by itself.
 //! * `ending` — from the last step to the saved history.
 
 mod ending;
@@ -14,6 +15,7 @@ mod features;
 mod ground;
 mod paths;
 mod person;
+mod spawning;
 
 use crate::clock::{Limits, within};
 use crate::handshake::hello;
@@ -34,8 +36,9 @@ use parity_specs::NamedCase;
 use parity_specs::case::{ADAPTER_LANE, Case};
 use paths::Canaries;
 use serde_json::Value;
+use spawning::Spawned;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The task of the main session.
 pub const TASK: &str = "task-1";
@@ -114,7 +117,7 @@ pub async fn run_as(
     options.lanes = vec![ADAPTER_LANE.to_owned()];
     options.faults = named.case.fault_plan().map_err(|error| error.to_string())?;
     let stand_in = StandIn::start(options).await.map_err(|error| error.to_string())?;
-    played(named, &scenario, Ground::StandIn(Box::new(stand_in)), password, subject, limits, manner).await
+    played(named, &scenario, Ground::StandIn(Arc::new(stand_in)), password, subject, limits, manner).await
 }
 
 /// Runs a case in which nothing breaks with the real server in the stand-in's place: is the stand-in wrong?
@@ -138,6 +141,9 @@ pub async fn run_against(
 /// Why a case can't be played with the real server.
 #[must_use]
 pub fn only_for_the_stand_in(named: &NamedCase) -> Option<String> {
+    if named.case.spawn.is_some() {
+        return Some("the harness can't be behind the real server".to_owned());
+    }
     if named.case.breaks() {
         return Some("the real server never breaks on cue".to_owned());
     }
@@ -159,9 +165,14 @@ async fn played(
     let (eyes, net) = stand_in.nets(manner.seed)?;
     let observer = Observer::start(eyes, &stand_in.url(), stand_in.username(), &password).await?;
     let running = subject.start(stand_in.journal().clone(), net)?;
+    let spawned = match &named.case.spawn {
+        Some(spawn) => Some(Spawned::of(spawn, &stand_in).await?),
+        None => None,
+    };
     let canaries = Canaries::set(stand_in.workspace(), &named.case.links)?;
     let mut run = Run {
         canaries,
+        spawned,
         stand_in,
         observer,
         running,
@@ -187,7 +198,12 @@ async fn played(
         Err(why) => Err(broken(why)),
     };
     match played {
-        Ok(()) => run.settle().await,
+        Ok(()) => {
+            run.settle().await;
+            if let Err((kind, what)) = run.close(&named.case).await {
+                run.trouble(kind, what);
+            }
+        }
         Err((kind, what)) => {
             run.trouble(kind, what);
             // An adapter that broke the protocol has nothing to settle.
@@ -232,6 +248,7 @@ fn needs<'a>(named: &'a NamedCase, scenario: &'a Scenario) -> impl Iterator<Item
     let settings = [
         (case.time_scale != 1.0, Capability::ScaledTime),
         (!case.folders.is_empty(), Capability::Directories),
+        (case.spawn.is_some(), Capability::Spawn),
     ];
     let settings = settings.into_iter().filter_map(|(is_set, needed)| is_set.then_some(needed));
     said.chain(steps).chain(settings).chain(paths::needs(case.paths.is_some())).chain(features::needs(case))
@@ -239,6 +256,8 @@ fn needs<'a>(named: &'a NamedCase, scenario: &'a Scenario) -> impl Iterator<Item
 
 struct Run {
     canaries: Canaries,
+    /// Where the adapter starts the server by itself.
+    spawned: Option<Spawned>,
     /// The stand-in, or the real server in its place.
     stand_in: Ground,
     observer: Observer,
@@ -327,7 +346,11 @@ impl Run {
         if let Some(settings) = features::settings(case) {
             self.ask(Request::Settings(settings)).await?;
         }
-        match self.running.link.ask(&Request::Connect(connect), self.limits.answer).await {
+        let request = match &self.spawned {
+            Some(spawned) => spawned.request(&self.stand_in),
+            None => Request::Connect(connect),
+        };
+        match self.running.link.ask(&request, self.limits.answer).await {
             Ok(_) => self.task(MAIN_SESSION).await.map(|_| true),
             Err(AskError::Refused { .. }) => Ok(false),
             Err(error) => Err(broken(error.to_string())),

@@ -1,11 +1,12 @@
 //! What the person does, step by step: prompts, answers to what the screen shows, waits for what the server does.
 
+use super::spawning::only_crashes;
 use super::{Run, Troubled, task_of};
 use crate::protocol::request::{PermissionReply, QuestionRef, QuestionReply, Reply, TaskRef, TaskSend};
 use crate::protocol::{Capability, PermissionRef, Request};
 use crate::sight::Sight;
 use fixtures::recording::{Line, TroubleKind, UserLine};
-use fixtures::scenario::{PermissionAnswer, PromptRoute, UserAct, UserStep, WaitFor};
+use fixtures::scenario::{Ending, PermissionAnswer, PromptRoute, UserAct, UserStep, WaitFor};
 use serde_json::Value;
 use std::sync::PoisonError;
 
@@ -78,10 +79,14 @@ impl Run {
                 self.stand_in.open_gate(name);
                 Ok(())
             }
-            UserAct::Restart(ending) => {
-                self.stand_in.restart(*ending);
-                Ok(())
-            }
+            UserAct::Restart(ending) => match &self.spawned {
+                Some(_) if *ending == Ending::Kill => self.crash().await,
+                Some(_) => Err(only_crashes()),
+                None => {
+                    self.stand_in.restart(*ending);
+                    Ok(())
+                }
+            },
             UserAct::WaitFor(WaitFor::Idle) => {
                 let task_id = self.task(step.session()).await?;
                 self.wait_for_idle(&task_id).await

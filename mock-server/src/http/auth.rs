@@ -11,6 +11,8 @@ pub(crate) struct Access {
     pub(crate) username: String,
     /// Without one the server is open, as the real ones are. A fault can change it.
     pub(crate) password: Arc<RwLock<Option<String>>>,
+    /// Another one that opens it, too.
+    pub(crate) guest: Arc<RwLock<Option<String>>>,
     /// Pages of other sites that may, too.
     pub(crate) origins: Vec<String>,
 }
@@ -35,7 +37,11 @@ pub(crate) fn check(access: &Access, headers: &HeaderMap, query: &str) -> Option
     }
     let password = access.password.read().unwrap_or_else(PoisonError::into_inner);
     let password = password.as_ref()?;
-    let expected = format!("{}:{password}", access.username);
+    let guest = access.guest.read().unwrap_or_else(PoisonError::into_inner);
+    let is_known = |given: &str| {
+        let word = given.strip_prefix(access.username.as_str()).and_then(|given| given.strip_prefix(':'));
+        word.is_some_and(|word| word == password || Some(word) == guest.as_deref())
+    };
     let from_query = super::decode_query(query).into_iter().find(|(key, _)| key == "auth_token");
     let given = match from_query {
         Some((_, token)) => decode(&token),
@@ -46,7 +52,7 @@ pub(crate) fn check(access: &Access, headers: &HeaderMap, query: &str) -> Option
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic"))
             .and_then(|(_, token)| decode(token)),
     };
-    (given.as_deref() != Some(expected.as_str())).then_some(Refusal::Unauthorized)
+    (!given.as_deref().is_some_and(is_known)).then_some(Refusal::Unauthorized)
 }
 
 fn decode(token: &str) -> Option<String> {
@@ -61,6 +67,7 @@ mod tests {
         let access = Access {
             username: "kilo".into(),
             password: Arc::new(RwLock::new(Some("pw".into()))),
+            guest: Arc::default(),
             origins: Vec::new(),
         };
         let mut headers = HeaderMap::new();

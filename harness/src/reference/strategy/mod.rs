@@ -6,6 +6,7 @@
 //! * [`gap`] — decision 7.
 //! * [`turn`] — when a turn is over, whether a prompt was taken, what an abort is.
 //! * [`asking`] — permissions and questions.
+//! * [`life`] — a server that the adapter starts.
 //! * [`guard`] — paths that a tool wants to be let at.
 //! * [`features`] — rules that answer, what the screen offers, locales.
 //! * [`showing`] — whose an event is, and what is shown, counted and logged of it.
@@ -14,6 +15,7 @@ pub mod asking;
 pub mod features;
 pub mod gap;
 pub mod guard;
+pub mod life;
 pub mod showing;
 pub mod stream;
 pub mod turn;
@@ -22,6 +24,7 @@ pub use asking::Asking;
 pub use features::Features;
 pub use gap::{Gap, GapPolicy, OnGap};
 pub use guard::Guarding;
+pub use life::Living;
 pub use showing::{Deltas, OnHeadless, OnUnknown, Routing, Telling, UnknownEvents};
 pub use stream::{Backoff, Liveness, Seen};
 pub use turn::{OnFailedSend, OnIdle, Turns};
@@ -38,6 +41,7 @@ impl GapPolicy for Careful {}
 impl Turns for Careful {}
 impl Asking for Careful {}
 impl Guarding for Careful {}
+impl Living for Careful {}
 impl Routing for Careful {}
 impl Deltas for Careful {}
 impl UnknownEvents for Careful {}
@@ -59,6 +63,8 @@ pub struct Strategies {
     pub turns: Box<dyn Turns>,
     /// For permissions and questions.
     pub asking: Box<dyn Asking>,
+    /// For a server that the adapter starts.
+    pub life: Box<dyn Living>,
     /// For paths.
     pub guard: Box<dyn Guarding>,
     /// For rules, affordances and locales.
@@ -84,6 +90,7 @@ impl Default for Strategies {
             gap: Box::new(Careful),
             turns: Box::new(Careful),
             asking: Box::new(Careful),
+            life: Box::new(Careful),
             guard: Box::new(Careful),
             features: Box::new(Careful),
             routing: Box::new(Careful),

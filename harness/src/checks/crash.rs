@@ -1,0 +1,121 @@
+//! When the server ends by itself: is everybody told, is it started again, and is that ever given up?
+
+use super::{Check, Examined};
+use crate::course::Course;
+use crate::protocol::{Capability, Request, ServerState, Update};
+use crate::witness::{Witnessed, witnessed};
+
+pub(super) const CHECK: Check = Check {
+    name: "crash",
+    about: "After a crash every task is told, the server is started again under another password, and after more than \
+            three crashes in ten minutes not any more, and takes no new task.",
+    needs: &[Capability::Spawn],
+    has_occasion: |course| !crashes(course).is_empty(),
+    examine,
+};
+
+/// So many crashes are borne in so many seconds, unscaled.
+const MOST: usize = 3;
+const WINDOW_S: f64 = 600.0;
+
+/// Lines and times at which a server that had listened ended by itself.
+pub(super) fn crashes(course: &Course<'_>) -> Vec<(usize, u64)> {
+    let ended = witnessed(course.lines).filter_map(|(line, seen)| match seen {
+        Witnessed::Crashes { number } => Some((line, number)),
+        _ => None,
+    });
+    let has_run = ended.filter(|(_, number)| *number > 1 || has_listened(course, *number));
+    has_run.map(|(line, _)| (line, course.lines[line].at_us())).collect()
+}
+
+fn has_listened(course: &Course<'_>, number: u32) -> bool {
+    witnessed(course.lines)
+        .any(|(_, seen)| matches!(seen, Witnessed::Listens { number: of, .. } if of == number))
+}
+
+fn examine(course: &Course<'_>) -> Examined {
+    let mut examined = Examined::default();
+    let crashes = crashes(course);
+    let states: Vec<(usize, ServerState)> = course
+        .shown()
+        .filter_map(|(said, update)| match update {
+            Update::Server { state, .. } => Some((said.line, *state)),
+            _ => None,
+        })
+        .collect();
+    let window_us = (WINDOW_S * course.time_scale * 1e6) as u64;
+    let mut given_up = None;
+    for (at, (line, at_us)) in crashes.iter().enumerate() {
+        let lately = crashes[..=at].iter().filter(|(_, us)| at_us - us < window_us).count();
+        let next = crashes.get(at + 1).map_or_else(|| course.shutdown(), |(next, _)| *next);
+        let is_between = |of: usize| of > *line && of < next;
+        if course.shutdown() < *line {
+            continue;
+        }
+        told(course, *line, next, &mut examined);
+        if lately > MOST {
+            given_up.get_or_insert(*line);
+            continue;
+        }
+        let started = witnessed(course.lines)
+            .any(|(of, seen)| is_between(of) && matches!(seen, Witnessed::Started { .. }));
+        examined.fact(started, || {
+            format!("the server has crashed (crash {}), and was not started again", at + 1)
+        });
+        let fault_follows = at + 1 < crashes.len();
+        let ready = states.iter().any(|(of, state)| is_between(*of) && *state == ServerState::Ready);
+        examined.fact(ready || fault_follows, || {
+            format!("the server was started again after crash {}, and the person never learns it", at + 1)
+        });
+    }
+    for (number, seen) in witnessed(course.lines).filter_map(|(_, seen)| match seen {
+        Witnessed::Started { number, fresh_password, .. } if number > 1 => Some((number, fresh_password)),
+        _ => None,
+    }) {
+        examined.fact(seen, || format!("start {number} has no password, or one that a server had before"));
+    }
+    loop_ends(course, &states, given_up, &mut examined);
+    examined
+}
+
+/// Every task that there was learns of a crash.
+fn told(course: &Course<'_>, line: usize, next: usize, examined: &mut Examined) {
+    for task in course.tasks.iter().filter(|task| task.line < line) {
+        let is_told = course.shown().any(|(said, update)| {
+            let tells = match update {
+                Update::Error { task_id, .. } => task_id.as_ref().is_none_or(|of| *of == task.task),
+                _ => false,
+            };
+            tells && said.line > line && said.line < next
+        });
+        examined.fact(is_told, || format!("{} never learns that the server has crashed", task.task));
+    }
+}
+
+/// It is given up when it must be, and not before.
+fn loop_ends(
+    course: &Course<'_>,
+    states: &[(usize, ServerState)],
+    given_up: Option<usize>,
+    examined: &mut Examined,
+) {
+    let disabled = states.iter().any(|(_, state)| *state == ServerState::Disabled);
+    let new_task = course.asked().find_map(|(said, id, request)| {
+        let is_new = matches!(request, Request::TaskStart(_)) && given_up.is_none_or(|line| said.line > line);
+        is_new.then(|| course.answer_to(id).is_some_and(|(_, outcome)| outcome.is_err()))
+    });
+    match given_up {
+        None => examined.fact(!disabled, || "the server was given up before it had crashed often".to_owned()),
+        Some(line) => {
+            examined.fact(disabled, || "the server crashes again and again, and is not given up".to_owned());
+            let again = witnessed(course.lines)
+                .any(|(of, seen)| of > line && matches!(seen, Witnessed::Started { .. }));
+            examined.fact(!again, || "the server was started once more after too many crashes".to_owned());
+            if let Some(refused) = new_task {
+                examined.fact(refused, || {
+                    "a task was begun with a server that crashes again and again".to_owned()
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! A start that takes a moment is a failure.
+
+use super::Mutant;
+use crate::reference::strategy::{Living, Strategies};
+
+pub(super) const MUTANT: Mutant = Mutant {
+    name: "impatient_start",
+    about: "Gives up on a server that needs half a second to get ready.",
+    strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
+};
+
+struct Broken;
+
+impl Living for Broken {
+    fn start_limit_ms(&self, _time_scale: f64) -> Option<u64> {
+        Some(250)
+    }
+}

@@ -1,0 +1,88 @@
+//! A server that the adapter starts: when it is ready, what is said when it is not, and what follows when it ends.
+
+use crate::protocol::ServerReason;
+use serde_json::Value;
+
+/// What a server says of its health.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Health {
+    /// It is well.
+    Well,
+    /// It is not.
+    Unwell,
+    /// Whatever this is, it is not what this server says.
+    Strange,
+}
+
+/// Decides about the server's life.
+pub trait Living: Send {
+    /// How long a start may take; `None` is for ever. The scale makes no program start faster.
+    fn start_limit_ms(&self, time_scale: f64) -> Option<u64> {
+        Some(((30_000.0 * time_scale) as u64).max(2500))
+    }
+
+    /// Is it noticed that a server has ended before it was ready?
+    fn hears_end(&self) -> bool {
+        true
+    }
+
+    /// What the person is told for a reason.
+    fn told_for(&self, reason: ServerReason) -> ServerReason {
+        reason
+    }
+
+    /// Is the server asked how it is, before it is used?
+    fn asks_health(&self) -> bool {
+        true
+    }
+
+    /// What an answer about the server's health says.
+    fn health(&self, body: &str) -> Health {
+        let body: Value = serde_json::from_str(body).unwrap_or_default();
+        match (body["healthy"].as_bool(), body["version"].as_str()) {
+            (Some(true), Some(version)) if !version.is_empty() => Health::Well,
+            (Some(false), _) => Health::Unwell,
+            _ => Health::Strange,
+        }
+    }
+
+    /// Is a server that has ended by itself started again?
+    fn starts_again(&self) -> bool {
+        true
+    }
+
+    /// So many ends by itself are borne within [`Living::crash_window_ms`].
+    fn most_crashes(&self) -> usize {
+        3
+    }
+
+    /// Unscaled.
+    fn crash_window_ms(&self) -> u64 {
+        600_000
+    }
+
+    /// Is every task told that the server has ended?
+    fn tells_tasks(&self) -> bool {
+        true
+    }
+
+    /// Is a task begun, though the server ends too often?
+    fn begins_tasks_in_a_loop(&self) -> bool {
+        false
+    }
+
+    /// Has each start a password of its own?
+    fn changes_password(&self) -> bool {
+        true
+    }
+
+    /// Does what the server has started end with it?
+    fn ends_whole_group(&self) -> bool {
+        true
+    }
+
+    /// Is the server ended when the workspace is closed, or the client?
+    fn ends_server(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,114 @@
+//! A server that the adapter starts by itself: what it is told to start, what is in its way, and what is left of it.
+
+use super::ground::Ground;
+use super::{NotRun, Run, Troubled, broken};
+use crate::clock::within;
+use crate::protocol::request::TaskStart;
+use crate::protocol::{Request, ServerSpawn};
+use crate::spawned::desk::Desk;
+use crate::spawned::{Command, DESK};
+use crate::witness::Witnessed;
+use fixtures::recording::TroubleKind;
+use parity_specs::case::ADAPTER_LANE;
+use parity_specs::{Case, Spawn};
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, TcpListener};
+
+/// A program that nobody has.
+const NO_PROGRAM: &str = "no-such-server";
+
+/// What the adapter starts.
+pub(super) struct Spawned {
+    pub(super) desk: Desk,
+    command: Command,
+    /// Whoever has the port that the server is told to take.
+    _squatter: Option<TcpListener>,
+}
+
+impl Spawned {
+    /// Gets everything ready for it.
+    pub(super) async fn of(spawn: &Spawn, ground: &Ground) -> Result<Self, NotRun> {
+        let Ground::StandIn(world) = ground else {
+            return Err(NotRun::Harness("no real server can be behind a spawned one".to_owned()));
+        };
+        let failed =
+            |error: std::io::Error| NotRun::Harness(format!("failed to listen for servers: {error}"));
+        let squatter = if spawn.port_taken {
+            Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?)
+        } else {
+            None
+        };
+        let port = squatter.as_ref().and_then(|squatter| squatter.local_addr().ok());
+        // Below 0 is any port; 0 is the usual one, if it is free.
+        let port = port.map_or_else(|| "-1".to_owned(), |address| address.port().to_string());
+        let mut command = Command::of(world.header().server, &port)?;
+        if spawn.program_missing {
+            command.program.set_file_name(NO_PROGRAM);
+        }
+        let desk = Desk::open(world.clone(), ADAPTER_LANE, spawn.starts.clone()).await.map_err(failed)?;
+        let (program, port_taken) = (!spawn.program_missing, spawn.port_taken);
+        Witnessed::Spawning { program, port_taken }.note(world.journal());
+        desk.count("before").await;
+        Ok(Self { desk, command, _squatter: squatter })
+    }
+
+    /// What the adapter is asked.
+    pub(super) fn request(&self, ground: &Ground) -> Request {
+        Request::ServerSpawn(ServerSpawn {
+            program: self.command.program.display().to_string(),
+            args: self.command.args.clone(),
+            env: BTreeMap::from([(DESK.to_owned(), self.desk.address().to_owned())]),
+            password_variable: format!("{}_SERVER_PASSWORD", ground.header().server.env_prefix()),
+            username: ground.username().to_owned(),
+            directory: ground.workspace().to_owned(),
+        })
+    }
+}
+
+impl Run {
+    /// What the person does in the end: one more task, and good-bye.
+    pub(super) async fn close(&mut self, case: &Case) -> Result<(), Troubled> {
+        let Some(spawn) = &case.spawn else { return Ok(()) };
+        if spawn.another_task {
+            let start = TaskStart { task_id: "task-another".to_owned(), directory: None };
+            self.ask_or_be_refused(Request::TaskStart(start)).await?;
+        }
+        if spawn.closes {
+            self.ask(Request::WorkspaceClose).await?;
+            self.count_left("closed").await;
+        }
+        Ok(())
+    }
+
+    /// Counts processes and ports, where there may be any.
+    pub(super) async fn count_left(&self, when: &str) {
+        if let Some(spawned) = &self.spawned {
+            spawned.desk.count(when).await;
+        }
+    }
+
+    /// The server ends by itself, when all that it has said has arrived.
+    pub(super) async fn crash(&mut self) -> Result<(), Troubled> {
+        let journal = self.stand_in.journal().clone();
+        self.ask(Request::Fence).await?;
+        loop {
+            let length = journal.lines().len();
+            if within(self.limits.quiet, journal.wait_until(|lines| lines.len() > length)).await.is_none() {
+                break;
+            }
+        }
+        let limit = self.limits.step;
+        match &self.spawned {
+            Some(spawned) if spawned.desk.crash(limit).await => Ok(()),
+            _ => Err(broken("no server of the adapter listens that could crash")),
+        }
+    }
+}
+
+/// A server that is to end otherwise than by a crash is not the adapter's own.
+pub(super) fn only_crashes() -> Troubled {
+    (
+        TroubleKind::Harness,
+        "a server that the adapter has started can only be killed: restart = \"kill\"".to_owned(),
+    )
+}

@@ -1,0 +1,184 @@
+//! The harness's end of every server that an adapter starts in a case: it tells each what to do, sees it end, and counts
+//! what is left.
+
+use super::door::{hear, say};
+use super::{Hello, Later, News, Orders};
+use crate::clock::within;
+use crate::witness::Witnessed;
+use fixtures::fault_plan::{StartAction, StartFault};
+use fixtures::scenario::Ending;
+use mock_server::{Journal, StandIn};
+use std::collections::BTreeSet;
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+/// How long the system may take to tell that a process has ended which was killed.
+const LAST_SIGHS: Duration = Duration::from_secs(1);
+
+/// The desk of a case.
+pub(crate) struct Desk {
+    address: String,
+    state: Arc<State>,
+    task: JoinHandle<()>,
+}
+
+struct State {
+    world: Arc<StandIn>,
+    journal: Journal,
+    upstream: String,
+    starts: Vec<StartFault>,
+    seen: Mutex<Seen>,
+    /// How many processes live.
+    alive: watch::Sender<usize>,
+}
+
+#[derive(Default)]
+struct Seen {
+    /// How many were started, wrappers counted and what is in them not.
+    started: u32,
+    /// Where they have listened.
+    ports: BTreeSet<u16>,
+    /// The way to the one that listened last.
+    latest: Option<mpsc::UnboundedSender<Later>>,
+    passwords: BTreeSet<String>,
+}
+
+impl Desk {
+    /// Opens it. Behind each door is this lane of the world.
+    pub(crate) async fn open(world: Arc<StandIn>, lane: &str, starts: Vec<StartFault>) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?.to_string();
+        let url = world.lane_url(lane).unwrap_or_default();
+        let upstream = url.trim_start_matches("http://").to_owned();
+        let journal = world.journal().clone();
+        let (alive, _) = watch::channel(0);
+        let state = Arc::new(State { world, journal, upstream, starts, seen: Mutex::default(), alive });
+        let task = tokio::spawn(serve(listener, state.clone()));
+        Ok(Self { address, state, task })
+    }
+
+    /// Where it is.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Lets the server that listened last crash, and waits until it has.
+    pub(crate) async fn crash(&self, limit: Duration) -> bool {
+        let latest = self.state.seen().latest.take();
+        let Some(latest) = latest else { return false };
+        latest.send(Later::Crash).is_ok() && within(limit, latest.closed()).await.is_some()
+    }
+
+    /// Counts what is left of all that was started, and writes it into the history.
+    pub(crate) async fn count(&self, when: &str) {
+        let mut alive = self.state.alive.subscribe();
+        // Whoever was killed a moment ago is gone in a moment.
+        let _still_alive = within(LAST_SIGHS, alive.wait_for(|count| *count == 0)).await;
+        let processes = *self.state.alive.borrow();
+        let ports: Vec<u16> = self.state.seen().ports.iter().copied().collect();
+        let mut open = 0;
+        for port in ports {
+            open += usize::from(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok());
+        }
+        Witnessed::Left { when: when.to_owned(), processes, ports: open }.note(&self.state.journal);
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        // The lines end with it, and a door without a line ends itself.
+        self.task.abort();
+    }
+}
+
+impl State {
+    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of a start, and what goes wrong with it.
+    fn begins(&self, hello: &Hello) -> (u32, Option<StartAction>) {
+        let mut seen = self.seen();
+        if !hello.wrapped {
+            seen.started += 1;
+        }
+        let number = seen.started;
+        let is_this = |start: &&StartFault| start.nth.is_empty() || start.nth.contains(&number);
+        let fault = self.starts.iter().find(is_this).filter(|_| !hello.wrapped);
+        let password = hello.password.clone().unwrap_or_default();
+        let fresh = !password.is_empty() && (seen.passwords.insert(password.clone()) || hello.wrapped);
+        drop(seen);
+        self.world.let_in(&password);
+        let fault = fault.map(|start| start.action.clone());
+        let does = fault.as_ref().map(ToString::to_string);
+        Witnessed::Started { number, does, fault: fault.clone(), fresh_password: fresh }.note(&self.journal);
+        (number, fault)
+    }
+}
+
+async fn serve(listener: TcpListener, state: Arc<State>) {
+    let mut lines = tokio::task::JoinSet::new();
+    loop {
+        tokio::select! {
+            arrived = listener.accept() => {
+                if let Ok((stream, _)) = arrived {
+                    lines.spawn(attend(stream, state.clone()));
+                }
+            }
+            Some(_) = lines.join_next() => {}
+        }
+    }
+}
+
+/// One process, from its first words to its end.
+async fn attend(stream: TcpStream, state: Arc<State>) {
+    let (reader, mut writer) = stream.into_split();
+    let mut reader = BufReader::new(reader).lines();
+    let Ok(Some(hello)) = hear::<Hello>(&mut reader).await else { return };
+    let (number, fault) = state.begins(&hello);
+    state.alive.send_modify(|count| *count += 1);
+    if matches!(fault, Some(StartAction::Exit { .. })) {
+        Witnessed::Crashes { number }.note(&state.journal);
+    }
+    let orders = Orders { upstream: state.upstream.clone(), fault };
+    let (latest, mut later) = mpsc::unbounded_channel();
+    let mut listened = false;
+    if say(&mut writer, &orders).await.is_ok() {
+        loop {
+            tokio::select! {
+                news = hear::<News>(&mut reader) => match news {
+                    Ok(Some(News::Listens(port))) => {
+                        listened = true;
+                        let mut seen = state.seen();
+                        seen.ports.insert(port);
+                        seen.latest = Some(latest.clone());
+                        drop(seen);
+                        Witnessed::Listens { number, port }.note(&state.journal);
+                    }
+                    Ok(Some(News::Crashes)) => {
+                        // Before anybody can see it; the door waits for this word.
+                        Witnessed::Crashes { number }.note(&state.journal);
+                        let _ = say(&mut writer, &Later::Crash).await;
+                    }
+                    Ok(None) | Err(_) => break,
+                },
+                Some(word) = later.recv() => {
+                    // One that has ended meanwhile is seen next.
+                    let _ = say(&mut writer, &word).await;
+                }
+            }
+        }
+    }
+    if listened {
+        // What the agent did there ends with the process.
+        state.world.restart(Ending::Kill);
+    }
+    state.alive.send_modify(|count| *count -= 1);
+    Witnessed::Ended { number }.note(&state.journal);
+}
