@@ -1,7 +1,9 @@
 //! The matrix in the repository, and matrices that are wrong: each mistake is told with its file and line.
 
 use super::*;
-use crate::requirement::Evidence;
+use crate::ordinal::Unit;
+use crate::requirement::{Degradation, Evidence};
+use std::collections::BTreeSet;
 
 const INDEX: (&str, &str) = (
     "plans/p/index.toml",
@@ -29,6 +31,65 @@ fn the_matrix_in_the_repository_holds_together() {
     for (id, requirement) in matrix.requirements.iter().filter(|(_, r)| r.evidence == Evidence::Checked) {
         let proven = requirement.check.is_some() && matrix.cases_for(id).next().is_some();
         assert!(proven != matrix.is_owed(id), "{id} is proven by a case or owed, never both");
+    }
+}
+
+#[test]
+fn every_statement_of_the_plan_is_claimed() {
+    let unclaimed: Vec<_> = Matrix::embedded().unwrap().unclaimed().iter().map(ToString::to_string).collect();
+    assert_eq!(unclaimed, Vec::<String>::new());
+}
+
+/// The plan names its pages; each has a file, under the name that the plan has for it.
+#[test]
+fn every_page_has_its_file() {
+    let matrix = Matrix::embedded().unwrap();
+    for (folder, pages) in [("chat-ui", 15), ("non-agent", 24)] {
+        let found: Vec<_> = matrix.features.keys().filter(|path| path.starts_with(folder)).collect();
+        assert_eq!(found.len(), pages, "{found:?}");
+        let is_page = |ordinal: &Ordinal| ordinal.heading == folder && ordinal.unit == Unit::Bullet;
+        let claimed =
+            matrix.claims.iter().filter(|(ordinal, _)| is_page(ordinal)).map(|(_, claimed)| &claimed.file);
+        let claimed: BTreeSet<_> = claimed.collect();
+        assert_eq!(claimed.len(), pages, "each page is claimed in a file of its own");
+        let place = Path::new("parity-specs/requirements").join(folder);
+        assert!(claimed.iter().all(|file| file.parent() == Some(&*place)), "{claimed:?}");
+    }
+}
+
+#[test]
+fn requirements_keep_to_the_words_of_the_matrix() {
+    let matrix = Matrix::embedded().unwrap();
+    let is_known = |phase: u32| matrix.phases.iter().any(|known| known.number == phase);
+    let is_slug = |word: &str| {
+        let letters = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        word.split('-').all(|part| !part.is_empty() && part.chars().all(letters))
+    };
+    for (id, requirement) in &matrix.requirements {
+        let begins = id.starts_with(|c: char| c.is_ascii_lowercase());
+        assert!(
+            begins && id.contains('.') && id.split('.').all(is_slug),
+            "{id} is area.slug, in small letters"
+        );
+        assert!(is_known(requirement.phase), "{id} is of phase {}, and there is none", requirement.phase);
+        assert!(requirement.about.ends_with('.'), "{id}: a sentence ends with a full stop");
+        if let Some(Degradation { until, principle, .. }) = &requirement.degraded {
+            assert!(*until < 4, "{id} may be missing until phase {until}; in phase 4 all is there");
+            assert!(principle.is_none_or(|number| (1..=5).contains(&number)), "{id}: there is no such principle");
+        }
+    }
+    for trigger in &matrix.triggers {
+        assert!(is_slug(&trigger.id) && is_known(trigger.phase), "{}", trigger.id);
+        assert!(!trigger.watches.is_empty() || trigger.signal.is_some(), "{} watches nothing", trigger.id);
+    }
+    for debt in &matrix.debts {
+        let evidence = matrix.requirements[&debt.requirement].evidence;
+        assert_eq!(
+            evidence,
+            Evidence::Checked,
+            "{} is owed and would be shown by no check",
+            debt.requirement
+        );
     }
 }
 
