@@ -5,7 +5,7 @@ use crate::reference::strategy::{Strategies, Telling};
 
 pub(super) const MUTANT: Mutant = Mutant {
     name: "counts_wrong",
-    about: "Counts each reconnect and each crash twice.",
+    about: "Counts each reconnect, each crash and each path outside twice.",
     strategies: || Strategies { telling: Box::new(Broken), ..Strategies::default() },
 };
 
@@ -13,7 +13,8 @@ struct Broken;
 
 impl Telling for Broken {
     fn signal(&self, name: &str, value: u64) -> Option<u64> {
-        let twice = name.ends_with("reconnect_count") || name.ends_with("crash_count");
+        let twice =
+            ["reconnect_count", "crash_count", "path_attempt_count"].iter().any(|end| name.ends_with(end));
         Some(if twice { value * 2 } else { value })
     }
 }
