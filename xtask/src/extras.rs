@@ -3,7 +3,7 @@
 
 use crate::adapters::{self, Client};
 use crate::outcome::Outcome;
-use crate::{clients, control_clients, real, step};
+use crate::{clients, control_clients, page, real, step};
 use clap::ValueEnum;
 use harness::say;
 use std::fmt;
@@ -18,7 +18,7 @@ pub(crate) enum Extra {
     Python,
     /// Terminal clients: tmux.
     Tmux,
-    /// Clients in a browser: Chromium.
+    /// The page of a report in a browser: Chromium.
     Chromium,
     /// The real servers, and their own commands as clients: an npm that can install them.
     Real,
@@ -80,7 +80,7 @@ fn probe(extra: Extra, answers: fn(&[&str]) -> bool) -> Result<(), &'static str>
             "tmux is not on the PATH; install it with the system's package manager",
         ),
         Extra::Chromium => (
-            ["chromium", "chromium-browser", "google-chrome"].into_iter().any(version),
+            page::BROWSERS.into_iter().any(version),
             "neither chromium, chromium-browser nor google-chrome is on the PATH; install one of them",
         ),
         Extra::Real | Extra::Clients | Extra::Proxied => (
@@ -105,7 +105,8 @@ fn steps(extra: Extra, root: &Path) -> Outcome {
         }
         Extra::Node => both(control_clients::typescript(root), &[Client::Typescript], root),
         Extra::Python => both(control_clients::python(root), &[Client::Python], root),
-        Extra::Tmux | Extra::Chromium => Outcome::Untestable(format!("nothing to run yet for {extra}")),
+        Extra::Chromium => page::run(root),
+        Extra::Tmux => Outcome::Untestable(format!("nothing to run yet for {extra}")),
     }
 }
 
@@ -140,12 +141,7 @@ mod tests {
     #[test]
     fn a_word_with_nothing_to_run_says_so() {
         // The others have something to run, and no unit test may run it.
-        for extra in &[Extra::Tmux, Extra::Chromium] {
-            assert_eq!(
-                untestable(*extra, |_| true),
-                format!("untestable: {extra}: nothing to run yet for {extra}")
-            );
-        }
+        assert_eq!(untestable(Extra::Tmux, |_| true), "untestable: tmux: nothing to run yet for tmux");
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod kills;
 mod lint;
 mod mutants;
 mod outcome;
+mod page;
 mod pinned;
 mod plan;
 mod providers;

@@ -100,6 +100,11 @@ async fn every_standin_line_about_started_servers_works() {
     works(include_str!("../../../docs/spawned.md"), 1).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn every_standin_line_about_ci_works() {
+    works(include_str!("../../../docs/ci.md"), 5).await;
+}
+
 #[test]
 fn every_plan_of_a_bad_start_is_one() {
     let plans: Vec<&str> = include_str!("../../../docs/spawned.md")

@@ -9,6 +9,7 @@
 
 mod adapter_process;
 mod checked;
+mod ci;
 mod commands;
 mod corpus;
 mod documents;

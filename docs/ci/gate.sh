@@ -1,0 +1,39 @@
+#!/bin/sh
+# Runs the gates of all phases for an adapter, in parts, and puts the parts together.
+#
+#     docs/ci/gate.sh 'node my-adapter.js' [PARTS] [DIR]
+#
+# STANDIN names the program (default: standin, in the PATH); PHASE a phase (default: all). The exit code is that of the
+# whole: 0 the gates hold, 1 one does not, 2 misuse, 3 something could not be checked.
+set -eu
+
+adapter=${1:?"name the adapter's command: gate.sh 'node my-adapter.js' [PARTS] [DIR]"}
+parts=${2:-2}
+out=${3:-standin-gate}
+standin=${STANDIN:-standin}
+phase=${PHASE:-all}
+
+reports=
+part=1
+while [ "$part" -le "$parts" ]; do
+    # A part whose cells fail is told of by the whole.
+    code=0
+    "$standin" gate --phase "$phase" --adapter "$adapter" --partition "$part/$parts" --out "$out/part-$part" \
+        > "$out.part-$part.txt" 2>&1 || code=$?
+    if [ ! -f "$out/part-$part/report.json" ]; then
+        cat "$out.part-$part.txt" >&2
+        exit "$code"
+    fi
+    rm "$out.part-$part.txt"
+    reports="$reports $out/part-$part/report.json"
+    part=$((part + 1))
+done
+
+code=0
+# The names of the reports have no spaces unless DIR has; the shell shall take them apart.
+# shellcheck disable=SC2086
+"$standin" report merge $reports --out "$out" || code=$?
+if [ -n "${GITHUB_STEP_SUMMARY:-}" ] && [ -f "$out/report.md" ]; then
+    cat "$out/report.md" >> "$GITHUB_STEP_SUMMARY"
+fi
+exit "$code"
