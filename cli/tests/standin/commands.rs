@@ -27,7 +27,7 @@ fn misuse_is_told_with_its_mend() {
         (&["serve", "--profile", "vim"], "there is no server 'vim'; there are: kilo, opencode"),
         (&["check", "--case", "no/such"], "there is no case 'no/such'; there are: abort/"),
         (&["check", "--mutant", "godzilla"], "there is no mutant 'godzilla'; there are: "),
-        (&["gate", "--phase", "9"], "there is no phase 9; there are: 0, 1, 2, 3, 4, 5"),
+        (&["gate", "--phase", "9"], "there is no phase 9; there are: 0, 1, 2, 3, 4, 5, or all"),
         (&["judge", "none.jsonl"], "none.jsonl: failed to read it"),
         (&["compare", "a", "b"], "a: failed to read it"),
         (&["sing"], "unrecognized subcommand"),
