@@ -16,6 +16,8 @@ phase=${PHASE:-all}
 reports=
 part=1
 while [ "$part" -le "$parts" ]; do
+    # What an earlier run has left is none of this one's.
+    rm -rf "$out/part-$part"
     # A part whose cells fail is told of by the whole.
     code=0
     "$standin" gate --phase "$phase" --adapter "$adapter" --partition "$part/$parts" --out "$out/part-$part" \

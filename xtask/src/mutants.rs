@@ -20,7 +20,7 @@ pub(crate) fn run() -> Outcome {
         Err(error) => return Outcome::Fails(error.to_string()),
     };
     let known = match held_by_recordings() {
-        Ok(holds) => Known { holds, ..Known::default() },
+        Ok(holds) => Known { holds: Some(holds), ..Known::default() },
         Err(error) => return Outcome::Fails(error.to_string()),
     };
     let runtime = match tokio::runtime::Runtime::new() {

@@ -65,11 +65,12 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let matrix = harness::matrix::embedded()?;
     let phases = phases(&matrix, arguments.phase)?;
     let subject = subject::named(arguments.adapter.as_deref(), arguments.mutant.as_deref())?;
-    let known = arguments.beside.known(&matrix)?;
     writable_folder(&arguments.out, "--out")?;
     if let Some(code) = subject::refused(&subject)? {
         return Ok(code);
     }
+    // A part is judged by its cells alone; the whole asks the recordings.
+    let known = arguments.beside.known(&matrix, arguments.partition.is_none())?;
     let cases = select(&cases_of(&matrix, &phases), &[], None, arguments.partition)?;
     let reach = match subject {
         Subject::Reference if arguments.all_mutants => Some(Reach::All),

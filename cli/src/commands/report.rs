@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
 fn run_merge(arguments: &Merge) -> Outcome {
     let matrix = harness::matrix::embedded()?;
     let reports = arguments.reports.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
-    let known = arguments.beside.known(&matrix)?;
+    let known = arguments.beside.known(&matrix, true)?;
     writable_folder(&arguments.out, "--out")?;
     let report = merge(&matrix, reports, &known).map_err(Failure::Misuse)?;
     write(&report, &arguments.out, arguments.format)
@@ -147,9 +147,10 @@ fn render(report: &Report, format: Format) -> Result<String, Failure> {
 }
 
 impl Beside {
-    /// What is known: by the recordings, by the signals, and which thresholds are others than the matrix has.
-    pub(super) fn known(&self, matrix: &Matrix) -> Result<Known, Failure> {
-        let mut known = Known { holds: held_by_recordings()?, ..Known::default() };
+    /// What is known: by the recordings, if they are asked, by the signals, and which thresholds are others than the
+    /// matrix has.
+    pub(super) fn known(&self, matrix: &Matrix, asks: bool) -> Result<Known, Failure> {
+        let mut known = Known { holds: asks.then(held_by_recordings).transpose()?, ..Known::default() };
         if let Some(path) = &self.signals {
             known.signals = signals::read(path, &read_text(path)?)?;
         }

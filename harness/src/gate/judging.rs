@@ -98,8 +98,11 @@ fn row(
     let is_asked = |phase: &&Phase| requirement.phase <= phase.number;
     let state = |number: u32| match requirement.evidence {
         Evidence::Checked => checked(requirement, number, &proofs, owed.is_some(), !accepted.is_empty()),
-        Evidence::DataOnly if known.holds.contains(&requirement.id) => proven(owed.is_some()),
-        Evidence::DataOnly => RequirementState::Failing,
+        Evidence::DataOnly => match known.holds.as_ref().map(|holds| holds.contains(&requirement.id)) {
+            Some(true) => proven(owed.is_some()),
+            Some(false) => RequirementState::Failing,
+            None => RequirementState::NotEvaluated,
+        },
         Evidence::NotObservable => RequirementState::NotObservable,
         Evidence::Production => by_signals(matrix, requirement, said),
     };

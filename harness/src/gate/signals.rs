@@ -11,8 +11,8 @@ use std::path::Path;
 /// Known without running anything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Known {
-    /// The data-only requirements that the recordings bear out.
-    pub holds: BTreeSet<String>,
+    /// The data-only requirements that the recordings bear out; nothing where the recordings were not asked.
+    pub holds: Option<BTreeSet<String>>,
     /// The signals of real use.
     pub signals: Vec<Signal>,
     /// Other thresholds, by trigger.

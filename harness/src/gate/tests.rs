@@ -217,10 +217,12 @@ fn what_is_missing_as_the_plan_allows_is_degraded_and_no_longer_than_that() {
 #[test]
 fn data_and_signals_prove_what_no_cell_can() {
     let data = "evidence = \"data-only\"\nrests_on = [\"7.1/frames\"]";
-    let holds = Known { holds: ["a.b".to_owned()].into(), ..Known::default() };
+    let holds = Known { holds: Some(["a.b".to_owned()].into()), ..Known::default() };
     assert_eq!(of_kind(data, Verdict::Pass, &holds), (RequirementState::Proven, GateResult::Pass));
-    let (state, result) = of_kind(data, Verdict::Pass, &Known::default());
-    assert_eq!((state, result), (RequirementState::Failing, GateResult::Fail));
+    let none = Known { holds: Some([].into()), ..Known::default() };
+    assert_eq!(of_kind(data, Verdict::Pass, &none), (RequirementState::Failing, GateResult::Fail));
+    let (state, _) = of_kind(data, Verdict::Pass, &Known::default());
+    assert_eq!(state, RequirementState::NotEvaluated, "a part does not ask the recordings");
     let production = "evidence = \"production\"\nwhy = \"only use shows it\"";
     let signals = |value: u64| {
         let signal = signals::Signal { name: "s".into(), value, at_ms: 0 };
