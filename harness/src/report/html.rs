@@ -90,6 +90,7 @@ struct PhaseView<'a> {
     result: String,
     mark: Mark,
     parts: Vec<Part>,
+    fired: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -239,6 +240,7 @@ fn adapter(gate: &Gate) -> Adapter<'_> {
                 result: row.result.to_string(),
                 mark: marks::of_result(row.result),
                 parts: phase(row),
+                fired: &row.fired,
             })
             .collect(),
         triggers: triggers

@@ -11,9 +11,9 @@ const box = document.getElementById("search");
 
 see("filters are shown", !document.getElementById("filters").hidden);
 see("everything is shown at first", rows().length > 10 && shown().length === rows().length);
-change(box, (box) => { box.value = "paths.no-escape"; });
+change(box, (box) => { box.value = "phase-0.abort"; });
 see("a search finds what it names", shown().length >= 1 && shown().length < rows().length
-  && shown().every((row) => (row.closest(".feature").textContent).includes("paths.no-escape")));
+  && shown().every((row) => (row.closest(".feature").textContent).includes("phase-0.abort")));
 change(box, (box) => { box.value = "no such words anywhere"; });
 see("a search for nothing hides all", shown().length === 0);
 change(box, (box) => { box.value = ""; });

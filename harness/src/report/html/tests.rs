@@ -236,7 +236,7 @@ fn what_is_worst_comes_first_and_says_what_to_do() {
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not on the page"));
     assert!(at("turn.shown</span>") < at("turn.later</span>"), "failing before owed");
     assert!(page.contains("Roll back at once.") && page.contains("turn.shown does not hold"));
-    assert!(page.contains("2 · Chat & more"));
+    assert!(page.contains("2 · Chat & more") && page.contains("<strong>fires: cross-talk</strong>"));
     assert!(page.contains("<tr class=\"requirement\" data-state=\"failing\">"), "for the filters");
 }
 
