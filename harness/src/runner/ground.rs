@@ -110,6 +110,11 @@ impl Ground {
         }
     }
 
+    /// Does time pass by itself?
+    pub(super) fn is_virtual(&self) -> bool {
+        matches!(self, Self::StandIn(stand_in) if stand_in.in_memory().is_some())
+    }
+
     /// The ways to it: that of the harness's own eyes, and that of an adapter in this process.
     pub(super) fn nets(&self, seed: u64) -> Result<(Arc<dyn Net>, Arc<dyn Net>), NotRun> {
         if let Self::StandIn(stand_in) = self
