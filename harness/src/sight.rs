@@ -62,12 +62,13 @@ impl Sight {
         self.news += usize::from(!is_heartbeat);
         match line {
             Line::Adapter(said) => self.said(at, said, history::update_of(line)),
-            Line::Request(request) if request.lane.as_deref() == Some(ADAPTER_LANE) => {
-                if StreamName::from_path(&request.path).is_some() {
-                    let parser = sse::Parser::new();
-                    let (exchange, is_open, has_event) = (request.exchange, true, false);
-                    self.streams.push(Stream { exchange, parser, is_open, has_event });
-                }
+            Line::Request(request)
+                if request.lane.as_deref() == Some(ADAPTER_LANE)
+                    && StreamName::from_path(&request.path).is_some() =>
+            {
+                let parser = sse::Parser::new();
+                let (exchange, is_open, has_event) = (request.exchange, true, false);
+                self.streams.push(Stream { exchange, parser, is_open, has_event });
             }
             Line::Request(request)
                 if request.lane.as_deref() == Some(MAIN_LANE)

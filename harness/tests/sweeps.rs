@@ -1,5 +1,7 @@
 //! Sweeps: the reference holds, every kind of schedule catches a broken client, and what fails is shrunk and kept.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may: its failure is its answer")]
+
 use fixtures::fault_plan::FaultPlan;
 use fixtures::{ServerKind, catalog};
 use harness::subject::Subject;

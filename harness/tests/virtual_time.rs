@@ -1,5 +1,7 @@
 //! Virtual time: what passes over sockets passes here, and the same seed gives the same bytes.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may: its failure is its answer")]
+
 use fixtures::recording::Line;
 use harness::judge::{Verdict, judge};
 use harness::runner::Manner;

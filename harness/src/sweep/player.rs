@@ -14,7 +14,7 @@ use fixtures::fault_plan::FaultPlan;
 use fixtures::recording::{Line, Recording, TroubleKind};
 use mock_server::Options;
 use parity_specs::{Case, NamedCase};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -139,21 +139,8 @@ pub trait Player: Sync {
 
 /// A case of a sweep.
 fn case_of(ground: &Ground, plan: &FaultPlan, time_scale: f64) -> NamedCase {
-    let case = Case {
-        about: ground.scenario.about.clone(),
-        scenario: ground.name.clone(),
-        proves: Vec::new(),
-        servers: vec![ground.server],
-        user: None,
-        needs: Vec::new(),
-        time_scale,
-        tools: true,
-        folders: BTreeMap::new(),
-        plain: false,
-        catches: Vec::new(),
-        plan: None,
-        faults: plan.faults.clone(),
-    };
+    let whole = Case::of_scenario(ground.scenario.about.clone(), ground.name.clone(), ground.server);
+    let case = Case { time_scale, faults: plan.faults.clone(), ..whole };
     NamedCase { name: format!("sweep/{}", ground.name), case }
 }
 
