@@ -77,6 +77,10 @@ impl Theatre {
         if let Subject::Program { .. } = subject {
             return Err(NotRun::Harness("a program has the machine's time and no other".to_owned()));
         }
+        if named.case.spawn.is_some() {
+            let why = "its adapter starts the server, which is in the machine's time and not in virtual time";
+            return Err(NotRun::Harness(why.to_owned()));
+        }
         let mut options = Options::scenario(server, scenario);
         options.clock = ClockKind::Virtual;
         options.folders_in = Some(self.folder.clone());

@@ -26,12 +26,12 @@ fn of(swept: &Swept, kind: Kind) -> (usize, usize) {
 #[test]
 fn the_reference_holds_in_a_sample_of_every_kind_with_both_servers() {
     for server in ServerKind::ALL {
-        for name in ["text/reasoning", "permission/write-allowed-once", "question/answered"] {
-            let wish = Wish { sample: Some(6), random: 4, seed: 3, ..Wish::default() };
+        for name in ["text/reasoning", "permission/write-allowed-once", "queue/second-prompt"] {
+            let wish = Wish { sample: Some(4), random: 3, seed: 3, ..Wish::default() };
             let swept = sweep(&ground(name, server), &Subject::Reference, &wish).unwrap();
             assert!(swept.holds(), "{}", swept.text(""));
             for kind in [Kind::Cut, Kind::Fail, Kind::Lose] {
-                assert_eq!(of(&swept, kind).0, 6, "{kind}: {}", swept.text(""));
+                assert_eq!(of(&swept, kind).0, 4, "{kind}: {}", swept.text(""));
             }
         }
     }
@@ -46,8 +46,7 @@ fn every_kind_of_schedule_catches_a_broken_client() {
         (Kind::Lose, "deltas_only", "permission/write-allowed-once"),
         (Kind::Random, "never_reconnects", "text/plain"),
     ] {
-        let random = if kind == Kind::Random { 8 } else { 0 };
-        let wish = Wish { sample: Some(40), random, ..Wish::default() };
+        let wish = Wish { kinds: vec![kind], sample: Some(30), random: 8, ..Wish::default() };
         let swept = sweep(&ground(scenario, ServerKind::Kilo), &mutant(name), &wish).unwrap();
         let (all, hold) = of(&swept, kind);
         assert!(hold < all, "{kind} catches {name}: {}", swept.text(""));

@@ -133,6 +133,7 @@ impl Case {
             links: BTreeMap::new(),
             plain: false,
             catches: Vec::new(),
+            spawn: None,
             plan: None,
             faults: Vec::new(),
         }

@@ -38,6 +38,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
     let subject = arguments.mutant.clone().map_or(Subject::Reference, Subject::Mutant);
     let wish = Wish {
         seed: arguments.seed,
+        kinds: Vec::new(),
         sample: Some(arguments.sample).filter(|sample| *sample > 0),
         random: arguments.random,
         plans: Vec::new(),

@@ -8,6 +8,7 @@ use harness::mutants;
 use harness::say;
 use harness::subject::Subject;
 use harness::sweep::report::Swept;
+use harness::sweep::schedule::Kind;
 use harness::sweep::{Ground, NotSwept, Wish, sweep};
 use mock_server::standin::MAIN_LANE;
 use parity_specs::case::ADAPTER_LANE;
@@ -54,6 +55,9 @@ pub(crate) struct Arguments {
     /// Decides samples, random schedules, and what overtakes what.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Only schedules of this kind: cut, fail, lose or random. Repeatable.
+    #[arg(long = "kind", value_name = "KIND")]
+    kinds: Vec<Kind>,
     /// No more than so many schedules of each kind.
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
@@ -91,6 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     writable_folder(&arguments.failing, "--failing")?;
     let wish = Wish {
         seed: arguments.seed,
+        kinds: arguments.kinds.clone(),
         sample: arguments.sample,
         random: arguments.random,
         plans,

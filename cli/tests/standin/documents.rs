@@ -79,7 +79,8 @@ async fn works(document: &str, least: usize) {
         } else {
             let output = command.output().unwrap();
             // Of mutants the pages say that they show a failure; two releases differ.
-            let breaks = ["--mutant", "--adapter resume_without_refresh"].iter().any(|word| line.contains(word));
+            let breaks =
+                ["--mutant", "--adapter resume_without_refresh"].iter().any(|word| line.contains(word));
             let expected = i32::from(breaks || line.starts_with("drift "));
             assert_eq!(output.status.code(), Some(expected), "{line}: {output:?}");
         }

@@ -43,6 +43,8 @@ pub struct Ground {
 pub struct Wish {
     /// Decides samples, random schedules, and how long what is said in memory is under way.
     pub seed: u64,
+    /// Only these kinds of schedules; all when there are none.
+    pub kinds: Vec<Kind>,
     /// No more than so many schedules of each kind; all when absent.
     pub sample: Option<usize>,
     /// So many random schedules of several faults, beside the sweeps.
@@ -55,7 +57,13 @@ pub struct Wish {
 
 impl Default for Wish {
     fn default() -> Self {
-        Self { seed: 1, sample: None, random: 0, plans: Vec::new(), failing: None }
+        Self { seed: 1, kinds: Vec::new(), sample: None, random: 0, plans: Vec::new(), failing: None }
+    }
+}
+
+impl Wish {
+    fn wants(&self, kind: Kind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 }
 
@@ -144,10 +152,17 @@ fn schedules_of(ground: &Ground, guide: &Virtual, unbroken: &Course<'_>, wish: &
         saved.into_iter().map(|(file, plan)| Schedule::saved(file, plan)).collect();
     let mut draws = ChaCha8Rng::seed_from_u64(wish.seed);
     let cut = |plan: &FaultPlan| guide.play(plan);
-    for all in [schedule::cuts(unbroken), schedule::fails(unbroken, &cut), schedule::losses(unbroken)] {
+    for kind in [Kind::Cut, Kind::Fail, Kind::Lose].into_iter().filter(|kind| wish.wants(*kind)) {
+        let all = match kind {
+            Kind::Cut => schedule::cuts(unbroken),
+            Kind::Fail => schedule::fails(unbroken, &cut),
+            _ => schedule::losses(unbroken),
+        };
         schedules.extend(sampled(all, wish.sample, &mut draws));
     }
-    schedules.extend(random::schedules(unbroken, wish.random, wish.seed));
+    if wish.wants(Kind::Random) {
+        schedules.extend(random::schedules(unbroken, wish.random, wish.seed));
+    }
     schedules
 }
 

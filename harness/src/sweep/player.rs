@@ -189,7 +189,7 @@ impl Player for Virtual {
     }
 
     fn most_runs(&self) -> usize {
-        400
+        150
     }
 }
 

@@ -31,6 +31,20 @@ pub enum Kind {
     Random,
 }
 
+impl std::str::FromStr for Kind {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let kinds = [Self::Cut, Self::Fail, Self::Lose, Self::Random];
+        let known = kinds.map(|kind| kind.to_string());
+        let at = known.iter().position(|known| known == word);
+        at.map(|at| kinds[at]).ok_or_else(|| {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            fixtures::near_names::unknown("kind of schedules", word, &known)
+        })
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
