@@ -62,9 +62,11 @@ fn examine(course: &Course<'_>) -> Examined {
 /// Part → every text that the server had of it.
 type Texts = BTreeMap<String, BTreeSet<String>>;
 
-/// Every text that events tell of; perhaps only of parts that they tell from their beginning on.
+/// Every text that events tell of; perhaps only of parts that they tell from their beginning on. One of which more was told
+/// before its beginning is none of these: whoever has heard that more has to remember it.
 fn texts_of(events: impl IntoIterator<Item = Value>, begun_only: bool, texts: &mut Texts) {
     let mut now: BTreeMap<String, String> = BTreeMap::new();
+    let mut headless = BTreeSet::new();
     for event in events {
         let properties = &event["properties"];
         match event["type"].as_str() {
@@ -78,8 +80,11 @@ fn texts_of(events: impl IntoIterator<Item = Value>, begun_only: bool, texts: &m
                 let (part, delta) = (properties["partID"].as_str(), properties["delta"].as_str());
                 if let (Some(part), Some(delta), "text") =
                     (part, delta, properties["field"].as_str().unwrap_or_default())
-                    && (!begun_only || now.contains_key(part))
                 {
+                    if begun_only && (!now.contains_key(part) || headless.contains(part)) {
+                        headless.insert(part.to_owned());
+                        continue;
+                    }
                     let text = now.entry(part.to_owned()).or_default();
                     text.push_str(delta);
                     note(texts, part.to_owned(), text.clone());

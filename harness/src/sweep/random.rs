@@ -36,7 +36,9 @@ pub(super) fn schedules(unbroken: &Course<'_>, count: usize, seed: u64) -> Vec<S
     (0..count)
         .map(|_| {
             let count = FAULTS.0 + draws.below(FAULTS.1 - FAULTS.0 + 1);
-            let faults = (0..count).map(|_| draws.fault(frames, &routes)).collect();
+            // Without a cut there is hardly a rehydration that the others could meet.
+            let mut faults = vec![draws.first_cut(frames)];
+            faults.extend((1..count).map(|_| draws.fault(frames, &routes)));
             Schedule::of(Kind::Random, faults)
         })
         .collect()
@@ -78,8 +80,7 @@ impl Draws {
         }
     }
 
-    /// A cut on one of the first connections.
-    fn cut(&mut self, frames: usize) -> Fault {
+    fn cut_action(&mut self) -> Action {
         let end = self.of(&[CutEnd::Broken, CutEnd::Clean, CutEnd::Reset, CutEnd::Silent]);
         let place = match self.below(4) {
             0 => CutPlace::LineEnd,
@@ -87,17 +88,20 @@ impl Draws {
             2 => CutPlace::MidFrame { bytes: 1 + self.below(200) },
             _ => CutPlace::BetweenFrames,
         };
-        let cut = Action::Cut(Cut { place, end });
-        let first = at_frame(self.below(frames), cut.clone());
-        match self.below(3) {
-            0 => first,
-            more => {
-                // The later ones are shorter.
-                let point = Point::After(u32::try_from(self.below(frames / 2 + 1)).unwrap_or_default());
-                let connection = u32::try_from(more + 1).ok();
-                fault(Scene::Stream { stream: Some(StreamName::Event), connection, point }, cut)
-            }
-        }
+        Action::Cut(Cut { place, end })
+    }
+
+    fn first_cut(&mut self, frames: usize) -> Fault {
+        let cut = self.cut_action();
+        at_frame(self.below(frames), cut)
+    }
+
+    /// A cut on one of the connections that follow. They are shorter.
+    fn cut(&mut self, frames: usize) -> Fault {
+        let cut = self.cut_action();
+        let point = Point::After(u32::try_from(self.below(frames / 2 + 1)).unwrap_or_default());
+        let connection = u32::try_from(2 + self.below(2)).ok();
+        fault(Scene::Stream { stream: Some(StreamName::Event), connection, point }, cut)
     }
 
     fn answer(&mut self, routes: &[String], action: Action) -> Fault {
