@@ -50,6 +50,8 @@ enum Command {
     Corpus(commands::corpus::Arguments),
     /// Run parity cases with an adapter; with the reference adapter when none is named.
     Check(commands::check::Arguments),
+    /// Break a scenario at every place, and say where an adapter does not hold.
+    Sweep(commands::sweep::Arguments),
     /// Judge a saved history again.
     Judge(commands::judge::Arguments),
     /// Run the gates of phases with an adapter, the reference and its mutants when none is named; write reports.
@@ -92,6 +94,7 @@ fn run(command: Command) -> commands::Outcome {
         Command::Drift(arguments) => commands::drift::run(&arguments),
         Command::Corpus(arguments) => commands::corpus::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Sweep(arguments) => commands::sweep::run(&arguments),
         Command::Judge(arguments) => commands::judge::run(&arguments),
         Command::Gate(arguments) => commands::gate::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),

@@ -30,6 +30,25 @@ impl Default for Limits {
     }
 }
 
+/// How long something takes on the machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    /// From now on.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "this file owns the judge's time")]
+    pub fn start() -> Self {
+        Self(std::time::Instant::now())
+    }
+
+    /// Since then.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
 /// Waits for a future, but no longer than `limit`.
 #[expect(clippy::disallowed_methods, reason = "this file owns the judge's waiting")]
 pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {

@@ -153,10 +153,16 @@ impl Exchange {
         self.answer.as_ref().map(|answer| answer.status)
     }
 
-    /// Was it answered as it was wanted?
+    /// Was it answered as it was wanted, and did all of the answer come?
     #[must_use]
     pub fn is_good(&self) -> bool {
-        self.status().is_some_and(|status| (200..300).contains(&status))
+        self.status().is_some_and(|status| (200..300).contains(&status)) && !self.is_torn()
+    }
+
+    /// Did the server answer, and its reader never have all of it? A stream has no whole.
+    #[must_use]
+    pub fn is_torn(&self) -> bool {
+        !self.is_stream() && self.how.is_some_and(|how| how != HowEnded::ClosedByServer)
     }
 }
 

@@ -29,14 +29,25 @@ pub enum NoAdapter {
 /// # Errors
 /// It can't be started, or does not answer as an adapter does; the message tells all that went wrong.
 pub async fn greet(subject: &Subject, limits: &Limits) -> Result<(), NoAdapter> {
+    capabilities(subject, limits).await.map(drop)
+}
+
+/// As [`greet`]: what it can do.
+///
+/// # Errors
+/// As with [`greet`].
+pub async fn capabilities(subject: &Subject, limits: &Limits) -> Result<Vec<Capability>, NoAdapter> {
     let journal = Journal::new(Arc::new(Clock::new(ClockKind::Real)));
     let net = Web::new().map_err(|error| NoAdapter::CannotStart(error.to_string()))?;
     let mut running = subject.start(journal.clone(), Arc::new(net)).map_err(NoAdapter::CannotStart)?;
-    let hello = hello(&mut running.link, limits, 1.0).await.map(drop);
+    let hello = hello(&mut running.link, limits, 1.0).await;
     // Who is silent once is not waited for again.
     let was_told = hello.is_ok() && running.link.ask(&Request::Shutdown, limits.answer).await.is_ok();
     let ended = running.end(was_told, limits.end).await;
-    let Err(why) = hello else { return Ok(()) };
+    let why = match hello {
+        Ok(can) => return Ok(can),
+        Err(why) => why,
+    };
     let lines = journal.lines();
     let troubles = history::troubles(&lines).map(|(_, what)| what.to_owned());
     let all: Vec<String> = std::iter::once(why).chain(troubles).chain(ended.err()).collect();

@@ -12,6 +12,7 @@
 //! * [`against`] — cases in which nothing breaks, with the real server.
 //! * [`blackbox`] — a client that is a command and has no adapter: journal, stdout and exit code.
 //! * [`witness`] — what the harness itself has seen of the machine.
+//! * [`virtual_time`] — a case without sockets and without waiting; [`sweep`] — a scenario with a fault at every place.
 //! * [`protocol`] — what harness and adapters say to each other.
 //! * [`history`] — questions to a history, `sight` to one that still grows; [`course`] — a history put in order; [`checks`] — pure functions on it; [`judge`] — a history → a verdict.
 //! * [`report`] — what a gate or a check says, as data, and each format of it; [`baseline`] — what is known not to hold.
@@ -59,6 +60,7 @@ mod sight;
 pub mod spawned;
 pub mod stage;
 pub mod subject;
+pub mod sweep;
 pub mod truth;
 pub mod virtual_time;
 pub mod walk;

@@ -11,10 +11,15 @@ use parity_specs::case::ADAPTER_LANE;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// What the servers call a heartbeat.
+const HEARTBEAT: &str = "\"server.heartbeat\"";
+
 /// What was seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
     seen: usize,
+    /// So many lines were no heartbeats.
+    pub(crate) news: usize,
     /// What the screen says.
     pub(crate) screen: Screen,
     /// All that the server has sent, to eyes that no fault touches.
@@ -23,7 +28,7 @@ pub(crate) struct Sight {
     eyes: BTreeMap<u64, sse::Parser>,
     /// The adapter's streams, in the order in which it asked for them.
     streams: Vec<Stream>,
-    /// Where any exchange ended last, and where the person was told last of an error with Retry beside it.
+    /// Where any stream ended last, and where the person was told last of an error with Retry beside it.
     lost: Option<usize>,
     told: Option<usize>,
     /// The server that the adapter starts by itself will not come back.
@@ -53,14 +58,17 @@ impl Sight {
     }
 
     fn line(&mut self, at: usize, line: &Line) {
+        let is_heartbeat = matches!(line, Line::Chunk(chunk) if chunk.text.as_deref().is_some_and(|text| text.contains(HEARTBEAT)));
+        self.news += usize::from(!is_heartbeat);
         match line {
             Line::Adapter(said) => self.said(at, said, history::update_of(line)),
-            Line::Request(request) if request.lane.as_deref() == Some(ADAPTER_LANE) => {
-                if StreamName::from_path(&request.path).is_some() {
-                    let parser = sse::Parser::new();
-                    let (exchange, is_open, has_event) = (request.exchange, true, false);
-                    self.streams.push(Stream { exchange, parser, is_open, has_event });
-                }
+            Line::Request(request)
+                if request.lane.as_deref() == Some(ADAPTER_LANE)
+                    && StreamName::from_path(&request.path).is_some() =>
+            {
+                let parser = sse::Parser::new();
+                let (exchange, is_open, has_event) = (request.exchange, true, false);
+                self.streams.push(Stream { exchange, parser, is_open, has_event });
             }
             Line::Request(request)
                 if request.lane.as_deref() == Some(MAIN_LANE)
@@ -84,7 +92,10 @@ impl Sight {
                 }
             }
             Line::End(end) => {
-                self.lost = Some(at);
+                let is_stream = self.streams.iter().any(|stream| stream.exchange == end.exchange);
+                if is_stream || self.eyes.contains_key(&end.exchange) {
+                    self.lost = Some(at);
+                }
                 self.closed(end.exchange);
             }
             _ => {}

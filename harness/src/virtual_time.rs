@@ -9,6 +9,7 @@ use crate::runner::{self, Manner, NotRun};
 use crate::subject::Subject;
 use fixtures::ServerKind;
 use fixtures::recording::Recording;
+use fixtures::scenario::Scenario;
 use mock_server::{ClockKind, Options};
 use parity_specs::NamedCase;
 use std::path::{Path, PathBuf};
@@ -22,23 +23,27 @@ pub struct Theatre {
     folder: PathBuf,
 }
 
+/// Longer than an adapter looks at a silent stream, or at a silent turn, before it asks: what it was to notice by itself
+/// it has noticed by then. Heartbeats do not count.
+const QUIET: Duration = Duration::from_secs(50);
+
+/// Where Linux keeps files in memory.
+const IN_MEMORY: &str = "/dev/shm";
+
 /// Nobody waits for them, so they are long: whoever has not done it by then never will.
 #[must_use]
 pub fn limits() -> Limits {
     let patience = Duration::from_secs(300);
-    Limits {
-        answer: patience,
-        end: Duration::from_secs(10),
-        step: patience,
-        settle: patience,
-        quiet: Duration::from_millis(500),
-    }
+    Limits { answer: patience, end: Duration::from_secs(10), step: patience, settle: patience, quiet: QUIET }
 }
 
 impl Theatre {
-    /// In a fresh folder, that goes with it.
+    /// In a fresh folder, that goes with it; in memory where the system has a place for that, since each case makes all its
+    /// files anew.
     pub fn new() -> std::io::Result<Self> {
-        let made = tempfile::Builder::new().prefix("standin-").tempdir()?;
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.prefix("standin-");
+        let made = builder.tempdir_in(IN_MEMORY).or_else(|_| builder.tempdir())?;
         let folder = made.path().canonicalize()?;
         Ok(Self { _made: Some(made), folder })
     }
@@ -57,10 +62,26 @@ impl Theatre {
         subject: &Subject,
         manner: Manner,
     ) -> Result<Recording, NotRun> {
+        self.play(named, runner::scenario_of(named)?, server, subject, manner)
+    }
+
+    /// Runs a case with this scenario, whatever its name is.
+    pub(crate) fn play(
+        &self,
+        named: &NamedCase,
+        scenario: Scenario,
+        server: ServerKind,
+        subject: &Subject,
+        manner: Manner,
+    ) -> Result<Recording, NotRun> {
         if let Subject::Program { .. } = subject {
             return Err(NotRun::Harness("a program has the machine's time and no other".to_owned()));
         }
-        let mut options = Options::scenario(server, runner::scenario_of(named)?);
+        if named.case.spawn.is_some() {
+            let why = "its adapter starts the server, which is in the machine's time and not in virtual time";
+            return Err(NotRun::Harness(why.to_owned()));
+        }
+        let mut options = Options::scenario(server, scenario);
         options.clock = ClockKind::Virtual;
         options.folders_in = Some(self.folder.clone());
         // It knows time and nothing else: whoever tries to open a socket fails.

@@ -1,5 +1,7 @@
 //! Virtual time: what passes over sockets passes here, and the same seed gives the same bytes.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may: its failure is its answer")]
+
 use fixtures::recording::Line;
 use harness::judge::{Verdict, judge};
 use harness::runner::Manner;
@@ -21,12 +23,12 @@ fn bytes(theatre: &Theatre, named: &NamedCase, seed: u64) -> String {
 #[test]
 fn the_reference_passes_in_virtual_time_what_it_passes_over_sockets() {
     let theatre = Theatre::new().unwrap();
-    // Where hearts beat faster nothing is ever quiet, and such a case takes all its time.
+    // A third of them, and those in which nothing is hurried: each case is a test of its own over sockets.
     let mut played = 0;
-    for named in cases(|named| named.case.time_scale == 1.0) {
+    for named in cases(|named| named.case.time_scale == 1.0).iter().step_by(3) {
         let server = named.case.servers[0];
         let manner = Manner::default();
-        let history = match theatre.run(&named, server, &Subject::Reference, manner) {
+        let history = match theatre.run(named, server, &Subject::Reference, manner) {
             Err(why) if why.to_string().ends_with("in the machine's time and not in virtual time") => {
                 continue;
             }
@@ -36,7 +38,7 @@ fn the_reference_passes_in_virtual_time_what_it_passes_over_sockets() {
         assert_eq!(judged.verdict, Verdict::Pass, "{}: {judged:?}", named.name);
         played += 1;
     }
-    assert!(played > 40, "{played}");
+    assert!(played > 15, "{played}");
 }
 
 #[test]

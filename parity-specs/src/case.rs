@@ -115,6 +115,30 @@ pub struct NamedCase {
 }
 
 impl Case {
+    /// A case in which nothing breaks, and which proves nothing by itself.
+    #[must_use]
+    pub fn of_scenario(about: String, scenario: String, server: ServerKind) -> Self {
+        Self {
+            about,
+            scenario,
+            proves: Vec::new(),
+            servers: vec![server],
+            user: None,
+            needs: Vec::new(),
+            time_scale: real_time(),
+            tools: yes(),
+            auto_approve: None,
+            folders: BTreeMap::new(),
+            paths: None,
+            links: BTreeMap::new(),
+            plain: false,
+            catches: Vec::new(),
+            spawn: None,
+            plan: None,
+            faults: Vec::new(),
+        }
+    }
+
     /// What breaks, as a plan. It breaks for the adapter alone, never for the harness's own eyes.
     pub fn fault_plan(&self) -> Result<FaultPlan, FileError> {
         let mut plan = match &self.plan {

@@ -29,6 +29,7 @@ mod real;
 mod record;
 mod schemas;
 mod step;
+mod sweep;
 mod test;
 mod tidy;
 mod truth;
@@ -71,6 +72,8 @@ enum Command {
     Providers(providers::Arguments),
     /// Kill the recorder many times, and look for what is left.
     Kills(kills::Arguments),
+    /// Break every scenario at every place in virtual time: the reference adapter has to hold.
+    Sweep(sweep::Arguments),
     /// Hold the stand-in's world and its replay against every recording.
     Truth(truth::Arguments),
     /// Perform random walks with the real servers and with the stand-in, and compare.
@@ -108,6 +111,7 @@ fn run(command: Command, root: &Path) -> Outcome {
         Command::Record(arguments) => record::run(&arguments, root),
         Command::Providers(arguments) => providers::run(&arguments, root),
         Command::Kills(arguments) => kills::run(&arguments, root),
+        Command::Sweep(arguments) => sweep::run(&arguments, root),
         Command::Truth(arguments) => truth::run(&arguments, root),
         Command::Schemas(arguments) => schemas::run(&arguments, root),
         Command::Test(arguments) => test::run(&arguments, root),

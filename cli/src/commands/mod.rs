@@ -16,6 +16,7 @@ mod service;
 mod stage;
 pub(crate) mod stand_for;
 mod subject;
+pub(crate) mod sweep;
 pub(crate) mod tell;
 pub(crate) mod words;
 

@@ -78,8 +78,10 @@ async fn works(document: &str, least: usize) {
             assert_eq!(interrupt(listener), Some(0), "{line}");
         } else {
             let output = command.output().unwrap();
-            // The README says of the mutant that it shows a failure; two releases differ.
-            let expected = i32::from(line.contains("--mutant") || line.starts_with("drift "));
+            // Of mutants the pages say that they show a failure; two releases differ.
+            let breaks =
+                ["--mutant", "--adapter resume_without_refresh"].iter().any(|word| line.contains(word));
+            let expected = i32::from(breaks || line.starts_with("drift "));
             assert_eq!(output.status.code(), Some(expected), "{line}: {output:?}");
         }
     }
@@ -122,6 +124,11 @@ fn every_plan_of_a_bad_start_is_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_standin_line_about_drift_works() {
     works(include_str!("../../../docs/drift.md"), 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_standin_line_about_sweeps_works() {
+    works(include_str!("../../../docs/sweeps.md"), 3).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,13 +3,16 @@
 use super::{Check, Examined};
 use crate::course::{Course, Started};
 use crate::protocol::{ToolState, Update};
+use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
     name: "cadence",
     about: "A task publishes at most 60 pieces a second, at least 20 when the server offers more, and the first words \
             without delay.",
     needs: &[],
-    has_occasion: |course| course.events.iter().any(|sent| sent.kind() == "message.part.delta"),
+    has_occasion: |course| {
+        course.tasks.iter().any(|task| !pieces(course, task).is_empty() || is_offered(course, task))
+    },
     examine,
 };
 
@@ -51,6 +54,33 @@ fn offered(course: &Course<'_>, task: &Started) -> Vec<u64> {
     let own =
         events.filter(|sent| sent.kind() == "message.part.delta" && sent.session() == Some(&task.session));
     own.map(|sent| sent.at_us).collect()
+}
+
+/// Was the adapter told of a message, of a part of it, and of more of that, by one stream that had no gap before it? What
+/// comes while a task is loaded again is seen with all the rest.
+fn is_offered(course: &Course<'_>, task: &Started) -> bool {
+    let Some(first) = course.streams().next() else { return false };
+    let (mut messages, mut begun) = (BTreeSet::new(), BTreeSet::new());
+    first.events.iter().filter(|sent| sent.session() == Some(&task.session)).any(|sent| {
+        let properties = &sent.event["properties"];
+        let is_in_time = first.end.is_none_or(|(_, end)| end > sent.at_us + 1000 * FIRST_WORDS_MS);
+        match sent.kind() {
+            "message.updated" => {
+                messages.extend(properties["info"]["id"].as_str());
+                false
+            }
+            "message.part.updated" => {
+                let part = &properties["part"];
+                let is_known = part["messageID"].as_str().is_some_and(|of| messages.contains(of));
+                begun.extend(part["id"].as_str().filter(|_| is_known));
+                false
+            }
+            "message.part.delta" => {
+                is_in_time && properties["partID"].as_str().is_some_and(|part| begun.contains(part))
+            }
+            _ => false,
+        }
+    })
 }
 
 fn second_us(course: &Course<'_>) -> u64 {

@@ -2,7 +2,9 @@
 //!
 //! What the server had of a part is told by its events on the harness's own lane and by every answer to a read of
 //! messages: each full text, and each sum of deltas. A text with a hole, or with another one's words, is the
-//! beginning of none of them, however well the screen looks in the end.
+//! beginning of none of them, however well the screen looks in the end. Where a delta was lost within one stream nobody
+//! can know of the hole: there the sum of what that stream has told, from the part's own beginning on, is the server's
+//! word, too.
 
 use super::{Check, Examined};
 use crate::course::Course;
@@ -24,7 +26,12 @@ pub(super) const CHECK: Check = Check {
 
 fn examine(course: &Course<'_>) -> Examined {
     let lines = course.lines;
-    let had = server_texts(lines);
+    let mut had = BTreeMap::new();
+    texts_of(history::server_events(lines), false, &mut had);
+    for stream in course.streams() {
+        texts_of(stream.events.iter().map(|sent| sent.event.clone()), true, &mut had);
+    }
+    read_texts(lines, &mut had);
     let mut screen = Screen::default();
     // Each text is looked at once, and each part is told of once.
     let mut seen = BTreeSet::new();
@@ -53,16 +60,20 @@ fn examine(course: &Course<'_>) -> Examined {
 }
 
 /// Part → every text that the server had of it.
-fn server_texts(lines: &[Line]) -> BTreeMap<String, BTreeSet<String>> {
-    let mut texts = BTreeMap::new();
+type Texts = BTreeMap<String, BTreeSet<String>>;
+
+/// Every text that events tell of; perhaps only of parts that they tell from their beginning on. One of which more was told
+/// before its beginning is none of these: whoever has heard that more has to remember it.
+fn texts_of(events: impl IntoIterator<Item = Value>, begun_only: bool, texts: &mut Texts) {
     let mut now: BTreeMap<String, String> = BTreeMap::new();
-    for event in history::server_events(lines) {
+    let mut headless = BTreeSet::new();
+    for event in events {
         let properties = &event["properties"];
         match event["type"].as_str() {
             Some("message.part.updated") => {
                 if let Some((part, text)) = text_of(&properties["part"]) {
                     now.insert(part.clone(), text.clone());
-                    note(&mut texts, part, text);
+                    note(texts, part, text);
                 }
             }
             Some("message.part.delta") => {
@@ -70,14 +81,22 @@ fn server_texts(lines: &[Line]) -> BTreeMap<String, BTreeSet<String>> {
                 if let (Some(part), Some(delta), "text") =
                     (part, delta, properties["field"].as_str().unwrap_or_default())
                 {
+                    if begun_only && (!now.contains_key(part) || headless.contains(part)) {
+                        headless.insert(part.to_owned());
+                        continue;
+                    }
                     let text = now.entry(part.to_owned()).or_default();
                     text.push_str(delta);
-                    note(&mut texts, part.to_owned(), text.clone());
+                    note(texts, part.to_owned(), text.clone());
                 }
             }
             _ => {}
         }
     }
+}
+
+/// Every text that was read.
+fn read_texts(lines: &[Line], texts: &mut Texts) {
     for messages in history::reads(lines, |path| path.ends_with("/message")) {
         let parts = messages
             .as_array()
@@ -85,17 +104,16 @@ fn server_texts(lines: &[Line]) -> BTreeMap<String, BTreeSet<String>> {
             .flatten()
             .flat_map(|message| message["parts"].as_array().cloned().unwrap_or_default());
         for (part, text) in parts.filter_map(|part| text_of(&part)) {
-            note(&mut texts, part, text);
+            note(texts, part, text);
         }
     }
-    texts
 }
 
 fn text_of(part: &Value) -> Option<(String, String)> {
     Some((part["id"].as_str()?.to_owned(), part["text"].as_str()?.to_owned()))
 }
 
-fn note(texts: &mut BTreeMap<String, BTreeSet<String>>, part: String, text: String) {
+fn note(texts: &mut Texts, part: String, text: String) {
     if !text.is_empty() {
         texts.entry(part).or_default().insert(text);
     }

@@ -4,16 +4,22 @@ use super::refresh::{Window, windows};
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, Said, What};
 use crate::protocol::{Capability, Request, Update};
+use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "retry",
     about: "A task that can't be loaded again shows one error with Retry, Retry loads it, and nothing else offers it.",
     needs: &[Capability::Retry, Capability::Reconnect],
-    has_occasion: |course| {
-        course.exchanges.iter().any(is_failed_read) || course.shown().any(|(_, u)| is_retry(u))
-    },
+    has_occasion: |course| course.shown().any(|(_, u)| is_retry(u)) || could_not_load(course),
     examine,
 };
+
+/// Did a task have to be loaded again, and could not be? A stream that ends takes with it what was read for it.
+fn could_not_load(course: &Course<'_>) -> bool {
+    windows(course).filter(|window| window.until.is_none()).any(|window| {
+        course.exchanges.iter().any(|exchange| exchange.line > window.from && is_failed_read(exchange))
+    })
+}
 
 fn is_retry(update: &Update) -> bool {
     matches!(update, Update::Error { retry: true, .. })
@@ -24,11 +30,20 @@ fn is_of(update: &Update, task: &str) -> bool {
 }
 
 /// A read of what a refresh has to read, that brought nothing.
-fn is_failed_read(exchange: &Exchange) -> bool {
+pub(super) fn is_failed_read(exchange: &Exchange) -> bool {
     let what = ["/message", "/todo", "/permission", "/question", "/status", "/session"];
     exchange.method == "GET"
         && what.iter().any(|end| exchange.path.ends_with(end))
-        && exchange.answer.as_ref().is_none_or(|answer| answer.status >= 400 || answer.body.is_null())
+        && (exchange.is_torn()
+            || exchange
+                .answer
+                .as_ref()
+                .is_none_or(|answer| answer.status >= 400 || is_unreadable(&answer.body)))
+}
+
+/// Is it neither a list nor a map?
+fn is_unreadable(body: &Value) -> bool {
+    !body.is_array() && !body.is_object()
 }
 
 fn examine(course: &Course<'_>) -> Examined {

@@ -72,8 +72,7 @@ fn examine(course: &Course<'_>) -> Examined {
     let refused = super::questions::refused_by_guard(course);
     let name = "kilo.cli.security.out_of_scope_path_attempt_count";
     equal(course, name, refused, "writes were refused for where they lead", &mut examined);
-    let failed =
-        course.exchanges.iter().any(|exchange| exchange.path.ends_with("/message") && !exchange.is_good());
+    let failed = course.exchanges.iter().any(super::retry::is_failed_read);
     let counted = total(course, "kilo.cli.session.rehydrate_fail_count");
     examined.fact(failed || counted == 0, || {
         format!("every conversation could be loaded, and {counted} failures to do so are counted")

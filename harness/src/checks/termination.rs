@@ -1,7 +1,7 @@
 //! Does each turn end: once, not before it is over, and for good?
 
 use super::{Check, Examined};
-use crate::course::{Course, Said, Started};
+use crate::course::{Course, Said, Sent, Started};
 use crate::protocol::{Outcome, Request, Update};
 use std::collections::BTreeSet;
 
@@ -71,8 +71,12 @@ fn examine(course: &Course<'_>) -> Examined {
                 });
             }
             let next = sends.iter().map(|send| send.line).find(|line| *line > end.line).unwrap_or(usize::MAX);
-            let another = ends.get(at + 1).is_some_and(|another| another.line < next && !open.is_empty());
-            if !another {
+            let another = ends.get(at + 1).is_some_and(|another| another.line < next);
+            // Of a prompt that waits the server's turn may come to its end later, seen or in a gap.
+            let goes_on = course.events.iter().any(|sent| {
+                is_end(sent, task) && sent.at_us > end.at_us && sent.line > end.line && sent.line < next
+            });
+            if open.is_empty() || !(another || goes_on) {
                 // Prompts that were sent while others were answered may share their end.
                 open.clear();
                 silence(course, task, end.line, next, &mut examined);
@@ -83,14 +87,17 @@ fn examine(course: &Course<'_>) -> Examined {
     examined
 }
 
+/// Does the server end a turn of the task here?
+fn is_end(sent: &Sent, task: &Started) -> bool {
+    matches!(sent.kind(), "session.idle" | "session.error") && sent.session() == Some(&task.session)
+}
+
 /// Had the server's turn come to its end by then, or did the server say so when it was asked?
 fn is_over(course: &Course<'_>, task: &Started, from_us: u64, until_us: u64) -> bool {
-    let ends = course.events.iter().any(|sent| {
-        let is_end = matches!(sent.kind(), "session.idle" | "session.error");
-        is_end
-            && sent.session() == Some(&task.session)
-            && (from_us..=until_us + TOLERANCE_US).contains(&sent.at_us)
-    });
+    let ends = course
+        .events
+        .iter()
+        .any(|sent| is_end(sent, task) && (from_us..=until_us + TOLERANCE_US).contains(&sent.at_us));
     let says_idle =
         course.exchanges.iter().filter(|exchange| exchange.path == "/session/status").any(|exchange| {
             let answer = exchange.answer.as_ref().filter(|answer| answer.status == 200);

@@ -275,7 +275,9 @@ impl Task {
         let answer = self.answer_to(turn);
         let answered =
             answer.is_some_and(|answer| answer.completed && answer.last && answer.failure.is_none());
-        let known = Known { begun: turn.begun, answered: answered && turn.failure.is_none() };
+        // A turn that is over has no call at work: of one that has, the end was not heard.
+        let is_whole = turn.failure.is_none() && !self.timeline.has_running_tool();
+        let known = Known { begun: turn.begun, answered: answered && is_whole };
         match turns.on_idle(known) {
             OnIdle::Over => {
                 let next = self.unanswered();

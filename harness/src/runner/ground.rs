@@ -25,6 +25,9 @@ pub(super) enum Ground {
     Real(Box<Real>),
 }
 
+/// A way for the harness's own eyes, and one for an adapter in this process.
+pub(super) type Nets = (Arc<dyn Net>, Arc<dyn Net>);
+
 /// A real server, its clients through proxies.
 pub(super) struct Real {
     stage: Stage,
@@ -110,8 +113,13 @@ impl Ground {
         }
     }
 
+    /// Does time pass by itself?
+    pub(super) fn is_virtual(&self) -> bool {
+        matches!(self, Self::StandIn(stand_in) if stand_in.in_memory().is_some())
+    }
+
     /// The ways to it: that of the harness's own eyes, and that of an adapter in this process.
-    pub(super) fn nets(&self, seed: u64) -> Result<(Arc<dyn Net>, Arc<dyn Net>), NotRun> {
+    pub(super) fn nets(&self, seed: u64) -> Result<Nets, NotRun> {
         if let Self::StandIn(stand_in) = self
             && let Some(lanes) = stand_in.in_memory()
         {

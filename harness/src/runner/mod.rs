@@ -31,7 +31,7 @@ use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, Trouble
 use fixtures::scenario::{MAIN_SESSION, Scenario, UserAct, UserStep};
 use fixtures::{ServerKind, catalog};
 use ground::{Ground, Real};
-use mock_server::{ClockKind, Options, StandIn};
+use mock_server::{ClockKind, Options, Play, StandIn};
 use parity_specs::NamedCase;
 use parity_specs::case::{ADAPTER_LANE, Case};
 use paths::Canaries;
@@ -106,7 +106,10 @@ pub async fn run_as(
     limits: &Limits,
     manner: Manner,
 ) -> Result<Recording, NotRun> {
-    let scenario = scenario_of(named)?;
+    let scenario = match &options.play {
+        Play::Scenario(scenario) => (**scenario).clone(),
+        Play::Recording(_) => scenario_of(named)?,
+    };
     let is_virtual = options.clock == ClockKind::Virtual;
     let password = match is_virtual {
         // Nobody can come in but this process, and the same run has the same words.
@@ -162,6 +165,7 @@ async fn played(
     limits: &Limits,
     manner: Manner,
 ) -> Result<Recording, NotRun> {
+    let is_virtual = stand_in.is_virtual();
     let (eyes, net) = stand_in.nets(manner.seed)?;
     let observer = Observer::start(eyes, &stand_in.url(), stand_in.username(), &password).await?;
     let running = subject.start(stand_in.journal().clone(), net)?;
@@ -184,6 +188,7 @@ async fn played(
         awaited_from: 0,
         errors_from: 0,
         presses_left: if manner.presses_retry { PRESSES } else { 0 },
+        is_virtual,
         sight: Mutex::default(),
     };
     let hello = hello(&mut run.running.link, limits, named.case.time_scale).await;
@@ -274,6 +279,8 @@ struct Run {
     awaited_from: usize,
     /// So many errors with Retry beside them are dealt with.
     errors_from: usize,
+    /// Waiting costs nothing.
+    is_virtual: bool,
     /// So often the person still presses Retry unasked.
     presses_left: usize,
     /// What was seen of the time line.

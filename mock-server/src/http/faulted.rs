@@ -3,7 +3,7 @@
 use super::auth::{self, Refusal};
 use super::listen::refused;
 use super::wire::Wire;
-use super::{Visitor, directory_header, insert, perform, refuse, written};
+use super::{Exchange, Visitor, directory_header, insert, perform, refuse, written};
 use crate::control;
 use crate::fault::AnswerFaults;
 use crate::fault::answers::{LastAnswers, reply_of};
@@ -13,6 +13,7 @@ use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderValue, Request, Response, StatusCode, header};
 use fixtures::fault_plan::StreamName;
 use fixtures::fault_plan::action::{Side, Status};
+use fixtures::recording::{End, HowEnded, Line};
 use futures_util::stream;
 use std::time::Duration;
 
@@ -51,11 +52,23 @@ pub(super) async fn handle(lane: Visitor, request: Request<Body>) -> Response<Bo
     };
     lane.core.clock.wait_or_skip(Duration::from_millis(behind)).await;
     if faults.hangs.is_some() || faults.resets.is_some() {
+        let how = if faults.resets.is_some() { HowEnded::Reset } else { HowEnded::Broken };
+        never_came_whole(&lane, &response, how);
         return nothing(&lane.wire, faults.resets.is_some()).await;
     }
     match faults.truncate {
-        Some(bytes) if !is_stream => truncated(response, bytes).await,
+        Some(bytes) if !is_stream => {
+            never_came_whole(&lane, &response, HowEnded::Cut);
+            truncated(response, bytes).await
+        }
         _ => response,
+    }
+}
+
+/// Tells the journal, which has the answer as the server gave it, that its reader never had all of it.
+fn never_came_whole(lane: &Visitor, response: &Response<Body>, how: HowEnded) {
+    if let Some(Exchange(exchange)) = response.extensions().get().copied() {
+        lane.core.journal.push(|at_us| Line::End(End { at_us, exchange, how }));
     }
 }
 

@@ -42,6 +42,10 @@ pub(crate) struct Visitor {
     pub(crate) wire: Wire,
 }
 
+/// The number under which the journal has an answer.
+#[derive(Debug, Clone, Copy)]
+struct Exchange(u64);
+
 /// Answers a request; what a fault does to the answer stands in `faulted.rs`.
 async fn perform(lane: &Visitor, parts: &Parts, body: Body, faults: AnswerFaults) -> Response<Body> {
     let query = parts.uri.query().unwrap_or_default();
@@ -78,11 +82,13 @@ async fn perform(lane: &Visitor, parts: &Parts, body: Body, faults: AnswerFaults
     lane.core.note_request(&lane.name, parts, exchange, &body);
     match lane.core.take(&lane.name, api, &cors, faults).await {
         Some(Answer::Reply(reply)) => {
+            let number = Exchange(exchange);
             if reply.status == StatusCode::NOT_IMPLEMENTED.as_u16() {
                 lane.core.strays().note_unplayed(parts.method.as_str(), parts.uri.path());
             }
             let mut response = written(reply, parts).await;
             insert(&mut response, cors);
+            response.extensions_mut().insert(number);
             response
         }
         Some(Answer::Stream(connection)) => {
