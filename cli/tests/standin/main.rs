@@ -12,6 +12,7 @@ mod checked;
 mod commands;
 mod corpus;
 mod documents;
+mod door;
 mod drift;
 // `/proc` says whose a process is.
 #[cfg(target_os = "linux")]
