@@ -142,6 +142,7 @@ impl Case {
             time_scale: real_time(),
             tools: yes(),
             auto_approve: None,
+            credentials: Vec::new(),
             folders: BTreeMap::new(),
             paths: None,
             links: BTreeMap::new(),
