@@ -67,7 +67,12 @@ type Texts = BTreeMap<String, BTreeSet<String>>;
 fn texts_of(events: impl IntoIterator<Item = Value>, begun_only: bool, texts: &mut Texts) {
     let mut now: BTreeMap<String, String> = BTreeMap::new();
     let mut headless = BTreeSet::new();
+    // Word for word the same event, id and all, is told twice and has happened once.
+    let mut told = BTreeSet::new();
     for event in events {
+        if event["id"].is_string() && !told.insert(event.to_string()) {
+            continue;
+        }
         let properties = &event["properties"];
         match event["type"].as_str() {
             Some("message.part.updated") => {
