@@ -65,6 +65,18 @@ pub enum Witnessed {
         /// Ports of theirs at which somebody listens.
         ports: usize,
     },
+    /// What is asked next with `credentials/check` is a file with this mode.
+    CredentialsPlaced {
+        /// Who may do what with it, as the system has it.
+        mode: u32,
+        /// It lies in the workspace.
+        in_workspace: bool,
+    },
+    /// The keys were looked for in all that the adapter has said, asked and left behind.
+    CredentialsSought {
+        /// Where they were found.
+        found: Vec<String>,
+    },
     /// A canary outside of the workspace was looked at in the end.
     Canary {
         /// Its place, as the case names it.

@@ -10,8 +10,8 @@
 
 use harness::protocol::rpc::{METHOD_NOT_FOUND, PARSE_ERROR, parse_line};
 use harness::protocol::{
-    Capability, Done, Incoming, Initialized, Locale, Notification, Offered, PathJudged, Request, TaskStarted,
-    Update, View,
+    Capability, CredentialsJudged, Done, Incoming, Initialized, Locale, Notification, Offered, PathJudged,
+    Request, TaskStarted, Update, View,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -86,6 +86,7 @@ fn is_result(result: &Value) -> bool {
         || is::<PathJudged>(result)
         || is::<Offered>(result)
         || is::<Locale>(result)
+        || is::<CredentialsJudged>(result)
         || is::<Initialized>(result)
         || is::<TaskStarted>(result)
         || is::<View>(result)

@@ -107,6 +107,12 @@ pub fn make(case: &Case, base: &Path, machine: &Machine) -> Result<Made, NotMade
 }
 
 impl Made {
+    /// The folder that holds all of it, without links in its path.
+    #[must_use]
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
     /// What a guard is asked.
     #[must_use]
     pub fn asked(&self) -> &Asked {

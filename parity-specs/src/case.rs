@@ -49,6 +49,9 @@ pub struct Case {
     pub paths: Option<Policy>,
     /// The adapter starts the server by itself.
     pub spawn: Option<Spawn>,
+    /// Files of keys that the adapter is asked to look at, one after the other.
+    #[serde(default)]
+    pub credentials: Vec<CredentialsFile>,
     /// Links below the workspace, and the canaries that they lead to, from the link's folder on: `"../canary.txt"`.
     #[serde(default)]
     pub links: BTreeMap<String, String>,
@@ -97,6 +100,17 @@ pub struct Spawn {
     pub closes: bool,
 }
 
+/// A file of keys.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CredentialsFile {
+    /// Who may do what with it, as in `0o600`.
+    pub mode: u16,
+    /// It lies in the workspace, and not in the server's home.
+    #[serde(default)]
+    pub in_workspace: bool,
+}
+
 fn real_time() -> f64 {
     1.0
 }
@@ -130,6 +144,7 @@ impl Case {
             auto_approve: None,
             folders: BTreeMap::new(),
             paths: None,
+            credentials: Vec::new(),
             links: BTreeMap::new(),
             plain: false,
             catches: Vec::new(),

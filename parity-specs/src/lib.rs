@@ -20,7 +20,7 @@ pub mod plan;
 pub mod requirement;
 pub mod trigger;
 
-pub use case::{Case, NamedCase, Spawn};
+pub use case::{Case, CredentialsFile, NamedCase, Spawn};
 pub use gate::{Debt, Phase};
 pub use matrix::Matrix;
 pub use requirement::{Evidence, Requirement};

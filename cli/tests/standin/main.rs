@@ -13,6 +13,7 @@ mod ci;
 mod commands;
 mod corpus;
 mod documents;
+mod door;
 mod drift;
 // `/proc` says whose a process is.
 #[cfg(target_os = "linux")]

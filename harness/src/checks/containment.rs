@@ -4,8 +4,9 @@ use super::{Check, Examined};
 use crate::course::{Course, What};
 use crate::protocol::{Capability, PathJudged, PathVerdict, Request};
 use crate::witness::{Witnessed, witnessed};
-use fixtures::paths::{self, Policy, Verdict};
+use fixtures::paths::{self, Case, Policy, Verdict};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 pub(super) const CHECK: Check = Check {
     name: "containment",
@@ -18,18 +19,28 @@ pub(super) const CHECK: Check = Check {
 /// So many paths are told one by one.
 const TOLD: usize = 5;
 
+/// By name. Read once: every history is asked whether it has something to do with it.
+static CORPUS: LazyLock<Result<BTreeMap<String, Case>, String>> = LazyLock::new(|| {
+    let cases = paths::all().map_err(|error| error.to_string())?;
+    Ok(cases.into_iter().map(|case| (case.full_name(), case)).collect())
+});
+
 fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
-    let corpus = match paths::all() {
-        Ok(cases) => cases.into_iter().map(|case| (case.full_name(), case)).collect::<BTreeMap<_, _>>(),
-        Err(error) => {
-            examined.doubts.push(format!("the corpus of paths can't be read: {error}"));
+    let questions = asked(course);
+    if questions.is_empty() {
+        return examined;
+    }
+    let corpus = match &*CORPUS {
+        Ok(corpus) => corpus,
+        Err(why) => {
+            examined.doubts.push(format!("the corpus of paths can't be read: {why}"));
             return examined;
         }
     };
     let said = answers(course);
     let (mut let_in, mut kept_out, mut accepted) = (Vec::new(), Vec::new(), 0);
-    for (line, name, policy) in asked(course) {
+    for (line, name, policy) in questions {
         let Some(case) = corpus.get(&name) else {
             examined.doubts.push(format!("the corpus has no path {name} any more"));
             continue;

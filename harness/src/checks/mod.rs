@@ -10,6 +10,7 @@ mod cadence;
 mod containment;
 mod convergence;
 mod crash;
+mod credentials;
 mod effort;
 mod escape;
 mod fail_closed;
@@ -100,5 +101,6 @@ pub fn all() -> Vec<Check> {
         startup::CHECK,
         crash::CHECK,
         remains::CHECK,
+        credentials::CHECK,
     ]
 }

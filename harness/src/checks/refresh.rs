@@ -71,6 +71,7 @@ fn examine(course: &Course<'_>) -> Examined {
                 Update::Error { retry: true, .. } => resolved = true,
                 Update::Connection { .. }
                 | Update::Server { .. }
+                | Update::Warning { .. }
                 | Update::Error { .. }
                 | Update::Terminal { .. } => {}
                 Update::PermissionResolved { .. } | Update::QuestionResolved { .. } => {}

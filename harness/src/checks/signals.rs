@@ -54,6 +54,9 @@ fn examine(course: &Course<'_>) -> Examined {
             format!("{again} streams were asked for again, and kilo.cli.sse.reconnect_count says {counted}")
         });
     }
+    let unsafe_files = super::credentials::unsafe_files(course);
+    let name = "kilo.cli.credentials.insecure_storage_detected";
+    equal(course, name, unsafe_files, "files of keys could be read by others", &mut examined);
     equal(course, "kilo.cli.server.crash_count", crashes, "crashes of the server were seen", &mut examined);
     let refused = course.streams().filter(|stream| matches!(stream.status(), Some(401 | 403))).count();
     equal(

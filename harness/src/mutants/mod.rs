@@ -24,6 +24,7 @@ mod blind_to_links;
 mod by_id_alone;
 mod calls_go_back;
 mod cannot_be_held;
+mod copies_keys;
 mod counts_wrong;
 mod cuts_locales;
 mod deaf_retry;
@@ -61,6 +62,7 @@ mod leaves_streams_open;
 mod lets_all_in;
 mod logs_bare_lines;
 mod logs_payloads;
+mod minds_readers_alone;
 mod never_reconnects;
 mod no_backoff;
 mod no_watchdog;
@@ -71,6 +73,7 @@ mod one_reason;
 mod own_sessions_only;
 mod passes_locales_on;
 mod pretends_to_stop;
+mod quotes_keys;
 mod reads_escapes;
 mod resume_without_refresh;
 mod sends_again;
@@ -88,10 +91,13 @@ mod takes_all_events;
 mod tells_case_on_windows;
 mod thoughts_as_words;
 mod trusts_any_answer;
+mod trusts_any_mode;
+mod trusts_any_place;
 mod trusts_names;
 mod waits_for_echo;
 mod waits_for_ever;
 mod waits_for_ready;
+mod warns_always;
 
 use crate::reference::Strategies;
 
@@ -130,6 +136,7 @@ const ALL: &[Mutant] = &[
     by_id_alone::MUTANT,
     calls_go_back::MUTANT,
     cannot_be_held::MUTANT,
+    copies_keys::MUTANT,
     counts_wrong::MUTANT,
     cuts_locales::MUTANT,
     deaf_retry::MUTANT,
@@ -167,6 +174,7 @@ const ALL: &[Mutant] = &[
     lets_all_in::MUTANT,
     logs_bare_lines::MUTANT,
     logs_payloads::MUTANT,
+    minds_readers_alone::MUTANT,
     never_reconnects::MUTANT,
     no_backoff::MUTANT,
     no_watchdog::MUTANT,
@@ -177,6 +185,7 @@ const ALL: &[Mutant] = &[
     own_sessions_only::MUTANT,
     passes_locales_on::MUTANT,
     pretends_to_stop::MUTANT,
+    quotes_keys::MUTANT,
     reads_escapes::MUTANT,
     resume_without_refresh::MUTANT,
     sends_again::MUTANT,
@@ -194,10 +203,13 @@ const ALL: &[Mutant] = &[
     tells_case_on_windows::MUTANT,
     thoughts_as_words::MUTANT,
     trusts_any_answer::MUTANT,
+    trusts_any_mode::MUTANT,
+    trusts_any_place::MUTANT,
     trusts_names::MUTANT,
     waits_for_echo::MUTANT,
     waits_for_ever::MUTANT,
     waits_for_ready::MUTANT,
+    warns_always::MUTANT,
 ];
 
 /// All mutants.

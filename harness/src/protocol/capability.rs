@@ -50,11 +50,13 @@ pub enum Capability {
     PathCheck,
     /// `server/spawn`, `workspace/close`, and what is shown of the server's life.
     Spawn,
+    /// `credentials/check`, and a `warning` about keys that others can read.
+    Credentials,
 }
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Chat,
         Self::Reasoning,
         Self::Tools,
@@ -77,6 +79,7 @@ impl Capability {
         Self::ScaledTime,
         Self::PathCheck,
         Self::Spawn,
+        Self::Credentials,
     ];
 
     /// The word on the wire.

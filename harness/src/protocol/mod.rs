@@ -25,8 +25,9 @@ mod tests;
 pub use capability::Capability;
 pub use features::{Affordance, AutoApprove, Locale, Offered, PermissionRef};
 pub use request::{
-    Connect, Done, Initialize, Initialized, PathCheck, PathJudged, PathVerdict, PermissionReply, QuestionRef,
-    QuestionReply, Reply, Request, Settings, TaskRef, TaskSend, TaskStart, TaskStarted,
+    Connect, CredentialsCheck, CredentialsJudged, CredentialsVerdict, Done, Initialize, Initialized,
+    PathCheck, PathJudged, PathVerdict, PermissionReply, QuestionRef, QuestionReply, Reply, Request,
+    Settings, TaskRef, TaskSend, TaskStart, TaskStarted,
 };
 pub use rpc::{BadLine, Id, Incoming, RpcError};
 pub use spawn::{ServerReason, ServerSpawn, ServerState};

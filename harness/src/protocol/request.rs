@@ -43,6 +43,8 @@ pub enum Request {
     Affordances(TaskRef),
     /// `locale/map`: which of the server's languages is this? Answered by [`Locale`].
     LocaleMap(Locale),
+    /// `credentials/check`: can others read this file of keys? Answered by [`CredentialsJudged`].
+    CredentialsCheck(CredentialsCheck),
     /// `fence`: answered by [`Done`] after everything read from the sockets so far was processed and its updates written.
     Fence,
     /// `shutdown`: answered by [`Done`], then the adapter ends.
@@ -225,6 +227,34 @@ pub enum PathVerdict {
     Outside,
 }
 
+/// Parameters of `credentials/check`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CredentialsCheck {
+    /// Where the server keeps the keys of providers.
+    pub path: String,
+}
+
+/// Result of `credentials/check`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CredentialsJudged {
+    /// What is to be said of the file.
+    pub verdict: CredentialsVerdict,
+}
+
+/// What is to be said of a file of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CredentialsVerdict {
+    /// Nobody else can read it.
+    Safe,
+    /// Others can, or it lies where it is shared.
+    Unsafe,
+    /// There is none.
+    Absent,
+}
+
 /// The result of a request that has nothing to tell: `{}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -257,6 +287,7 @@ impl Request {
             "path/check" => strict(params).map(Self::PathCheck),
             "ui/affordances" => strict(params).map(Self::Affordances),
             "locale/map" => strict(params).map(Self::LocaleMap),
+            "credentials/check" => strict(params).map(Self::CredentialsCheck),
             "fence" => strict::<Done>(params).map(|_| Self::Fence),
             "shutdown" => strict::<Done>(params).map(|_| Self::Shutdown),
             _ => return Err(RpcError::unsupported(method)),
@@ -285,6 +316,7 @@ impl Request {
             Self::PathCheck(_) => "path/check",
             Self::Affordances(_) => "ui/affordances",
             Self::LocaleMap(_) => "locale/map",
+            Self::CredentialsCheck(_) => "credentials/check",
             Self::Fence => "fence",
             Self::Shutdown => "shutdown",
         }
@@ -310,6 +342,7 @@ impl Request {
             | Self::TaskSnapshot(task)
             | Self::Affordances(task) => written(task),
             Self::PathCheck(params) => written(params),
+            Self::CredentialsCheck(params) => written(params),
             Self::Fence | Self::Shutdown | Self::WorkspaceClose => json!({}),
         }
     }

@@ -3,10 +3,10 @@
 use super::features::{AutoApprove, Locale, PermissionRef};
 use super::rpc::{error_line, notification_line, parse_line, request_line, result_line};
 use super::{
-    Asked, Connect, ConnectionState, Id, Incoming, Initialize, Item, ItemKind, LogLevel, LogLine,
-    Notification, Outcome, PathCheck, Permission, PermissionReply, Question, QuestionRef, QuestionReply,
-    Reply, Request, RpcError, ServerReason, ServerSpawn, ServerState, Settings, Signal, TaskRef, TaskSend,
-    TaskStart, TaskState, TodoItem, ToolState, Update, View,
+    Asked, Connect, ConnectionState, CredentialsCheck, Id, Incoming, Initialize, Item, ItemKind, LogLevel,
+    LogLine, Notification, Outcome, PathCheck, Permission, PermissionReply, Question, QuestionRef,
+    QuestionReply, Reply, Request, RpcError, ServerReason, ServerSpawn, ServerState, Settings, Signal,
+    TaskRef, TaskSend, TaskStart, TaskState, TodoItem, ToolState, Update, View,
 };
 use fixtures::paths::Policy;
 use proptest::prelude::*;
@@ -61,6 +61,7 @@ fn requests() -> Vec<Request> {
             directory: some("/w"),
         }),
         Request::WorkspaceClose,
+        Request::CredentialsCheck(CredentialsCheck { path: some("/data/auth.json") }),
         Request::PathCheck(PathCheck {
             roots: vec![some("/w")],
             path: some("../x"),
@@ -113,6 +114,7 @@ fn updates() -> Vec<Update> {
             message: Some(some("no")),
         },
         Update::Terminal { task_id: task(), outcome: Outcome::Completed },
+        Update::Warning { message: some("beware") },
         Update::Error { task_id: None, message: some("no"), retry: true },
         Update::Timeline {
             task_id: task(),

@@ -177,6 +177,11 @@ pub enum Update {
         /// How it ended.
         outcome: Outcome,
     },
+    /// Nothing failed, and the person had better know.
+    Warning {
+        /// What it is and what to do.
+        message: String,
+    },
     /// Something failed, and the person is told.
     Error {
         /// Which task, if it concerns one only.
@@ -265,7 +270,7 @@ impl Update {
             | Self::Terminal { task_id, .. }
             | Self::Timeline { task_id, .. } => Some(task_id),
             Self::Error { task_id, .. } => task_id.as_deref(),
-            Self::Connection { .. } | Self::Server { .. } => None,
+            Self::Connection { .. } | Self::Server { .. } | Self::Warning { .. } => None,
         }
     }
 

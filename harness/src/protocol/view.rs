@@ -143,6 +143,7 @@ impl View {
             Update::Timeline { view, .. } => self.clone_from(view),
             Update::Connection { .. }
             | Update::Server { .. }
+            | Update::Warning { .. }
             | Update::Terminal { .. }
             | Update::Error { .. } => {}
         }

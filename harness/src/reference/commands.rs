@@ -96,6 +96,7 @@ impl Core {
                 }
                 None => self.fail(id, unknown_task(&task.task_id)),
             },
+            Request::CredentialsCheck(check) => self.check_credentials(id, &check),
             Request::PathCheck(check) => self.check_path(id, &check),
             Request::Fence => {
                 self.fences.push(id);

@@ -3,22 +3,21 @@
 use super::channel::{Channel, Phase};
 use super::commands::Call;
 use super::family::Family;
-use super::guard::Disk;
+use super::guard::{Disk, Files};
 use super::io::{Input, Output, Timer};
 use super::life::Life;
 use super::publish::Publisher;
 use super::strategy::{Gap, Strategies};
 use super::task::Task;
 use crate::protocol::{Connect, ConnectionState, Done, Id, Settings};
-use fixtures::paths::realpath::Links;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The adapter.
 pub struct Core {
     pub(super) strategies: Strategies,
-    /// The links of the disk, which the guard follows.
-    pub(super) disk: Box<dyn Links + Send>,
+    /// What is looked at on the disk: links, and a file of keys.
+    pub(super) disk: Box<dyn Files + Send>,
     pub(super) time_scale: f64,
     pub(super) settings: Settings,
     pub(super) server: Option<Connect>,

@@ -11,6 +11,7 @@ use crate::protocol::{
 use fixtures::paths::realpath::{Links, Nowhere};
 use serde_json::json;
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
 
 /// What the person is told.
 const LEADS_OUT: &str = "the path leads out of the workspace, so the agent was told no";
@@ -32,9 +33,49 @@ impl Links for Disk {
     }
 }
 
+/// What the core looks at on a disk.
+pub(super) trait Files: Links {
+    /// Who may do what with a file; `None` when there is none.
+    fn mode(&self, path: &str) -> Result<Option<u32>, String>;
+
+    /// What stands in it.
+    fn text(&self, path: &str) -> String;
+
+    /// Copies it, if that is possible.
+    fn copy(&self, from: &str, to: &str);
+
+    /// The same, as something that knows links.
+    fn links(&self) -> &dyn Links;
+}
+
+impl Files for Disk {
+    fn mode(&self, path: &str) -> Result<Option<u32>, String> {
+        match std::fs::metadata(path) {
+            Ok(file) => Ok(Some(file.permissions().mode() & 0o777)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(fixtures::error::io_words(&error).to_string()),
+        }
+    }
+
+    fn text(&self, path: &str) -> String {
+        // What can't be read is not quoted either.
+        std::fs::read_to_string(path).unwrap_or_default()
+    }
+
+    fn copy(&self, from: &str, to: &str) {
+        // Only a mutant asks for it, and what comes of it is seen in the workspace.
+        let _ = std::fs::copy(from, to);
+    }
+
+    fn links(&self) -> &dyn Links {
+        self
+    }
+}
+
 impl Core {
     pub(super) fn check_path(&mut self, id: Id, check: &PathCheck) {
-        let is_inside = self.strategies.guard.lets(check.policy, &check.roots, &check.path, &*self.disk);
+        let is_inside =
+            self.strategies.guard.lets(check.policy, &check.roots, &check.path, self.disk.links());
         let verdict = if is_inside { PathVerdict::Inside } else { PathVerdict::Outside };
         self.answer(id, PathJudged { verdict });
     }
@@ -49,7 +90,7 @@ impl Core {
         let main = self.server.as_ref().map_or(directory, |server| server.directory.as_str());
         let readings = [[directory, main], [main, directory]].map(|roots| roots.map(str::to_owned));
         let lets = |path: &String| {
-            readings.iter().all(|roots| self.strategies.guard.lets(policy, roots, path, &*self.disk))
+            readings.iter().all(|roots| self.strategies.guard.lets(policy, roots, path, self.disk.links()))
         };
         !asked.patterns.iter().all(lets)
     }

@@ -13,6 +13,7 @@
 //! * `features` — rules that answer requests for leave; what the screen offers.
 //! * `life` — a server that the adapter starts itself; `child` — its process.
 //! * `guard` — paths that lead out of the workspace.
+//! * `credentials` — the file in which the server keeps keys.
 //! * `publish` — how updates, signals and log lines leave, and how often.
 //! * [`strategy`] — the seams at which mutants differ.
 //! * [`shell`] — requests, timers and the harness's lines; `streams` — the event streams that are open.
@@ -24,6 +25,7 @@ mod channel;
 mod child;
 mod commands;
 pub mod core;
+mod credentials;
 mod event;
 mod event_types;
 mod family;
@@ -42,6 +44,8 @@ mod timeline;
 
 #[cfg(test)]
 mod core_tests;
+#[cfg(test)]
+mod life_tests;
 #[cfg(test)]
 mod refresh_tests;
 #[cfg(test)]

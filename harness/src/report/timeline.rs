@@ -178,6 +178,7 @@ pub fn seen(update: &Update) -> String {
             let message = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
             format!("server {state:?}{reason}").to_lowercase() + &message
         }
+        Update::Warning { message } => format!("warning: {message}"),
         Update::Terminal { outcome, .. } => format!("the turn is over: {outcome:?}").to_lowercase(),
         Update::Error { message, retry, .. } => {
             let offer = if *retry { " [Retry]" } else { "" };

@@ -7,9 +7,11 @@
 //! * `person` — what the person does, step by step.
 //! * `paths` — what the adapter's guard is asked, and canaries around the workspace.
 //! * `features` — what is asked beside the chat.
+//! * `credentials` — files of keys that the adapter looks at.
 //! * `spawning` — a server that the adapter starts by itself.
 //! * `ending` — from the last step to the saved history.
 
+mod credentials;
 mod ending;
 mod features;
 mod ground;
@@ -27,6 +29,7 @@ use crate::protocol::{Capability, Request};
 use crate::secret::random_password;
 use crate::sight::Sight;
 use crate::subject::{Running, Subject};
+use credentials::Keys;
 use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, TroubleKind};
 use fixtures::scenario::{MAIN_SESSION, Scenario, UserAct, UserStep};
 use fixtures::{ServerKind, catalog};
@@ -177,6 +180,7 @@ async fn played(
     let mut run = Run {
         canaries,
         spawned,
+        keys: Keys::default(),
         stand_in,
         observer,
         running,
@@ -254,15 +258,18 @@ fn needs<'a>(named: &'a NamedCase, scenario: &'a Scenario) -> impl Iterator<Item
         (case.time_scale != 1.0, Capability::ScaledTime),
         (!case.folders.is_empty(), Capability::Directories),
         (case.spawn.is_some(), Capability::Spawn),
+        (!case.credentials.is_empty(), Capability::Credentials),
+        (case.paths.is_some(), Capability::PathCheck),
     ];
     let settings = settings.into_iter().filter_map(|(is_set, needed)| is_set.then_some(needed));
-    said.chain(steps).chain(settings).chain(paths::needs(case.paths.is_some())).chain(features::needs(case))
+    said.chain(steps).chain(settings).chain(features::needs(case))
 }
 
 struct Run {
     canaries: Canaries,
     /// Where the adapter starts the server by itself.
     spawned: Option<Spawned>,
+    keys: Keys,
     /// The stand-in, or the real server in its place.
     stand_in: Ground,
     observer: Observer,
@@ -299,6 +306,7 @@ impl Run {
             return Ok(());
         }
         self.ask_locales(case).await?;
+        self.ask_credentials(&case.credentials).await?;
         if let Some(policy) = case.paths {
             self.ask_paths(policy).await?;
         }

@@ -2,32 +2,46 @@
 //! its work.
 
 use super::{Run, Troubled, broken};
+use crate::protocol::Request;
 use crate::protocol::request::{PathCheck, PathJudged};
-use crate::protocol::{Capability, Request};
 use crate::witness::Witnessed;
 use fixtures::paths::corpus::Asked;
-use fixtures::paths::{self, Policy, ground};
+use fixtures::paths::{self, Case, Policy, ground};
 use fixtures::recording::TroubleKind;
 use mock_server::paths::{Machine, NotMade, make};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tempfile::TempDir;
 
 /// What stands in every canary.
 const SONG: &str = "nobody may write here\n";
 
-/// What the guard is asked: the name of the case, and its words.
-type Question = (String, Asked);
+/// What the guard is asked: the names of the cases, their words, and the folder in which they stand.
+struct Questions {
+    asked: Vec<(String, Asked)>,
+    _folder: Option<TempDir>,
+}
+
+/// Those about the disk, as long as somebody asks them: their files are many, and nobody changes them.
+static ON_THE_DISK: Mutex<Weak<Questions>> = Mutex::new(Weak::new());
 
 impl Run {
     /// Asks the adapter about every case that the policy has an opinion of.
     pub(super) async fn ask_paths(&mut self, policy: Policy) -> Result<(), Troubled> {
-        // The files of some hundred cases.
+        // Some hundred folders are made, and taken away again: no work for those who wait for others.
         let made = tokio::task::spawn_blocking(move || questions(policy)).await;
         let made = made.map_err(|error| error.to_string()).and_then(|made| made);
-        let (_folder, questions) = made.map_err(|why| (TroubleKind::Harness, why))?;
-        for (case, Asked { roots, path }) in questions {
+        let questions = made.map_err(|why| (TroubleKind::Harness, why))?;
+        let asked = self.ask_all(policy, &questions).await;
+        tokio::task::spawn_blocking(move || drop(questions));
+        asked
+    }
+
+    async fn ask_all(&mut self, policy: Policy, questions: &Questions) -> Result<(), Troubled> {
+        for (case, Asked { roots, path }) in questions.asked.clone() {
             Witnessed::PathAsked { case, policy }.note(self.stand_in.journal());
             let answer = self.ask(Request::PathCheck(PathCheck { roots, path, policy })).await?;
             serde_json::from_value::<PathJudged>(answer)
@@ -37,26 +51,48 @@ impl Run {
     }
 }
 
-/// What is asked, and the folder that holds what it is about.
-fn questions(policy: Policy) -> Result<(Option<tempfile::TempDir>, Vec<Question>), String> {
+/// What is asked by these rules.
+fn questions(policy: Policy) -> Result<Arc<Questions>, String> {
     let cases = paths::all().map_err(|error| error.to_string())?;
     let cases = cases.into_iter().filter(|case| case.verdict(policy).allows().is_some());
     if policy != Policy::Realpath {
-        let asked = |case: paths::Case| (case.full_name(), case.asked(policy, ground::base(policy)));
-        return Ok((None, cases.map(asked).collect()));
+        let asked = |case: Case| (case.full_name(), case.asked(policy, ground::base(policy)));
+        return Ok(Arc::new(Questions { asked: cases.map(asked).collect(), _folder: None }));
     }
+    let mut shared = ON_THE_DISK.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(questions) = shared.upgrade() {
+        return Ok(questions);
+    }
+    let questions = Arc::new(on_the_disk(cases)?);
+    *shared = Arc::downgrade(&questions);
+    Ok(questions)
+}
+
+/// The same, with their files. Those that need no links of their own stand on one ground.
+fn on_the_disk(cases: impl Iterator<Item = Case>) -> Result<Questions, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("failed to make a folder: {error}"))?;
     let machine = Machine::probed(folder.path()).map_err(|error| error.to_string())?;
-    let mut questions = Vec::new();
+    let mut asked = Vec::new();
+    let mut plain: Option<String> = None;
     for (number, case) in cases.enumerate() {
+        let is_plain = case.links.is_empty() && case.needs.is_empty();
+        if let Some(base) = plain.as_ref().filter(|_| is_plain) {
+            asked.push((case.full_name(), case.asked(Policy::Realpath, base)));
+            continue;
+        }
         match make(&case, &folder.path().join(number.to_string()), &machine) {
-            Ok(made) => questions.push((case.full_name(), made.asked().clone())),
+            Ok(made) => {
+                if is_plain {
+                    plain = made.base().to_str().map(str::to_owned);
+                }
+                asked.push((case.full_name(), made.asked().clone()));
+            }
             // This machine can't have it; `standin corpus paths` says which those are, and why.
             Err(NotMade::NotApplicable(_)) => {}
             Err(NotMade::Failed(error)) => return Err(error.to_string()),
         }
     }
-    Ok((Some(folder), questions))
+    Ok(Questions { asked, _folder: Some(folder) })
 }
 
 /// The links of a case, and the canaries to which they lead.
@@ -88,9 +124,4 @@ impl Canaries {
             touched: fs::read_to_string(canary).ok().as_deref() != Some(SONG),
         })
     }
-}
-
-/// What the adapter has to be able to do, so that its guard can be asked.
-pub(super) fn needs(asks: bool) -> Option<Capability> {
-    asks.then_some(Capability::PathCheck)
 }

@@ -6,12 +6,14 @@
 //! * [`gap`] — decision 7.
 //! * [`turn`] — when a turn is over, whether a prompt was taken, what an abort is.
 //! * [`asking`] — permissions and questions.
+//! * [`credentials`] — the file of keys.
 //! * [`life`] — a server that the adapter starts.
 //! * [`guard`] — paths that a tool wants to be let at.
 //! * [`features`] — rules that answer, what the screen offers, locales.
 //! * [`showing`] — whose an event is, and what is shown, counted and logged of it.
 
 pub mod asking;
+pub mod credentials;
 pub mod features;
 pub mod gap;
 pub mod guard;
@@ -21,6 +23,7 @@ pub mod stream;
 pub mod turn;
 
 pub use asking::Asking;
+pub use credentials::{CredentialsFile, Keeping};
 pub use features::Features;
 pub use gap::{Gap, GapPolicy, OnGap};
 pub use guard::Guarding;
@@ -42,6 +45,7 @@ impl Turns for Careful {}
 impl Asking for Careful {}
 impl Guarding for Careful {}
 impl Living for Careful {}
+impl Keeping for Careful {}
 impl Routing for Careful {}
 impl Deltas for Careful {}
 impl UnknownEvents for Careful {}
@@ -65,6 +69,8 @@ pub struct Strategies {
     pub asking: Box<dyn Asking>,
     /// For a server that the adapter starts.
     pub life: Box<dyn Living>,
+    /// For the file of keys.
+    pub credentials: Box<dyn Keeping>,
     /// For paths.
     pub guard: Box<dyn Guarding>,
     /// For rules, affordances and locales.
@@ -91,6 +97,7 @@ impl Default for Strategies {
             turns: Box::new(Careful),
             asking: Box::new(Careful),
             life: Box::new(Careful),
+            credentials: Box::new(Careful),
             guard: Box::new(Careful),
             features: Box::new(Careful),
             routing: Box::new(Careful),
