@@ -1,0 +1,5 @@
+//! Scenarios performed with agents that speak ACP, and their performances compared.
+//!
+//! * [`performance`] — by a real agent in a sandbox, with the scripted model beside it; and by the stand-in.
+
+pub mod performance;

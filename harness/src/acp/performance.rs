@@ -1,0 +1,128 @@
+//! A scenario performed by an agent on stdin and stdout, and kept: the same script of the model and the same steps of
+//! the person as with a server ([`crate::performance`]), in calls of ACP.
+
+use crate::performance::{Performance, PerformanceError, Piece, Program};
+use fixtures::catalog;
+use fixtures::recording::{Performer, Recording};
+use fixtures::redact::Secrets;
+use fixtures::scenario::{Ending, Scenario};
+use mock_server::model::http::{ModelOptions, ModelServer};
+use mock_server::model::{Gates, Script};
+use recorder::acp::drive::{Casting, Ends, perform};
+use recorder::acp::process::{AgentProcess, AgentSpec, Ended};
+use recorder::drive::Backstage;
+use recorder::{Limits, Sandbox, Tape};
+use serde_json::json;
+use std::pin::Pin;
+use tokio::sync::Mutex;
+
+/// The scripted model's key; the agents ask for one, and nobody checks it.
+const MODEL_KEY: &str = "scripted";
+
+/// A real agent and all that it needs, in the order in which they may go.
+struct Real {
+    agent: Mutex<Option<AgentProcess>>,
+    spec: AgentSpec,
+    limits: Limits,
+    gates: Gates,
+    sandbox: Sandbox,
+}
+
+impl Backstage for Real {
+    fn open_gate(&self, name: &str) {
+        self.gates.open(name);
+    }
+
+    fn restart(&self, _: Ending) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        Box::pin(async { Err("an agent is started by its client".to_owned()) })
+    }
+}
+
+impl Casting for Real {
+    fn begin(&self) -> Pin<Box<dyn Future<Output = Result<Ends, String>> + Send + '_>> {
+        Box::pin(async {
+            let launched = AgentProcess::launch(&self.spec, &self.sandbox).await;
+            let (agent, pipes) = launched.map_err(|error| error.to_string())?;
+            *self.agent.lock().await = Some(agent);
+            Ok(Ends {
+                stdin: Box::new(pipes.stdin),
+                stdout: Box::new(pipes.stdout),
+                stderr: Some(Box::new(pipes.stderr)),
+            })
+        })
+    }
+
+    fn end(&self) -> Pin<Box<dyn Future<Output = Result<Option<Ended>, String>> + Send + '_>> {
+        Box::pin(async {
+            let Some(agent) = self.agent.lock().await.take() else { return Ok(None) };
+            agent.stop(&self.limits).await.map(Some).map_err(|error| error.to_string())
+        })
+    }
+}
+
+/// A scenario as agents perform it: of the models that a release knows, only the scripted one is offered. The others
+/// are some hundred lines in every answer, and no scenario is about them.
+#[must_use]
+pub fn as_performed(scenario: &Scenario) -> Scenario {
+    let mut scenario = scenario.clone();
+    scenario.workspace.config.entry("enabled_providers").or_insert_with(|| json!(["fake"]));
+    scenario
+}
+
+impl Piece {
+    /// By a real agent, started for it with `acp`.
+    pub async fn by_acp_program(
+        &self,
+        program: &Program,
+        limits: &Limits,
+    ) -> Result<Performance, PerformanceError> {
+        let scenario = as_performed(&self.scenario);
+        let tape = Tape::new();
+        let mut secrets = program.secrets.clone();
+        secrets.add(MODEL_KEY);
+        let sandbox = Sandbox::create(&scenario, &program.path_env)?;
+        let workspace = sandbox.workspace().to_string_lossy().into_owned();
+        let gates = Gates::default();
+        let options = ModelOptions {
+            port: 0,
+            pause: program.model_pause,
+            gates: gates.clone(),
+            on_call: crate::performance::write_calls_on(&tape),
+        };
+        let model = ModelServer::start(Script::new(scenario.clone(), workspace.clone()), options)
+            .await
+            .map_err(|source| PerformanceError::Io { doing: "start the scripted model", source })?;
+        let spec = AgentSpec {
+            program: program.path.clone(),
+            args: program.args.clone(),
+            server: self.server,
+            model_url: model.url(),
+            path_env: program.path_env.clone(),
+        };
+        let cast = Real { agent: Mutex::new(None), spec, limits: limits.clone(), gates, sandbox };
+        let performed = perform(&scenario, &workspace, &cast, &tape, limits).await;
+        // Whatever went wrong, the agent is ended before its folder is.
+        drop(cast);
+        let script = model.report();
+        performed?;
+        Ok(self.kept(tape, Performer::Real, workspace, secrets, script))
+    }
+
+    pub(super) fn kept(
+        &self,
+        tape: Tape,
+        performer: Performer,
+        workspace: String,
+        secrets: Secrets,
+        script: mock_server::model::Report,
+    ) -> Performance {
+        let mut header = self.header(performer, workspace);
+        header.provenance.scenario_id = catalog::scenario_id(&self.name);
+        let lines = tape.take();
+        if let Some(agent) = fixtures::acp::agent_of(&lines) {
+            header.version.clone_from(&agent.version);
+            header.provenance.agent = Some(format!("{} {}", agent.name, agent.version));
+        }
+        Performance { recording: Recording { header, lines, torn: false }, doc: Vec::new(), secrets, script }
+    }
+}
