@@ -3,21 +3,25 @@
 
 use crate::performance::{Performance, PerformanceError, Piece, Program};
 use fixtures::catalog;
-use fixtures::recording::{Performer, Recording};
+use fixtures::recording::{Line, Performer, Recording};
 use fixtures::redact::Secrets;
 use fixtures::scenario::{Ending, Scenario};
+use mock_server::Options;
+use mock_server::acp::agent::Whole;
+use mock_server::acp::dialect::{Dialect, Strictness};
+use mock_server::acp::{Agent, AgentOptions};
 use mock_server::model::http::{ModelOptions, ModelServer};
-use mock_server::model::{Gates, Script};
+use mock_server::model::{Gates, Report, Script};
 use recorder::acp::drive::{Casting, Ends, perform};
 use recorder::acp::process::{AgentProcess, AgentSpec, Ended};
 use recorder::drive::Backstage;
 use recorder::{Limits, Sandbox, Tape};
 use serde_json::json;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Mutex;
-
-/// The scripted model's key; the agents ask for one, and nobody checks it.
-const MODEL_KEY: &str = "scripted";
+use tokio::task::JoinHandle;
 
 /// A real agent and all that it needs, in the order in which they may go.
 struct Real {
@@ -60,6 +64,55 @@ impl Casting for Real {
     }
 }
 
+/// The stand-in's agent, on pipes in this process.
+struct Ours {
+    agent: Arc<Agent>,
+    /// It has been started before: what it kept is there.
+    begun: AtomicBool,
+    speaks: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// As much as a pipe holds on Linux.
+const PIPE: usize = 64 * 1024;
+
+impl Backstage for Ours {
+    fn open_gate(&self, name: &str) {
+        self.agent.stand_in().open_gate(name);
+    }
+
+    fn restart(&self, _: Ending) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        Box::pin(async { Err("an agent is started by its client".to_owned()) })
+    }
+}
+
+impl Casting for Ours {
+    fn begin(&self) -> Pin<Box<dyn Future<Output = Result<Ends, String>> + Send + '_>> {
+        Box::pin(async {
+            if self.begun.swap(true, Ordering::AcqRel) {
+                self.agent.stand_in().restart(Ending::Term);
+            }
+            let (stdin, words) = tokio::io::duplex(PIPE);
+            let (said, stdout) = tokio::io::duplex(PIPE);
+            let agent = Arc::clone(&self.agent);
+            let speaks = tokio::spawn(async move {
+                agent.speak(words, said, Box::new(Whole)).await;
+            });
+            *self.speaks.lock().await = Some(speaks);
+            Ok(Ends { stdin: Box::new(stdin), stdout: Box::new(stdout), stderr: None })
+        })
+    }
+
+    fn end(&self) -> Pin<Box<dyn Future<Output = Result<Option<Ended>, String>> + Send + '_>> {
+        Box::pin(async {
+            if let Some(speaks) = self.speaks.lock().await.take() {
+                speaks.await.map_err(|error| error.to_string())?;
+            }
+            // It ended as one does that has nothing more to say.
+            Ok(Some(Ended { code: Some(0), signal: None }))
+        })
+    }
+}
+
 /// A scenario as agents perform it: of the models that a release knows, only the scripted one is offered. The others
 /// are some hundred lines in every answer, and no scenario is about them.
 #[must_use]
@@ -78,8 +131,7 @@ impl Piece {
     ) -> Result<Performance, PerformanceError> {
         let scenario = as_performed(&self.scenario);
         let tape = Tape::new();
-        let mut secrets = program.secrets.clone();
-        secrets.add(MODEL_KEY);
+        let secrets = program.secrets.clone();
         let sandbox = Sandbox::create(&scenario, &program.path_env)?;
         let workspace = sandbox.workspace().to_string_lossy().into_owned();
         let gates = Gates::default();
@@ -108,13 +160,38 @@ impl Piece {
         Ok(self.kept(tape, Performer::Real, workspace, secrets, script))
     }
 
+    /// By the stand-in's agent.
+    pub async fn by_acp_stand_in(&self, limits: &Limits) -> Result<Performance, PerformanceError> {
+        let scenario = as_performed(&self.scenario);
+        let options = AgentOptions {
+            server: Options::scenario(self.server, scenario.clone()),
+            dialect: Dialect::default(),
+            turn_end: None,
+            strictness: Strictness::default(),
+            stderr: Arc::new(|_| {}),
+        };
+        let agent = Arc::new(Agent::start(options).await?);
+        let workspace = agent.stand_in().workspace().to_owned();
+        let tape = Tape::new();
+        let cast =
+            Ours { agent: Arc::clone(&agent), begun: AtomicBool::new(false), speaks: Mutex::default() };
+        let performed = perform(&scenario, &workspace, &cast, &tape, limits).await;
+        let calls =
+            agent.stand_in().journal().lines().into_iter().filter(|line| matches!(line, Line::Model(_)));
+        let calls: Vec<Line> = calls.collect();
+        performed?;
+        let mut kept = self.kept(tape, Performer::StandIn, workspace, Secrets::default(), Report::default());
+        kept.recording.lines.extend(calls);
+        Ok(kept)
+    }
+
     pub(super) fn kept(
         &self,
         tape: Tape,
         performer: Performer,
         workspace: String,
         secrets: Secrets,
-        script: mock_server::model::Report,
+        script: Report,
     ) -> Performance {
         let mut header = self.header(performer, workspace);
         header.provenance.scenario_id = catalog::scenario_id(&self.name);
