@@ -87,8 +87,9 @@ fn agents(arguments: &Arguments) -> Outcome {
     };
     let only = arguments.only.as_deref().unwrap_or_default();
     let comparisons = runtime.block_on(acp::compare_all(only, &stand_in_limits(), tell_agent));
-    let wrong = comparisons.iter().filter(|comparison| !comparison.is_equal()).count();
-    say!("\n{} of {} conversations with agents equal", comparisons.len() - wrong, comparisons.len());
+    let wrong = comparisons.iter().filter(|comparison| !comparison.holds()).count();
+    let equal = comparisons.iter().filter(|comparison| comparison.is_equal()).count();
+    say!("\n{equal} of {} conversations with agents equal", comparisons.len());
     match (comparisons.is_empty(), wrong) {
         (true, _) => Outcome::Misuse(format!("no scenario's name contains '{only}'")),
         (false, 0) => Outcome::Holds,
@@ -97,8 +98,13 @@ fn agents(arguments: &Arguments) -> Outcome {
 }
 
 fn tell_agent(comparison: &acp::Comparison) {
-    let mark = if comparison.is_equal() { "✓" } else { "✗" };
-    say!("{mark} {} acp {}", comparison.server, comparison.scenario);
+    let of = format!("{} acp {}", comparison.server, comparison.scenario);
+    match (comparison.owed(), comparison.is_equal()) {
+        (None, true) => return say!("✓ {of}"),
+        (None, false) => say!("✗ {of}"),
+        (Some(why), true) => return say!("✗ {of}: equal, and yet owed (\"{why}\"): delete the entry"),
+        (Some(why), false) => return say!("○ {of}: owed. {why}"),
+    }
     match &comparison.found {
         Ok(differences) => {
             let sides = Sides::new("the recording", "the stand-in");

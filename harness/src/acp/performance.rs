@@ -2,16 +2,16 @@
 //! the person as with a server ([`crate::performance`]), in calls of ACP.
 
 use crate::performance::{Performance, PerformanceError, Piece, Program};
-use fixtures::catalog;
 use fixtures::recording::{Line, Performer, Recording};
 use fixtures::redact::Secrets;
 use fixtures::scenario::{Ending, Scenario};
-use mock_server::Options;
+use fixtures::{ServerKind, catalog};
 use mock_server::acp::agent::Whole;
 use mock_server::acp::dialect::{Dialect, Strictness};
 use mock_server::acp::{Agent, AgentOptions};
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Gates, Report, Script};
+use mock_server::{MODEL_PAUSE, Options};
 use recorder::acp::drive::{Casting, Ends, perform};
 use recorder::acp::process::{AgentProcess, AgentSpec, Ended};
 use recorder::drive::Backstage;
@@ -20,6 +20,7 @@ use serde_json::json;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
@@ -163,11 +164,16 @@ impl Piece {
     /// By the stand-in's agent.
     pub async fn by_acp_stand_in(&self, limits: &Limits) -> Result<Performance, PerformanceError> {
         let scenario = as_performed(&self.scenario);
+        // Kilo's agent still tells of a turn's end when the next one has begun, and OpenCode's waits until both are over:
+        // where the model says its first word at once, that of the next turn would come before.
+        let model_pause = if self.server == ServerKind::Kilo { MODEL_PAUSE } else { Duration::ZERO };
+        let server = Options { model_pause, ..Options::scenario(self.server, scenario.clone()) };
         let options = AgentOptions {
-            server: Options::scenario(self.server, scenario.clone()),
+            server,
             dialect: Dialect::default(),
             turn_end: None,
             strictness: Strictness::default(),
+            home: None,
             stderr: Arc::new(|_| {}),
         };
         let agent = Arc::new(Agent::start(options).await?);

@@ -5,6 +5,7 @@ use crate::performance::{PerformanceError, Piece};
 use fixtures::acp::transcript::differences;
 use fixtures::compare::Difference;
 use fixtures::{FileError, ServerKind, catalog};
+use futures_util::stream::{self, StreamExt as _};
 use recorder::Limits;
 
 /// A scenario whose performance by the stand-in's agent was held against the real one's.
@@ -18,13 +19,37 @@ pub struct Comparison {
     pub found: Result<Vec<Difference>, Unknown>,
 }
 
+/// What the stand-in's agent says otherwise, and why. One that is equal after all fails.
+const OWED: &[(ServerKind, &str, &str)] = &[(
+    ServerKind::Kilo,
+    "acp/cancelled-while-asked",
+    "Kilo's agent reads a message before it tells of its first words; one that is aborted meanwhile is never told of",
+)];
+
 impl Comparison {
     /// Nothing differs.
     #[must_use]
     pub fn is_equal(&self) -> bool {
         self.found.as_ref().is_ok_and(Vec::is_empty)
     }
+
+    /// Why it may differ, if it may.
+    #[must_use]
+    pub fn owed(&self) -> Option<&'static str> {
+        let mut owed =
+            OWED.iter().filter(|(server, name, _)| *server == self.server && *name == self.scenario);
+        owed.next().map(|(.., why)| *why)
+    }
+
+    /// It is as it is meant to be.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.found.is_ok() && self.is_equal() == self.owed().is_none()
+    }
 }
+
+/// How many conversations are held at once: most of their time is waiting for silence.
+const AT_ONCE: usize = 6;
 
 /// Why nothing could be compared.
 #[derive(Debug, thiserror::Error)]
@@ -39,17 +64,21 @@ pub enum Unknown {
 
 /// All recordings of both agents whose scenario's name contains `only`, in order; each is told when it is known.
 pub async fn compare_all(only: &str, limits: &Limits, mut told: impl FnMut(&Comparison)) -> Vec<Comparison> {
-    let mut all = Vec::new();
-    for server in ServerKind::ALL {
+    let of = |server: ServerKind| {
         let names = catalog::acp_recording_names(&server.release()).into_iter();
-        for scenario in names.filter(|name| name.contains(only)) {
-            let found = compared(server, &scenario, limits).await;
-            let comparison = Comparison { server, scenario, found };
-            told(&comparison);
-            all.push(comparison);
-        }
+        names.filter(|name| name.contains(only)).map(move |scenario| (server, scenario))
+    };
+    let all = ServerKind::ALL.into_iter().flat_map(of).map(|(server, scenario)| async move {
+        let found = compared(server, &scenario, limits).await;
+        Comparison { server, scenario, found }
+    });
+    let mut compared = stream::iter(all.collect::<Vec<_>>()).buffered(AT_ONCE);
+    let mut comparisons = Vec::new();
+    while let Some(comparison) = compared.next().await {
+        told(&comparison);
+        comparisons.push(comparison);
     }
-    all
+    comparisons
 }
 
 async fn compared(server: ServerKind, name: &str, limits: &Limits) -> Result<Vec<Difference>, Unknown> {

@@ -3,10 +3,11 @@
 use super::dialect::{Dialect, Strictness, TurnEnd};
 use super::directory::{Directory, Model};
 use super::line::Out;
-pub use super::line::{Breaks, Broken, Left, Then, Whole};
+pub use super::line::{Breaks, Broken, Left, Stderr, Then, Whole};
 use super::server::Server;
 use super::waiting::Waiting;
 use super::{events, schema};
+use crate::clock::Clock;
 use crate::options::{Options, StartError};
 use crate::profile::Profile;
 use crate::standin::StandIn;
@@ -15,10 +16,11 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 
 /// What an agent is to be.
 pub struct AgentOptions {
@@ -30,8 +32,10 @@ pub struct AgentOptions {
     pub turn_end: Option<TurnEnd>,
     /// What it makes of other words.
     pub strictness: Strictness,
+    /// Where Kiro's session files are kept, if anywhere: a home.
+    pub home: Option<PathBuf>,
     /// Where it says what is not for the client.
-    pub stderr: Arc<dyn Fn(&[u8]) + Send + Sync>,
+    pub stderr: Stderr,
 }
 
 /// An agent and the server behind it.
@@ -52,7 +56,14 @@ pub(super) struct Inner {
     pub(super) out: Out,
     pub(super) waiting: Waiting,
     pub(super) listens: watch::Receiver<bool>,
-    pub(super) stderr: Arc<dyn Fn(&[u8]) + Send + Sync>,
+    pub(super) stderr: Stderr,
+    /// Where Kiro's session files are kept, if anywhere.
+    pub(super) home: Option<PathBuf>,
+    /// The folder of who names none.
+    pub(super) folder: String,
+    clock: Clock,
+    /// Tells when an abort is done.
+    pub(super) settled: Notify,
     state: Mutex<State>,
 }
 
@@ -61,6 +72,10 @@ pub(super) struct State {
     pub(super) sessions: BTreeMap<String, Session>,
     pub(super) directories: HashMap<String, Arc<Directory>>,
     pub(super) servers_of_tools: BTreeMap<String, BTreeSet<String>>,
+    /// Calls of tools that have been told with what they were called with.
+    pub(super) told_calls: BTreeSet<String>,
+    /// How many aborts are on their way.
+    pub(super) aborts: usize,
     /// By session: the end of the question for permission that was asked last.
     pub(super) permissions: HashMap<String, oneshot::Receiver<()>>,
     /// The agent's own requests that wait for an answer.
@@ -126,6 +141,10 @@ impl Agent {
             waiting: Waiting::of(profile.server),
             listens,
             stderr: self.options.stderr.clone(),
+            home: self.options.home.clone(),
+            folder: self.stand_in.workspace().to_owned(),
+            clock: Clock::new(self.options.server.clock),
+            settled: Notify::new(),
             state: Mutex::default(),
         });
         let writes = way.write(stdout, self.options.stderr.clone(), breaks);
@@ -194,6 +213,9 @@ impl Inner {
                 Some(Box::pin(async move { inner.answer(&method, id, params.unwrap_or(Value::Null)).await }))
             }
             (Some(Value::String(method)), None) => {
+                if method == "session/cancel" {
+                    self.state().aborts += 1;
+                }
                 let (inner, method) = (Arc::clone(self), method.clone());
                 let params = message.get("params").cloned().unwrap_or(Value::Null);
                 Some(Box::pin(async move { inner.notice(&method, params).await }))
@@ -223,11 +245,21 @@ impl Inner {
     }
 
     async fn answer(self: &Arc<Self>, method: &str, id: Value, params: Value) {
-        let params = self.in_standard(method, params);
+        let mut params = self.in_standard(method, params);
+        if self.dialect == Dialect::KiroSeed && method == "session/load" && params["cwd"].is_null() {
+            let known = params["sessionId"].as_str().and_then(|id| self.session(id));
+            params["cwd"] = json!(known.map_or_else(|| self.folder.clone(), |session| session.folder));
+        }
         let answered = match self.known(method, &params) {
             Err(refusal) => Err(refusal),
+            Ok(()) if super::kiro::has_method(method) => match self.perform_kiros(method, &params).await {
+                Some(answered) => answered,
+                None => return,
+            },
             Ok(()) => self.perform(method, &params).await,
         };
+        let session = answered.as_ref().ok().and_then(|result| result["sessionId"].as_str());
+        let session = session.or(params["sessionId"].as_str()).unwrap_or_default().to_owned();
         let is_prompt = method == "session/prompt";
         match answered {
             Err(Refusal(code, message, data)) => {
@@ -235,31 +267,33 @@ impl Inner {
                 if let Some(data) = data {
                     error["data"] = data;
                 }
-                self.out.say(json!({"jsonrpc": "2.0", "id": id, "error": error}));
+                self.out.answer(method, json!({"jsonrpc": "2.0", "id": id, "error": error}));
             }
             Ok(result) => {
                 let result = self.dialect.answers(method, &params, result);
                 let response = json!({"jsonrpc": "2.0", "id": id, "result": result});
                 match (is_prompt, params["sessionId"].as_str()) {
                     (true, Some(session)) => self.end_turn(session, response),
-                    _ => self.out.say(response),
+                    _ => self.out.answer(method, response),
                 }
             }
         }
-        self.behind(method, &params);
+        if self.dialect.is_kiro() {
+            self.tell_kiros(method, &params, &session);
+        }
     }
 
     /// The answer to a prompt, and by what else a client learns that the turn is over.
     fn end_turn(&self, session: &str, response: Value) {
         let ends = || self.update(session, self.dialect.turn_end_update());
         match self.turn_end {
-            TurnEnd::Response => self.out.say(response),
+            TurnEnd::Response => self.out.answer("session/prompt", response),
             TurnEnd::UpdateThenResponse => {
                 ends();
-                self.out.say(response);
+                self.out.answer("session/prompt", response);
             }
             TurnEnd::ResponseThenUpdate => {
-                self.out.say(response);
+                self.out.answer("session/prompt", response);
                 ends();
             }
             TurnEnd::UpdateOnly => ends(),
@@ -297,7 +331,11 @@ impl Inner {
 
     /// Tells a client something of a session.
     pub(super) fn tell(&self, session: &str, update: Value) {
-        if let Some(update) = self.dialect.updates(update) {
+        // A call that is told once, with what it was called with: its beginning has nothing of that yet.
+        let call =
+            update["toolCallId"].as_str().filter(|_| update["status"] == "in_progress").map(str::to_owned);
+        let is_first = call.is_some_and(|call| self.state().told_calls.insert(call));
+        if let Some(update) = self.dialect.updates(update, is_first) {
             self.update(session, update);
         }
     }
@@ -328,6 +366,10 @@ impl Inner {
     /// Says something to whoever looks at stderr.
     pub(super) fn complain(&self, what: &str) {
         (self.stderr)(format!("{what}\n").as_bytes());
+    }
+
+    pub(super) fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
     }
 
     pub(super) fn session(&self, id: &str) -> Option<Session> {

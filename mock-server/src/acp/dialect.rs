@@ -94,10 +94,11 @@ impl Dialect {
         }
     }
 
-    /// An update, from the words of the standard; `None` where the dialect has none for it.
-    pub(super) fn updates(self, update: Value) -> Option<Value> {
+    /// An update, from the words of the standard; `None` where the dialect has none for it. `is_first` is said of the first
+    /// that tells with what a tool was called.
+    pub(super) fn updates(self, update: Value, is_first: bool) -> Option<Value> {
         match self {
-            Self::KiroSeed => kiro_seed::update(&update),
+            Self::KiroSeed => kiro_seed::update(&update, is_first),
             _ => Some(update),
         }
     }

@@ -11,10 +11,13 @@ pub(super) struct Out {
     sender: mpsc::UnboundedSender<Word>,
 }
 
+/// Where an agent says what is not for its client.
+pub type Stderr = Arc<dyn Fn(&[u8]) + Send + Sync>;
+
 /// What is said.
 #[derive(Debug)]
 enum Word {
-    Message(Value),
+    Message(Value, Option<String>),
     /// All before it has been written.
     Fence(oneshot::Sender<()>),
 }
@@ -22,7 +25,8 @@ enum Word {
 /// What becomes of messages on their way.
 pub trait Breaks: Send {
     /// The bytes in place of a message's line; what comes back in order is written in pieces, each by itself.
-    fn line(&mut self, message: &Value, line: Vec<u8>) -> Broken;
+    /// `answers` is the method of the request that it answers.
+    fn line(&mut self, message: &Value, answers: Option<&str>, line: Vec<u8>) -> Broken;
 }
 
 /// What is written in place of a line.
@@ -55,7 +59,7 @@ pub enum Then {
 pub struct Whole;
 
 impl Breaks for Whole {
-    fn line(&mut self, _: &Value, line: Vec<u8>) -> Broken {
+    fn line(&mut self, _: &Value, _: Option<&str>, line: Vec<u8>) -> Broken {
         Broken { pieces: vec![line], ..Broken::default() }
     }
 }
@@ -81,7 +85,12 @@ impl Out {
 
     /// Says a message; who has nobody to listen says it in vain.
     pub(super) fn say(&self, message: Value) {
-        self.sender.send(Word::Message(message)).ok();
+        self.sender.send(Word::Message(message, None)).ok();
+    }
+
+    /// Says the answer to a request of this method.
+    pub(super) fn answer(&self, method: &str, message: Value) {
+        self.sender.send(Word::Message(message, Some(method.to_owned()))).ok();
     }
 
     /// Waits until all that was said before is written.
@@ -104,18 +113,18 @@ impl Way {
     pub(super) async fn write(
         mut self,
         mut stdout: impl AsyncWrite + Unpin,
-        stderr: Arc<dyn Fn(&[u8]) + Send + Sync>,
+        stderr: Stderr,
         mut breaks: Box<dyn Breaks>,
     ) -> Left {
         while let Some(word) = self.words.recv().await {
-            let message = match word {
+            let (message, answers) = match word {
                 Word::Fence(written) => {
                     written.send(()).ok();
                     continue;
                 }
-                Word::Message(message) => message,
+                Word::Message(message, answers) => (message, answers),
             };
-            let broken = breaks.line(&message, format!("{message}\n").into_bytes());
+            let broken = breaks.line(&message, answers.as_deref(), format!("{message}\n").into_bytes());
             if !broken.stderr.is_empty() {
                 stderr(&broken.stderr);
             }

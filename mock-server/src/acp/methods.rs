@@ -3,7 +3,7 @@
 use super::agent::{Inner, Refusal, Session};
 use super::config::{Chosen, options};
 use super::directory::{Directory, Model};
-use super::events;
+use super::{events, kiro};
 use fixtures::ServerKind;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) fn failure(service: &str) -> Refusal {
     service_failure("OpenCode service failure", &json!({"service": service}))
 }
 
-fn invalid(said: &str, data: Value) -> Refusal {
+pub(super) fn invalid(said: &str, data: Value) -> Refusal {
     Refusal(-32602, format!("Invalid params: {said}"), Some(data))
 }
 
@@ -48,7 +48,7 @@ impl Inner {
     }
 
     pub(super) fn has_method(&self, method: &str) -> bool {
-        METHODS.contains(&method)
+        METHODS.contains(&method) || (self.dialect.is_kiro() && kiro::has_method(method))
     }
 
     pub(super) async fn perform(self: &Arc<Self>, method: &str, params: &Value) -> Result<Value, Refusal> {
@@ -78,16 +78,30 @@ impl Inner {
         }
     }
 
-    /// What comes behind the answer to a request.
-    pub(super) fn behind(&self, method: &str, params: &Value) {
-        let _ = (method, params);
-    }
-
     pub(super) async fn notice(self: &Arc<Self>, method: &str, params: Value) {
         let params = self.dialect.hears(method, params);
         if method != "session/cancel" {
             return;
         }
+        self.cancel(method, &params).await;
+        self.state().aborts -= 1;
+        self.settled.notify_waiters();
+    }
+
+    /// Waits until what was cancelled is: an answer that came behind it is too late.
+    pub(super) async fn aborted(&self) {
+        loop {
+            let news = self.settled.notified();
+            tokio::pin!(news);
+            news.as_mut().enable();
+            if self.state().aborts == 0 {
+                return;
+            }
+            news.await;
+        }
+    }
+
+    async fn cancel(&self, method: &str, params: &Value) {
         let id = params["sessionId"].as_str().unwrap_or_default();
         match self.session(id) {
             Some(session) => self.abort(id, &session.folder).await,
@@ -102,6 +116,7 @@ impl Inner {
 
     /// The client has left. Kilo's agent ends what is at work, and tells of it; OpenCode's just ends.
     pub(super) async fn leave(&self) {
+        self.unlock();
         if self.kind == ServerKind::Kilo {
             let sessions = self.state().sessions.clone();
             for (id, session) in sessions {
@@ -293,67 +308,9 @@ impl Inner {
         }
         json!({})
     }
-
-    async fn set_mode(&self, id: &str, mode: &str) -> Result<Session, Refusal> {
-        let session = self.known_session(id)?;
-        if !self.directory(&session.folder).await?.has_mode(mode) {
-            return Err(invalid(&format!("mode not found: {mode}"), json!({"mode": mode})));
-        }
-        Ok(self.change(id, session, |session| session.mode = Some(mode.to_owned())))
-    }
-
-    async fn set_model(&self, id: &str, word: &str) -> Result<Session, Refusal> {
-        let session = self.known_session(id)?;
-        let directory = self.directory(&session.folder).await?;
-        let model = Model::parse(word);
-        if directory.model(&model).is_none() {
-            let data = json!({"providerId": model.provider, "modelId": word});
-            return Err(invalid(&format!("model not found: {word}"), data));
-        }
-        let variant = directory.default_variant(&model);
-        let session = self.change(id, session, |session| (session.model, session.variant) = (model, variant));
-        if self.kind == ServerKind::Opencode {
-            let options = chosen(&directory, &session);
-            self.tell(id, json!({"sessionUpdate": "config_option_update", "configOptions": options}));
-        }
-        Ok(session)
-    }
-
-    async fn set_option(&self, params: &Value) -> Result<Value, Refusal> {
-        let text = |name: &str| params[name].as_str().unwrap_or_default();
-        let (id, config, value) = (text("sessionId"), text("configId"), text("value"));
-        let session = self.known_session(id)?;
-        let directory = self.directory(&session.folder).await?;
-        let unknown = || invalid(&format!("unknown config option: {config}"), json!({"configId": config}));
-        if !params["value"].is_string() {
-            return Err(unknown());
-        }
-        let session = match config {
-            "mode" => self.set_mode(id, value).await?,
-            "model" => self.set_model(id, value).await?,
-            "effort" => {
-                let variants = directory.variants(&session.model);
-                let is_known = variants.iter().any(|variant| variant == value);
-                let is_default =
-                    value == "default" && self.kind == ServerKind::Opencode && !variants.is_empty();
-                if !is_known && !is_default {
-                    return Err(invalid(&format!("effort not found: {value}"), json!({"effort": value})));
-                }
-                self.change(id, session, |session| session.variant = Some(value.to_owned()))
-            }
-            _ => return Err(unknown()),
-        };
-        Ok(json!({"configOptions": chosen(&directory, &session)}))
-    }
-
-    fn change(&self, id: &str, mut session: Session, change: impl FnOnce(&mut Session)) -> Session {
-        change(&mut session);
-        self.state().sessions.insert(id.to_owned(), session.clone());
-        session
-    }
 }
 
-fn chosen(directory: &Directory, session: &Session) -> Value {
+pub(super) fn chosen(directory: &Directory, session: &Session) -> Value {
     let mode = session.mode.as_deref();
     options(directory, &Chosen { model: &session.model, variant: session.variant.as_deref(), mode })
 }

@@ -59,6 +59,7 @@ impl Inner {
     }
 
     async fn reply(&self, id: &str, answer: &str, folder: &str) {
+        self.aborted().await;
         let mut body = json!({"reply": answer});
         if self.kind == ServerKind::Kilo {
             body["interactive"] = json!(answer != "reject");

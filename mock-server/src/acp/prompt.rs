@@ -32,11 +32,23 @@ impl Inner {
         if let Some(variant) = &session.variant {
             body.insert("variant".to_owned(), json!(variant));
         }
+        // What a client of ACP has no way to answer or to wait for is not offered to the model.
+        let without: Map<String, Value> =
+            self.not_offered().iter().map(|tool| ((*tool).to_owned(), json!(false))).collect();
+        body.insert("tools".to_owned(), Value::Object(without));
         body.insert("parts".to_owned(), Value::Array(parts));
         if let Some(mode) = &session.mode {
             body.insert("agent".to_owned(), json!(mode));
         }
         self.until_idle(id, session, "message", Value::Object(body)).await
+    }
+
+    /// The server's tools that its agent does without.
+    fn not_offered(&self) -> &'static [&'static str] {
+        match self.kind {
+            ServerKind::Kilo => &["background_process", "cancel_wakeup", "schedule_wakeup"],
+            ServerKind::Opencode => &["question"],
+        }
     }
 
     /// A prompt that begins with a slash; one that nobody knows does nothing.
@@ -94,8 +106,11 @@ impl Inner {
             (None, ServerKind::Opencode) => {}
         }
         match self.kind {
-            ServerKind::Kilo => drop(crate::clock::within(LAST_WORDS, over).await),
-            ServerKind::Opencode => drop(over.await),
+            ServerKind::Kilo => {
+                crate::clock::within(LAST_WORDS, over).await;
+            }
+            // Who is gone will say no more.
+            ServerKind::Opencode => over.await.unwrap_or_default(),
         }
         self.waiting.end(number);
         Ok(info)

@@ -44,16 +44,22 @@ pub(super) fn wrong(method: &str, params: &Value) -> Option<Value> {
         return Some(json!({"_errors": [wanted]}));
     }
     for (name, kind) in fields(method) {
-        if let Some(error) = wrong_value(*kind, params.get(name)) {
-            errors.insert((*name).to_owned(), error);
+        let Some(error) = wrong_value(*kind, params.get(name)) else { continue };
+        match (kind, error) {
+            // What is wrong within a choice of several forms is told without its place.
+            (Kind::Blocks | Kind::Servers, Value::Object(error)) if params[*name].is_array() => {
+                errors.extend(error)
+            }
+            (_, error) => {
+                errors.insert((*name).to_owned(), error);
+            }
         }
     }
     if errors.is_empty() {
         return None;
     }
-    let mut all = Map::from_iter([("_errors".to_owned(), json!([]))]);
-    all.extend(errors);
-    Some(Value::Object(all))
+    errors.entry("_errors").or_insert_with(|| json!([]));
+    Some(Value::Object(errors))
 }
 
 fn wrong_value(kind: Kind, value: Option<&Value>) -> Option<Value> {
@@ -95,7 +101,6 @@ fn wrong_value(kind: Kind, value: Option<&Value>) -> Option<Value> {
                 Kind::Servers => is_server,
                 _ => is_block,
             };
-            // What is wrong within a choice of several forms is told without its place.
             let wrong = items.iter().find(|item| !is_good(item))?;
             let forms = if matches!(kind, Kind::Servers) { SERVERS } else { BLOCKS };
             Some(in_no_form(forms, wrong))

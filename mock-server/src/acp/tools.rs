@@ -56,7 +56,8 @@ impl Call<'_> {
 
     pub(super) fn locations(&self) -> Value {
         let input = self.input();
-        let file = || text(&input["filePath"]).or_else(|| text(&input["filepath"]));
+        let file =
+            || text(&input["filePath"]).or_else(|| text(&input["filepath"])).filter(|path| !path.is_empty());
         let mut paths: Vec<String> = Vec::new();
         match self.name().as_str() {
             "bash" | "shell" if !self.folder.is_empty() => paths.push(self.shell_folder()),

@@ -43,7 +43,7 @@ pub(super) fn answered(method: &str, params: &Value, result: Value) -> Value {
 }
 
 /// An update; of those that the seed does not name there is none.
-pub(super) fn update(update: &Value) -> Option<Value> {
+pub(super) fn update(update: &Value, is_first: bool) -> Option<Value> {
     let status = |standard: &str| match standard {
         "in_progress" => "running".to_owned(),
         other => other.to_owned(),
@@ -52,9 +52,9 @@ pub(super) fn update(update: &Value) -> Option<Value> {
         "agent_message_chunk" => {
             Some(json!({"type": "AgentMessageChunk", "content": update["content"]["text"]}))
         }
-        "tool_call" => Some(json!({
+        "tool_call_update" if is_first => Some(json!({
             "type": "ToolCall", "id": update["toolCallId"], "name": name_of(update),
-            "parameters": update["rawInput"], "status": "running",
+            "parameters": parameters(update), "status": "running",
         })),
         "tool_call_update" => {
             let mut told = Map::from_iter([
@@ -70,6 +70,14 @@ pub(super) fn update(update: &Value) -> Option<Value> {
             Some(Value::Object(told))
         }
         _ => None,
+    }
+}
+
+/// Of a shell line the line alone.
+fn parameters(update: &Value) -> Value {
+    match update["kind"].as_str() {
+        Some("execute") => json!({"command": update["rawInput"]["command"]}),
+        _ => update["rawInput"].clone(),
     }
 }
 
