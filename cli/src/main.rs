@@ -34,7 +34,9 @@ const AFTER_HELP: &str = "Start here:
 enum Command {
     /// Stand in for a server: perform a scenario, or play a recording again.
     Serve(commands::serve::Arguments),
-    /// Be the command kilo or opencode to a client that starts its server itself.
+    /// Be an agent on stdin and stdout that speaks ACP, in several dialects.
+    Acp(commands::acp::Arguments),
+    /// Be the command kilo, opencode or kiro-cli to a client that starts its server itself.
     As(commands::stand_for::Arguments),
     /// Serve a scenario's model over HTTP, for a real server to ask.
     Model(commands::model::Arguments),
@@ -66,7 +68,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let name = arguments.next().map(PathBuf::from).unwrap_or_default();
     let outcome = match commands::stand_for::named(&name) {
-        Some(server) => commands::stand_for::run_as(server, &Vec::from_iter(arguments)),
+        Some(command) => commands::stand_for::run_as(command, &Vec::from_iter(arguments)),
         None => run(Cli::parse().command),
     };
     let code = match outcome {
@@ -86,6 +88,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> commands::Outcome {
     match command {
         Command::Serve(arguments) => commands::serve::run(arguments),
+        Command::Acp(arguments) => commands::acp::run(arguments),
         Command::As(arguments) => commands::stand_for::run(arguments),
         Command::Model(arguments) => commands::model::run(&arguments),
         Command::Record(arguments) => commands::record::run(&arguments),

@@ -25,11 +25,13 @@
 //! * [`performance`] — a scenario performed by the real server, the stand-in or a replay, and kept.
 //! * [`stage`] — a server that plays a scenario for whoever comes.
 //! * [`truth`] — the stand-in against the recordings.
+//! * [`acp`] — the same for agents on stdin and stdout.
 //! * [`walk`] — against the real servers, at random.
 //!
 //! [`say`] writes lines that survive a reader who leaves. [`clock`], [`secret`] and [`machine`] own this crate's
 //! waiting, its randomness and its look at the environment.
 
+pub mod acp;
 pub mod against;
 pub mod baseline;
 pub mod blackbox;

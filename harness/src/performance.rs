@@ -284,7 +284,7 @@ impl Piece {
         })
     }
 
-    fn header(&self, performer: Performer, workspace: String) -> Header {
+    pub(crate) fn header(&self, performer: Performer, workspace: String) -> Header {
         Header {
             format: FORMAT,
             kind: FileKind::Recording,
@@ -316,7 +316,7 @@ fn watched_tape(watch: &Watch) -> (Tape, (Dictation, Dictated)) {
     (tape, (dictation, dictated))
 }
 
-fn write_calls_on(tape: &Tape) -> mock_server::model::http::OnCall {
+pub(crate) fn write_calls_on(tape: &Tape) -> mock_server::model::http::OnCall {
     let tape = tape.clone();
     let calls = AtomicU64::new(0);
     Arc::new(move |request: &ChatRequest, answer: &Answer| {

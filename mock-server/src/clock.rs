@@ -133,6 +133,12 @@ impl Clock {
     }
 }
 
+/// The result of `work`, or `None` if it takes longer than `limit` on the machine.
+#[expect(clippy::disallowed_methods, reason = "this file owns the crate's time")]
+pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(limit, work).await.ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -45,7 +45,7 @@ struct Kept {
 /// Something that is written. A frame goes to many, who share its bytes: a line is made of them when somebody looks.
 #[derive(Debug)]
 enum Entry {
-    Line(Line),
+    Line(Box<Line>),
     Chunk { at_us: u64, exchange: u64, bytes: Bytes },
 }
 
@@ -74,7 +74,7 @@ impl Journal {
     /// Appends the line that is made of the time. The time is taken under the lock: lines and times have one order.
     pub fn push(&self, line: impl FnOnce(u64) -> Line) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = Entry::Line(line(self.clock.elapsed_us()));
+        let entry = Entry::Line(Box::new(line(self.clock.elapsed_us())));
         kept.write(entry, self.memory);
         self.length.send_replace(kept.written);
     }
@@ -186,7 +186,7 @@ impl Kept {
     /// All lines that are remembered.
     fn looked_at(&mut self) -> &[Line] {
         self.lines.extend(self.fresh.drain(..).map(|entry| match entry {
-            Entry::Line(line) => line,
+            Entry::Line(line) => *line,
             Entry::Chunk { at_us, exchange, bytes } => Line::Chunk(Chunk::new(at_us, exchange, &bytes)),
         }));
         &self.lines[self.start..]

@@ -18,12 +18,14 @@
 //! * `ignored` — the patterns of `.gitignore`; `surroundings` — the machine around the sessions.
 //! * `socket` — connections of the scripted model that can be reset.
 //! * `project_files` — what the files of a workspace say before anything happens.
+//! * [`acp`] — an agent on stdin and stdout in front of all that.
 //! * [`fault`] — what breaks, one behaviour a file.
 //! * [`paths`] — the corpus of paths on a disk, with canaries around the workspace.
 //! * [`control`] — the same, told over HTTP while it runs.
 //! * [`journal`], [`clock`] — what happened, and when.
 //! * `options` — what a stand-in is to be; [`standin`] — the front door; `builder` — the same in the words of a test; `verify` — what a test would not notice.
 
+pub mod acp;
 mod builder;
 pub mod clock;
 pub mod control;

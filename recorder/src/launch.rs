@@ -186,7 +186,7 @@ fn is_version(text: &str) -> bool {
 }
 
 /// The program as a path: its own, or the first of its name on the `PATH`.
-fn find(program: &Path, path_env: &OsStr) -> Result<PathBuf, LaunchError> {
+pub(crate) fn find(program: &Path, path_env: &OsStr) -> Result<PathBuf, LaunchError> {
     let candidates: Vec<PathBuf> = if program.components().count() > 1 {
         vec![program.to_owned()]
     } else {
@@ -207,7 +207,7 @@ fn find(program: &Path, path_env: &OsStr) -> Result<PathBuf, LaunchError> {
 
 /// Both real servers try their usual port first when they are given port 0, and would meet the user's own server
 /// there. So a free port is chosen here.
-fn free_port() -> Result<u16, LaunchError> {
+pub(crate) fn free_port() -> Result<u16, LaunchError> {
     let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
     bound.map(|address| address.port()).map_err(LaunchError::NoPort)
 }
@@ -218,15 +218,30 @@ fn is_taken(port: u16) -> bool {
 }
 
 fn command(spec: &LaunchSpec, program: &Path, sandbox: &Sandbox, port: u16) -> Command {
-    let prefix = spec.server.env_prefix();
     let mut command = gated(program);
     command
         .args(&spec.args)
         .args(["serve", "--hostname", "127.0.0.1", "--port", &port.to_string()])
-        .args(spec.log.as_ref().map(|_| "--print-logs"))
+        .args(spec.log.as_ref().map(|_| "--print-logs"));
+    surround(&mut command, spec.server, &spec.model_url, sandbox, &spec.path_env);
+    command
+        .env(format!("{}_SERVER_PASSWORD", spec.server.env_prefix()), &spec.password)
+        .envs(spec.env.iter().map(|(name, value)| (name, value)));
+    command
+}
+
+/// The folder and the environment of a program that is at home in a sandbox.
+pub(crate) fn surround(
+    command: &mut Command,
+    server: ServerKind,
+    model_url: &str,
+    sandbox: &Sandbox,
+    path_env: &OsStr,
+) {
+    command
         .current_dir(sandbox.workspace())
         .env_clear()
-        .env("PATH", &spec.path_env)
+        .env("PATH", path_env)
         .env("HOME", sandbox.home())
         .env("LANG", "C.UTF-8")
         .env("GIT_CONFIG_NOSYSTEM", "1")
@@ -235,16 +250,13 @@ fn command(spec: &LaunchSpec, program: &Path, sandbox: &Sandbox, port: u16) -> C
         .env("KILO_TELEMETRY_LEVEL", "off")
         .env("KILO_DISABLE_MODELS_FETCH", "1")
         .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
-        .env(format!("{prefix}_SERVER_PASSWORD"), &spec.password)
         .env(
-            format!("{prefix}_CONFIG_CONTENT"),
-            server_config(&spec.model_url, sandbox.config()).to_string(),
+            format!("{}_CONFIG_CONTENT", server.env_prefix()),
+            server_config(model_url, sandbox.config()).to_string(),
         );
     for (name, place) in HOME_FOLDERS {
         command.env(name, sandbox.home().join(place));
     }
-    command.envs(spec.env.iter().map(|(name, value)| (name, value)));
-    command
 }
 
 /// The configuration of a server whose only model is the scripted one; the scenario's own part wins.

@@ -10,6 +10,7 @@
 //! * [`drive`] — does what the person of a scenario does.
 //! * [`proxy`] — stands between any client and a running server ([`loopback`] is its address), and records both;
 //!   [`ledger`] says how much of it is kept.
+//! * [`acp`] — the same for agents on stdin and stdout: a tee, and a client that performs scenarios.
 //! * [`attach`] — listens to the streams of a running server; [`identity`] is what such a server says that it is, and
 //!   [`live`] the recording that grows until somebody ends it.
 //! * [`scribe`] — writes a recording while it is made; [`keep`] — gives it its name, once it is known to hold no
@@ -21,6 +22,7 @@
 //! Absent on purpose: the model (it is given as an address), the environment and randomness (`main` reads them and
 //! passes them on), and, but for drift, what a recording means.
 
+pub mod acp;
 pub mod attach;
 mod background;
 pub mod capture;

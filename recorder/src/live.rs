@@ -43,6 +43,12 @@ impl Live {
         self.tape.clone()
     }
 
+    /// An agent has said what it is.
+    pub fn identify(&mut self, name: &str, version: &str) {
+        self.header.version = version.to_owned();
+        self.header.provenance.agent = Some(format!("{name} {version}"));
+    }
+
     /// Gives it its name, without these secrets.
     pub fn finish(self, secrets: &Secrets) -> Result<(), KeepError> {
         // What was recorded stands on disk, whatever else goes wrong.

@@ -9,7 +9,7 @@
 use crate::background;
 use crate::events::{kind, property};
 use fixtures::FileError;
-use fixtures::recording::{Header, Line, Note, Recording, Writer};
+use fixtures::recording::{Header, Line, Note, PipeName, Recording, Writer};
 use fixtures::redact::{Redactor, Secrets};
 use fixtures::sse::Parser;
 use serde_json::Value;
@@ -152,11 +152,18 @@ struct Open {
     streams: BTreeMap<u64, Parser>,
     /// Exchange, session and part.
     parts: BTreeSet<(u64, String, String)>,
+    /// The beginnings of lines of pipes.
+    pipes: BTreeMap<PipeName, Vec<u8>>,
+    /// Sessions whose agent's text comes in chunks.
+    texts: BTreeSet<String>,
 }
 
 impl Open {
     fn is_any(&self) -> bool {
-        !self.parts.is_empty() || self.streams.values().any(Parser::is_mid_frame)
+        !self.parts.is_empty()
+            || !self.texts.is_empty()
+            || self.pipes.values().any(|rest| !rest.is_empty())
+            || self.streams.values().any(Parser::is_mid_frame)
     }
 
     fn see(&mut self, line: &Line) {
@@ -171,7 +178,33 @@ impl Open {
                 self.streams.remove(&end.exchange);
                 self.parts.retain(|(exchange, ..)| *exchange != end.exchange);
             }
+            Line::Pipe(pipe) => self.pipe(pipe.of, pipe.bytes()),
+            Line::PipeEnd(end) => drop(self.pipes.remove(&end.of)),
+            Line::Exit(_) => *self = Self::default(),
             _ => {}
+        }
+    }
+
+    fn pipe(&mut self, of: PipeName, bytes: Vec<u8>) {
+        let rest = self.pipes.entry(of).or_default();
+        rest.extend(bytes);
+        let whole = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let lines: Vec<u8> = rest.drain(..whole).collect();
+        if of != PipeName::Stdout {
+            return;
+        }
+        for line in lines.split(|byte| *byte == b'\n') {
+            let Ok(message) = serde_json::from_slice::<Value>(line) else { continue };
+            let update = message.pointer("/params/update/sessionUpdate").and_then(Value::as_str);
+            let session = message.pointer("/params/sessionId").and_then(Value::as_str);
+            match (session, update) {
+                (Some(session), Some(kind)) if kind.ends_with("_chunk") => {
+                    self.texts.insert(session.to_owned());
+                }
+                (Some(session), _) => drop(self.texts.remove(session)),
+                // An answer names no session.
+                (None, _) => self.texts.clear(),
+            }
         }
     }
 

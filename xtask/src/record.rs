@@ -3,6 +3,7 @@
 use crate::outcome::Outcome;
 use crate::pinned;
 use clap::Args;
+use fixtures::acp::transcript::differences as acp_differences;
 use fixtures::compare::Sides;
 use fixtures::near_names::unknown;
 use fixtures::recording::Recording;
@@ -30,6 +31,8 @@ written to target/record and compared; without --update nothing else in the work
     cargo xtask record text/plain --server kilo
     cargo xtask record text/plain --update
     cargo xtask record text/plain --server kilo --keep-as slow-model --model-pause-ms 600
+
+    cargo xtask record --acp --server opencode text/plain
 
 An older release has a folder of its own, with its /doc. Without a scenario those are recorded again that it has:
 
@@ -64,6 +67,9 @@ pub(crate) struct Arguments {
     /// each older release has a folder of its own].
     #[arg(long, value_name = "DIR")]
     npm_dir: Option<PathBuf>,
+    /// The agents on stdin and stdout (`kilo acp`, `opencode acp`) in place of the servers.
+    #[arg(long, conflicts_with_all = ["release", "keep_as", "read_at_questions"])]
+    acp: bool,
     /// A program to record instead of an installed server.
     #[arg(long, value_name = "PATH", requires = "server")]
     bin: Option<PathBuf>,
@@ -86,6 +92,7 @@ impl Arguments {
             model_pause_ms: 0,
             read_at_questions: false,
             npm_dir,
+            acp: false,
             bin: None,
         }
     }
@@ -151,7 +158,8 @@ impl Take {
 
 /// A scenario that there is: a typo is told once, and not by each server.
 fn scenario_name(word: &str) -> Result<String, String> {
-    let known = catalog::scenario_names();
+    let mut known = catalog::scenario_names();
+    known.extend(catalog::acp_scenario_names());
     if known.iter().any(|name| name == word) {
         Ok(word.to_owned())
     } else {
@@ -176,6 +184,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
         (None, None) => ServerKind::ALL.into_iter().map(Take::pinned).collect(),
     };
     let names = |take: &Take| match arguments.scenarios.is_empty() {
+        true if arguments.acp => catalog::acp_scenario_names(),
         true => take.scenarios(),
         false => arguments.scenarios.clone(),
     };
@@ -241,7 +250,11 @@ fn record(
     };
     let piece = Piece { name: name.to_owned(), scenario, server };
     let limits = Limits { reads_at_questions: arguments.read_at_questions, ..Limits::default() };
-    let performance = match runtime.block_on(piece.by_program(program, &limits)) {
+    let performed = match arguments.acp {
+        true => runtime.block_on(piece.by_acp_program(program, &limits)),
+        false => runtime.block_on(piece.by_program(program, &limits)),
+    };
+    let performance = match performed {
         Ok(performance) => performance,
         Err(error @ PerformanceError::Lacks { .. }) => {
             return (Outcome::Untestable(format!("{what}: {error}")), format!("? {what}: {error}"));
@@ -260,6 +273,7 @@ fn record(
         ));
     }
     let folder = root.join("fixtures/recordings").join(wanted.release());
+    let name = &if arguments.acp { catalog::acp_place(name) } else { name.to_owned() };
     if let Some(suffix) = &arguments.keep_as {
         return match keep_one(&performance, &folder.join(format!("{name}.{suffix}.jsonl"))) {
             Ok(path) => (Outcome::Holds, format!("✓ {what}: kept as {path}")),
@@ -269,7 +283,7 @@ fn record(
     // What is compared is the file as it would be kept: without its secrets, and read again.
     let take = root.join(TAKES).join(wanted.release()).join(format!("{name}.jsonl"));
     let compared = keep_one(&performance, &take)
-        .and_then(|_| compare(&take, &folder.join(format!("{name}.jsonl")), server));
+        .and_then(|_| compare(&take, &folder.join(format!("{name}.jsonl")), server, arguments.acp));
     match compared {
         Ok(None) => match update_doc(&performance, &folder, arguments.update) {
             Ok(note) => (Outcome::Holds, format!("✓ {what}: equal to the recording{note}")),
@@ -297,14 +311,14 @@ fn keep_one(performance: &Performance, path: &Path) -> Result<String, String> {
 }
 
 /// `None` when equal; else what is to be said.
-fn compare(take: &Path, path: &Path, server: ServerKind) -> Result<Option<String>, String> {
+fn compare(take: &Path, path: &Path, server: ServerKind, is_acp: bool) -> Result<Option<String>, String> {
     if !path.exists() {
         return Ok(Some("not recorded yet".to_owned()));
     }
     let read = |path| Recording::read(path).map_err(|error| error.to_string());
     let (old, new) = (read(path)?, read(take)?);
     let floats = catalog::floats(server).map_err(|error| error.to_string())?;
-    let found = differences(&old, &new, &floats);
+    let found = if is_acp { acp_differences(&old, &new) } else { differences(&old, &new, &floats) };
     if found.is_empty() {
         return Ok(None);
     }
@@ -320,6 +334,10 @@ fn compare(take: &Path, path: &Path, server: ServerKind) -> Result<Option<String
 
 /// `/doc` belongs to the release: every scenario reads the same one.
 fn update_doc(performance: &Performance, folder: &Path, update: bool) -> Result<&'static str, String> {
+    // An agent has none.
+    if performance.doc.is_empty() {
+        return Ok("");
+    }
     let path = folder.join("doc.json");
     let same = std::fs::read(&path).is_ok_and(|doc| doc == performance.doc);
     if same {

@@ -4,6 +4,8 @@ use crate::outcome::Outcome;
 use crate::record;
 use clap::Args;
 use fixtures::catalog;
+use fixtures::compare::Sides;
+use harness::acp::truth as acp;
 use harness::say;
 use harness::truth::{Comparison, Selection, compare_all, stand_in_limits};
 use parity_specs::Matrix;
@@ -21,6 +23,9 @@ pub(crate) struct Arguments {
     /// With --live: the folder whose node_modules hold the servers [default: the user's cache].
     #[arg(long, value_name = "DIR", requires = "live")]
     npm_dir: Option<PathBuf>,
+    /// Only the agents on stdin and stdout.
+    #[arg(long, conflicts_with_all = ["owed", "live"])]
+    acp: bool,
     /// Only scenarios whose names contain this.
     #[arg(value_name = "NAME")]
     only: Option<String>,
@@ -28,7 +33,15 @@ pub(crate) struct Arguments {
 
 /// Compares; needs nothing but the recordings in the repository, and with `--live` npm the first time.
 pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
-    let recorded = by_recordings(arguments);
+    if arguments.acp {
+        return agents(arguments);
+    }
+    let recorded = match (by_recordings(arguments), agents(arguments)) {
+        // There may be a name that agents perform alone, or servers.
+        (Outcome::Misuse(_), agents) => agents,
+        (servers, Outcome::Misuse(_)) => servers,
+        (servers, agents) => Outcome::of_all(vec![servers, agents]),
+    };
     if !arguments.live || matches!(recorded, Outcome::Misuse(_)) {
         return recorded;
     }
@@ -63,6 +76,41 @@ fn by_recordings(arguments: &Arguments) -> Outcome {
         Outcome::Holds
     } else {
         Outcome::Fails(format!("{wrong} comparisons are not as they are meant to be"))
+    }
+}
+
+/// The stand-in's agent against the recordings of the real ones.
+fn agents(arguments: &Arguments) -> Outcome {
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return Outcome::Untestable(format!("failed to start a runtime: {error}")),
+    };
+    let only = arguments.only.as_deref().unwrap_or_default();
+    let comparisons = runtime.block_on(acp::compare_all(only, &stand_in_limits(), tell_agent));
+    let wrong = comparisons.iter().filter(|comparison| !comparison.holds()).count();
+    let equal = comparisons.iter().filter(|comparison| comparison.is_equal()).count();
+    say!("\n{equal} of {} conversations with agents equal", comparisons.len());
+    match (comparisons.is_empty(), wrong) {
+        (true, _) => Outcome::Misuse(format!("no scenario's name contains '{only}'")),
+        (false, 0) => Outcome::Holds,
+        (false, wrong) => Outcome::Fails(format!("{wrong} conversations are not as they are meant to be")),
+    }
+}
+
+fn tell_agent(comparison: &acp::Comparison) {
+    let of = format!("{} acp {}", comparison.server, comparison.scenario);
+    match (comparison.owed(), comparison.is_equal()) {
+        (None, true) => return say!("✓ {of}"),
+        (None, false) => say!("✗ {of}"),
+        (Some(why), true) => return say!("✗ {of}: equal, and yet owed (\"{why}\"): delete the entry"),
+        (Some(why), false) => return say!("○ {of}: owed. {why}"),
+    }
+    match &comparison.found {
+        Ok(differences) => {
+            let sides = Sides::new("the recording", "the stand-in");
+            differences.iter().for_each(|difference| say!("    {}", difference.told(&sides)));
+        }
+        Err(why) => say!("    {why}"),
     }
 }
 

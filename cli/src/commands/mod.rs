@@ -1,5 +1,6 @@
 //! The commands, and how they fail.
 
+pub(crate) mod acp;
 pub(crate) mod adapter;
 pub(crate) mod check;
 pub(crate) mod compare;

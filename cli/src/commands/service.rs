@@ -3,6 +3,7 @@
 
 mod behind;
 mod ending;
+pub(in crate::commands) use ending::die_of;
 mod wrapper;
 
 use super::stage::Set;

@@ -2,19 +2,22 @@
 //! line, its signals and exit codes. A link to `standin` under one of these names is the same.
 
 mod flags;
+mod kiro;
 
+use super::acp::{self, Speech};
 use super::service::{self, Manner, Service};
 use super::stage::{Set, Stage};
-use super::{Failure, Outcome, serve, words};
+use super::{Failure, Outcome, serve};
 use clap::{Args, Parser};
 use fixtures::ServerKind;
 use fixtures::error::io_words;
+use fixtures::near_names::unknown;
 use flags::{Flags, Wish};
 use harness::{complain, say};
 use mock_server::Play;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Which command it is to be.
@@ -23,10 +26,12 @@ use std::process::ExitCode;
 pub(crate) struct Arguments {
     #[command(flatten)]
     stage: Stage,
-    /// The command: kilo or opencode.
-    #[arg(value_parser = words::server)]
-    command: ServerKind,
-    /// Its own arguments: `serve` and its flags.
+    #[command(flatten)]
+    speech: Speech,
+    /// The command: kilo, opencode or kiro-cli.
+    #[arg(value_parser = Command::parse)]
+    command: Command,
+    /// Its own arguments: `serve` and its flags, or `acp`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     arguments: Vec<OsString>,
 }
@@ -41,6 +46,11 @@ Under the name kilo or opencode every flag has an environment variable: --open-g
 The folder it is started in is the agent's. Settings come from KILO_CONFIG_CONTENT and KILO_PERMISSION
 (OPENCODE_…); the person's own settings, keys and sessions are neither read nor written.
 
+An agent on stdin and stdout is there, too; kiro-cli is nothing else:
+
+    standin as opencode acp
+    standin as kiro-cli acp
+
 A start goes wrong if the file of --faults says so:
 
     [[start]]
@@ -49,32 +59,68 @@ A start goes wrong if the file of --faults says so:
 Exit codes: 0 it was ended, 1 a flag that it does not know, 2 a command that is not played; OpenCode dies of
 the signal that ends it.";
 
+/// A command that can be stood in for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// A server's, which is an agent too.
+    Of(ServerKind),
+    /// Kiro's, which is an agent alone.
+    Kiro,
+}
+
+impl Command {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Of(server) => server.word(),
+            Self::Kiro => "kiro-cli",
+        }
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        ServerKind::ALL.into_iter().map(Self::Of).chain([Self::Kiro])
+    }
+
+    fn parse(word: &str) -> Result<Self, String> {
+        let known: Vec<&str> = Self::all().map(Self::word).collect();
+        Self::all().find(|command| command.word() == word).ok_or_else(|| unknown("command", word, &known))
+    }
+}
+
 /// What a link has for its flags: nothing but the environment.
 #[derive(Debug, Parser)]
 #[command(name = "standin")]
 struct Surroundings {
     #[command(flatten)]
     stage: Stage,
+    #[command(flatten)]
+    speech: Speech,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    stand_for(arguments.command, arguments.stage, &arguments.arguments)
+    let Arguments { stage, speech, command, arguments } = arguments;
+    stand_for(command, stage, speech, &arguments)
 }
 
-/// The server whose name this program was started under.
-pub(crate) fn named(program: &Path) -> Option<ServerKind> {
-    ServerKind::ALL.into_iter().find(|server| program.file_name().is_some_and(|name| name == server.word()))
+/// The command whose name this program was started under.
+pub(crate) fn named(program: &Path) -> Option<Command> {
+    Command::all().find(|command| program.file_name().is_some_and(|name| name == command.word()))
 }
 
-/// This program was started under the name of a server.
-pub(crate) fn run_as(command: ServerKind, arguments: &[OsString]) -> Outcome {
+/// This program was started under the name of a command.
+pub(crate) fn run_as(command: Command, arguments: &[OsString]) -> Outcome {
     let surroundings = Surroundings::try_parse_from(["standin"]);
-    let stage = surroundings.map_err(|error| Failure::Misuse(error.to_string()))?.stage;
-    stand_for(command, stage, arguments)
+    let Surroundings { stage, speech } = surroundings.map_err(|error| Failure::Misuse(error.to_string()))?;
+    stand_for(command, stage, speech, arguments)
 }
 
-fn stand_for(command: ServerKind, stage: Stage, arguments: &[OsString]) -> Outcome {
+fn stand_for(command: Command, stage: Stage, speech: Speech, arguments: &[OsString]) -> Outcome {
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let is_agent = words.first().is_some_and(|word| word == "acp");
+    let command = match command {
+        Command::Kiro => return kiro::stand_for(stage, speech, &words),
+        Command::Of(server) if is_agent => return agent(server, stage, &speech, &words[1..]),
+        Command::Of(server) => server,
+    };
     match flags::read(&words) {
         Wish::Serve(flags) => serve(command, stage, flags),
         Wish::Version => {
@@ -93,6 +139,23 @@ fn stand_for(command: ServerKind, stage: Stage, arguments: &[OsString]) -> Outco
             "'{command} {what}' is not played, only '{command} serve'; for all else start the real {command}"
         ))),
     }
+}
+
+/// `kilo acp`, `opencode acp`: the folder is the one that it is started in, or `--cwd`; where the server behind it listens
+/// is nobody's business.
+fn agent(server: ServerKind, stage: Stage, speech: &Speech, words: &[String]) -> Outcome {
+    if words.iter().any(|word| matches!(word.as_str(), "-h" | "--help")) {
+        complain!(
+            "{server} acp\n\nstart ACP (Agent Client Protocol) server, played by standin: see `standin help acp`."
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    let at = words.iter().position(|word| word == "--cwd").and_then(|at| words.get(at + 1));
+    let folder = match at {
+        Some(folder) => PathBuf::from(folder),
+        None => here()?,
+    };
+    acp::speak(server, speech, stage, Some(folder))
 }
 
 fn serve(command: ServerKind, stage: Stage, flags: Flags) -> Outcome {
@@ -131,11 +194,16 @@ fn host(flags: &Flags) -> Result<String, Failure> {
     }
 }
 
+/// The folder that it is started in.
+fn here() -> Result<PathBuf, Failure> {
+    std::env::current_dir()
+        .map_err(|error| Failure::CouldNot(format!("failed to find the folder: {}", io_words(&error))))
+}
+
 /// What the server takes from its environment: credentials, settings, the folder.
 #[expect(clippy::disallowed_methods, reason = "the real servers take these from the environment")]
 fn surround(command: ServerKind, set: &mut Set) -> Result<(), Failure> {
-    let here = std::env::current_dir()
-        .map_err(|error| Failure::CouldNot(format!("failed to find the folder: {}", io_words(&error))))?;
+    let here = here()?;
     let prefix = command.env_prefix();
     let given = |name: &str| std::env::var(format!("{prefix}_{name}")).ok().filter(|value| !value.is_empty());
     set.options.password = serve::password_of(command);

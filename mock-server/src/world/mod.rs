@@ -121,6 +121,7 @@ use purpose::Purpose;
 pub(crate) use rules::at_home;
 use serde_json::{Map, Value, json};
 use session::Session;
+pub(crate) use session::iso_time;
 pub(crate) use settings_form::{in_use, of_tools, permissions, whole, whole_agent};
 pub use start::WorldConfig;
 use std::collections::{BTreeMap, BTreeSet};

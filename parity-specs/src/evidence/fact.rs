@@ -95,6 +95,7 @@ pub fn facts(recording: &Recording) -> Vec<Fact> {
                 }),
                 vec![number],
             ),
+            Line::Pipe(_) | Line::PipeEnd(_) | Line::Exit(_) => {}
             Line::Header(_) | Line::Fault(_) | Line::Adapter(_) | Line::Trouble(_) | Line::Note(_) => {}
         }
     }

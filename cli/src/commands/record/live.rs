@@ -149,7 +149,7 @@ impl Work {
 }
 
 /// Is it there, or is somebody writing it?
-fn is_taken(path: &Path) -> bool {
+pub(super) fn is_taken(path: &Path) -> bool {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
     path.exists() || Path::new(&partial).exists()

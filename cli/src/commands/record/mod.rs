@@ -1,6 +1,7 @@
 //! `standin record`: what servers say is kept. A scenario is performed with a server that is started for it
 //! ([`scenario`]); or whoever comes is recorded through a proxy, or a running server is listened to ([`live`]).
 
+mod acp;
 mod doc;
 mod live;
 mod scenario;
@@ -12,6 +13,7 @@ use fixtures::ServerKind;
 use fixtures::recording::Header;
 use recorder::keep::KeepError;
 use recorder::loopback::Loopback;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What is recorded, with what, and where to.
@@ -19,7 +21,8 @@ use std::path::{Path, PathBuf};
 #[command(
     override_usage = "standin record --server SERVER --scenario NAME|FILE [OPTIONS]
        standin record --proxy --upstream URL [OPTIONS]
-       standin record --attach URL [OPTIONS]",
+       standin record --attach URL [OPTIONS]
+       standin record --acp [OPTIONS] -- COMMAND...",
     after_help = "A scenario is performed with a server that is started for it, in a fresh home and workspace; its model is
 the scenario's agent:
 
@@ -35,6 +38,10 @@ Or listen to the two event streams of a running server, without any client:
 
     standin record --attach http://127.0.0.1:4096 --out mine.jsonl
 
+An agent that speaks ACP is recorded by putting this in its place, wherever a client starts it:
+
+    standin record --acp --out mine.jsonl -- opencode acp
+
 What is written holds no secret that is known or looks like one; look at it all the same before you pass it
 on: what you and the agent said stands in it.
 
@@ -43,10 +50,10 @@ found, 2 misuse, a place that can't be written among it, 3 the server could not 
 )]
 pub(crate) struct Arguments {
     /// The server: kilo or opencode [default with --proxy and --attach: what the server says]
-    #[arg(long, value_parser = words::server, required_unless_present_any = ["proxy", "attach"])]
+    #[arg(long, value_parser = words::server, required_unless_present_any = ["proxy", "attach", "acp"])]
     server: Option<ServerKind>,
     /// The scenario to perform, as area/name, or a .toml file.
-    #[arg(long, value_name = "NAME|FILE", required_unless_present_any = ["proxy", "attach"])]
+    #[arg(long, value_name = "NAME|FILE", required_unless_present_any = ["proxy", "attach", "acp"])]
     scenario: Option<String>,
     /// The server's program, or another one that serves as it does.
     #[arg(long, value_name = "PATH", conflicts_with = "npm_dir")]
@@ -81,6 +88,12 @@ pub(crate) struct Arguments {
     /// Listen to a running server at this address, until Ctrl-C or until it ends.
     #[arg(long, value_name = "URL", conflicts_with_all = NOT_LIVE, conflicts_with = "proxy", value_parser = Loopback::parse)]
     attach: Option<Loopback>,
+    /// Start this agent, pass every byte of its pipes on, and record them.
+    #[arg(long, requires = "command", conflicts_with_all = NOT_LIVE, conflicts_with_all = ["proxy", "attach", "format"])]
+    acp: bool,
+    /// With --acp: the agent and its arguments.
+    #[arg(last = true, value_name = "COMMAND", requires = "acp")]
+    command: Vec<OsString>,
     /// The password of a running server [default: from the server's own environment variable]
     ///
     /// Clients of a proxy bring their own; this one is to ask the server which release it is.
@@ -103,6 +116,9 @@ enum Format {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    if arguments.acp {
+        return acp::passed_on(arguments);
+    }
     match (&arguments.upstream, &arguments.attach, &arguments.scenario, arguments.server) {
         (Some(upstream), ..) => live::proxied(arguments, upstream),
         (_, Some(server), ..) => live::attached(arguments, server),

@@ -103,7 +103,7 @@ pub(super) fn crash(code: Option<u8>) -> Outcome {
 }
 
 /// Does not come back, unless the system does not let it.
-pub(super) fn die_of(signal: i32) -> Outcome {
+pub(in crate::commands) fn die_of(signal: i32) -> Outcome {
     let failed = |error| Failure::CouldNot(format!("failed to die of signal {signal}: {error}"));
     signal_hook::low_level::emulate_default_handler(signal).map_err(failed)?;
     Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)))

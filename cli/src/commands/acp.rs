@@ -1,0 +1,123 @@
+//! `standin acp`: an agent on stdin and stdout. stdout is the protocol's; all else goes to stderr.
+
+use super::service::die_of;
+use super::stage::Stage;
+use super::{Failure, Outcome, runtime, words};
+use clap::{Args, ValueEnum};
+use fixtures::ServerKind;
+use fixtures::recording::Recording;
+use mock_server::acp::agent::Left;
+use mock_server::acp::breaks::AcpBreaks;
+use mock_server::acp::dialect::{Dialect, Strictness, TurnEnd};
+use mock_server::acp::{Agent, AgentOptions};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// What an agent is to be.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    /// The agent to stand in for: kilo or opencode.
+    #[arg(long, value_parser = words::server, default_value = "kilo")]
+    profile: ServerKind,
+    #[command(flatten)]
+    speech: Speech,
+    #[command(flatten)]
+    stage: Stage,
+    /// The agent's folder until a session names one; a fresh one with the scenario's files when absent.
+    #[arg(long, value_name = "DIR", value_parser = words::folder())]
+    workspace: Option<PathBuf>,
+}
+
+/// How an agent speaks.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Speech {
+    /// In which words: acp-v1, acp-v1-legacy-models, kiro-seed or kiro [default: acp-v1; kiro-cli speaks kiro]
+    #[arg(long, env = "STANDIN_DIALECT", hide_env = true)]
+    pub(crate) dialect: Option<Dialect>,
+    /// What becomes of the words of another dialect: refused, as real agents do, or taken and told on stderr.
+    #[arg(long, value_enum, default_value_t = Words::Strict, env = "STANDIN_WORDS", hide_env = true)]
+    pub(crate) words: Words,
+    /// By what a turn ends, if not by the dialect's own way.
+    ///
+    /// response, update-then-response, response-then-update, update-only or neither.
+    #[arg(long, value_name = "SIGNAL", env = "STANDIN_TURN_END", hide_env = true)]
+    pub(crate) turn_end: Option<TurnEnd>,
+    /// With a dialect of Kiro's: the home below which session files are kept [default: none are]
+    #[arg(long, value_name = "DIR", env = "STANDIN_HOME", hide_env = true)]
+    pub(crate) home: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Words {
+    /// They are refused with -32602.
+    Strict,
+    /// They are taken.
+    Lenient,
+}
+
+const AFTER_HELP: &str = "A client starts it as it starts any agent, and speaks ACP with it:
+
+    standin acp --profile opencode --scenario permission/write-allowed-once
+    standin acp --dialect kiro-seed --turn-end response-then-update
+    standin acp --faults broken.toml
+
+where broken.toml ends the agent in the middle of a turn:
+
+    [[acp]]
+    when = { update = \"agent_message_chunk\", nth = 2 }
+    do = { exit = 1 }
+
+Exit codes: 0 the client has left, 2 misuse, 3 the server behind it can't be had; or what a fault says.";
+
+pub(crate) fn run(arguments: Arguments) -> Outcome {
+    let Arguments { profile, speech, stage, workspace } = arguments;
+    speak(profile, &speech, stage, workspace)
+}
+
+/// Speaks with whoever is at stdin and stdout.
+pub(crate) fn speak(
+    profile: ServerKind,
+    speech: &Speech,
+    stage: Stage,
+    workspace: Option<PathBuf>,
+) -> Outcome {
+    let mut set = stage.set(Some(profile))?;
+    set.options.workspace = workspace;
+    let plan = std::mem::take(&mut set.options.faults.acp);
+    let breaks = Box::new(AcpBreaks::new(plan));
+    let options = AgentOptions {
+        server: set.options,
+        dialect: speech.dialect.unwrap_or_default(),
+        turn_end: speech.turn_end,
+        strictness: match speech.words {
+            Words::Strict => Strictness::Strict,
+            Words::Lenient => Strictness::Lenient,
+        },
+        home: speech.home.clone(),
+        // Nobody is told when nobody looks.
+        stderr: Arc::new(|bytes| drop(std::io::stderr().write_all(bytes))),
+    };
+    let runtime = runtime()?;
+    let left = runtime.block_on(async {
+        let agent = Agent::start(options).await.map_err(|error| Failure::CouldNot(error.to_string()))?;
+        if set.open_gates {
+            agent.stand_in().open_all_gates();
+        }
+        let left = agent.speak(tokio::io::stdin(), tokio::io::stdout(), breaks).await;
+        if let Some(path) = &set.journal {
+            let (header, lines) = (agent.stand_in().header().clone(), agent.stand_in().journal().lines());
+            super::write_history(&Recording { header, lines, torn: false }, path)?;
+        }
+        Ok::<Left, Failure>(left)
+    });
+    // A client may hold its end of stdin open for ever, and nobody waits for it.
+    runtime.shutdown_background();
+    match left? {
+        Left::Quietly | Left::Unread => Ok(ExitCode::SUCCESS),
+        Left::Exit(code) => Ok(ExitCode::from(code)),
+        Left::Die(signal) => die_of(signal),
+    }
+}

@@ -1,0 +1,378 @@
+//! An agent at work: takes the client's lines, one after the other, and lets what they ask for go on side by side.
+
+use super::dialect::{Dialect, Strictness, TurnEnd};
+use super::directory::{Directory, Model};
+use super::line::Out;
+pub use super::line::{Breaks, Broken, Left, Stderr, Then, Whole};
+use super::server::Server;
+use super::waiting::Waiting;
+use super::{events, schema};
+use crate::clock::Clock;
+use crate::options::{Options, StartError};
+use crate::profile::Profile;
+use crate::standin::StandIn;
+use fixtures::ServerKind;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio::sync::{Notify, oneshot, watch};
+
+/// What an agent is to be.
+pub struct AgentOptions {
+    /// The server behind it.
+    pub server: Options,
+    /// In which words it speaks.
+    pub dialect: Dialect,
+    /// By what a turn ends; the dialect's own way when absent.
+    pub turn_end: Option<TurnEnd>,
+    /// What it makes of other words.
+    pub strictness: Strictness,
+    /// Where Kiro's session files are kept, if anywhere: a home.
+    pub home: Option<PathBuf>,
+    /// Where it says what is not for the client.
+    pub stderr: Stderr,
+}
+
+/// An agent and the server behind it.
+pub struct Agent {
+    stand_in: StandIn,
+    options: AgentOptions,
+    password: String,
+}
+
+/// What all of an agent's tasks share.
+pub(super) struct Inner {
+    pub(super) kind: ServerKind,
+    pub(super) version: &'static str,
+    pub(super) dialect: Dialect,
+    pub(super) turn_end: TurnEnd,
+    pub(super) strictness: Strictness,
+    pub(super) server: Server,
+    pub(super) out: Out,
+    pub(super) waiting: Waiting,
+    pub(super) listens: watch::Receiver<bool>,
+    pub(super) stderr: Stderr,
+    /// Where Kiro's session files are kept, if anywhere.
+    pub(super) home: Option<PathBuf>,
+    /// The folder of who names none.
+    pub(super) folder: String,
+    clock: Clock,
+    /// Tells when an abort is done.
+    pub(super) settled: Notify,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) sessions: BTreeMap<String, Session>,
+    pub(super) directories: HashMap<String, Arc<Directory>>,
+    pub(super) servers_of_tools: BTreeMap<String, BTreeSet<String>>,
+    /// Calls of tools that have been told with what they were called with.
+    pub(super) told_calls: BTreeSet<String>,
+    /// How many aborts are on their way.
+    pub(super) aborts: usize,
+    /// By session: the end of the question for permission that was asked last.
+    pub(super) permissions: HashMap<String, oneshot::Receiver<()>>,
+    /// The agent's own requests that wait for an answer.
+    asked: HashMap<u64, oneshot::Sender<Result<Value, Value>>>,
+    next_id: u64,
+}
+
+/// What is done for a message.
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A session of the client's.
+#[derive(Debug, Clone)]
+pub(super) struct Session {
+    pub(super) folder: String,
+    pub(super) model: Model,
+    pub(super) variant: Option<String>,
+    pub(super) mode: Option<String>,
+}
+
+/// A refusal: code, message, data.
+#[derive(Debug, Clone)]
+pub(super) struct Refusal(pub(super) i32, pub(super) String, pub(super) Option<Value>);
+
+impl Agent {
+    /// Starts the server behind an agent.
+    ///
+    /// # Errors
+    /// The server can't start.
+    pub async fn start(mut options: AgentOptions) -> Result<Self, StartError> {
+        // Nobody but the agent asks it; who guesses a port must guess a word, too.
+        let password = format!("acp-{:016x}", options.server.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        options.server.password = Some(password.clone());
+        let stand_in = StandIn::start(options.server.clone()).await?;
+        Ok(Self { stand_in, options, password })
+    }
+
+    /// The server behind it.
+    #[must_use]
+    pub fn stand_in(&self) -> &StandIn {
+        &self.stand_in
+    }
+
+    /// Speaks with a client until the client's words end, or a fault ends it. What the server behind it keeps stays for the
+    /// next one.
+    pub async fn speak(
+        &self,
+        stdin: impl AsyncRead + Send + Unpin + 'static,
+        stdout: impl AsyncWrite + Send + Unpin + 'static,
+        breaks: Box<dyn Breaks>,
+    ) -> Left {
+        let profile = Profile::of(self.options.server.server);
+        let Ok(server) = Server::of(&self.stand_in, self.password.clone()) else { return Left::Quietly };
+        let (out, way) = Out::new();
+        let (begun, listens) = watch::channel(false);
+        let inner = Arc::new(Inner {
+            kind: profile.server,
+            version: profile.version,
+            dialect: self.options.dialect,
+            turn_end: self.options.turn_end.unwrap_or_else(|| self.options.dialect.turn_end()),
+            strictness: self.options.strictness,
+            server,
+            out,
+            waiting: Waiting::of(profile.server),
+            listens,
+            stderr: self.options.stderr.clone(),
+            home: self.options.home.clone(),
+            folder: self.stand_in.workspace().to_owned(),
+            clock: Clock::new(self.options.server.clock),
+            settled: Notify::new(),
+            state: Mutex::default(),
+        });
+        let writes = way.write(stdout, self.options.stderr.clone(), breaks);
+        let events = tokio::spawn(events::follow(Arc::clone(&inner), begun));
+        let reads = inner.clone().read(stdin);
+        drop(inner);
+        tokio::pin!(writes, reads);
+        let left = tokio::select! {
+            left = &mut writes => Some(left),
+            () = &mut reads => None,
+        };
+        events.abort();
+        left.unwrap_or(Left::Quietly)
+    }
+}
+
+impl Inner {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes lines until there are no more.
+    async fn read(self: Arc<Self>, mut stdin: impl AsyncRead + Unpin) {
+        let mut buffer = vec![0; 64 * 1024];
+        let mut rest = Vec::new();
+        // What is asked goes on side by side, but begins in its order: a cancel never overtakes its prompt.
+        let mut work: FuturesUnordered<Work> = FuturesUnordered::new();
+        loop {
+            let count = tokio::select! {
+                biased;
+                Some(()) = work.next() => continue,
+                read = stdin.read(&mut buffer) => read,
+            };
+            let Ok(count @ 1..) = count else { break };
+            rest.extend_from_slice(&buffer[..count]);
+            while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = rest.drain(..=at).collect();
+                work.extend(self.take(&line));
+            }
+        }
+        self.leave().await;
+        self.out.written().await;
+    }
+
+    /// One line of the client's; what is to be done for it.
+    fn take(self: &Arc<Self>, line: &[u8]) -> Option<Work> {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        if line.trim_ascii().is_empty() {
+            return None;
+        }
+        let Ok(message) = serde_json::from_slice::<Value>(line) else {
+            self.complain(&format!(
+                "Failed to parse JSON message: {}",
+                String::from_utf8_lossy(line).trim_end()
+            ));
+            return None;
+        };
+        if !message.is_object() {
+            self.complain(&format!("Invalid message {message}"));
+            return None;
+        }
+        match (message.get("method"), message.get("id")) {
+            (Some(method), Some(id)) => {
+                let method = method.as_str().map_or_else(|| method.to_string(), str::to_owned);
+                let (inner, id, params) = (Arc::clone(self), id.clone(), message.get("params").cloned());
+                Some(Box::pin(async move { inner.answer(&method, id, params.unwrap_or(Value::Null)).await }))
+            }
+            (Some(Value::String(method)), None) => {
+                if method == "session/cancel" {
+                    self.state().aborts += 1;
+                }
+                let (inner, method) = (Arc::clone(self), method.clone());
+                let params = message.get("params").cloned().unwrap_or(Value::Null);
+                Some(Box::pin(async move { inner.notice(&method, params).await }))
+            }
+            (None, Some(id)) => {
+                self.hear(id, &message);
+                None
+            }
+            _ => {
+                self.complain(&format!("Invalid message {message}"));
+                None
+            }
+        }
+    }
+
+    /// The client's answer to a request of the agent's.
+    fn hear(&self, id: &Value, message: &Value) {
+        let asked = id.as_u64().and_then(|id| self.state().asked.remove(&id));
+        let Some(asked) = asked else {
+            return self.complain(&format!("Got response to unknown request {id}"));
+        };
+        let answer = match (message.get("result"), message.get("error")) {
+            (_, Some(error)) => Err(error.clone()),
+            (result, None) => Ok(result.cloned().unwrap_or(Value::Null)),
+        };
+        asked.send(answer).ok();
+    }
+
+    async fn answer(self: &Arc<Self>, method: &str, id: Value, params: Value) {
+        let mut params = self.in_standard(method, params);
+        if self.dialect == Dialect::KiroSeed && method == "session/load" && params["cwd"].is_null() {
+            let known = params["sessionId"].as_str().and_then(|id| self.session(id));
+            params["cwd"] = json!(known.map_or_else(|| self.folder.clone(), |session| session.folder));
+        }
+        let answered = match self.known(method, &params) {
+            Err(refusal) => Err(refusal),
+            Ok(()) if super::kiro::has_method(method) => match self.perform_kiros(method, &params).await {
+                Some(answered) => answered,
+                None => return,
+            },
+            Ok(()) => self.perform(method, &params).await,
+        };
+        let session = answered.as_ref().ok().and_then(|result| result["sessionId"].as_str());
+        let session = session.or(params["sessionId"].as_str()).unwrap_or_default().to_owned();
+        let is_prompt = method == "session/prompt";
+        match answered {
+            Err(Refusal(code, message, data)) => {
+                let mut error = json!({"code": code, "message": message});
+                if let Some(data) = data {
+                    error["data"] = data;
+                }
+                self.out.answer(method, json!({"jsonrpc": "2.0", "id": id, "error": error}));
+            }
+            Ok(result) => {
+                let result = self.dialect.answers(method, &params, result);
+                let response = json!({"jsonrpc": "2.0", "id": id, "result": result});
+                match (is_prompt, params["sessionId"].as_str()) {
+                    (true, Some(session)) => self.end_turn(session, response),
+                    _ => self.out.answer(method, response),
+                }
+            }
+        }
+        if self.dialect.is_kiro() {
+            self.tell_kiros(method, &params, &session);
+        }
+    }
+
+    /// The answer to a prompt, and by what else a client learns that the turn is over.
+    fn end_turn(&self, session: &str, response: Value) {
+        let ends = || self.update(session, self.dialect.turn_end_update());
+        match self.turn_end {
+            TurnEnd::Response => self.out.answer("session/prompt", response),
+            TurnEnd::UpdateThenResponse => {
+                ends();
+                self.out.answer("session/prompt", response);
+            }
+            TurnEnd::ResponseThenUpdate => {
+                self.out.answer("session/prompt", response);
+                ends();
+            }
+            TurnEnd::UpdateOnly => ends(),
+            TurnEnd::Neither => {}
+        }
+    }
+
+    /// What a client said in its dialect, in the words of the standard; a lenient agent takes the words of the others.
+    fn in_standard(&self, method: &str, params: Value) -> Value {
+        if self.strictness == Strictness::Lenient && schema::wrong(method, &params).is_some() {
+            let heard = Dialect::KiroSeed.hears(method, params.clone());
+            if schema::wrong(method, &heard).is_none() {
+                self.complain(&format!("standin: {method} came in the words of another dialect: {params}"));
+                return heard;
+            }
+        }
+        self.dialect.hears(method, params)
+    }
+
+    /// Is there such a method, and are these its params?
+    fn known(&self, method: &str, params: &Value) -> Result<(), Refusal> {
+        if !self.has_method(method) {
+            return Err(Refusal(
+                -32601,
+                format!("\"Method not found\": {method}"),
+                Some(json!({"method": method})),
+            ));
+        }
+        let is_loose = self.dialect == Dialect::KiroSeed && method == "session/load";
+        match schema::wrong(method, params).filter(|_| !is_loose) {
+            Some(data) => Err(Refusal(-32602, "Invalid params".to_owned(), Some(data))),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells a client something of a session.
+    pub(super) fn tell(&self, session: &str, update: Value) {
+        // A call that is told once, with what it was called with: its beginning has nothing of that yet.
+        let call =
+            update["toolCallId"].as_str().filter(|_| update["status"] == "in_progress").map(str::to_owned);
+        let is_first = call.is_some_and(|call| self.state().told_calls.insert(call));
+        if let Some(update) = self.dialect.updates(update, is_first) {
+            self.update(session, update);
+        }
+    }
+
+    fn update(&self, session: &str, update: Value) {
+        let params = json!({"sessionId": session, "update": update});
+        self.out.say(json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
+    }
+
+    /// Tells a client something by a method of its own.
+    pub(super) fn note(&self, method: &str, params: Value) {
+        self.out.say(json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// Asks the client, and waits for its answer: the result, or the error.
+    pub(super) fn ask(&self, method: &str, params: &Value) -> oneshot::Receiver<Result<Value, Value>> {
+        let (sender, answer) = oneshot::channel();
+        let mut state = self.state();
+        // From 0: a client that takes that for nothing is found out.
+        let id = state.next_id;
+        state.next_id += 1;
+        state.asked.insert(id, sender);
+        drop(state);
+        self.out.say(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        answer
+    }
+
+    /// Says something to whoever looks at stderr.
+    pub(super) fn complain(&self, what: &str) {
+        (self.stderr)(format!("{what}\n").as_bytes());
+    }
+
+    pub(super) fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    pub(super) fn session(&self, id: &str) -> Option<Session> {
+        self.state().sessions.get(id).cloned()
+    }
+}

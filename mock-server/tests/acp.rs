@@ -1,0 +1,221 @@
+//! Goal: an agent in the words of a public design says exactly what the design shows, and takes what it shows. Method:
+//! every exchange of the design stands in a data file; the client's are said, the agent's must come in their order.
+//! And what the dialects promise beside that.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may: its failure is its answer"
+)]
+
+use fixtures::ServerKind;
+use fixtures::scenario::Scenario;
+use mock_server::Options;
+use mock_server::acp::agent::Whole;
+use mock_server::acp::dialect::{Dialect, Strictness, TurnEnd};
+use mock_server::acp::{Agent, AgentOptions};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf};
+
+const SEED: &str = include_str!("acp/kiro-seed.jsonl");
+
+const SCENARIO: &str = r#"
+about = "The agent lists the files."
+[[agent]]
+on = { prompt_contains = "" }
+steps = [{ tool = "bash", input = { command = "ls -la", description = "Lists files" } }, { say = "I'll list the files..." }]
+[user]
+steps = [{ prompt = "What files are in this directory?" }, { wait_for = "idle" }]
+"#;
+
+/// A client of an agent in this process.
+struct Client {
+    agent: Arc<Agent>,
+    says: DuplexStream,
+    hears: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    heard: VecDeque<Value>,
+}
+
+impl Client {
+    async fn of(dialect: Dialect, change: impl FnOnce(&mut AgentOptions)) -> Self {
+        let scenario = Scenario::parse(Path::new("test.toml"), SCENARIO).unwrap();
+        let mut options = AgentOptions {
+            server: Options::scenario(ServerKind::Opencode, scenario),
+            dialect,
+            turn_end: None,
+            strictness: Strictness::Strict,
+            home: None,
+            stderr: Arc::new(|_| {}),
+        };
+        change(&mut options);
+        let agent = Arc::new(Agent::start(options).await.unwrap());
+        let (says, words) = tokio::io::duplex(1 << 16);
+        let (said, hears) = tokio::io::duplex(1 << 16);
+        let speaker = Arc::clone(&agent);
+        tokio::spawn(async move { speaker.speak(words, said, Box::new(Whole)).await });
+        let hears = BufReader::new(tokio::io::split(hears).0).lines();
+        Self { agent, says, hears, heard: VecDeque::new() }
+    }
+
+    async fn say(&mut self, message: &Value) {
+        self.says.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Value {
+        let line = self.hears.next_line().await.unwrap().expect("the agent speaks on");
+        let message: Value = serde_json::from_str(&line).unwrap();
+        self.heard.push_back(message.clone());
+        message
+    }
+
+    /// Says a request, and hears until it is answered.
+    async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+        self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
+        loop {
+            let message = self.hear().await;
+            if message["id"] == id && message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+
+    async fn session(&mut self) -> String {
+        let cwd = self.agent.stand_in().workspace().to_owned();
+        let made = self.ask(90, "session/new", json!({"cwd": cwd, "mcpServers": []})).await;
+        made["result"]["sessionId"].as_str().unwrap().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn every_exchange_of_the_design_is_said_to_the_letter() {
+    let mut client = Client::of(Dialect::KiroSeed, |_| {}).await;
+    let folder = client.agent.stand_in().workspace().to_owned();
+    let mut session = "sess_abc123".to_owned();
+    let lines = SEED.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let theirs = lines
+        .clone()
+        .find_map(|line| line.pointer("/message/params/cwd")?.as_str().map(str::to_owned))
+        .unwrap();
+    let mut count = 0;
+    for line in lines {
+        count += 1;
+        let ours = |text: &str| {
+            text.replace("sess_abc123", &session).replace(&theirs, &folder).replace("tool_1", "call_1")
+        };
+        let message: Value = serde_json::from_str(&ours(&line["message"].to_string())).unwrap();
+        if line["from"] == "client" {
+            client.say(&message).await;
+            continue;
+        }
+        // What the design does not show may stand in between; what it shows must come. Into how many chunks a text is
+        // cut it does not say.
+        let mut text = String::new();
+        loop {
+            let mut heard = client.hear().await;
+            if heard["params"]["update"]["type"] == "AgentMessageChunk" {
+                text += heard["params"]["update"]["content"].as_str().unwrap();
+                heard["params"]["update"]["content"] = json!(text);
+            }
+            if line["message"].pointer("/result/sessionId").is_some()
+                && session == "sess_abc123"
+                && heard["id"] == 2
+            {
+                session = heard["result"]["sessionId"].as_str().unwrap().to_owned();
+                assert_eq!(heard["result"], json!({"sessionId": session}));
+                break;
+            }
+            if heard == message {
+                break;
+            }
+            let is_answer = message.get("id").is_some() && heard["id"] == message["id"];
+            assert!(!is_answer, "{}: {message} was expected, and {heard} came", line["title"]);
+        }
+    }
+    assert_eq!(count, 21);
+}
+
+#[tokio::test]
+async fn strict_agents_refuse_the_words_of_the_design_and_lenient_ones_take_them() {
+    let prompt = |session: &str| json!({"sessionId": session, "content": [{"type": "text", "text": "list"}]});
+    let mut strict = Client::of(Dialect::AcpV1, |_| {}).await;
+    let session = strict.session().await;
+    assert_eq!(strict.ask(1, "session/prompt", prompt(&session)).await["error"]["code"], -32602);
+    let mut lenient = Client::of(Dialect::AcpV1, |options| options.strictness = Strictness::Lenient).await;
+    let session = lenient.session().await;
+    let answer = lenient.ask(1, "session/prompt", prompt(&session)).await;
+    assert_eq!(answer["result"]["stopReason"], "end_turn");
+}
+
+#[tokio::test]
+async fn a_turn_ends_as_is_wished() {
+    let is_end = |message: &Value| message["params"]["update"]["sessionUpdate"] == "turn_end";
+    for (end, expected) in [
+        (TurnEnd::Response, ["answer"].as_slice()),
+        (TurnEnd::UpdateThenResponse, &["update", "answer"]),
+        (TurnEnd::ResponseThenUpdate, &["answer", "update"]),
+        (TurnEnd::UpdateOnly, &["update"]),
+        (TurnEnd::Neither, &[]),
+    ] {
+        let mut client = Client::of(Dialect::AcpV1, |options| options.turn_end = Some(end)).await;
+        let session = client.session().await;
+        let prompt = json!({"sessionId": session, "prompt": [{"type": "text", "text": "list"}]});
+        client.say(&json!({"jsonrpc": "2.0", "id": 7, "method": "session/prompt", "params": prompt})).await;
+        while client.hear().await["params"]["update"]["sessionUpdate"] != "usage_update" {}
+        // What follows the end of a turn is the answer to the next request.
+        let end_of_turn = client.heard.len();
+        client.ask(8, "session/list", json!({})).await;
+        let told = client.heard.iter().skip(end_of_turn).filter_map(|message| match message {
+            message if is_end(message) => Some("update"),
+            message if message["id"] == 7 => Some("answer"),
+            _ => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>(), expected, "{end:?}");
+    }
+}
+
+#[tokio::test]
+async fn sessions_had_modes_and_models() {
+    let mut client = Client::of(Dialect::AcpV1LegacyModels, |_| {}).await;
+    let cwd = client.agent.stand_in().workspace().to_owned();
+    let made = client.ask(1, "session/new", json!({"cwd": cwd, "mcpServers": []})).await;
+    assert_eq!(made["result"]["models"]["currentModelId"], "fake/fake");
+    assert_eq!(made["result"]["modes"]["currentModeId"], "build");
+    assert!(made["result"]["configOptions"].is_array());
+}
+
+#[tokio::test]
+async fn kiros_agent_tells_of_its_sessions_takes_commands_as_objects_and_keeps_files() {
+    let home = tempfile::tempdir().unwrap();
+    let kept = home.path().to_owned();
+    let mut client = Client::of(Dialect::Kiro, |options| options.home = Some(kept.clone())).await;
+    let session = client.session().await;
+    let options = client
+        .ask(
+            1,
+            "_kiro.dev/commands/options",
+            json!({"sessionId": session, "command": "agent", "partial": ""}),
+        )
+        .await;
+    assert_eq!(options["result"]["hasMore"], false);
+    let methods: Vec<&str> = client.heard.iter().filter_map(|message| message["method"].as_str()).collect();
+    assert!(
+        methods.contains(&"_kiro.dev/commands/available") && methods.contains(&"_kiro.dev/metadata"),
+        "{methods:?}"
+    );
+    let swap = json!({"sessionId": session, "command": {"command": "agent", "args": {"name": "mine"}}});
+    let swapped = client.ask(2, "_kiro.dev/commands/execute", swap).await;
+    assert_eq!(swapped["result"], json!({"success": true, "message": "Switched to agent: mine"}));
+    // A text is never answered; what is asked behind it is.
+    client.say(&json!({"jsonrpc": "2.0", "id": 3, "method": "_kiro.dev/commands/execute", "params": {"sessionId": session, "command": "/agent"}})).await;
+    let before = client.heard.len();
+    client.ask(4, "session/list", json!({})).await;
+    assert!(client.heard.iter().skip(before).all(|message| message["id"] != 3));
+    let file = |end: &str| -> PathBuf { kept.join(format!(".kiro/sessions/cli/{session}.{end}")) };
+    let lock: Value = serde_json::from_str(&std::fs::read_to_string(file("lock")).unwrap()).unwrap();
+    assert_eq!(lock["pid"], std::process::id());
+    assert!(file("json").exists() && file("jsonl").exists());
+}
