@@ -145,7 +145,6 @@ impl Case {
             credentials: Vec::new(),
             folders: BTreeMap::new(),
             paths: None,
-            credentials: Vec::new(),
             links: BTreeMap::new(),
             plain: false,
             catches: Vec::new(),
