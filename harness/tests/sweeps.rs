@@ -77,6 +77,35 @@ fn what_fails_is_shrunk_and_kept_and_fails_again() {
     assert_eq!((of(&swept, Kind::Saved), swept.totals()), ((1, 0), (1, 0)));
 }
 
+/// What sweeps have found: each of these plans once failed with the reference, or with a check.
+#[test]
+fn what_was_found_once_stays_mended() {
+    let completed =
+        r#"event = "message.part.updated", has = { "properties.part.state.status" = "completed" }"#;
+    for (name, server, when, act) in [
+        // The turn is over, and its call was never heard to end.
+        ("permission/write-allowed-once", ServerKind::Kilo, completed, r#"drop = "*""#),
+        // Nobody can know of it.
+        ("text/plain", ServerKind::Kilo, r#"event = "message.part.delta""#, r#"drop = "*""#),
+        ("todo/written", ServerKind::Kilo, r#"event = "todo.updated", nth = 2"#, r#"drop = "*""#),
+        // A dead stream in the middle of two turns is noticed after a while, and the case waits for that.
+        (
+            "queue/second-prompt",
+            ServerKind::Kilo,
+            "after_events = 94",
+            r#"cut = "between-frames", end = "silent""#,
+        ),
+    ] {
+        let toml =
+            format!("[[fault]]\nwhen = {{ stream = \"event\", connection = 1, {when} }}\ndo = {{ {act} }}\n");
+        let file = Path::new("found.toml");
+        let plans = vec![(file.to_owned(), FaultPlan::parse(file, &toml).unwrap())];
+        let wish = Wish { plans, ..Wish::default() };
+        let swept = sweep(&ground(name, server), &Subject::Reference, &wish).unwrap();
+        assert_eq!(swept.totals(), (1, 1), "{}", swept.text(""));
+    }
+}
+
 #[test]
 fn what_can_not_be_swept_is_told() {
     let none = sweep(&ground("wire/schemas", ServerKind::Kilo), &Subject::Reference, &Wish::default());

@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
 fn ending(swept: &[Swept]) -> Outcome {
     let totals = swept.iter().map(Swept::totals);
     let (schedules, hold) = totals.fold((0, 0), |sum, (all, hold)| (sum.0 + all, sum.1 + hold));
-    let seconds: f64 = swept.iter().map(|swept| swept.seconds).sum();
+    let seconds = swept.iter().fold(0.0, |sum, swept| sum + swept.seconds);
     let pace = if seconds > 0.0 { schedules as f64 / seconds } else { 0.0 };
     say!(
         "{hold} of {schedules} schedules of {} scenarios hold; {seconds:.0} s, {pace:.0} a second",

@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
 fn total(all: &[Swept]) -> String {
     let (schedules, hold) =
         all.iter().map(Swept::totals).fold((0, 0), |sum, (all, hold)| (sum.0 + all, sum.1 + hold));
-    let seconds: f64 = all.iter().map(|swept| swept.seconds).sum();
+    let seconds = all.iter().fold(0.0, |sum, swept| sum + swept.seconds);
     let pace = if seconds > 0.0 { schedules as f64 / seconds } else { 0.0 };
     format!("{hold} of {schedules} schedules hold; {seconds:.1} s, {pace:.0} a second")
 }

@@ -88,9 +88,7 @@ mod tests {
         let scenario = catalog::scenario("text/plain").unwrap();
         let ground = Ground { name: "./my own.toml".to_owned(), scenario, server: ServerKind::Kilo };
         let lost = Action::Drop(Drop { drop: "*".to_owned() });
-        let faults =
-            vec![schedule::at_frame(3, lost), schedule::at_frame(4, schedule::failures()[0].clone())];
-        let plan = FaultPlan { faults: faults[..1].to_vec(), ..FaultPlan::default() };
+        let plan = FaultPlan { faults: vec![schedule::at_frame(3, lost)], ..FaultPlan::default() };
         let file = save(folder.path(), &ground, &Subject::Reference, &plan, &Played::default()).unwrap();
         assert!(file.starts_with(folder.path()), "{}", file.display());
         let again = saved(folder.path(), &ground);
