@@ -2,13 +2,12 @@
 
 use super::{Check, Examined};
 use crate::course::Course;
-use crate::protocol::Capability;
 use crate::witness::{Witnessed, witnessed};
 
 pub(super) const CHECK: Check = Check {
     name: "escape",
     about: "What the person allows in the workspace touches nothing outside of it, whatever links lie in it.",
-    needs: &[Capability::PathCheck],
+    needs: &[],
     has_occasion: |course| canaries(course).next().is_some(),
     examine,
 };
