@@ -93,13 +93,7 @@ impl Run {
             }
             UserAct::WaitFor(WaitFor::Connected(count)) => self.wait_for_connection(*count).await,
             UserAct::WaitFor(WaitFor::Event { event, containing, .. }) => {
-                let session = match &step.session {
-                    Some(name) => {
-                        let task_id = self.task(name).await?;
-                        self.tasks.get(&task_id).cloned()
-                    }
-                    None => None,
-                };
+                let session = self.session_of(step).await?;
                 self.wait_for_event(event, containing.as_deref(), session.as_deref()).await
             }
             UserAct::Request(_) | UserAct::Reconnect | UserAct::Stall | UserAct::ReadOn => Err((
@@ -107,6 +101,13 @@ impl Run {
                 "an adapter can't be asked for that: no request of the protocol says it".to_owned(),
             )),
         }
+    }
+
+    /// The server's name of the session that a step names.
+    async fn session_of(&mut self, step: &UserStep) -> Result<Option<String>, Troubled> {
+        let Some(name) = &step.session else { return Ok(None) };
+        let task_id = self.task(name).await?;
+        Ok(self.tasks.get(&task_id).cloned())
     }
 
     /// An answer that the server did not take may be given again.
