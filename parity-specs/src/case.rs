@@ -83,15 +83,15 @@ pub struct Rule {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spawn {
+    /// What goes wrong with which start. It comes first, so that no list of other things is taken for this table.
+    #[serde(default, rename = "start")]
+    pub starts: Vec<StartFault>,
     /// There is no such program.
     #[serde(default)]
     pub program_missing: bool,
     /// Somebody else listens at the port that the server is told to take.
     #[serde(default)]
     pub port_taken: bool,
-    /// What goes wrong with which start.
-    #[serde(default, rename = "start")]
-    pub starts: Vec<StartFault>,
     /// In the end the person wants one more task.
     #[serde(default)]
     pub another_task: bool,

@@ -160,6 +160,8 @@ impl Take {
 fn scenario_name(word: &str) -> Result<String, String> {
     let mut known = catalog::scenario_names();
     known.extend(catalog::acp_scenario_names());
+    known.sort();
+    known.dedup();
     if known.iter().any(|name| name == word) {
         Ok(word.to_owned())
     } else {

@@ -34,10 +34,12 @@ pub(crate) struct Arguments {
 /// How an agent speaks.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Speech {
-    /// In which words: acp-v1, acp-v1-legacy-models, kiro-seed or kiro [default: acp-v1; kiro-cli speaks kiro]
+    /// In which words: acp-v1, acp-v1-legacy-models, kiro-seed or kiro.
+    ///
+    /// When absent acp-v1, and for kiro-cli kiro.
     #[arg(long, env = "STANDIN_DIALECT", hide_env = true)]
     pub(crate) dialect: Option<Dialect>,
-    /// What becomes of the words of another dialect: refused, as real agents do, or taken and told on stderr.
+    /// What becomes of another dialect's words: refused, as real agents do, or taken and told on stderr.
     #[arg(long, value_enum, default_value_t = Words::Strict, env = "STANDIN_WORDS", hide_env = true)]
     pub(crate) words: Words,
     /// By what a turn ends, if not by the dialect's own way.

@@ -18,8 +18,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "All cases of the phases are run with the adapter, and each phase is judged: what the plan asks for
-by then is proven, owed in the ledger, or missing as the plan allows. The adapter is the reference unless you name
-yours (docs/adapters.md); the reference's mutants are run, too, and must be caught.
+by then is proven, owed in the ledger, or missing as the plan allows. The adapter is the reference unless you
+name yours (docs/adapters.md); the reference's mutants are run, too, and must be caught.
 
     standin gate
     standin gate --phase 2 --adapter 'node my-adapter.js' --out report
@@ -30,9 +30,9 @@ What only real use can show is not evaluated, unless you give an export of the k
 
     {\"name\": \"kilo.cli.chat.ttft_ms\", \"value\": 740, \"at_ms\": 1700000000000}
 
-DIR then holds report.json, report.html, report.md, junit.xml and histories/, which `standin judge` judges again.
-Exit codes: 0 the gates hold (with debt, too), 1 one does not, 2 misuse, a folder that can't be written among it,
-3 something could not be checked."
+DIR then holds report.json, report.html, report.md, junit.xml and histories/, which `standin judge` judges
+again. Exit codes: 0 the gates hold (with debt, too), 1 one does not, 2 misuse, a folder that can't be written
+among it, 3 something could not be checked."
 )]
 pub(crate) struct Arguments {
     /// One phase, or all.

@@ -163,7 +163,8 @@ fn a_case_is_checked_and_its_history_judged_again() {
 fn the_gate_holds_and_leaves_its_reports() {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(STANDIN)
-        .args(["gate", "--out", "out", "--format", "json"])
+        // CI runs the gate of all phases by itself.
+        .args(["gate", "--phase", "0", "--out", "out", "--format", "json"])
         .current_dir(folder.path())
         .output()
         .unwrap();
@@ -177,5 +178,5 @@ fn the_gate_holds_and_leaves_its_reports() {
     }
     assert_eq!(std::fs::read(folder.path().join("out/report.json")).unwrap(), output.stdout);
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
-    assert!(page.contains("PASS") && page.contains("cut-in-mid-turn"));
+    assert!(page.contains("PASS") && page.contains("through-a-link"));
 }

@@ -234,9 +234,10 @@ fn what_could_not_be_written_is_told() {
 #[test]
 fn every_help_teaches() {
     let folder = nonsense();
-    for command in
-        ["serve", "as", "drift", "tell", "model", "record", "compare", "check", "judge", "gate", "adapter"]
-    {
+    for command in [
+        "serve", "as", "acp", "drift", "tell", "model", "record", "compare", "check", "sweep", "judge",
+        "gate", "adapter",
+    ] {
         let output = standin(&[command, "--help"], folder.path()).output().unwrap();
         let help = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0));
