@@ -24,6 +24,32 @@ fn lines(values: &[Value]) -> String {
 }
 
 #[test]
+fn what_waits_for_its_turn_is_shown_before_the_stream_is_said_to_be_lost() {
+    let mut script = Script::with_two_tasks(Strategies::default());
+    half_a_turn(&mut script);
+    let _before = script.updates();
+    script.step_ms = 0;
+    for delta in ["wor", "ld"] {
+        script.event("message.part.delta", server::delta("ses_a", "prt_2", delta));
+    }
+    script.cut();
+    let updates = script.updates();
+    let lost = updates
+        .iter()
+        .position(|update| *update == Update::Connection { state: ConnectionState::Disconnected })
+        .unwrap();
+    let words = |updates: &[Update]| -> String {
+        let delta = |update: &Update| match update {
+            Update::AssistantDelta { delta, .. } => Some(delta.clone()),
+            _ => None,
+        };
+        updates.iter().filter_map(delta).collect()
+    };
+    assert_eq!(words(&updates[..lost]), "world");
+    assert_eq!(words(&updates[lost..]), "");
+}
+
+#[test]
 fn a_permission_is_asked_once_and_goes_when_it_is_answered() {
     let mut script = Script::with_two_tasks(Strategies::default());
     script.event("permission.asked", server::asked("ses_a", "per_1"));

@@ -17,6 +17,8 @@ pub(super) struct Script {
     stream: u64,
     next_id: u64,
     events: u64,
+    /// Between inputs; so long that nothing has to wait for its turn on the screen, unless a test wants that.
+    pub(super) step_ms: u64,
     now_ms: u64,
     screen: Screen,
     /// Updates since the last look.
@@ -57,6 +59,7 @@ impl Script {
             events: 0,
             now_ms: 0,
             screen: Screen::default(),
+            step_ms: 100,
             fresh: Vec::new(),
             requests: BTreeMap::new(),
             telemetry: BTreeMap::new(),
@@ -67,8 +70,7 @@ impl Script {
     }
 
     pub(super) fn step(&mut self, input: Input) {
-        // So long that nothing has to wait for its turn on the screen.
-        self.now_ms += 100;
+        self.now_ms += self.step_ms;
         for output in self.core.step(input, self.now_ms) {
             match output {
                 Output::Emit(Notification::Update(update)) => {
