@@ -4,7 +4,21 @@
 mod json;
 
 pub(crate) use json::{number_text, parse};
+use serde_json::Value;
 use std::cmp::Ordering;
+
+/// What a value is, in the words of the servers' own checks.
+pub(crate) fn kind_of(value: Option<&Value>) -> &'static str {
+    match value {
+        None => "undefined",
+        Some(Value::Null) => "null",
+        Some(Value::Bool(_)) => "boolean",
+        Some(Value::Number(_)) => "number",
+        Some(Value::String(_)) => "string",
+        Some(Value::Array(_)) => "array",
+        Some(Value::Object(_)) => "object",
+    }
+}
 
 /// The beginning of a text, of at most `max` units. A letter that does not fit is left out whole.
 pub(crate) fn first_units(text: &str, max: usize) -> &str {

@@ -300,7 +300,7 @@ impl Core {
     }
 
     /// The session of a task, ready for a path, and its folder; an unknown task is told to the harness.
-    fn session_of_task(&mut self, id: &Id, task_id: &str) -> Option<(String, String)> {
+    pub(super) fn session_of_task(&mut self, id: &Id, task_id: &str) -> Option<(String, String)> {
         let place = self.place_of(task_id);
         if place.is_none() {
             self.fail(id.clone(), unknown_task(task_id));

@@ -3,7 +3,8 @@
 use super::io::Input;
 use super::script::{Script, asked, end_of_turn, half_a_turn, reconnect, server, terminals, timelines};
 use super::strategy::Strategies;
-use crate::protocol::{ConnectionState, Outcome, Update};
+use crate::protocol::request::Settings;
+use crate::protocol::{AutoApprove, ConnectionState, Outcome, Request, Update};
 use serde_json::{Value, json};
 
 #[test]
@@ -47,6 +48,23 @@ fn what_waits_for_its_turn_is_shown_before_the_stream_is_said_to_be_lost() {
     };
     assert_eq!(words(&updates[..lost]), "world");
     assert_eq!(words(&updates[lost..]), "");
+}
+
+#[test]
+fn a_rule_gives_leave_inside_the_workspace_and_the_person_is_asked_about_the_rest() {
+    let mut script = Script::with_two_tasks(Strategies::default());
+    let rule = AutoApprove { kinds: vec!["edit".to_owned()], delay_ms: 0 };
+    let _answer = script.ask(Request::Settings(Settings { tools: true, auto_approve: Some(rule) }));
+    let mut asks = |id: &str, path: &str| {
+        let mut properties = server::asked("ses_a", id);
+        properties["permission"] = json!("edit");
+        properties["patterns"] = json!([path]);
+        script.event("permission.asked", properties);
+        let is_sent = script.waiting().iter().any(|path| path.contains(id));
+        (asked(&script.updates()), is_sent)
+    };
+    assert_eq!(asks("per_1", "notes.txt"), (0, true));
+    assert_eq!(asks("per_2", "../notes.txt"), (1, false), "a rule gives no leave to leave the workspace");
 }
 
 #[test]

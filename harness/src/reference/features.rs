@@ -4,7 +4,7 @@ use super::commands::{Call, reply_path};
 use super::core::Core;
 use super::io::Timer;
 use super::strategy::Gap;
-use crate::protocol::{Affordance, Id, Offered, Permission, Reply};
+use crate::protocol::{Affordance, Id, Offered, Permission};
 use serde_json::json;
 
 impl Core {
@@ -17,7 +17,14 @@ impl Core {
         let Some(rule) = rule.filter(|rule| !is_held && features.covers(rule, &asked.permission)) else {
             return false;
         };
-        match features.waits_ms(rule) {
+        let (waits_ms, says) = (features.waits_ms(rule), features.says());
+        // No rule gives leave to leave the workspace: the person is asked, and told why a yes is not sent.
+        let place = self.tasks.get(task_id).map(|task| task.directory().to_owned());
+        if place.is_none_or(|directory| self.leads_out(&directory, asked, says)) {
+            return false;
+        }
+        let features = &self.strategies.features;
+        match waits_ms {
             0 => {
                 let asks_beside = features.asks_beside();
                 self.approve(task_id, asked.clone());
@@ -67,8 +74,6 @@ impl Core {
             return;
         }
         let says = self.strategies.features.says();
-        // No rule gives leave to leave the workspace: that is for the person, who is then told why it was not sent.
-        let says = if self.leads_out(&directory, &permission, says) { Reply::Reject } else { says };
         let path = reply_path(&permission.permission_id);
         let body = json!({ "reply": says });
         let request = self.http(&directory, "POST", &path, Some(body.clone()));
@@ -115,7 +120,10 @@ impl Core {
     }
 
     /// What can be used in a task just now, and nothing else: a control that can't work is not shown.
-    pub(super) fn affordances(&mut self, id: Id, _task_id: &str) {
+    pub(super) fn affordances(&mut self, id: Id, task_id: &str) {
+        if self.session_of_task(&id, task_id).is_none() {
+            return;
+        }
         let mut usable = vec![Affordance::Stop, Affordance::Retry, Affordance::Questions, Affordance::Todos];
         if self.settings.tools {
             usable.extend([Affordance::Permissions, Affordance::AutoApprove]);

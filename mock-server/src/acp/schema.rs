@@ -1,5 +1,6 @@
 //! What a request must be, and the words of its refusal: those of zod, by which the real agents read.
 
+use crate::javascript::kind_of;
 use serde_json::{Map, Value, json};
 
 /// What stands at a place of the params.
@@ -40,7 +41,7 @@ fn fields(method: &str) -> &'static [(&'static str, Kind)] {
 pub(super) fn wrong(method: &str, params: &Value) -> Option<Value> {
     let mut errors = Map::new();
     if !params.is_object() {
-        let wanted = format!("Invalid input: expected object, received {}", type_of(Some(params)));
+        let wanted = format!("Invalid input: expected object, received {}", kind_of(Some(params)));
         return Some(json!({"_errors": [wanted]}));
     }
     for (name, kind) in fields(method) {
@@ -64,7 +65,7 @@ pub(super) fn wrong(method: &str, params: &Value) -> Option<Value> {
 
 fn wrong_value(kind: Kind, value: Option<&Value>) -> Option<Value> {
     let expected = |what: &str| {
-        Some(json!({"_errors": [format!("Invalid input: expected {what}, received {}", type_of(value))]}))
+        Some(json!({"_errors": [format!("Invalid input: expected {what}, received {}", kind_of(value))]}))
     };
     match kind {
         Kind::Text => {
@@ -136,13 +137,13 @@ fn in_no_form(forms: Forms, item: &Value) -> Value {
             for _ in 0..2 {
                 add(
                     "_errors",
-                    format!("Invalid input: expected object, received {}", type_of(item.get("resource"))),
+                    format!("Invalid input: expected object, received {}", kind_of(item.get("resource"))),
                 );
             }
         }
         for text in *texts {
             if !item[*text].is_string() {
-                add(text, format!("Invalid input: expected string, received {}", type_of(item.get(*text))));
+                add(text, format!("Invalid input: expected string, received {}", kind_of(item.get(*text))));
             }
         }
         if let Some(kind) = kind.filter(|kind| item["type"] != *kind) {
@@ -175,17 +176,5 @@ fn is_block(block: &Value) -> bool {
             resource["uri"].is_string() && (resource["text"].is_string() || resource["blob"].is_string())
         }
         _ => false,
-    }
-}
-
-fn type_of(value: Option<&Value>) -> &'static str {
-    match value {
-        None => "undefined",
-        Some(Value::Null) => "null",
-        Some(Value::Bool(_)) => "boolean",
-        Some(Value::Number(_)) => "number",
-        Some(Value::String(_)) => "string",
-        Some(Value::Array(_)) => "array",
-        Some(Value::Object(_)) => "object",
     }
 }

@@ -1,6 +1,7 @@
 //! The talk with one server of tools: JSON-RPC in lines. What is said and heard has its form here; what follows from it
 //! is for `talk`.
 
+use crate::javascript::kind_of;
 use crate::world::EffectId;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -146,19 +147,6 @@ pub(super) fn wrong_hello(answer: &Value) -> Option<String> {
     }
     let version = answer["protocolVersion"].as_str().unwrap_or_default();
     (!VERSIONS.contains(&version)).then(|| format!("Server's protocol version is not supported: {version}"))
-}
-
-/// What a value is, in the words of the servers' own checks.
-fn kind_of(value: Option<&Value>) -> &'static str {
-    match value {
-        None => "undefined",
-        Some(Value::Null) => "null",
-        Some(Value::Bool(_)) => "boolean",
-        Some(Value::Number(_)) => "number",
-        Some(Value::String(_)) => "string",
-        Some(Value::Array(_)) => "array",
-        Some(Value::Object(_)) => "object",
-    }
 }
 
 /// The names of the tools on a page, if it is one.
