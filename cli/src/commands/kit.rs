@@ -22,8 +22,9 @@ use std::sync::Mutex;
 /// Which kit, for whom.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A kit judges one kind of system: guards of paths and commands, rewinds, pipelines, clients of agents.
-Its adapters are programs that speak JSON-RPC in lines (docs/kits.md); what a client can't do is not asked of it.
+    after_help = "A kit judges one kind of system: guards of paths and commands, rewinds, pipelines, clients
+of agents. Its adapters are programs that speak JSON-RPC in lines (docs/kits.md); what yours can't do is not
+asked of it.
 
     standin kit                                            which kits there are
     standin kit guards --list                              its cases, and what they show
@@ -31,11 +32,12 @@ Its adapters are programs that speak JSON-RPC in lines (docs/kits.md); what a cl
     standin kit guards --adapter 'python3 my_guard.py' --case command/chain --histories h
     standin kit guards                                     its reference adapter and its mutants
 
-An adapter that declares that it follows a rule to the letter which is wrong by its own aim is expected to fail
-in the cases that show it: such a failure is told with the hazard's name and is green; that it passes is red.
+An adapter that declares that it follows a rule to the letter which is wrong by its own aim is expected to
+fail in the cases that show it: such a failure is told with the hazard's name and is green; that it passes
+is red.
 
-DIR then holds report.json, report.html, report.md and junit.xml. Exit codes: 0 all holds (with debt, too),
-1 something does not, 2 misuse, 3 something could not be checked."
+DIR then holds report.json, report.html, report.md and junit.xml. Exit codes: 0 all holds (with debt,
+too), 1 something does not, 2 misuse, 3 something could not be checked."
 )]
 pub(crate) struct Arguments {
     /// The kit; without one, all of them are named.
