@@ -20,6 +20,7 @@ mod drift;
 mod killed;
 mod live;
 mod messages;
+mod probe;
 mod programs;
 
 mod record;
