@@ -50,7 +50,7 @@ enum Command {
     Tell(commands::tell::Arguments),
     /// Say what a release changes for clients of another one, by recordings and by /doc.
     Drift(commands::drift::Arguments),
-    /// Give the corpus of paths to anyone's tests, in any language.
+    /// Give a corpus (paths, histories, checkpoints, tokens) to anyone's tests, in any language.
     Corpus(commands::corpus::Arguments),
     /// Run parity cases with an adapter; with the reference adapter when none is named.
     Check(commands::check::Arguments),
