@@ -14,6 +14,7 @@
 
 pub mod adapter;
 pub mod case;
+pub mod cloud;
 pub mod gate;
 pub mod judge;
 pub mod kit;
@@ -27,5 +28,5 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![]
+    vec![&cloud::Cloud]
 }

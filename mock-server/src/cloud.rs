@@ -48,6 +48,8 @@ pub struct Options {
     pub answers: Vec<Answer>,
     /// Where time comes from.
     pub clock: ClockKind,
+    /// Its time passes only when it is wound ([`Cloud::wind`]): for who gives a client its time, too.
+    pub is_wound: bool,
     /// Where the calls are written, too; without it in a journal of its own.
     pub journal: Option<Journal>,
     /// Told of every call when it is over.
@@ -62,6 +64,7 @@ impl Default for Options {
             token: "standin-token".to_owned(),
             answers: Vec::new(),
             clock: ClockKind::Real,
+            is_wound: false,
             journal: None,
             on_call: Arc::new(|_| {}),
         }
@@ -138,6 +141,11 @@ impl Cloud {
     /// From now on calls are answered so, one after the other; the last answer stays.
     pub fn answer_with(&self, answers: Vec<Answer>) {
         self.desk.answer_with(answers);
+    }
+
+    /// Lets its time pass, if it is one that is wound.
+    pub fn wind(&self, ms: u64) {
+        self.desk.wind(ms);
     }
 
     /// What came and went, in the common format.

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 type Schema = (&'static str, String);
 
 /// All schemas, by the names of their files in `schemas/`.
-fn all() -> [Schema; 15] {
+fn all() -> [Schema; 18] {
     [
         ("scenario", text::<Scenario>()),
         ("fault-plan", text::<FaultPlan>()),

@@ -19,6 +19,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// What both doors share.
 pub(super) struct Desk {
@@ -27,6 +28,8 @@ pub(super) struct Desk {
     clock: Clock,
     elsewhere: SocketAddr,
     state: Mutex<Ledger>,
+    /// Milliseconds to which it is wound, if its time passes so.
+    wound_ms: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -39,7 +42,7 @@ impl Desk {
     pub(super) fn new(options: Options, journal: Journal, elsewhere: SocketAddr) -> Self {
         let clock = Clock::new(options.clock);
         let state = Ledger { answers: options.answers.clone().into(), calls: Vec::new() };
-        Self { options, journal, clock, elsewhere, state: Mutex::new(state) }
+        Self { options, journal, clock, elsewhere, state: Mutex::new(state), wound_ms: watch::Sender::new(0) }
     }
 
     fn state(&self) -> MutexGuard<'_, Ledger> {
@@ -58,6 +61,22 @@ impl Desk {
     fn next_answer(&self) -> Answer {
         let answers = &mut self.state().answers;
         if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() }.unwrap_or_default()
+    }
+
+    /// Lets its own time pass.
+    pub(super) fn wind(&self, ms: u64) {
+        self.wound_ms.send_modify(|wound| *wound += ms);
+    }
+
+    /// Waits by its own time.
+    async fn wait(&self, ms: u64) {
+        if !self.options.is_wound {
+            return self.clock.wait(Duration::from_millis(ms)).await;
+        }
+        let mut wound = self.wound_ms.subscribe();
+        let due = *wound.borrow() + ms;
+        // Who is gone winds nothing any more: it waits for ever, as it would.
+        let _gone = wound.wait_for(|wound| *wound >= due).await;
     }
 
     fn news(&self) -> Value {
@@ -221,10 +240,10 @@ async fn perform(answer: Answer, going: Going, desk: &Desk, wire: &Wire) -> Resp
         Answer::News | Answer::Refuse => whole(going, ok, news()),
         Answer::Silent => silence(going).await,
         Answer::Late { ms } => {
-            desk.clock.wait(Duration::from_millis(ms)).await;
+            desk.wait(ms).await;
             whole(going, ok, news())
         }
-        Answer::Drip { ms } => drip(going, &news(), Duration::from_millis(ms)),
+        Answer::Drip { ms } => drip(going, &news(), ms),
         Answer::Reset => {
             wire.reset();
             reset(going)
@@ -261,11 +280,20 @@ async fn perform(answer: Answer, going: Going, desk: &Desk, wire: &Wire) -> Resp
 
 const JSON: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
 
-/// An answer in one piece; the call is over when HTTP has taken it.
+/// As much as HTTP is given at once.
+const PIECE: usize = 64 * 1024;
+
+/// A whole answer; the call is over when HTTP has taken its last piece.
 fn whole(going: Going, status: StatusCode, bytes: Bytes) -> Response {
     going.answered(status);
-    going.is_over();
-    (status, JSON, Body::from(bytes)).into_response()
+    let length = bytes.len();
+    let body = stream::unfold((going, bytes), |(mut going, mut left)| async move {
+        let piece = left.split_to(left.len().min(PIECE));
+        going.is_whole = left.is_empty();
+        (!piece.is_empty()).then(|| (Ok::<_, Told>(piece), (going, left)))
+    });
+    let length = (header::CONTENT_LENGTH, length.to_string());
+    (status, JSON, [length], Body::from_stream(body)).into_response()
 }
 
 /// Until the client leaves: then HTTP drops the call.
@@ -302,14 +330,14 @@ fn cut(going: Going, news: &Bytes) -> Response {
 }
 
 /// A byte at a time, for as long as somebody reads.
-fn drip(going: Going, news: &Bytes, every: Duration) -> Response {
+fn drip(going: Going, news: &Bytes, every_ms: u64) -> Response {
     going.answered(StatusCode::OK);
     let body = stream::unfold((going, news.clone()), move |(going, mut left)| async move {
         if left.is_empty() {
             going.is_over();
             return None;
         }
-        going.desk.clock.wait(every).await;
+        going.desk.wait(every_ms).await;
         let byte = left.split_to(1);
         Some((Ok::<_, Told>(byte), (going, left)))
     });

@@ -106,6 +106,21 @@ async fn who_reads_a_drip_to_its_end_has_everything() {
     assert_eq!(ends(&cloud), [false]);
 }
 
+#[tokio::test]
+async fn a_cloud_that_is_wound_waits_for_who_winds_it() {
+    let answers = vec![Answer::Late { ms: 4000 }];
+    let cloud = Cloud::start(Options { answers, is_wound: true, ..Options::default() }).await.unwrap();
+    let winding = async {
+        cloud.wait_until(|calls| calls.len() == 1).await;
+        cloud.wind(3999);
+        tokio::task::yield_now().await;
+        assert!(cloud.calls()[0].end.is_none());
+        cloud.wind(1);
+    };
+    let (answer, ()) = tokio::join!(ask(&cloud), winding);
+    assert_eq!(answer.unwrap().json::<Value>().await.unwrap(), Shape::Plan.news());
+}
+
 /// The call to `elsewhere` and what it brought.
 #[tokio::test]
 async fn a_redirect_leads_to_another_origin_which_tells_what_was_brought_there() {
