@@ -15,6 +15,7 @@
 
 pub mod adapter;
 pub mod case;
+pub mod cloud;
 pub mod gate;
 pub mod judge;
 pub mod kit;
@@ -29,7 +30,7 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![]
+    vec![&cloud::Cloud]
 }
 
 /// The kit of a name.

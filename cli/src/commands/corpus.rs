@@ -1,4 +1,6 @@
-//! `standin corpus paths`: the corpus of paths, for tests in any language.
+//! `standin corpus`: the corpora, for tests in any language; here that of paths.
+
+mod rewind;
 
 use super::{Failure, Outcome, writable_folder};
 use clap::{Args, Subcommand, ValueEnum};
@@ -22,6 +24,8 @@ pub(crate) struct Arguments {
 enum Corpus {
     /// Paths that lead out of a workspace, and such as don't, with the verdict of each policy.
     Paths(Paths),
+    #[command(flatten)]
+    Rewind(rewind::Corpus),
 }
 
 /// Which paths, and how they are told.
@@ -83,7 +87,13 @@ impl From<PolicyWord> for Policy {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
-    let Corpus::Paths(arguments) = &arguments.corpus;
+    match &arguments.corpus {
+        Corpus::Paths(arguments) => tell_paths(arguments),
+        Corpus::Rewind(corpus) => rewind::run(corpus),
+    }
+}
+
+fn tell_paths(arguments: &Paths) -> Outcome {
     let named: Vec<Policy> = arguments.policy.iter().map(|word| (*word).into()).collect();
     let policies: Vec<Policy> =
         Policy::ALL.into_iter().filter(|policy| named.is_empty() || named.contains(policy)).collect();

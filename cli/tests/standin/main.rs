@@ -10,6 +10,7 @@
 mod adapter_process;
 mod checked;
 mod ci;
+mod cloud;
 mod commands;
 mod corpus;
 mod documents;
