@@ -51,12 +51,12 @@ impl Stopwatch {
 
 /// Waits for a future, but no longer than `limit`.
 #[expect(clippy::disallowed_methods, reason = "this file owns the judge's waiting")]
-pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
+pub async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(limit, future).await.ok()
 }
 
 /// Waits.
 #[expect(clippy::disallowed_methods, reason = "this file owns the judge's waiting")]
-pub(crate) async fn pause(time: Duration) {
+pub async fn pause(time: Duration) {
     tokio::time::sleep(time).await;
 }

@@ -45,7 +45,7 @@ pub mod history;
 mod in_memory;
 pub mod judge;
 mod lines;
-mod link;
+pub mod link;
 pub mod machine;
 pub mod matrix;
 pub mod mutants;

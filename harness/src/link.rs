@@ -21,6 +21,14 @@ use tokio::task::JoinHandle;
 
 type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>>>;
 
+/// Says of a notification, method and parameters, what is wrong with it.
+pub type Understands = Arc<dyn Fn(&str, &Value) -> Result<(), RpcError> + Send + Sync>;
+
+/// The notifications of the chat's protocol.
+pub(crate) fn of_the_chat() -> Understands {
+    Arc::new(|method, params| Notification::from_call(method, params).map(drop))
+}
+
 /// The longest line of an adapter. A whole timeline is one line, so this is generous.
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
 /// So much an adapter may write in one case.
@@ -31,9 +39,9 @@ const MOST_LINES: usize = 20_000;
 const MOST_BAD_LINES: usize = 20;
 
 /// A channel to an adapter.
-pub(crate) struct Link {
+pub struct Link {
     journal: Journal,
-    writer: Box<dyn AsyncWrite + Unpin + Send>,
+    writer: Box<dyn AsyncWrite + Unpin + Send + Sync>,
     waiting: Waiting,
     next_id: u64,
     reader: JoinHandle<()>,
@@ -43,38 +51,56 @@ pub(crate) struct Link {
 
 /// Why a request has no result.
 #[derive(Debug, Clone, thiserror::Error)]
-pub(crate) enum AskError {
+pub enum AskError {
     /// The adapter answers with an error.
     #[error("{method} was answered with error {}: {}", .error.code, .error.message)]
-    Refused { method: String, error: RpcError },
+    Refused {
+        /// What was asked.
+        method: String,
+        /// What it says.
+        error: RpcError,
+    },
     /// The adapter does not answer.
     #[error("{method} was not answered within {} s", .limit.as_secs_f32())]
-    Silent { method: String, limit: Duration },
+    Silent {
+        /// What was asked.
+        method: String,
+        /// So long.
+        limit: Duration,
+    },
     /// The adapter is gone, or is not listened to any more.
     #[error("{why} before it answered {method}")]
-    Ended { method: String, why: String },
+    Ended {
+        /// What was asked.
+        method: String,
+        /// How nothing more came.
+        why: String,
+    },
 }
 
 impl Link {
     pub(crate) fn new(
         journal: Journal,
         reader: impl AsyncBufRead + Unpin + Send + 'static,
-        writer: impl AsyncWrite + Unpin + Send + 'static,
+        writer: impl AsyncWrite + Unpin + Send + Sync + 'static,
+        understands: Understands,
     ) -> Self {
         let waiting = Waiting::default();
         let (says_gone, gone) = watch::channel(None);
-        let reading = Reading { journal: journal.clone(), waiting: waiting.clone(), bad: 0, answered: false };
+        let reading = Reading {
+            journal: journal.clone(),
+            waiting: waiting.clone(),
+            understands,
+            bad: 0,
+            answered: false,
+        };
         let reader = tokio::spawn(reading.until_the_end(reader, says_gone));
         Self { journal, writer: Box::new(writer), waiting, next_id: 1, reader, gone }
     }
 
     /// Waits until nothing more can come from the adapter; tells why.
-    pub(crate) fn gone(&self) -> impl Future<Output = String> + use<> {
-        let mut gone = self.gone.clone();
-        async move {
-            let why = gone.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
-            why.unwrap_or_else(|| ENDED.to_owned())
-        }
+    pub fn gone(&self) -> impl Future<Output = String> + use<> {
+        until_gone(self.gone.clone())
     }
 
     /// Is it not read any more, whatever it writes?
@@ -90,15 +116,36 @@ impl Link {
     }
 
     /// Asks for a method that no adapter has. An honest one says so.
-    pub(crate) async fn probe(&mut self, limit: Duration) -> Result<Value, AskError> {
+    ///
+    /// # Errors
+    /// It refuses, as it should; or does not answer, or is gone.
+    pub async fn probe(&mut self, limit: Duration) -> Result<Value, AskError> {
         const METHOD: &str = "probe/no-adapter-has-this";
         let line =
             json!({"jsonrpc": "2.0", "id": self.next_id, "method": METHOD, "params": {}}).to_string() + "\n";
         self.ask_line(METHOD, line, limit).await
     }
 
+    /// Asks for a method by its name.
+    ///
+    /// # Errors
+    /// The adapter refuses, does not answer, or is gone.
+    pub async fn call(&mut self, method: &str, params: Value, limit: Duration) -> Result<Value, AskError> {
+        self.begin(method, params, limit).await.answer(limit).await
+    }
+
+    /// Asks for a method by its name and does not wait for the answer. A request that the adapter does not read within
+    /// `limit` is as one that it does not answer.
+    pub async fn begin(&mut self, method: &str, params: Value, limit: Duration) -> Asked {
+        let line = json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params});
+        self.put(method, line.to_string() + "\n", limit).await
+    }
+
     async fn ask_line(&mut self, method: &str, line: String, limit: Duration) -> Result<Value, AskError> {
-        let method = method.to_owned();
+        self.put(method, line, limit).await.answer(limit).await
+    }
+
+    async fn put(&mut self, method: &str, line: String, limit: Duration) -> Asked {
         let (sender, receiver) = oneshot::channel();
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(self.next_id, sender);
         self.next_id += 1;
@@ -109,24 +156,9 @@ impl Link {
             self.writer.write_all(line.as_bytes()).await?;
             self.writer.flush().await
         };
-        let answer = within(limit, async {
-            // An adapter that does not read may have answered all the same; one that is gone says so itself.
-            let _unread = sent.await.is_err();
-            let answer = async {
-                match receiver.await {
-                    Ok(answer) => answer,
-                    // The sender lives in `waiting`, which lives as long as this link.
-                    Err(_) => std::future::pending().await,
-                }
-            };
-            before_gone(answer, gone).await
-        });
-        match answer.await {
-            None => Err(AskError::Silent { method, limit }),
-            Some(Err(why)) => Err(AskError::Ended { method, why }),
-            Some(Ok(Err(error))) => Err(AskError::Refused { method, error }),
-            Some(Ok(Ok(result))) => Ok(result),
-        }
+        // An adapter that does not read may have answered all the same; one that is gone says so itself.
+        let _unread = within(limit, before_gone(sent, gone)).await;
+        Asked { method: method.to_owned(), receiver, gone: self.gone.clone() }
     }
 
     /// Closes the adapter's input. What is left of it is read as long as the result lives.
@@ -135,6 +167,48 @@ impl Link {
         let _ = self.writer.shutdown().await;
         Reader(self.reader)
     }
+}
+
+/// A request that was asked and whose answer nobody has waited for yet.
+#[derive(Debug)]
+pub struct Asked {
+    method: String,
+    receiver: oneshot::Receiver<Result<Value, RpcError>>,
+    gone: watch::Receiver<Option<String>>,
+}
+
+impl Asked {
+    /// Waits for the answer.
+    ///
+    /// # Errors
+    /// The adapter refuses, does not answer, or is gone.
+    pub async fn answer(mut self, limit: Duration) -> Result<Value, AskError> {
+        self.answered_within(limit).await.unwrap_or(Err(AskError::Silent { method: self.method, limit }))
+    }
+
+    /// The answer, if it comes within `limit`; else it can be waited for again.
+    pub async fn answered_within(&mut self, limit: Duration) -> Option<Result<Value, AskError>> {
+        let method = self.method.clone();
+        let receiver = &mut self.receiver;
+        let answer = async {
+            match receiver.await {
+                Ok(answer) => answer,
+                // The sender lives in `waiting`, which lives as long as the link.
+                Err(_) => std::future::pending().await,
+            }
+        };
+        let answer = within(limit, before_gone(answer, until_gone(self.gone.clone()))).await?;
+        Some(match answer {
+            Err(why) => Err(AskError::Ended { method, why }),
+            Ok(Err(error)) => Err(AskError::Refused { method, error }),
+            Ok(Ok(result)) => Ok(result),
+        })
+    }
+}
+
+async fn until_gone(mut gone: watch::Receiver<Option<String>>) -> String {
+    let why = gone.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+    why.unwrap_or_else(|| ENDED.to_owned())
 }
 
 /// A fact, unless the adapter is gone before it. The last words of an adapter and its end can come between two looks,
@@ -176,6 +250,7 @@ const BABBLED: &str = "the adapter babbled";
 struct Reading {
     journal: Journal,
     waiting: Waiting,
+    understands: Understands,
     /// Lines that were no messages.
     bad: usize,
     /// It has answered once, so it speaks the protocol.
@@ -233,7 +308,7 @@ impl Reading {
                 None
             }
             Ok(Incoming::Notification { method, params }) => {
-                let error = Notification::from_call(&method, &params).err()?;
+                let error = (self.understands)(&method, &params).err()?;
                 self.bad_line(error.message, line)
             }
             Ok(Incoming::Request { .. }) => {

@@ -2,7 +2,7 @@
 
 use crate::clock::within;
 use crate::lines::Lines;
-use crate::link::Link;
+use crate::link::{Link, Understands, of_the_chat};
 use crate::net::Net;
 use crate::{mutants, reference};
 use fixtures::recording::{Line, Note};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, BufReader};
+use tokio::io::{AsyncRead, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 
@@ -34,8 +34,9 @@ pub enum Subject {
 }
 
 /// A started adapter.
-pub(crate) struct Running {
-    pub(crate) link: Link,
+pub struct Running {
+    /// The channel to it.
+    pub link: Link,
     process: Process,
 }
 
@@ -90,24 +91,46 @@ impl Subject {
                 })?;
                 Ok(in_process((mutant.strategies)(), journal, net))
             }
-            Self::Program { program, args } => start_program(program, args, journal),
+            Self::Program { program, args } => start_program(program, args, journal, of_the_chat()),
         }
     }
 }
 
 fn in_process(strategies: reference::Strategies, journal: Journal, net: Arc<dyn Net>) -> Running {
+    let serve = |reader, writer| async move {
+        // It ends when its input ends or it is told to; the link notices if that is too early.
+        let _ = reference::serve_over(net, strategies, BufReader::new(reader), writer).await;
+    };
+    start_task(serve, journal, of_the_chat())
+}
+
+/// Starts an adapter of our own in this process: a future that serves a pipe.
+pub fn start_task<F>(
+    serve: impl FnOnce(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>) -> F,
+    journal: Journal,
+    understands: Understands,
+) -> Running
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     let (their_reader, their_writer) = tokio::io::split(theirs);
     let (our_reader, our_writer) = tokio::io::split(ours);
-    let task = tokio::spawn(async move {
-        // It ends when its input ends or it is told to; the link notices if that is too early.
-        let _ = reference::serve_over(net, strategies, BufReader::new(their_reader), their_writer).await;
-    });
-    let link = Link::new(journal, BufReader::new(our_reader), our_writer);
+    let task = tokio::spawn(serve(their_reader, their_writer));
+    let link = Link::new(journal, BufReader::new(our_reader), our_writer, understands);
     Running { link, process: Process::Task(task) }
 }
 
-fn start_program(program: &Path, args: &[String], journal: Journal) -> Result<Running, String> {
+/// Starts an adapter that is a program.
+///
+/// # Errors
+/// It can't be started.
+pub fn start_program(
+    program: &Path,
+    args: &[String],
+    journal: Journal,
+    understands: Understands,
+) -> Result<Running, String> {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut group = Group::start(command)
@@ -118,7 +141,7 @@ fn start_program(program: &Path, args: &[String], journal: Journal) -> Result<Ru
         return Err(format!("the adapter {} has no pipes", program.display()));
     };
     tokio::spawn(keep_words(words, journal.clone()));
-    let link = Link::new(journal, BufReader::new(output), input);
+    let link = Link::new(journal, BufReader::new(output), input, understands);
     Ok(Running { link, process: Process::Program(Box::new(group)) })
 }
 
@@ -140,9 +163,25 @@ async fn keep_words(words: impl AsyncRead + Unpin, journal: Journal) {
 }
 
 impl Running {
+    /// Kills the adapter in the middle of whatever it does, with all that it has started.
+    pub async fn kill(self) {
+        match self.process {
+            Process::Task(task) => {
+                task.abort();
+                // It is over when nothing of it runs any more.
+                let _aborted = task.await;
+            }
+            // How it ended is known: it was killed.
+            Process::Program(mut group) => drop(group.kill().await),
+        }
+    }
+
     /// Closes the channel and waits for the adapter's end, up to `limit` if it was asked to end and has said that
     /// it will; then it is ended, with all that it has started. An error tells how it ended badly.
-    pub(crate) async fn end(self, was_told: bool, limit: Duration) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// It ended badly, or did not end by itself.
+    pub async fn end(self, was_told: bool, limit: Duration) -> Result<(), String> {
         let babbled = self.link.has_babbled();
         let reader = self.link.close().await;
         let limit = if was_told { limit } else { GRACE.min(limit) };

@@ -7,6 +7,7 @@
 //! * [`gate`] — `phases.toml` and `debt.toml`: what a phase asks for, and what nobody proves yet.
 //! * [`evidence`] — `evidence/<question>.toml`: what is known of the real servers, as questions that recordings answer.
 //! * [`commands`] — `commands/<slug>.toml`: cases for clients that are commands and nothing else.
+//! * [`kit`] — `kits/<kit>/<feature>.toml`: what a kit asks for, which judges another kind of system.
 //! * [`matrix`] — all of it, checked against itself.
 
 pub mod case;
@@ -14,6 +15,7 @@ pub mod commands;
 mod data;
 pub mod evidence;
 pub mod gate;
+pub mod kit;
 pub mod matrix;
 pub mod ordinal;
 pub mod plan;

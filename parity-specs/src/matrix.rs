@@ -3,6 +3,7 @@
 use crate::case::{ADAPTER_LANE, Case, NamedCase};
 use crate::data;
 use crate::gate::{Debt, DebtFile, Phase, PhaseFile, Unperformed};
+use crate::kit::{KitFile, KitRequirement};
 use crate::ordinal::Ordinal;
 use crate::plan::{self, Claimed, NoneFile, PlanIndex, line_of};
 use crate::requirement::{Requirement, RequirementFile};
@@ -30,6 +31,8 @@ pub struct Matrix {
     pub triggers: Vec<Trigger>,
     /// The headings of each plan.
     pub plans: BTreeMap<String, PlanIndex>,
+    /// By kit: what it asks for, in the order of its files.
+    pub kits: BTreeMap<String, Vec<KitRequirement>>,
     /// By path: what each feature is called.
     pub features: BTreeMap<String, Feature>,
     /// Who claims which statement of a plan.
@@ -62,7 +65,7 @@ pub struct Feature {
     pub owner: String,
 }
 
-/// What of a file of requirements has a place that matters.
+/// What of a file of requirements has a place that matters, of a kit's, too.
 #[derive(Deserialize)]
 struct RequirementPlaces {
     requirement: Vec<RequirementPlace>,
@@ -72,6 +75,7 @@ struct RequirementPlaces {
 struct RequirementPlace {
     id: Spanned<String>,
     check: Option<Spanned<String>>,
+    #[serde(default)]
     claims: Vec<Spanned<String>>,
 }
 
@@ -114,6 +118,9 @@ impl Matrix {
                 matrix.read_requirements(&file, &name_of(inner), text, &mut reading)?;
             } else if let Ok(inner) = path.strip_prefix("cases") {
                 matrix.read_case(&file, name_of(inner), text, &mut reading)?;
+            } else if let Ok(inner) = path.strip_prefix("kits") {
+                let kit = inner.parent().unwrap_or(inner).to_string_lossy().into_owned();
+                matrix.read_kit(&file, &kit, text, &mut reading)?;
             } else if let Ok(inner) = path.strip_prefix("plans") {
                 let plan = inner.parent().unwrap_or(inner).to_string_lossy().into_owned();
                 if inner.ends_with("index.toml") {
@@ -164,6 +171,31 @@ impl Matrix {
             }
             reading.claims.extend(plan::with_lines(place.claims, file, text));
             self.requirements.insert(id, Requirement { feature: feature.to_owned(), ..requirement });
+        }
+        Ok(())
+    }
+
+    fn read_kit(
+        &mut self,
+        file: &Path,
+        kit: &str,
+        text: &str,
+        reading: &mut Reading,
+    ) -> Result<(), FileError> {
+        let KitFile { title, requirements } = parse_toml(file, text)?;
+        let places: RequirementPlaces = parse_toml(file, text)?;
+        for (requirement, place) in requirements.into_iter().zip(places.requirement) {
+            let at = |message: String| FileError::at(file, line_of(text, &place.id), message);
+            let id = &requirement.id;
+            if let Some(mistake) = requirement.mistake(kit) {
+                return Err(at(format!("the requirement '{id}': {mistake}")));
+            }
+            let known = self.kits.entry(kit.to_owned()).or_default();
+            if known.iter().any(|known| known.id == *id) {
+                return Err(at(format!("the requirement '{id}' stands in two places of the kit {kit}")));
+            }
+            reading.claims.extend(plan::with_lines(place.claims, file, text));
+            known.push(KitRequirement { feature: title.clone(), ..requirement });
         }
         Ok(())
     }

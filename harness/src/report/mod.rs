@@ -3,6 +3,7 @@
 pub mod check;
 pub mod html;
 pub mod junit;
+pub mod kit;
 pub mod markdown;
 mod notes;
 pub mod terminal;

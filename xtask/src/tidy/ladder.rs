@@ -12,14 +12,17 @@ const LADDER: &[(&str, &[&str])] = &[
     ("mock-server", &["fixtures", "parity-specs"]),
     ("recorder", &["fixtures", "parity-specs"]),
     ("harness", &["mock-server", "recorder", "parity-specs", "fixtures"]),
-    ("cli", &["harness", "mock-server", "recorder", "parity-specs", "fixtures"]),
-    ("xtask", &["harness", "mock-server", "recorder", "parity-specs", "fixtures"]),
+    ("kits", &["harness", "mock-server", "recorder", "parity-specs", "fixtures"]),
+    ("cli", &["kits", "harness", "mock-server", "recorder", "parity-specs", "fixtures"]),
+    ("xtask", &["kits", "harness", "mock-server", "recorder", "parity-specs", "fixtures"]),
 ];
 
 /// The ladder for the eye; arrows point down.
 const PICTURE: &str = "
     cli      xtask
       \\      /
+        kits
+         |
       harness
       /     \\
 mock-server recorder

@@ -1,0 +1,247 @@
+//! A case while it is played: the adapter, its time, a folder, and the one time line.
+
+mod time;
+
+use crate::gate::Subject;
+use crate::kit::Kit;
+use crate::story::{AdapterClock, WITNESS};
+use fixtures::recording::{Line, Note, Trouble, TroubleKind, UserLine};
+use harness::clock::Limits;
+use harness::link::{AskError, Asked, Understands};
+use harness::protocol::rpc::METHOD_NOT_FOUND;
+use harness::protocol::{PROTOCOL, RpcError};
+use harness::subject::{Running, start_program, start_task};
+use mock_server::Journal;
+use mock_server::clock::{Clock, ClockKind};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// What waits are multiplied by for adapters whose clock is scaled.
+pub const TIME_SCALE: f64 = 0.01;
+/// An adapter with a real clock is not asked for what takes longer, in seconds.
+pub const LONGEST_REAL_S: f64 = 10.0;
+
+/// What ends a case, and whose trouble it is.
+pub type Troubled = (TroubleKind, String);
+
+/// The adapter is to blame.
+#[must_use]
+pub fn broken(what: impl Into<String>) -> Troubled {
+    (TroubleKind::Adapter, what.into())
+}
+
+/// The harness is to blame.
+#[must_use]
+pub fn our_fault(what: impl Into<String>) -> Troubled {
+    (TroubleKind::Harness, what.into())
+}
+
+/// A case while it is played.
+pub struct Scene {
+    kit: &'static dyn Kit,
+    subject: Subject,
+    running: Option<Running>,
+    journal: Journal,
+    limits: Limits,
+    folder: TempDir,
+    hello: Hello,
+    /// The adapter's time, if it is virtual.
+    virtual_ms: f64,
+    steps: usize,
+}
+
+/// What an adapter says of itself.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hello {
+    #[serde(rename = "protocol")]
+    _protocol: u32,
+    #[serde(rename = "name")]
+    _name: String,
+    #[serde(default, rename = "version")]
+    _version: String,
+    pub(crate) capabilities: BTreeSet<String>,
+    #[serde(default)]
+    clock: AdapterClock,
+    #[serde(default)]
+    declares: BTreeMap<String, String>,
+}
+
+impl Scene {
+    /// Starts an adapter; it is asked nothing yet.
+    ///
+    /// # Errors
+    /// The machine has no room, or there is no such program.
+    pub(crate) fn start(kit: &'static dyn Kit, subject: &Subject, limits: &Limits) -> Result<Self, String> {
+        let folder = tempfile::Builder::new().prefix("standin-kit-").tempdir();
+        let folder = folder.map_err(|error| format!("failed to make a folder: {error}"))?;
+        let journal = Journal::new(Arc::new(Clock::new(ClockKind::Real)));
+        let running = Some(start(kit, subject, &journal)?);
+        let hello = Hello::default();
+        let (subject, limits) = (subject.clone(), *limits);
+        Ok(Self { kit, subject, running, journal, limits, folder, hello, virtual_ms: 0.0, steps: 0 })
+    }
+
+    /// The first words: does it speak the protocol, is it honest, and what can it do?
+    pub(crate) async fn introduce(&mut self) -> Result<(), Troubled> {
+        let asked = json!({"protocol": PROTOCOL, "kit": self.kit.name(), "timeScale": TIME_SCALE});
+        let said = self.must("initialize", asked).await?;
+        self.hello = serde_json::from_value(said).map_err(|error| broken(format!("initialize: {error}")))?;
+        let known: BTreeSet<&str> = self.kit.capabilities().iter().map(|known| known.name).collect();
+        if let Some(word) = self.hello.capabilities.iter().find(|word| !known.contains(word.as_str())) {
+            let kit = self.kit.name();
+            return Err(broken(format!("initialize: the kit {kit} has no capability '{word}'")));
+        }
+        let limit = self.limits.answer;
+        match self.link()?.probe(limit).await {
+            Err(AskError::Refused { error, .. }) if error.code == METHOD_NOT_FOUND => Ok(()),
+            Err(error @ (AskError::Silent { .. } | AskError::Ended { .. })) => Err(broken(error.to_string())),
+            _ => Err(broken("it must answer a method that it does not know with error -32601")),
+        }
+    }
+
+    /// What of these the adapter can't do.
+    pub(crate) fn cannot<'a>(&self, needs: &'a [String]) -> Vec<&'a str> {
+        needs.iter().map(String::as_str).filter(|need| !self.can(need)).collect()
+    }
+
+    /// Does the adapter say that it can do this?
+    #[must_use]
+    pub fn can(&self, capability: &str) -> bool {
+        self.hello.capabilities.contains(capability)
+    }
+
+    /// What the adapter declares of itself under a name.
+    #[must_use]
+    pub fn declares(&self, name: &str) -> Option<&str> {
+        self.hello.declares.get(name).map(String::as_str)
+    }
+
+    /// How the adapter's time passes.
+    #[must_use]
+    pub fn clock(&self) -> AdapterClock {
+        self.hello.clock
+    }
+
+    /// A folder of this case alone.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The time line; stand-ins of the case write on it, too.
+    #[must_use]
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// How long what may take.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Tells what the person does next: for who reads the time line.
+    pub fn person(&mut self, does: impl Into<String>) {
+        self.steps += 1;
+        let (step, does) = (self.steps, does.into());
+        self.journal.push(|at_us| Line::User(UserLine { at_us, step, does }));
+    }
+
+    /// Writes down what the harness has seen by itself, for the checks.
+    pub fn witness(&self, name: &str, value: &Value) {
+        self.journal.push(|at_us| Line::Note(Note { at_us, text: format!("{WITNESS}{name} {value}") }));
+    }
+
+    pub(crate) fn trouble(&self, (kind, what): Troubled) {
+        self.journal.push(|at_us| Line::Trouble(Trouble { at_us, kind, what }));
+    }
+
+    /// Asks, and lets the adapter's time pass until it answers. That it refuses is an answer.
+    ///
+    /// # Errors
+    /// It does not answer, or is gone.
+    pub async fn ask(&mut self, method: &str, params: Value) -> Result<Result<Value, RpcError>, Troubled> {
+        let asked = self.begin(method, params).await?;
+        self.answer(asked).await
+    }
+
+    /// As [`Scene::ask`], where a refusal is a trouble.
+    ///
+    /// # Errors
+    /// It refuses, does not answer, or is gone.
+    pub async fn must(&mut self, method: &str, params: Value) -> Result<Value, Troubled> {
+        let answer = self.ask(method, params).await?;
+        answer.map_err(|error| broken(format!("{method} was answered with {error}")))
+    }
+
+    /// Asks, and does not wait for the answer yet.
+    ///
+    /// # Errors
+    /// The adapter was ended.
+    pub async fn begin(&mut self, method: &str, params: Value) -> Result<Asked, Troubled> {
+        let limit = self.limits.answer;
+        Ok(self.link()?.begin(method, params, limit).await)
+    }
+
+    /// Kills the adapter in the middle of what it does.
+    pub async fn kill(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.kill().await;
+        }
+    }
+
+    /// Starts it again, and introduces it. One that runs is told to end first.
+    ///
+    /// # Errors
+    /// It does not end well, or does not start.
+    pub async fn restart(&mut self) -> Result<(), Troubled> {
+        self.end().await?;
+        self.running = Some(start(self.kit, &self.subject, &self.journal).map_err(broken)?);
+        self.introduce().await
+    }
+
+    /// Tells the adapter to end, and sees that it does.
+    pub(crate) async fn end(&mut self) -> Result<(), Troubled> {
+        let Some(mut running) = self.running.take() else { return Ok(()) };
+        let told = running.link.call("shutdown", json!({}), self.limits.end).await;
+        let ended = running.end(told.is_ok(), self.limits.end).await;
+        told.map_err(|error| broken(error.to_string()))?;
+        ended.map_err(broken)
+    }
+
+    fn link(&mut self) -> Result<&mut harness::link::Link, Troubled> {
+        let running = self.running.as_mut().ok_or_else(|| our_fault("the adapter was ended before"))?;
+        Ok(&mut running.link)
+    }
+}
+
+fn start(kit: &'static dyn Kit, subject: &Subject, journal: &Journal) -> Result<Running, String> {
+    let mutant = match subject {
+        Subject::Program { program, args } => {
+            return start_program(program, args, journal.clone(), understands(kit));
+        }
+        Subject::Reference => None,
+        Subject::Mutant(name) => Some(*name),
+    };
+    Ok(start_task(|reader, writer| kit.serve(mutant, reader, writer), journal.clone(), understands(kit)))
+}
+
+/// Notifications are updates of kinds that the kit knows.
+fn understands(kit: &'static dyn Kit) -> Understands {
+    Arc::new(move |method, params| {
+        if method != "update" {
+            return Err(RpcError::unsupported(method));
+        }
+        let kind = params["update"]["kind"].as_str().unwrap_or_default();
+        if time::UPDATES.contains(&kind) || kit.updates().contains(&kind) {
+            return Ok(());
+        }
+        let kit = kit.name();
+        Err(RpcError::invalid_params(format!("the kit {kit} has no update of the kind '{kind}'")))
+    })
+}

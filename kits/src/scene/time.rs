@@ -1,0 +1,119 @@
+//! The adapter's time. One with a virtual clock says what it waits for, and is told when that is over; for all others
+//! time passes by itself.
+
+use super::{Scene, Troubled, broken};
+use crate::story::{AdapterClock, CLOCK, Story};
+use harness::clock::{pause, within};
+use harness::link::Asked;
+use harness::protocol::RpcError;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The updates of a virtual clock: `{kind: "waits", id, ms}`, and `{kind: "waited", id}` when it does not wait any more.
+pub(super) const UPDATES: [&str; 2] = ["waits", "waited"];
+
+/// Nothing has happened for this long, so an adapter with a virtual clock waits for its time alone.
+const QUIET: Duration = Duration::from_millis(25);
+/// So often time goes on for one answer; an adapter that waits for ever is not answered for ever.
+const MOST_WAITS: usize = 200;
+
+impl Scene {
+    /// Waits for an answer, and lets the adapter's time pass meanwhile. That it refuses is an answer.
+    ///
+    /// # Errors
+    /// It does not answer, or is gone.
+    pub async fn answer(&mut self, mut asked: Asked) -> Result<Result<Value, RpcError>, Troubled> {
+        use harness::link::AskError::{Ended, Refused, Silent};
+        if self.hello.clock == AdapterClock::Virtual {
+            for _ in 0..MOST_WAITS {
+                match asked.answered_within(QUIET).await {
+                    Some(answer) => return understood(answer),
+                    None if self.is_quiet().await => match self.earliest() {
+                        Some(due) => self.advance_to(due).await?,
+                        None => break,
+                    },
+                    None => {}
+                }
+            }
+        }
+        return understood(asked.answer(self.limits.answer).await);
+
+        fn understood(
+            answer: Result<Value, harness::link::AskError>,
+        ) -> Result<Result<Value, RpcError>, Troubled> {
+            match answer {
+                Ok(value) => Ok(Ok(value)),
+                Err(Refused { error, .. }) => Ok(Err(error)),
+                Err(error @ (Silent { .. } | Ended { .. })) => Err(broken(error.to_string())),
+            }
+        }
+    }
+
+    /// Lets so much of the adapter's time pass, and what is due by then happen.
+    ///
+    /// # Errors
+    /// The adapter does not follow.
+    pub async fn pass(&mut self, ms: f64) -> Result<(), Troubled> {
+        match self.hello.clock {
+            AdapterClock::Virtual => {
+                let end = self.virtual_ms + ms;
+                for _ in 0..MOST_WAITS {
+                    self.settle().await;
+                    match self.earliest().filter(|due| *due <= end) {
+                        Some(due) => self.advance_to(due).await?,
+                        None => break,
+                    }
+                }
+                self.advance_to(end).await?;
+                self.settle().await;
+            }
+            AdapterClock::Scaled => pause(Duration::from_secs_f64(ms * super::TIME_SCALE / 1000.0)).await,
+            AdapterClock::Real => pause(Duration::from_secs_f64(ms / 1000.0)).await,
+        }
+        Ok(())
+    }
+
+    /// Waits until nothing happens for a moment.
+    pub async fn settle(&self) {
+        let settled = async { while !self.is_quiet().await {} };
+        // What still happens then is judged as it is.
+        let _settled = within(self.limits.settle, settled).await;
+    }
+
+    async fn is_quiet(&self) -> bool {
+        let written = self.journal.written();
+        let news = self.journal.wait_until(|_| self.journal.written() > written);
+        within(QUIET, news).await.is_none()
+    }
+
+    /// When the next wait of the adapter is over.
+    fn earliest(&self) -> Option<f64> {
+        let lines = self.journal.lines();
+        let story = Story::of(&lines);
+        let mut waits: BTreeMap<String, f64> = BTreeMap::new();
+        for told in &story.updates {
+            let id = told.update["id"].to_string();
+            match told.kind.as_str() {
+                "waits" => {
+                    waits.insert(id, told.at.ms + told.update["ms"].as_f64().unwrap_or_default());
+                }
+                "waited" => {
+                    waits.remove(&id);
+                }
+                _ => {}
+            }
+        }
+        let due = waits.into_values().filter(|due| *due > self.virtual_ms);
+        due.min_by(f64::total_cmp)
+    }
+
+    async fn advance_to(&mut self, due: f64) -> Result<(), Troubled> {
+        let ms = due - self.virtual_ms;
+        self.virtual_ms = due;
+        self.witness(CLOCK, &json!(due));
+        let limit = self.limits.answer;
+        let told = self.link()?.call("clock/advance", json!({"ms": ms}), limit).await;
+        told.map(drop).map_err(|error| broken(error.to_string()))
+    }
+}
