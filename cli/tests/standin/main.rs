@@ -8,6 +8,7 @@
 )]
 
 mod adapter_process;
+mod agents;
 mod checked;
 mod ci;
 mod cloud;
