@@ -48,7 +48,7 @@ enum Command {
     Tell(commands::tell::Arguments),
     /// Say what a release changes for clients of another one, by recordings and by /doc.
     Drift(commands::drift::Arguments),
-    /// Give the corpus of paths to anyone's tests, in any language.
+    /// Give a corpus to anyone's tests, in any language: paths, commands, policies of a webview, errors.
     Corpus(commands::corpus::Arguments),
     /// Run parity cases with an adapter; with the reference adapter when none is named.
     Check(commands::check::Arguments),

@@ -4,7 +4,10 @@
 //! can't change without its schema; another one holds every data file against them, with a validator of its own.
 
 use crate::outcome::Outcome;
+use fixtures::commands::corpus::CommandFile;
+use fixtures::csp::corpus::CspFile;
 use fixtures::deviations::Deviations;
+use fixtures::failures::corpus::ErrorFile;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::floats::Floats;
 use fixtures::paths::corpus::CorpusFile;
@@ -55,6 +58,9 @@ fn all() -> Vec<Schema> {
         ("plan-none", text::<NoneFile>()),
         ("triggers", text::<TriggerFile>()),
         ("path-corpus", text::<CorpusFile>()),
+        ("command-corpus", text::<CommandFile>()),
+        ("csp-corpus", text::<CspFile>()),
+        ("error-corpus", text::<ErrorFile>()),
         ("kit-requirements", text::<KitFile>()),
     ];
     all.into_iter().map(|(name, text)| (name.to_owned(), text)).chain(of_kits).collect()
