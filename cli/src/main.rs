@@ -50,7 +50,7 @@ enum Command {
     Tell(commands::tell::Arguments),
     /// Say what a release changes for clients of another one, by recordings and by /doc.
     Drift(commands::drift::Arguments),
-    /// Give a corpus (paths, histories, checkpoints, tokens) to anyone's tests, in any language.
+    /// Give a corpus to anyone's tests, in any language: paths, commands, policies of a webview, errors, histories.
     Corpus(commands::corpus::Arguments),
     /// Say what agents may really do, beside what their files declare.
     Probe(commands::probe::Arguments),
