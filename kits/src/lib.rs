@@ -18,6 +18,7 @@ pub mod case;
 pub mod gate;
 pub mod judge;
 pub mod kit;
+pub mod pipeline;
 pub mod scene;
 pub mod story;
 mod timeline;
@@ -29,7 +30,7 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![]
+    vec![&pipeline::Pipeline]
 }
 
 /// The kit of a name.
