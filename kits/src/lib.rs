@@ -15,6 +15,7 @@
 
 pub mod adapter;
 pub mod case;
+pub mod cloud;
 pub mod gate;
 pub mod judge;
 pub mod kit;
@@ -30,7 +31,7 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![&pipeline::Pipeline]
+    vec![&cloud::Cloud, &pipeline::Pipeline]
 }
 
 /// The kit of a name.

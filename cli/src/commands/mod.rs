@@ -3,6 +3,7 @@
 pub(crate) mod acp;
 pub(crate) mod adapter;
 pub(crate) mod check;
+pub(crate) mod cloud;
 pub(crate) mod compare;
 pub(crate) mod corpus;
 pub(crate) mod drift;

@@ -8,8 +8,10 @@
 )]
 
 mod adapter_process;
+mod agents;
 mod checked;
 mod ci;
+mod cloud;
 mod commands;
 mod corpus;
 mod documents;
