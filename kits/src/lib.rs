@@ -19,6 +19,7 @@ pub mod cloud;
 pub mod gate;
 pub mod judge;
 pub mod kit;
+pub mod rewind;
 pub mod scene;
 pub mod story;
 mod timeline;
@@ -30,7 +31,7 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![&cloud::Cloud]
+    vec![&cloud::Cloud, &rewind::Rewind]
 }
 
 /// The kit of a name.
