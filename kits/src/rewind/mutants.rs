@@ -34,3 +34,19 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "forgets-words", about: "the new words are lost when an edit fails" },
     Mutant { name: "says-nothing", about: "the user is not told that an edit failed" },
 ];
+
+/// Not a mutant, and no friend: who does what a plan says, word for word. Where that harms, a case says which hazard it is.
+pub(super) const TO_THE_LETTER: &str = "to-the-letter";
+
+/// Whose bugs he has.
+pub(super) const OF_THE_LETTER: [&str; 9] = [
+    "cut-a-second-before",
+    "deletes-first",
+    "pause-instead-of-ready",
+    "restores-at-work",
+    "continues-with-a-word",
+    "stops-only-to-restore",
+    "forgets-words",
+    "two-files",
+    "no-guard",
+];

@@ -180,9 +180,9 @@ impl Editing {
             self.configure(scene, &ground, None).await?;
             scene.must("rewind/load", json!({"taskId": "task-1"})).await?;
         }
-        if working.is_some() {
-            // What was not stopped shows now.
-            scene.pass(10_000.0).await?;
+        if let Some(ms) = working {
+            // What was not stopped shows by then.
+            scene.pass(f64::from(ms) + 100.0).await?;
         }
         let snapshot = scene.must("task/snapshot", json!({"taskId": "task-1"})).await?;
         let found: Vec<&String> = had.iter().filter(|text| ground.has(text)).collect();

@@ -5,6 +5,7 @@
 
 use super::cut;
 use super::keeping::words_of;
+use super::mutants::{OF_THE_LETTER, TO_THE_LETTER};
 use super::shadow::Shadow;
 use crate::adapter::{Adapter, Screen};
 use futures_util::future::BoxFuture;
@@ -77,7 +78,11 @@ impl Client {
     }
 
     pub(super) fn is(&self, mutant: &str) -> bool {
-        self.mutant == Some(mutant)
+        self.mutant == Some(mutant) || self.is_to_the_letter() && OF_THE_LETTER.contains(&mutant)
+    }
+
+    fn is_to_the_letter(&self) -> bool {
+        self.mutant == Some(TO_THE_LETTER)
     }
 
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -118,12 +123,14 @@ impl Client {
         if self.memory().current != id && !self.is("any-task") {
             return Err("another task is open".to_owned());
         }
-        if self.memory().is_working && !self.is("no-cancel") {
+        let stops = !self.is("stops-only-to-restore") || edit["revert"] == true;
+        if self.memory().is_working && stops && !self.is("no-cancel") {
             self.stop(&ground.seams, screen).await?;
         }
         // The lists of now: whoever stopped the work may have written in them.
         let before = self.task(id);
-        let (user, model) = cut::find(&before.user, &before.model, edit, self.mutant)?;
+        let rule = if self.is_to_the_letter() { Some("cut-a-second-before") } else { self.mutant };
+        let (user, model) = cut::find(&before.user, &before.model, edit, rule)?;
         let after = self.after(&before, (user, model), edit);
         if self.is("deletes-first") {
             self.keep(id, &after, screen).await?;
@@ -183,10 +190,8 @@ impl Client {
         let Some(repository) = &ground.shadow else { return Err("there are no checkpoints".to_owned()) };
         let shadow = Shadow { repository, workspace: &ground.workspace };
         let Some(hash) = self.checkpoint(&task.checkpoints, edit["ts"].as_u64().unwrap_or_default()) else {
-            return match self.is("continues-silently") {
-                true => Ok(None),
-                false => Err("there is no checkpoint before this message".to_owned()),
-            };
+            let why = "there is no checkpoint before this message";
+            return if self.goes_on(why, screen) { Ok(None) } else { Err(why.to_owned()) };
         };
         let told = |state: &str| {
             screen.show(json!({"kind": "seam", "name": "restore", "state": state, "hash": hash}))
@@ -205,17 +210,26 @@ impl Client {
             let half = fs::write(ground.workspace.join("state.txt"), "half of a sta");
             half.map_err(|error| error.to_string())?;
             told("failed");
-            if self.is("continues-silently") {
+            let why = "the files could not be put back";
+            if self.goes_on(why, screen) {
                 return Ok(saved);
             }
             if let Some(saved) = &saved {
                 shadow.restore(saved)?;
             }
-            return Err("the files could not be put back".to_owned());
+            return Err(why.to_owned());
         }
         shadow.restore(&hash)?;
         told("end");
         Ok(saved)
+    }
+
+    /// Does an edit go on though the files are not back? The one who has a word for it tells the user.
+    fn goes_on(&self, why: &str, screen: &Screen) -> bool {
+        if self.is("continues-with-a-word") {
+            screen.show(json!({"kind": "notice", "level": "error", "key": "restore-failed", "text": why}));
+        }
+        self.is("continues-silently") || self.is("continues-with-a-word")
     }
 
     /// The newest that is not newer than the message, if it names a state.
@@ -325,7 +339,8 @@ fn message(entry: &Value) -> Value {
 impl Adapter for Client {
     fn introduce(&self) -> Value {
         let capabilities = ["rewind.edit", "rewind.images", "rewind.checkpoint", "rewind.atomic"];
-        let declares = json!({"policy": "careful", "editImages": "keep"});
+        let policy = if self.is_to_the_letter() { "seed" } else { "careful" };
+        let declares = json!({"policy": policy, "editImages": "keep"});
         json!({"name": "rewind-reference", "capabilities": capabilities, "clock": "virtual", "declares": declares})
     }
 
