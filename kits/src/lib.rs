@@ -20,6 +20,7 @@ pub mod gate;
 pub mod judge;
 pub mod kit;
 pub mod pipeline;
+pub mod rewind;
 pub mod scene;
 pub mod story;
 mod timeline;
@@ -31,7 +32,7 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![&cloud::Cloud, &pipeline::Pipeline]
+    vec![&cloud::Cloud, &pipeline::Pipeline, &rewind::Rewind]
 }
 
 /// The kit of a name.

@@ -137,7 +137,7 @@ struct Going {
 
 impl Going {
     /// The client has everything.
-    fn is_over(mut self) {
+    fn ends(mut self) {
         self.is_whole = true;
     }
 
@@ -309,13 +309,13 @@ struct Told;
 /// The cloud itself ends a call that it breaks. HTTP drops what it has not flushed when a body fails: of an answer that
 /// fails at once nothing leaves.
 fn reset(going: Going) -> Response {
-    going.is_over();
+    going.ends();
     Body::from_stream(stream::once(async { Err::<Bytes, _>(Told) })).into_response()
 }
 
 fn cut(going: Going, news: &Bytes) -> Response {
     going.answered(StatusCode::OK);
-    going.is_over();
+    going.ends();
     let body = stream::unfold(Some(news.slice(..news.len() / 2)), |first| async move {
         match first {
             Some(bytes) if !bytes.is_empty() => Some((Ok(bytes), Some(Bytes::new()))),
@@ -334,7 +334,7 @@ fn drip(going: Going, news: &Bytes, every_ms: u64) -> Response {
     going.answered(StatusCode::OK);
     let body = stream::unfold((going, news.clone()), move |(going, mut left)| async move {
         if left.is_empty() {
-            going.is_over();
+            going.ends();
             return None;
         }
         going.desk.wait(every_ms).await;
