@@ -50,8 +50,10 @@ enum Command {
     Tell(commands::tell::Arguments),
     /// Say what a release changes for clients of another one, by recordings and by /doc.
     Drift(commands::drift::Arguments),
-    /// Give a corpus (paths, histories, checkpoints, tokens) to anyone's tests, in any language.
+    /// Give a corpus to anyone's tests, in any language: paths, commands, policies of a webview, errors, histories.
     Corpus(commands::corpus::Arguments),
+    /// Say what agents may really do, beside what their files declare.
+    Probe(commands::probe::Arguments),
     /// Run parity cases with an adapter; with the reference adapter when none is named.
     Check(commands::check::Arguments),
     /// Break a scenario at every place, and say where an adapter does not hold.
@@ -101,6 +103,7 @@ fn run(command: Command) -> commands::Outcome {
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Drift(arguments) => commands::drift::run(&arguments),
         Command::Corpus(arguments) => commands::corpus::run(&arguments),
+        Command::Probe(arguments) => commands::probe::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Sweep(arguments) => commands::sweep::run(&arguments),
         Command::Judge(arguments) => commands::judge::run(&arguments),

@@ -19,6 +19,7 @@ pub mod cloud;
 pub mod gate;
 pub mod judge;
 pub mod kit;
+pub mod pipeline;
 pub mod rewind;
 pub mod scene;
 pub mod story;
@@ -31,7 +32,7 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![&cloud::Cloud, &rewind::Rewind]
+    vec![&cloud::Cloud, &pipeline::Pipeline, &rewind::Rewind]
 }
 
 /// The kit of a name.

@@ -5,7 +5,10 @@
 
 use crate::outcome::Outcome;
 use fixtures::checkpoints::CheckpointFile;
+use fixtures::commands::corpus::CommandFile;
+use fixtures::csp::corpus::CspFile;
 use fixtures::deviations::Deviations;
+use fixtures::failures::corpus::ErrorFile;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::floats::Floats;
 use fixtures::histories::HistoryFile;
@@ -61,6 +64,9 @@ fn all() -> Vec<Schema> {
         ("checkpoint-corpus", text::<CheckpointFile>()),
         ("history-corpus", text::<HistoryFile>()),
         ("token-corpus", text::<TokenFile>()),
+        ("command-corpus", text::<CommandFile>()),
+        ("csp-corpus", text::<CspFile>()),
+        ("error-corpus", text::<ErrorFile>()),
         ("kit-requirements", text::<KitFile>()),
     ];
     all.into_iter().map(|(name, text)| (name.to_owned(), text)).chain(of_kits).collect()

@@ -11,6 +11,7 @@ pub(crate) mod gate;
 pub(crate) mod judge;
 pub(crate) mod kit;
 pub(crate) mod model;
+pub(crate) mod probe;
 pub(crate) mod record;
 pub(crate) mod report;
 mod select;
