@@ -32,6 +32,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "any-task", about: "a task that is not open is edited" },
     Mutant { name: "two-files", about: "the lists are written one after the other" },
     Mutant { name: "forgets-words", about: "the new words are lost when an edit fails" },
+    Mutant { name: "reverts-at-work", about: "a server that refuses the revert is prompted all the same" },
+    Mutant { name: "sends-beside", about: "the server is prompted, and takes nothing back" },
+    Mutant { name: "answers-late", about: "a yes to a turn that was taken back goes to the server" },
     Mutant { name: "says-nothing", about: "the user is not told that an edit failed" },
 ];
 
