@@ -16,6 +16,7 @@
 pub mod adapter;
 pub mod case;
 pub mod gate;
+mod guards;
 pub mod judge;
 pub mod kit;
 pub mod scene;
@@ -29,7 +30,7 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![]
+    vec![&guards::Guards]
 }
 
 /// The kit of a name.

@@ -20,6 +20,7 @@
 //! * `project_files` — what the files of a workspace say before anything happens.
 //! * [`acp`] — an agent on stdin and stdout in front of all that.
 //! * [`fault`] — what breaks, one behaviour a file.
+//! * [`endpoint`] — any other host: lanes that answer as a plan says, on the time line.
 //! * [`paths`] — the corpus of paths on a disk, with canaries around the workspace.
 //! * [`control`] — the same, told over HTTP while it runs.
 //! * [`journal`], [`clock`] — what happened, and when.
@@ -30,6 +31,7 @@ mod builder;
 pub mod clock;
 pub mod control;
 mod doc;
+pub mod endpoint;
 pub mod engine;
 pub mod exhibits;
 pub mod fault;
