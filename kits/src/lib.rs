@@ -15,10 +15,13 @@
 
 pub mod adapter;
 pub mod case;
+pub mod cloud;
 pub mod gate;
-mod guards;
+pub mod guards;
 pub mod judge;
 pub mod kit;
+pub mod pipeline;
+pub mod rewind;
 pub mod scene;
 pub mod story;
 mod timeline;
@@ -30,7 +33,7 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![&guards::Guards]
+    vec![&cloud::Cloud, &guards::Guards, &pipeline::Pipeline, &rewind::Rewind]
 }
 
 /// The kit of a name.

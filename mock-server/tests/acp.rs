@@ -14,6 +14,7 @@ use fixtures::scenario::Scenario;
 use mock_server::Options;
 use mock_server::acp::agent::Whole;
 use mock_server::acp::dialect::{Dialect, Strictness, TurnEnd};
+use mock_server::acp::ids::Ids;
 use mock_server::acp::{Agent, AgentOptions};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -49,7 +50,9 @@ impl Client {
             turn_end: None,
             strictness: Strictness::Strict,
             home: None,
+            ids: Ids::FromZero,
             stderr: Arc::new(|_| {}),
+            watcher: None,
         };
         change(&mut options);
         let agent = Arc::new(Agent::start(options).await.unwrap());

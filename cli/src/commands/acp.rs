@@ -1,17 +1,25 @@
 //! `standin acp`: an agent on stdin and stdout. stdout is the protocol's; all else goes to stderr.
 
+mod report;
+
 use super::service::die_of;
 use super::stage::Stage;
 use super::{Failure, Outcome, runtime, words};
 use clap::{Args, ValueEnum};
 use fixtures::ServerKind;
+use fixtures::fault_plan::FaultPlan;
 use fixtures::recording::Recording;
 use mock_server::acp::agent::Left;
 use mock_server::acp::breaks::AcpBreaks;
 use mock_server::acp::dialect::{Dialect, Strictness, TurnEnd};
+use mock_server::acp::ids::Ids;
+use mock_server::acp::text::Text;
+use mock_server::acp::watch::Watcher;
 use mock_server::acp::{Agent, AgentOptions};
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -50,6 +58,14 @@ pub(crate) struct Speech {
     /// With a dialect of Kiro's: the home below which session files are kept [default: none are]
     #[arg(long, value_name = "DIR", env = "STANDIN_HOME", hide_env = true)]
     pub(crate) home: Option<PathBuf>,
+    /// How the agent's own requests are numbered: from-zero, text or large [default: from-zero]
+    #[arg(long, env = "STANDIN_IDS", hide_env = true)]
+    pub(crate) ids: Option<Ids>,
+    /// Tell whoever listens at this address what the agent reads and writes.
+    ///
+    /// The lines are those of a recording; the address is this machine's.
+    #[arg(long, value_name = "ADDRESS", env = "STANDIN_REPORT", hide_env = true)]
+    pub(crate) report: Option<SocketAddr>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -86,10 +102,45 @@ pub(crate) fn speak(
     stage: Stage,
     workspace: Option<PathBuf>,
 ) -> Outcome {
+    with_agent(profile, speech, stage, workspace, |agent, plan, _| {
+        let breaks = Box::new(AcpBreaks::new(std::mem::take(&mut plan.acp)));
+        Box::pin(agent.speak(tokio::io::stdin(), tokio::io::stdout(), breaks))
+    })
+}
+
+/// Is an agent in text, for a person or for who reads its colours.
+pub(crate) fn chat(
+    profile: ServerKind,
+    speech: &Speech,
+    stage: Stage,
+    workspace: Option<PathBuf>,
+    trusts_all: bool,
+) -> Outcome {
+    with_agent(profile, speech, stage, workspace, |agent, plan, watcher| {
+        let text = Text { manner: std::mem::take(&mut plan.text), trusts_all, watcher };
+        Box::pin(agent.chat(text, tokio::io::stdin(), tokio::io::stdout()))
+    })
+}
+
+type Speaking<'a> = Pin<Box<dyn Future<Output = Left> + 'a>>;
+
+fn with_agent(
+    profile: ServerKind,
+    speech: &Speech,
+    stage: Stage,
+    workspace: Option<PathBuf>,
+    speaks: impl for<'a> FnOnce(&'a Agent, &mut FaultPlan, Option<Watcher>) -> Speaking<'a>,
+) -> Outcome {
+    if report::is_child() {
+        return report::outlive(speech.report);
+    }
     let mut set = stage.set(Some(profile))?;
     set.options.workspace = workspace;
-    let plan = std::mem::take(&mut set.options.faults.acp);
-    let breaks = Box::new(AcpBreaks::new(plan));
+    let mut plan = std::mem::take(&mut set.options.faults);
+    set.options.faults.faults = std::mem::take(&mut plan.faults);
+    let runtime = runtime()?;
+    let report = report::Report::open(speech.report)?;
+    let watcher = report.watcher(runtime.handle());
     let options = AgentOptions {
         server: set.options,
         dialect: speech.dialect.unwrap_or_default(),
@@ -99,16 +150,17 @@ pub(crate) fn speak(
             Words::Lenient => Strictness::Lenient,
         },
         home: speech.home.clone(),
+        ids: speech.ids.unwrap_or_default(),
         // Nobody is told when nobody looks.
         stderr: Arc::new(|bytes| drop(std::io::stderr().write_all(bytes))),
+        watcher: Some(Arc::clone(&watcher)),
     };
-    let runtime = runtime()?;
     let left = runtime.block_on(async {
         let agent = Agent::start(options).await.map_err(|error| Failure::CouldNot(error.to_string()))?;
         if set.open_gates {
             agent.stand_in().open_all_gates();
         }
-        let left = agent.speak(tokio::io::stdin(), tokio::io::stdout(), breaks).await;
+        let left = speaks(&agent, &mut plan, Some(watcher)).await;
         if let Some(path) = &set.journal {
             let (header, lines) = (agent.stand_in().header().clone(), agent.stand_in().journal().lines());
             super::write_history(&Recording { header, lines, torn: false }, path)?;
@@ -117,7 +169,9 @@ pub(crate) fn speak(
     });
     // A client may hold its end of stdin open for ever, and nobody waits for it.
     runtime.shutdown_background();
-    match left? {
+    let left = left?;
+    report.left(left);
+    match left {
         Left::Quietly | Left::Unread => Ok(ExitCode::SUCCESS),
         Left::Exit(code) => Ok(ExitCode::from(code)),
         Left::Die(signal) => die_of(signal),

@@ -4,6 +4,7 @@ mod commands;
 mod csp;
 mod errors;
 mod paths;
+mod rewind;
 
 use super::Outcome;
 use clap::{Args, Subcommand, ValueEnum};
@@ -27,6 +28,8 @@ enum Corpus {
     Csp(csp::Csp),
     /// Errors that a program meets that talks to a model: what each is about, and whether to try again.
     Errors(errors::Errors),
+    #[command(flatten)]
+    Rewind(rewind::Corpus),
 }
 
 /// How a corpus is told.
@@ -67,5 +70,6 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         Corpus::Commands(arguments) => commands::run(arguments),
         Corpus::Csp(arguments) => csp::run(arguments),
         Corpus::Errors(arguments) => errors::run(arguments),
+        Corpus::Rewind(corpus) => rewind::run(corpus),
     }
 }

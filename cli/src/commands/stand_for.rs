@@ -46,10 +46,11 @@ Under the name kilo or opencode every flag has an environment variable: --open-g
 The folder it is started in is the agent's. Settings come from KILO_CONFIG_CONTENT and KILO_PERMISSION
 (OPENCODE_…); the person's own settings, keys and sessions are neither read nor written.
 
-An agent on stdin and stdout is there, too; kiro-cli is nothing else:
+An agent on stdin and stdout is there, too; kiro-cli is nothing else, and has one in text:
 
     standin as opencode acp
     standin as kiro-cli acp
+    standin as kiro-cli chat --trust-all-tools
 
 A start goes wrong if the file of --faults says so:
 

@@ -59,6 +59,27 @@ fn what_is_made_stands_where_it_is_told() {
 }
 
 #[test]
+fn the_corpora_about_an_edit_are_told() {
+    for (args, cases) in [
+        (&["history"][..], fixtures::histories::all().unwrap().len()),
+        (&["history", "--skew", "1000"], 5 * 3),
+        (&["checkpoints"], fixtures::checkpoints::all().unwrap().len()),
+        (&["tokens"], fixtures::tokens::all().unwrap().len()),
+    ] {
+        let told = |format: &str| {
+            let asked =
+                Command::new(STANDIN).arg("corpus").args(args).args(["--format", format]).output().unwrap();
+            assert!(asked.status.success(), "{args:?}");
+            String::from_utf8(asked.stdout).unwrap()
+        };
+        let json: Value = serde_json::from_str(&told("json")).unwrap();
+        assert_eq!(json["cases"].as_array().unwrap().len(), cases, "{args:?}");
+        assert!(told("text").ends_with(&format!("{cases} cases\n")), "{args:?}");
+        assert!(told("csv").starts_with("name,"), "{args:?}");
+    }
+}
+
+#[test]
 fn what_can_not_be_told_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (args, expected) in [

@@ -8,6 +8,7 @@ use fixtures::scenario::{Ending, Scenario};
 use fixtures::{ServerKind, catalog};
 use mock_server::acp::agent::Whole;
 use mock_server::acp::dialect::{Dialect, Strictness};
+use mock_server::acp::ids::Ids;
 use mock_server::acp::{Agent, AgentOptions};
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Gates, Report, Script};
@@ -174,7 +175,9 @@ impl Piece {
             turn_end: None,
             strictness: Strictness::default(),
             home: None,
+            ids: Ids::default(),
             stderr: Arc::new(|_| {}),
+            watcher: None,
         };
         let agent = Arc::new(Agent::start(options).await?);
         let workspace = agent.stand_in().workspace().to_owned();

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 
 /// The kit.
-pub(crate) struct Guards;
+pub struct Guards;
 
 const fn capability(name: &'static str, about: &'static str) -> Capability {
     Capability { name, about }

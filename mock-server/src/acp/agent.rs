@@ -2,10 +2,12 @@
 
 use super::dialect::{Dialect, Strictness, TurnEnd};
 use super::directory::{Directory, Model};
+use super::ids::Ids;
 use super::line::Out;
 pub use super::line::{Breaks, Broken, Left, Stderr, Then, Whole};
 use super::server::Server;
 use super::waiting::Waiting;
+use super::watch::{Process, Seen, Watcher};
 use super::{events, schema};
 use crate::clock::Clock;
 use crate::options::{Options, StartError};
@@ -34,8 +36,12 @@ pub struct AgentOptions {
     pub strictness: Strictness,
     /// Where Kiro's session files are kept, if anywhere: a home.
     pub home: Option<PathBuf>,
+    /// How its own requests are numbered.
+    pub ids: Ids,
     /// Where it says what is not for the client.
     pub stderr: Stderr,
+    /// Who sees what it reads and writes, if anybody.
+    pub watcher: Option<Watcher>,
 }
 
 /// An agent and the server behind it.
@@ -57,6 +63,9 @@ pub(super) struct Inner {
     pub(super) waiting: Waiting,
     pub(super) listens: watch::Receiver<bool>,
     pub(super) stderr: Stderr,
+    pub(super) ids: Ids,
+    /// Who watches, and what has become of the process.
+    process: Process,
     /// Where Kiro's session files are kept, if anywhere.
     pub(super) home: Option<PathBuf>,
     /// The folder of who names none.
@@ -78,9 +87,9 @@ pub(super) struct State {
     pub(super) aborts: usize,
     /// By session: the end of the question for permission that was asked last.
     pub(super) permissions: HashMap<String, oneshot::Receiver<()>>,
-    /// The agent's own requests that wait for an answer.
-    asked: HashMap<u64, oneshot::Sender<Result<Value, Value>>>,
-    next_id: u64,
+    /// The agent's own requests that wait for an answer, by their ids as JSON.
+    pub(super) asked: HashMap<String, oneshot::Sender<Result<Value, Value>>>,
+    pub(super) next_id: u64,
 }
 
 /// What is done for a message.
@@ -130,6 +139,7 @@ impl Agent {
         let Ok(server) = Server::of(&self.stand_in, self.password.clone()) else { return Left::Quietly };
         let (out, way) = Out::new();
         let (begun, listens) = watch::channel(false);
+        let process = Process::new(self.options.watcher.clone());
         let inner = Arc::new(Inner {
             kind: profile.server,
             version: profile.version,
@@ -141,13 +151,15 @@ impl Agent {
             waiting: Waiting::of(profile.server),
             listens,
             stderr: self.options.stderr.clone(),
+            ids: self.options.ids,
+            process: process.clone(),
             home: self.options.home.clone(),
             folder: self.stand_in.workspace().to_owned(),
             clock: Clock::new(self.options.server.clock),
             settled: Notify::new(),
             state: Mutex::default(),
         });
-        let writes = way.write(stdout, self.options.stderr.clone(), breaks);
+        let writes = way.write(stdout, self.options.stderr.clone(), breaks, process);
         let events = tokio::spawn(events::follow(Arc::clone(&inner), begun));
         let reads = inner.clone().read(stdin);
         drop(inner);
@@ -176,15 +188,18 @@ impl Inner {
             let count = tokio::select! {
                 biased;
                 Some(()) = work.next() => continue,
-                read = stdin.read(&mut buffer) => read,
+                read = self.process.unless_deaf(stdin.read(&mut buffer)) => read,
             };
             let Ok(count @ 1..) = count else { break };
+            self.process.see(Seen::Stdin(&buffer[..count]));
             rest.extend_from_slice(&buffer[..count]);
             while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = rest.drain(..=at).collect();
                 work.extend(self.take(&line));
             }
         }
+        self.process.see(Seen::StdinEnd);
+        self.process.linger(&mut work).await;
         self.leave().await;
         self.out.written().await;
     }
@@ -229,19 +244,6 @@ impl Inner {
                 None
             }
         }
-    }
-
-    /// The client's answer to a request of the agent's.
-    fn hear(&self, id: &Value, message: &Value) {
-        let asked = id.as_u64().and_then(|id| self.state().asked.remove(&id));
-        let Some(asked) = asked else {
-            return self.complain(&format!("Got response to unknown request {id}"));
-        };
-        let answer = match (message.get("result"), message.get("error")) {
-            (_, Some(error)) => Err(error.clone()),
-            (result, None) => Ok(result.cloned().unwrap_or(Value::Null)),
-        };
-        asked.send(answer).ok();
     }
 
     async fn answer(self: &Arc<Self>, method: &str, id: Value, params: Value) {
@@ -348,19 +350,6 @@ impl Inner {
     /// Tells a client something by a method of its own.
     pub(super) fn note(&self, method: &str, params: Value) {
         self.out.say(json!({"jsonrpc": "2.0", "method": method, "params": params}));
-    }
-
-    /// Asks the client, and waits for its answer: the result, or the error.
-    pub(super) fn ask(&self, method: &str, params: &Value) -> oneshot::Receiver<Result<Value, Value>> {
-        let (sender, answer) = oneshot::channel();
-        let mut state = self.state();
-        // From 0: a client that takes that for nothing is found out.
-        let id = state.next_id;
-        state.next_id += 1;
-        state.asked.insert(id, sender);
-        drop(state);
-        self.out.say(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        answer
     }
 
     /// Says something to whoever looks at stderr.

@@ -1,8 +1,9 @@
 //! What breaks on an agent's line, as a plan has it.
 
 use super::line::{Breaks, Broken, Then};
+use super::watch::Strain;
 use fixtures::fault_plan::{AcpAction, AcpFault, AcpTrigger, LineEnd};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The faults of a plan, and how often each could have acted.
 #[derive(Debug, Default)]
@@ -11,6 +12,8 @@ pub struct AcpBreaks {
     /// Lines that wait for the next one: they come before it, or behind it.
     held: Vec<u8>,
     behind: Vec<u8>,
+    /// The session that was named last.
+    session: String,
 }
 
 /// One that never ends is written for so long: more than any client should hold.
@@ -22,6 +25,10 @@ impl AcpBreaks {
     #[must_use]
     pub fn new(faults: Vec<AcpFault>) -> Self {
         Self { faults: faults.into_iter().map(|fault| (fault, 0)).collect(), ..Self::default() }
+    }
+
+    fn filled(&self, noise: &str) -> String {
+        noise.replace("${session}", &self.session)
     }
 
     fn acting(&mut self, message: &Value, answers: Option<&str>) -> Vec<AcpAction> {
@@ -50,11 +57,21 @@ fn fits(when: &AcpTrigger, message: &Value, answers: Option<&str>) -> bool {
 impl Breaks for AcpBreaks {
     fn line(&mut self, message: &Value, answers: Option<&str>, line: Vec<u8>) -> Broken {
         let mut broken = Broken { pieces: vec![line], ..Broken::default() };
+        let named = [&message["params"]["sessionId"], &message["result"]["sessionId"]];
+        if let Some(session) = named.into_iter().find_map(Value::as_str) {
+            session.clone_into(&mut self.session);
+        }
         let (mut holds, mut swaps) = (false, false);
         for action in self.acting(message, answers) {
             match action {
                 AcpAction::HoldBack(holds_back) => holds = holds_back,
                 AcpAction::Swap(is_swapped) => swaps = is_swapped,
+                AcpAction::NoiseBefore(noise) => {
+                    act(&AcpAction::NoiseBefore(self.filled(&noise)), message, &mut broken);
+                }
+                AcpAction::NoiseBehind(noise) => {
+                    act(&AcpAction::NoiseBehind(self.filled(&noise)), message, &mut broken);
+                }
                 other => act(&other, message, &mut broken),
             }
         }
@@ -91,6 +108,7 @@ fn act(action: &AcpAction, message: &Value, broken: &mut Broken) {
     };
     match action {
         AcpAction::NoiseBefore(noise) => line.splice(0..0, noise.bytes()).for_each(drop),
+        AcpAction::NoiseBehind(noise) => line.extend(noise.bytes()),
         AcpAction::NoiseInside(noise) => {
             let middle = line.len() / 2;
             line.splice(middle..middle, noise.bytes()).for_each(drop);
@@ -117,6 +135,14 @@ fn act(action: &AcpAction, message: &Value, broken: &mut Broken) {
                 line = format!("{message}\n").into_bytes();
             }
         }
+        AcpAction::Refuse(refusal) => {
+            let error = json!({"code": refusal.code, "message": refusal.message});
+            line =
+                format!("{}\n", json!({"jsonrpc": "2.0", "id": message["id"], "error": error})).into_bytes();
+        }
+        AcpAction::StopReading(true) => broken.process.push(Strain::StopReading),
+        AcpAction::Linger(true) => broken.process.push(Strain::Linger),
+        AcpAction::Child(true) => broken.process.push(Strain::Child),
         AcpAction::StderrBytes(count) => {
             let words = b"the agent has a lot to say\n".iter().copied().cycle();
             broken.stderr.extend(words.take(*count));
@@ -162,7 +188,6 @@ fn put(message: &mut Value, pointer: &str, value: Value) -> Option<()> {
 mod tests {
     use super::*;
     use fixtures::fault_plan::FaultPlan;
-    use serde_json::json;
     use std::path::Path;
 
     fn faults(text: &str) -> AcpBreaks {
@@ -202,6 +227,7 @@ mod tests {
             said(&format!("[[acp]]\nwhen = {{ update = \"agent_message_chunk\" }}\ndo = {action}\n"))
         };
         assert_eq!(one("{ noise_before = \"hi\\n\" }").0, [format!("hi\n{chunk}"), answer.clone()]);
+        assert_eq!(one("{ noise_behind = \"<${session}>\\n\" }").0[0], format!("{chunk}<s>\n"));
         assert_eq!(one("{ twice = true }").0, [format!("{chunk}{chunk}"), answer.clone()]);
         assert_eq!(one("{ leave_out = true }").0, std::slice::from_ref(&answer));
         assert_eq!(one("{ swap = true }").0, [answer.clone(), chunk.clone()]);
@@ -225,6 +251,18 @@ mod tests {
         assert_eq!(one("{ signal = 9 }"), (Vec::new(), Then::Die(9)));
         assert_eq!(one("{ exit_behind = 4 }"), (vec![chunk.clone()], Then::Exit(4)));
         assert_eq!(one("{ endless = true }").1, Then::Mute);
+        let refused = said(
+            "[[acp]]\nwhen = { answer_to = \"session/prompt\" }\ndo = { refuse = { code = -32601, message = \"no\" } }\n",
+        );
+        let error = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}});
+        assert_eq!(refused.0, [chunk.clone(), format!("{error}\n")]);
+        for (action, strain) in
+            [("stop_reading", Strain::StopReading), ("linger", Strain::Linger), ("child", Strain::Child)]
+        {
+            let mut breaks = faults(&format!("[[acp]]\ndo = {{ {action} = true }}\n"));
+            let broken = breaks.line(&self::answer(), None, answer.clone().into_bytes());
+            assert_eq!((broken.process, broken.pieces.len()), (vec![strain], 1));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The way out: every message becomes a line here, one after the other. What is to break breaks here.
 
+use super::watch::{Process, Seen, Strain};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
@@ -38,6 +39,8 @@ pub struct Broken {
     pub stderr: Vec<u8>,
     /// What happens then.
     pub then: Then,
+    /// What becomes of the agent's process, while its words go on.
+    pub process: Vec<Strain>,
 }
 
 /// What happens behind a line.
@@ -115,6 +118,7 @@ impl Way {
         mut stdout: impl AsyncWrite + Unpin,
         stderr: Stderr,
         mut breaks: Box<dyn Breaks>,
+        process: Process,
     ) -> Left {
         while let Some(word) = self.words.recv().await {
             let (message, answers) = match word {
@@ -128,7 +132,11 @@ impl Way {
             if !broken.stderr.is_empty() {
                 stderr(&broken.stderr);
             }
+            for strain in broken.process {
+                process.bear(strain);
+            }
             for piece in &broken.pieces {
+                process.see(Seen::Stdout(piece));
                 let written = async {
                     stdout.write_all(piece).await?;
                     stdout.flush().await

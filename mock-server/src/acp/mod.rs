@@ -8,7 +8,9 @@
 //! * `schema` — what a request must be, and the words of its refusal.
 //! * [`dialect`] — who says it in which words: the standard, or Kiro's.
 //! * [`kiro`] — what Kiro's agent has beside the standard.
-//! * `line` — the way out, where faults act; [`breaks`] — those of a plan.
+//! * `line` — the way out, where faults act; [`breaks`] — those of a plan; [`watch`] — who sees it all, and faults of the process.
+//! * [`ids`] — how its own requests are numbered.
+//! * [`text`] — the same agent in front of people: text, colours and prompts, and no protocol.
 
 pub mod agent;
 pub mod breaks;
@@ -18,6 +20,7 @@ mod content;
 pub mod dialect;
 mod directory;
 mod events;
+pub mod ids;
 pub mod kiro;
 mod line;
 mod methods;
@@ -26,7 +29,9 @@ mod permission;
 mod prompt;
 mod schema;
 mod server;
+pub mod text;
 mod tools;
 mod waiting;
+pub mod watch;
 
 pub use agent::{Agent, AgentOptions};

@@ -1,4 +1,4 @@
-//! `standin as kiro-cli`: the agent, and the help by which clients find out whether there is one. Kiro's own log is
+//! `standin as kiro-cli`: the agent, in ACP and in text, and the help by which clients find out whether there is one. Kiro's own log is
 //! written where its environment says.
 
 use super::super::stage::Stage;
@@ -21,6 +21,14 @@ Usage: kiro-cli acp [OPTIONS]
 Options:
   -h, --help  Print help";
 
+const CHAT_HELP: &str = "Start an interactive chat session
+
+Usage: kiro-cli chat [OPTIONS]
+
+Options:
+  -a, --trust-all-tools  Allow the model to use any tool without asking
+  -h, --help             Print help";
+
 pub(super) fn stand_for(stage: Stage, speech: Speech, words: &[String]) -> Outcome {
     let wants_help = words.iter().any(|word| matches!(word.as_str(), "-h" | "--help"));
     match words.first().map(String::as_str) {
@@ -30,12 +38,20 @@ pub(super) fn stand_for(stage: Stage, speech: Speech, words: &[String]) -> Outco
             let dialect = speech.dialect.unwrap_or(Dialect::Kiro);
             acp::speak(ServerKind::Kilo, &Speech { dialect: Some(dialect), ..speech }, stage, Some(here()?))
         }
+        Some("chat") if wants_help => {
+            say!("{CHAT_HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        Some("chat") => {
+            let trusts_all = words.iter().any(|word| matches!(word.as_str(), "-a" | "--trust-all-tools"));
+            acp::chat(ServerKind::Kilo, &speech, stage, Some(here()?), trusts_all)
+        }
         Some("--version" | "-V") => {
             say!("kiro-cli 1.29.0");
             Ok(ExitCode::SUCCESS)
         }
         _ => Err(Failure::Misuse(
-            "only 'kiro-cli acp', 'kiro-cli acp --help' and 'kiro-cli --version' are played; for all else start the real one"
+            "only 'kiro-cli acp', 'kiro-cli chat', their help and 'kiro-cli --version' are played; for all else start the real one"
                 .to_owned(),
         )),
     }
