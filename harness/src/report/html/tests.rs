@@ -293,7 +293,7 @@ fn kit() -> KitGate {
         }],
         cells: vec![
             cell("command/chain", "my guard", Verdict::Fail, None),
-            cell("command/prefix", "my guard", Verdict::Pass, Some(pin)),
+            cell("command/prefix", "my guard", Verdict::Pass, Some(pin.clone())),
             KitCell {
                 troubles: vec![CANNOT.to_owned()],
                 ..cell("path/link", "my guard", Verdict::Unsupported, None)
@@ -302,7 +302,10 @@ fn kit() -> KitGate {
         mutants: vec![KitMutant {
             name: "by-prefix".to_owned(),
             about: "A prefix is enough.".to_owned(),
-            cells: vec![cell("command/chain", "by-prefix", Verdict::Fail, None)],
+            cells: vec![
+                cell("command/chain", "by-prefix", Verdict::Pass, None),
+                cell("command/prefix", "by-prefix", Verdict::Pass, Some(pin.clone())),
+            ],
         }],
         with_mutants: true,
         toothless: Vec::new(),
@@ -332,6 +335,10 @@ fn a_kit_stands_beside_the_gates_and_alone() {
         assert!(text.contains("my guard, kit guards: FAIL (1 of 3 cases pass; 1 failing)"), "{text}");
         assert!(text.contains(&format!("1 cases are not asked of it: {CANNOT}\n")), "{text}");
         assert!(!text.contains("unsupported path/link"), "{text}");
+        assert!(
+            text.contains("The checks of guards catch 1 of 1 mutants."),
+            "who fails as it declares is caught"
+        );
         let markdown = crate::report::markdown::render_gates(&report);
         assert!(markdown.contains("### Kit guards, my guard: **FAIL** (1 failing)"), "{markdown}");
     }
