@@ -1,6 +1,8 @@
 //! The pipeline kit holds: its reference passes all cases, each mutant is caught where it is said, and a second run says
 //! the same.
 
+#![allow(clippy::unwrap_used, reason = "a test may: its failure is its answer")]
+
 use harness::clock::Limits;
 use harness::judge::Verdict;
 use harness::report::GateResult;
