@@ -14,17 +14,21 @@ pub enum Unit {
     Row,
     /// A paragraph that says something; one that ends in a colon leads to something else and is none.
     Paragraph,
+    /// A part of a text in a code fence: up to an empty line, or to the next item of a list. Only of plans that say
+    /// something in code.
+    Passage,
 }
 
 impl Unit {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Bullet, Self::Row, Self::Paragraph];
+    pub const ALL: [Self; 4] = [Self::Bullet, Self::Row, Self::Paragraph, Self::Passage];
 
     fn word(self) -> &'static str {
         match self {
             Self::Bullet => "bullet",
             Self::Row => "row",
             Self::Paragraph => "paragraph",
+            Self::Passage => "passage",
         }
     }
 }
@@ -55,7 +59,8 @@ impl fmt::Display for Ordinal {
 }
 
 /// How a claim is written, for who wrote it otherwise.
-const FORM: &str = "write it as \"000 §4.P3 bullet 7\", \"000 §4.P3 bullets 7-9\", or with row or paragraph";
+const FORM: &str =
+    "write it as \"000 §4.P3 bullet 7\", \"000 §4.P3 bullets 7-9\", or with row, paragraph or passage";
 /// No heading has so many statements; a slip of the keyboard should not be counted out.
 const MOST: usize = 1000;
 

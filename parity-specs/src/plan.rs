@@ -40,6 +40,9 @@ pub struct Heading {
     /// Paragraphs that say something.
     #[serde(default)]
     pub paragraphs: usize,
+    /// Parts of texts in code fences, in plans that say something there; in others nobody counts them.
+    #[serde(default)]
+    pub passages: usize,
 }
 
 impl Heading {
@@ -50,6 +53,7 @@ impl Heading {
             Unit::Bullet => self.bullets,
             Unit::Row => self.rows,
             Unit::Paragraph => self.paragraphs,
+            Unit::Passage => self.passages,
         }
     }
 }

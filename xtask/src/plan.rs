@@ -32,13 +32,18 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
         Ok(known) => known,
         Err(error) => return Outcome::Fails(error.to_string()),
     };
+    let mut counted = counted;
+    // A plan whose code says nothing has none of it in its index.
+    if known.headings.iter().all(|heading| heading.passages == 0) {
+        counted.iter_mut().for_each(|heading| heading.passages = 0);
+    }
     let differences = differences(&known.headings, &counted);
     if differences.is_empty() {
         let of = |count: fn(&Heading) -> usize| counted.iter().map(count).sum::<usize>();
-        let (bullets, rows, paragraphs) =
-            (of(|heading| heading.bullets), of(|heading| heading.rows), of(|heading| heading.paragraphs));
+        let (bullets, rows) = (of(|heading| heading.bullets), of(|heading| heading.rows));
+        let (paragraphs, passages) = (of(|heading| heading.paragraphs), of(|heading| heading.passages));
         say!(
-            "{}: {} headings, {bullets} bullets, {rows} rows, {paragraphs} paragraphs, as in {}",
+            "{}: {} headings, {bullets} bullets, {rows} rows, {paragraphs} paragraphs, {passages} passages, as in {}",
             arguments.file.display(),
             counted.len(),
             index.display()
@@ -56,8 +61,9 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
 /// In what two lists of headings differ, the known one first. Their ids are ours, and nobody can count them.
 fn differences(known: &[Heading], counted: &[Heading]) -> Vec<String> {
     let show = |heading: &Heading| {
-        let Heading { title, bullets, rows, paragraphs, .. } = heading;
-        format!("'{title}': {bullets} bullets, {rows} rows, {paragraphs} paragraphs")
+        let Heading { title, bullets, rows, paragraphs, passages, .. } = heading;
+        let passages = if *passages > 0 { format!(", {passages} passages") } else { String::new() };
+        format!("'{title}': {bullets} bullets, {rows} rows, {paragraphs} paragraphs{passages}")
     };
     let mut found = Vec::new();
     for at in 0..known.len().max(counted.len()) {
@@ -81,6 +87,8 @@ fn count(plan: &str) -> Vec<Heading> {
     let mut paragraph: Option<String> = None;
     // Lines that follow an item without a gap belong to it.
     let mut in_item = false;
+    // In a code fence, lines up to an empty one belong together.
+    let mut in_passage = false;
     let unmarked = !plan.lines().any(|line| line.starts_with('#'));
     let lines: Vec<&str> = plan.lines().chain([""]).collect();
     for (at, line) in lines.iter().enumerate() {
@@ -92,12 +100,18 @@ fn count(plan: &str) -> Vec<Heading> {
         let is_text = plain && title.is_none() && !words.starts_with('|') && !is_item(words);
         if !is_text
             && let Some(last) = paragraph.take()
-            && !last.ends_with(':')
+            && !last.trim_end_matches('*').ends_with(':')
         {
             in_last(&mut headings, |heading| heading.paragraphs += 1);
         }
         if is_fence {
             is_code = !is_code;
+            in_passage = false;
+        } else if is_code {
+            if !words.is_empty() && (!in_passage || is_listed(words)) {
+                in_last(&mut headings, |heading| heading.passages += 1);
+            }
+            in_passage = !words.is_empty();
         }
         if !plain {
             in_item = false;
@@ -141,6 +155,14 @@ fn is_item(words: &str) -> bool {
         || (number.len() < words.len() && number.starts_with(". "))
 }
 
+/// In code, an item of a list has a number or a letter.
+fn is_listed(words: &str) -> bool {
+    let (mark, rest) = words.split_once(". ").unwrap_or_default();
+    !rest.is_empty()
+        && !mark.is_empty()
+        && (mark.len() == 1 || mark.chars().all(|letter| letter.is_ascii_digit()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,19 +203,29 @@ The last word";
     }
 
     fn heading(title: &str, bullets: usize, rows: usize, paragraphs: usize) -> Heading {
-        Heading { id: String::new(), title: title.to_owned(), bullets, rows, paragraphs }
+        Heading { title: title.to_owned(), bullets, rows, paragraphs, ..Heading::default() }
+    }
+
+    #[test]
+    fn what_code_says_is_counted_part_by_part() {
+        let plan = "# A\n\n**Steps:**\n\n```\n1. one\n   a. two\n   b. three\n```\n\n```ts\nlet a = 1\nlet b = 2\n\nlet c = 3\n```\n";
+        assert_eq!(count(plan), [Heading { passages: 5, ..heading("A", 0, 0, 0) }]);
     }
 
     #[test]
     fn statements_are_counted_under_their_headings() {
-        assert_eq!(count(PLAN), [heading("A plan", 3, 0, 1), heading("Another `thing`", 0, 2, 1)]);
+        assert_eq!(
+            count(PLAN),
+            [heading("A plan", 3, 0, 1), Heading { passages: 1, ..heading("Another `thing`", 0, 2, 1) }]
+        );
     }
 
     #[test]
     fn what_differs_from_the_index_is_told() {
         let known = [heading("A plan", 3, 0, 1), heading("Another `thing`", 0, 2, 2)];
+        let counted = [heading("A plan", 3, 0, 1), heading("Another `thing`", 0, 2, 1)];
         assert_eq!(
-            differences(&known, &count(PLAN)),
+            differences(&known, &counted),
             [
                 "heading 2: the index has 'Another `thing`': 0 bullets, 2 rows, 2 paragraphs; the plan has 'Another `thing`': 0 bullets, 2 rows, 1 paragraphs"
             ]
