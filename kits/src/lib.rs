@@ -12,6 +12,7 @@
 //! A kit's adapters are programs in any language that speak JSON-RPC in lines, as docs/kits.md says. What a kit asks for
 //! stands in `parity-specs/kits/<kit>/`.
 
+mod acp;
 pub mod adapter;
 pub mod case;
 pub mod gate;
@@ -27,5 +28,5 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![]
+    vec![&acp::Acp]
 }
