@@ -58,6 +58,8 @@ enum Command {
     Judge(commands::judge::Arguments),
     /// Run the gates of phases with an adapter, the reference and its mutants when none is named; write reports.
     Gate(commands::gate::Arguments),
+    /// Run the cases of a kit with an adapter: guards, rewinds, pipelines, clients of agents.
+    Kit(commands::kit::Arguments),
     /// Put reports of gates together, or show one in another format.
     Report(commands::report::Arguments),
     /// Be the reference adapter, on stdin and stdout.
@@ -100,6 +102,7 @@ fn run(command: Command) -> commands::Outcome {
         Command::Sweep(arguments) => commands::sweep::run(&arguments),
         Command::Judge(arguments) => commands::judge::run(&arguments),
         Command::Gate(arguments) => commands::gate::run(&arguments),
+        Command::Kit(arguments) => commands::kit::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Adapter(arguments) => commands::adapter::run(&arguments),
     }

@@ -7,6 +7,7 @@ use crate::judge::{judge, proved_by};
 use crate::kit::Kit;
 use crate::scene::{LONGEST_REAL_S, Scene, Troubled};
 use crate::story::AdapterClock;
+use crate::timeline;
 use fixtures::ServerKind;
 use fixtures::error::FileError;
 use fixtures::recording::{FORMAT, FileKind, Header, Line, Performer, Provenance, Recording};
@@ -14,7 +15,7 @@ use futures_util::StreamExt as _;
 use harness::clock::Limits;
 use harness::judge::Verdict;
 use harness::report::kit::{KitCell, KitGate, KitMutant, KitProof, KitRow};
-use harness::report::{GateResult, RequirementState, timeline};
+use harness::report::{GateResult, RequirementState};
 use parity_specs::Evidence;
 use parity_specs::Matrix;
 use parity_specs::kit::KitRequirement;
@@ -182,7 +183,7 @@ impl Loaded {
                 cell.pin = judged.pin;
                 cell.troubles = judged.troubles;
                 cell.checks = judged.checks;
-                cell.timeline = timeline::of(&history);
+                cell.timeline = timeline::of(&history.lines);
                 Finished { cell, history: Some(history) }
             }
             Err((verdict, why)) => {

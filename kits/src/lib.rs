@@ -7,6 +7,7 @@
 //! * [`story`] — a history, put in order for the checks.
 //! * [`judge`] — a history → a verdict; what follows a rule to the letter that is wrong is pinned.
 //! * [`gate`] — a kit's cases with an adapter, its mutants, and what must hold.
+//! * `timeline` — a history for people.
 //! * [`adapter`] — the lines of an adapter of our own: no reference need know how they are read.
 //!
 //! A kit's adapters are programs in any language that speak JSON-RPC in lines, as docs/kits.md says. What a kit asks for
@@ -20,6 +21,7 @@ pub mod judge;
 pub mod kit;
 pub mod scene;
 pub mod story;
+mod timeline;
 
 pub use kit::{Capability, Check, Kit, Mutant, Play};
 pub use scene::{Scene, Troubled};
@@ -29,4 +31,10 @@ pub use story::Story;
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
     vec![&acp::Acp]
+}
+
+/// The kit of a name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static dyn Kit> {
+    all().into_iter().find(|kit| kit.name() == name)
 }

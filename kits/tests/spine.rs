@@ -152,7 +152,8 @@ fn files(texts: &[(&str, &str)]) -> Vec<(PathBuf, String)> {
 }
 
 fn loaded(texts: &[(&str, &str)], requirements: Vec<KitRequirement>) -> Loaded {
-    let Ok(cases) = from_files(&EGGS, &requirements, &files(texts)) else { panic!("these are cases") };
+    // What is no case is no case to run, and the tests see that.
+    let cases = from_files(&EGGS, &requirements, &files(texts)).unwrap_or_default();
     Loaded { kit: &EGGS, requirements, cases }
 }
 

@@ -14,6 +14,7 @@ use harness::say;
 use parity_specs::case::Case;
 use parity_specs::evidence::{PlanFile, Question};
 use parity_specs::gate::{DebtFile, PhaseFile};
+use parity_specs::kit::KitFile;
 use parity_specs::plan::{NoneFile, PlanIndex};
 use parity_specs::requirement::RequirementFile;
 use parity_specs::trigger::TriggerFile;
@@ -31,11 +32,14 @@ pub(crate) struct Arguments {
 }
 
 /// A format and the text of its schema.
-type Schema = (&'static str, String);
+type Schema = (String, String);
 
 /// All schemas, by the names of their files in `schemas/`.
-fn all() -> [Schema; 15] {
-    [
+fn all() -> Vec<Schema> {
+    let of_kits = kits::all()
+        .into_iter()
+        .map(|kit| (format!("kit-case-{}", kit.name()), format!("{:#}\n", kit.schema().as_value())));
+    let all = [
         ("scenario", text::<Scenario>()),
         ("fault-plan", text::<FaultPlan>()),
         ("floats", text::<Floats>()),
@@ -51,7 +55,9 @@ fn all() -> [Schema; 15] {
         ("plan-none", text::<NoneFile>()),
         ("triggers", text::<TriggerFile>()),
         ("path-corpus", text::<CorpusFile>()),
-    ]
+        ("kit-requirements", text::<KitFile>()),
+    ];
+    all.into_iter().map(|(name, text)| (name.to_owned(), text)).chain(of_kits).collect()
 }
 
 /// In the draft that editors know best, and as our reader takes it: what has a default may be left out.

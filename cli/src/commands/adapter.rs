@@ -1,10 +1,10 @@
 //! `standin adapter`: the reference adapter, or a mutant of it, as a process on stdin and stdout.
 
-use super::{Failure, Outcome, mutant, runtime};
+use super::{Failure, Outcome, kit, mutant, runtime};
 use clap::Args;
 use harness::reference::{Strategies, serve};
 use std::process::ExitCode;
-use tokio::io::{BufReader, stdin, stdout};
+use tokio::io::{AsyncWriteExt as _, BufReader, stdin, stdout};
 
 /// Which adapter.
 #[derive(Debug, Args)]
@@ -15,6 +15,7 @@ or it is told to shut down. It is meant to be started by a harness:
 
     standin check --adapter 'standin adapter'
     standin check --adapter 'standin adapter --mutant resume_without_refresh'
+    standin kit guards --adapter 'standin adapter --kit guards'
 
 Exit codes: 0 it was told to end or stdin ended, 2 misuse, 3 stdin or stdout broke."
 )]
@@ -22,15 +23,51 @@ pub(crate) struct Arguments {
     /// Break one promise: the name of a mutant.
     #[arg(long)]
     mutant: Option<String>,
+    /// Be the reference adapter of this kit.
+    #[arg(long)]
+    kit: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    if let Some(name) = &arguments.kit {
+        return run_kit(name, arguments.mutant.as_deref());
+    }
     let strategies = match &arguments.mutant {
         None => Strategies::default(),
         Some(name) => (mutant(name)?.strategies)(),
     };
     let runtime = runtime()?;
     let served = runtime.block_on(serve(strategies, BufReader::new(stdin()), stdout()));
+    // A read of stdin can't be interrupted: after `shutdown` nobody waits for it.
+    runtime.shutdown_background();
+    served.map_err(|error| Failure::CouldNot(error.to_string()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How much a pipe between the program's streams and the adapter holds.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// A kit's adapter serves a pipe; the program's streams are its other end.
+fn run_kit(name: &str, mutant: Option<&str>) -> Outcome {
+    let kit = kit::named(name)?;
+    let mutant = mutant.map(|name| kit::mutant(kit, name)).transpose()?;
+    let runtime = runtime()?;
+    let served = runtime.block_on(async {
+        let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
+        let (reader, writer) = tokio::io::split(theirs);
+        let (mut from_adapter, mut to_adapter) = tokio::io::split(ours);
+        let read = tokio::spawn(async move {
+            tokio::io::copy(&mut stdin(), &mut to_adapter).await?;
+            to_adapter.shutdown().await
+        });
+        let serving = tokio::spawn(kit.serve(mutant, reader, writer));
+        // It ends with the adapter, whose writer is then gone.
+        let written = tokio::io::copy(&mut from_adapter, &mut stdout()).await;
+        read.abort();
+        // It has ended: its writer is gone.
+        let _served = serving.await;
+        written
+    });
     // A read of stdin can't be interrupted: after `shutdown` nobody waits for it.
     runtime.shutdown_background();
     served.map_err(|error| Failure::CouldNot(error.to_string()))?;

@@ -3,7 +3,7 @@
 
 use super::report::{Beside, Format, write};
 use super::select::{Partition, select};
-use super::{Failure, Outcome, runtime, subject, words, writable_folder, write_history};
+use super::{Failure, Outcome, kit, runtime, subject, words, writable_folder, write_history};
 use clap::Args;
 use harness::clock::Limits;
 use harness::gate::judging::{Ran, judge};
@@ -26,7 +26,8 @@ name yours (docs/adapters.md); the reference's mutants are run, too, and must be
     standin gate --adapter 'node my-adapter.js' --partition 1/4 --out part-1     (see `standin help report`)
     standin gate --signals exported.jsonl --threshold ttft=1500
 
-What only real use can show is not evaluated, unless you give an export of the kilo.cli.* signals, one a line:
+With the reference the kits are run, too (see `standin help kit`). What only real use can show is not
+evaluated, unless you give an export of the kilo.cli.* signals, one a line:
 
     {\"name\": \"kilo.cli.chat.ttft_ms\", \"value\": 740, \"at_ms\": 1700000000000}
 
@@ -91,12 +92,19 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let ran = runtime()?.block_on(run_gate(&asked, &Limits::default(), seen, |cell, history| {
         kept.push((history_path(&folder, cell), history.clone()));
     }));
+    // Kits have adapters of their own; they go with the reference's whole gate, or with its first part.
+    let is_first = arguments.partition.is_none_or(Partition::is_first);
+    let with_kits = subject == Subject::Reference && arguments.phase == words::Phases::All && is_first;
+    let (kits, of_kits) = if with_kits { kit::run_all(&matrix, &bar)? } else { Default::default() };
     bar.finish_and_clear();
+    let of_kits =
+        of_kits.into_iter().map(|(name, history)| (folder.join(format!("kit-{name}.jsonl")), history));
+    kept.extend(of_kits);
     for (path, history) in &kept {
         write_history(history, path)?;
     }
     let ran = Ran { partition: arguments.partition.map(|part| part.to_string()), ..ran };
-    let report = Report::of(vec![judge(&matrix, &phases, ran, &known)]);
+    let report = Report::of(vec![judge(&matrix, &phases, ran, &known)]).with_kits(kits);
     write(&report, &arguments.out, arguments.format)
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod corpus;
 pub(crate) mod drift;
 pub(crate) mod gate;
 pub(crate) mod judge;
+pub(crate) mod kit;
 pub(crate) mod model;
 pub(crate) mod record;
 pub(crate) mod report;

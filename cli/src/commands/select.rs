@@ -20,6 +20,11 @@ impl fmt::Display for Partition {
 }
 
 impl Partition {
+    /// Is it the first of them?
+    pub(crate) fn is_first(self) -> bool {
+        self.number == 1
+    }
+
     /// `2/3`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let read = || {

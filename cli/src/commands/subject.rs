@@ -29,13 +29,19 @@ pub(crate) fn named(adapter: Option<&str>, mutant_name: Option<&str>) -> Result<
     if let Some(name) = mutant_name {
         return mutant(name).map(|mutant| Subject::Mutant(mutant.name.to_owned()));
     }
-    let Some(command) = adapter else { return Ok(Subject::Reference) };
-    let mut words = command.split_whitespace().map(str::to_owned);
+    let Some(words) = adapter else { return Ok(Subject::Reference) };
+    let (program, args) = command(words)?;
+    Ok(Subject::Program { program, args })
+}
+
+/// A program and its arguments, as `--adapter` has them.
+pub(crate) fn command(words: &str) -> Result<(PathBuf, Vec<String>), Failure> {
+    let mut words = words.split_whitespace().map(str::to_owned);
     let program = words.next().ok_or_else(|| Failure::Misuse("--adapter names no program".to_owned()))?;
     let program = PathBuf::from(program);
     // A bare word is looked for in the PATH by the system.
     if program.components().count() > 1 && !program.is_file() {
         return Err(Failure::Misuse(format!("--adapter: there is no program {}", program.display())));
     }
-    Ok(Subject::Program { program, args: words.collect() })
+    Ok((program, words.collect()))
 }

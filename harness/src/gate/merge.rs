@@ -2,6 +2,7 @@
 
 use super::judging::{Ran, judge};
 use super::signals::Known;
+use crate::report::kit::KitGate;
 use crate::report::{Cell, Gate, Report};
 use fixtures::ServerKind;
 use parity_specs::{Matrix, Phase};
@@ -13,15 +14,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// They do not belong together: a part is missing or there twice, or they are about other phases.
 pub fn merge(matrix: &Matrix, reports: Vec<Report>, known: &Known) -> Result<Report, String> {
     let mut subjects: Vec<String> = Vec::new();
+    let mut parts: Vec<Gate> = Vec::new();
     let mut gates: BTreeMap<String, Vec<Gate>> = BTreeMap::new();
-    for gate in reports.into_iter().flat_map(|report| report.gates) {
+    let mut kits: Vec<KitGate> = Vec::new();
+    for report in reports {
+        kits.extend(report.kits);
+        parts.extend(report.gates);
+    }
+    for gate in parts {
         if !subjects.contains(&gate.subject) {
             subjects.push(gate.subject.clone());
         }
         gates.entry(gate.subject.clone()).or_default().push(gate);
     }
     let whole = |subject: &String| join(matrix, gates.remove(subject).unwrap_or_default(), known);
-    Ok(Report::of(subjects.iter().map(whole).collect::<Result<_, _>>()?))
+    Ok(Report::of(subjects.iter().map(whole).collect::<Result<_, _>>()?).with_kits(kits))
 }
 
 fn join(matrix: &Matrix, parts: Vec<Gate>, known: &Known) -> Result<Gate, String> {

@@ -4,9 +4,11 @@
 //! What adapters and servers say is untrusted: the template engine escapes all of it, and the page may load nothing.
 //!
 //! * [`cells`] — cell by cell: checks, time lines, cases, mutants.
+//! * [`kits`] — of the kits the same, without servers and phases.
 //! * [`marks`] — how states are shown.
 
 mod cells;
+mod kits;
 mod marks;
 
 use super::{FeatureRow, Gate, Report, RequirementRow, RequirementState, TriggerRow};
@@ -21,6 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The name ends in `.html` so that the engine escapes.
 const TEMPLATE: &str = "page.html";
+/// Its part about kits.
+const KITS: &str = "kits.html";
 
 /// The report as an HTML page.
 ///
@@ -31,6 +35,7 @@ pub fn render(report: &Report) -> Result<String, minijinja::Error> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.add_template(TEMPLATE, include_str!("html/page.html.j2"))?;
+    environment.add_template(KITS, include_str!("html/kits.html.j2"))?;
     let page = page(report);
     environment.get_template(TEMPLATE)?.render(Value::from(Serde(&page))).map(|text| text + "\n")
 }
@@ -48,6 +53,7 @@ struct Page<'a> {
     states: Vec<Mark>,
     features: Vec<Feature<'a>>,
     gates: Vec<GateView<'a>>,
+    kits: Vec<kits::Kit<'a>>,
     lanes: [Lane; 7],
 }
 
@@ -162,7 +168,7 @@ fn page(report: &Report) -> Page<'_> {
         title: title(report),
         result: result.to_string(),
         mark: marks::of_result(result),
-        tiles: report.gates.iter().flat_map(tiles).collect(),
+        tiles: report.gates.iter().flat_map(tiles).chain(report.kits.iter().flat_map(kits::tiles)).collect(),
         columns: report.gates.iter().flat_map(columns).collect(),
         adapters: report.gates.iter().map(adapter).collect(),
         states: states(report),
@@ -170,6 +176,7 @@ fn page(report: &Report) -> Page<'_> {
         gates: of_gates()
             .map(|(number, (gate, links))| gate_view(number, gate, links, &mut anchors))
             .collect(),
+        kits: kits::of(report, &mut anchors),
         lanes: cells::lanes(),
     }
 }
@@ -184,7 +191,10 @@ fn title(report: &Report) -> String {
     match phases.iter().collect::<Vec<_>>()[..] {
         [(number, name)] => format!("Phase {number}: {name}"),
         [(first, _), .., (last, _)] => format!("Phases {first} to {last}"),
-        [] => "No phase".to_owned(),
+        [] => {
+            let kits: Vec<&str> = report.kits.iter().map(|kit| kit.kit.as_str()).collect();
+            if kits.is_empty() { "No phase".to_owned() } else { format!("Kits: {}", kits.join(", ")) }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reports as JUnit XML, which every CI can show.
 
 use super::check::{CheckReport, Row, RowVerdict};
+use super::kit::KitGate;
 use super::{Gate, Report, RequirementRow, RequirementState, notes};
 use crate::judge::Verdict;
 use std::fmt::Write as _;
@@ -89,8 +90,54 @@ pub fn render_gates(report: &Report) -> String {
         }
         xml.push_str("  </testsuite>\n");
     }
+    report.kits.iter().for_each(|kit| kit_suite(kit, &mut xml));
     xml.push_str("</testsuites>\n");
     xml
+}
+
+/// A kit is a suite, and a case of it a test; what does not bite is a test that fails.
+fn kit_suite(kit: &KitGate, xml: &mut String) {
+    let count =
+        |wanted: Option<bool>| kit.cells.iter().filter(|cell| kit_fate(cell.verdict) == wanted).count();
+    let tests = kit.cells.len() + kit.toothless.len();
+    let (failures, skipped) = (count(Some(false)) + kit.toothless.len(), count(None));
+    let name = escaped(&format!("{}: {}", kit.kit, kit.subject));
+    let _ = writeln!(
+        xml,
+        "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">"
+    );
+    for cell in &kit.cells {
+        let class = escaped(&format!("kit.{}", kit.kit));
+        let head = format!("    <testcase classname=\"{class}\" name=\"{}\"", escaped(&cell.case));
+        let told = escaped(&super::terminal::kit_failure(cell));
+        let _ = match kit_fate(cell.verdict) {
+            Some(true) => writeln!(xml, "{head}/>"),
+            None => writeln!(xml, "{head}>\n      <skipped message=\"{told}\"/>\n    </testcase>"),
+            Some(false) => writeln!(
+                xml,
+                "{head}>\n      <failure type=\"{}\" message=\"{}\">{told}</failure>\n    </testcase>",
+                cell.verdict,
+                escaped(&cell.about)
+            ),
+        };
+    }
+    for line in &kit.toothless {
+        let line = escaped(line);
+        let _ = writeln!(
+            xml,
+            "    <testcase classname=\"toothless\" name=\"{line}\">\n      <failure type=\"toothless\" message=\"{line}\"/>\n    </testcase>"
+        );
+    }
+    xml.push_str("  </testsuite>\n");
+}
+
+/// It holds, it does not, or the adapter can't do it.
+fn kit_fate(verdict: Verdict) -> Option<bool> {
+    match verdict {
+        Verdict::Pass => Some(true),
+        Verdict::Unsupported | Verdict::NotApplicable => None,
+        Verdict::Fail | Verdict::Unknown | Verdict::Untestable | Verdict::HarnessError => Some(false),
+    }
 }
 
 /// It holds, it does not, or it is neither.

@@ -1,6 +1,7 @@
 //! Reports as Markdown, for a comment, a CI summary or a page.
 
 use super::check::CheckReport;
+use super::kit::KitGate;
 use super::{Cell, Gate, Report, RequirementState, notes, terminal};
 use crate::judge::Verdict;
 use std::fmt::Write as _;
@@ -78,7 +79,20 @@ pub fn render_gates(report: &Report) -> String {
             evidence(cell, &mut text);
         }
     }
+    report.kits.iter().for_each(|kit| kit_section(kit, &mut text));
     text
+}
+
+fn kit_section(kit: &KitGate, text: &mut String) {
+    let (name, subject) = (escaped(&kit.kit), escaped(&kit.subject));
+    let _ = writeln!(text, "\n### Kit {name}, {subject}: **{}** ({})", kit.result, kit.counted());
+    for line in &kit.toothless {
+        let _ = writeln!(text, "\n- ✗ {}", escaped(line));
+    }
+    for cell in kit.cells.iter().filter(|cell| cell.verdict != Verdict::Pass) {
+        let _ = writeln!(text, "\n<details><summary>{}</summary>\n", escaped(&cell.case));
+        let _ = writeln!(text, "~~~~~\n{}~~~~~\n</details>", terminal::kit_failure(cell));
+    }
 }
 
 /// The requirements that do not hold, open; or those that are owed or degraded, folded.

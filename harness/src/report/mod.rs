@@ -11,6 +11,7 @@ pub mod timeline;
 
 use crate::judge::{Judged, Verdict};
 use fixtures::ServerKind;
+use kit::KitGate;
 pub(crate) use notes::{evidence_word, notes};
 use parity_specs::Evidence;
 use parity_specs::requirement::Degradation;
@@ -29,6 +30,9 @@ pub struct Report {
     pub by: String,
     /// One an adapter.
     pub gates: Vec<Gate>,
+    /// One a kit and adapter.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kits: Vec<KitGate>,
 }
 
 /// The gates of all phases that were asked for, for one adapter.
@@ -305,7 +309,18 @@ impl Report {
     /// The report of these gates.
     #[must_use]
     pub fn of(gates: Vec<Gate>) -> Self {
-        Self { format: FORMAT, by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(), gates }
+        Self {
+            format: FORMAT,
+            by: concat!("standin ", env!("CARGO_PKG_VERSION")).to_owned(),
+            gates,
+            kits: Vec::new(),
+        }
+    }
+
+    /// The same with kits beside the gates.
+    #[must_use]
+    pub fn with_kits(self, kits: Vec<KitGate>) -> Self {
+        Self { kits, ..self }
     }
 
     /// The report as JSON.
@@ -339,7 +354,8 @@ impl Report {
     /// The worst of all gates; of a part of a gate nothing can be said but that its cells pass.
     #[must_use]
     pub fn result(&self) -> GateResult {
-        self.gates.iter().map(Gate::result).max().unwrap_or(GateResult::CouldNotCheck)
+        let kits = self.kits.iter().map(|kit| kit.result);
+        self.gates.iter().map(Gate::result).chain(kits).max().unwrap_or(GateResult::CouldNotCheck)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A report for the terminal: what stands out first, the result last, where the eye is.
 
+use super::kit::{KitCell, KitGate};
 use super::{Cell, Gate, Proof, Report, RequirementRow, RequirementState, notes};
 use crate::judge::Verdict;
 use std::fmt::Write as _;
@@ -11,8 +12,11 @@ pub fn render(report: &Report) -> String {
     for gate in &report.gates {
         render_gate(gate, &mut text);
     }
+    for kit in &report.kits {
+        render_kit(kit, &mut text);
+    }
     let _ = match &report.gates[..] {
-        [gate] if gate.partition.is_some() => {
+        [gate] if gate.partition.is_some() && report.kits.is_empty() => {
             let part = gate.partition.as_deref().unwrap_or_default();
             writeln!(text, "\n{} cells of part {part}: {}", gate.cells.len(), report.result())
         }
@@ -56,6 +60,66 @@ fn render_gate(gate: &Gate, text: &mut String) {
     if gate.partition.is_none() {
         phases(gate, text);
     }
+}
+
+fn render_kit(kit: &KitGate, text: &mut String) {
+    let loud = kit.requirements.iter().filter(|row| !is_quiet(row.state));
+    let loud: Vec<_> = loud.filter(|row| !(kit.partial && row.state == RequirementState::Missing)).collect();
+    if !loud.is_empty() {
+        let _ = writeln!(text, "\nKit {}", kit.kit);
+    }
+    for row in loud {
+        let mark = if matches!(row.state, RequirementState::Owed | RequirementState::Degraded) {
+            "○"
+        } else {
+            "✗"
+        };
+        let _ = writeln!(text, "{mark} {} — {} ({})", row.id, row.about, row.state);
+        if let Some(reason) = &row.reason {
+            let _ = writeln!(text, "    {reason}");
+        }
+    }
+    if kit.with_mutants {
+        let caught = kit.mutants.iter().filter(|mutant| mutant.is_caught()).count();
+        let _ =
+            writeln!(text, "\nThe checks of {} catch {caught} of {} mutants.", kit.kit, kit.mutants.len());
+    }
+    for line in &kit.toothless {
+        let _ = writeln!(text, "✗ {line}");
+    }
+    for cell in kit.cells.iter().filter(|cell| cell.verdict != Verdict::Pass || cell.pin.is_some()) {
+        let _ = write!(text, "\n{}", kit_failure(cell));
+    }
+    let count = |verdict| kit.cells.iter().filter(|cell| cell.verdict == verdict).count();
+    let (pass, all) = (count(Verdict::Pass), kit.cells.len());
+    let _ = writeln!(
+        text,
+        "\n{}, kit {}: {} ({pass} of {all} cases pass; {})",
+        kit.subject,
+        kit.kit,
+        kit.result,
+        kit.counted()
+    );
+}
+
+/// A cell of a kit that does not pass, or fails as expected, with its evidence and the way to run it again.
+#[must_use]
+pub fn kit_failure(cell: &KitCell) -> String {
+    let mut text = format!("{} {} ({})\n", cell.outcome(), cell.case, cell.adapter);
+    if let Some(pin) = &cell.pin {
+        let _ = writeln!(text, "    {}", pin.about);
+    }
+    for trouble in &cell.troubles {
+        let _ = writeln!(text, "    {trouble}");
+    }
+    for judged in cell.checks.iter().filter(|judged| judged.verdict > Verdict::Pass) {
+        let _ = writeln!(text, "    {}: {} ({} facts)", judged.check, judged.verdict, judged.facts);
+        for finding in &judged.findings {
+            let _ = writeln!(text, "      {finding}");
+        }
+    }
+    let _ = writeln!(text, "    again: {}", cell.rerun);
+    text
 }
 
 /// Proven, or of a kind that nothing here can show: the counts say it, and the page has them all.

@@ -68,7 +68,7 @@ struct CheckView<'a> {
 }
 
 #[derive(Serialize)]
-struct EntryView<'a> {
+pub(super) struct EntryView<'a> {
     at: String,
     lane: Who,
     what: &'a str,
@@ -89,8 +89,7 @@ pub(super) struct Lane {
 pub(super) struct Anchors(BTreeSet<String>);
 
 impl Anchors {
-    fn of(&mut self, cell: &Cell) -> String {
-        let name = format!("cell-{}-{}-{}", cell.adapter, cell.case, cell.server);
+    pub(super) fn of(&mut self, name: &str) -> String {
         let plain = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "-");
         let mut anchor = plain.clone();
         let mut number = 1;
@@ -104,7 +103,7 @@ impl Anchors {
 
 pub(super) fn links(cells: &[Cell], mark: fn(&Cell) -> Mark, anchors: &mut Anchors) -> Vec<Link> {
     let link = |cell: &Cell| Link {
-        anchor: anchors.of(cell),
+        anchor: anchors.of(&format!("cell-{}-{}-{}", cell.adapter, cell.case, cell.server)),
         mark: mark(cell),
         case: cell.case.clone(),
         server: cell.server.word(),
@@ -187,7 +186,7 @@ fn views<'a>(cells: &'a [Cell], links: &[Link], open_bad: bool) -> Vec<CellView<
         troubles: &cell.troubles,
         checks: cell.checks.iter().map(check).collect(),
         rerun: &cell.rerun,
-        entries: cell.timeline.iter().map(entry).collect(),
+        entries: entries(&cell.timeline),
     };
     cells.iter().zip(links).map(view).collect()
 }
@@ -195,6 +194,10 @@ fn views<'a>(cells: &'a [Cell], links: &[Link], open_bad: bool) -> Vec<CellView<
 fn check(judged: &Judged) -> CheckView<'_> {
     let mark = marks::of_verdict(judged.verdict);
     CheckView { name: judged.check, mark, facts: judged.facts, findings: &judged.findings }
+}
+
+pub(super) fn entries(timeline: &[Entry]) -> Vec<EntryView<'_>> {
+    timeline.iter().map(entry).collect()
 }
 
 fn entry(entry: &Entry) -> EntryView<'_> {

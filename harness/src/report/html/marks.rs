@@ -74,7 +74,15 @@ pub(super) fn of_mutant_cell(cell: &Cell) -> Mark {
 }
 
 pub(super) fn of_mutant(row: &MutantRow) -> Mark {
-    if row.is_caught() { mark("good", "●", "caught") } else { mark("bad", "✗", "survives") }
+    if row.is_caught() { caught() } else { survives() }
+}
+
+pub(super) fn caught() -> Mark {
+    mark("good", "●", "caught")
+}
+
+pub(super) fn survives() -> Mark {
+    mark("bad", "✗", "survives")
 }
 
 pub(super) fn of_trigger(row: &TriggerRow) -> Mark {
