@@ -72,14 +72,19 @@ pub(super) fn requests<'s>(story: &'s Story<'_>, is_clients: bool) -> Vec<Asked<
     requests.map(of).collect()
 }
 
-/// The session of a chat, as the client says it: the last that it has had.
-pub(super) fn session_of<'s>(story: &'s Story<'_>, chat: &str) -> Option<&'s str> {
+/// The sessions that a chat has had, as the client says it.
+pub(super) fn sessions_of<'s>(story: &'s Story<'_>, chat: &str) -> Vec<&'s str> {
     let opens = ["chat/open", "chat/restore"];
     let of_chat = |call: &&crate::story::Call| {
         opens.contains(&call.method.as_str()) && call.params["chatId"] == chat
     };
     let calls = story.calls.iter().filter(of_chat);
-    calls.filter_map(|call| call.result()?["sessionId"].as_str()).next_back()
+    calls.filter_map(|call| call.result()?["sessionId"].as_str()).collect()
+}
+
+/// The session of a chat: the last that it has had.
+pub(super) fn session_of<'s>(story: &'s Story<'_>, chat: &str) -> Option<&'s str> {
+    sessions_of(story, chat).pop()
 }
 
 /// The text of an update of the agent's, in either dialect.

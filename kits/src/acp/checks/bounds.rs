@@ -8,9 +8,9 @@ pub(super) const CHECK: Check =
     Check { name: "bounds", about: "A line without an end is not held for ever.", examine };
 
 /// More than this is much.
-const MUCH: u64 = 24 * 1024 * 1024;
+const MUCH: u64 = 18 * 1024 * 1024;
 /// More than this a client has not read.
-const TOO_MUCH: u64 = 128 * 1024 * 1024;
+const TOO_MUCH: u64 = 32 * 1024 * 1024;
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();

@@ -11,6 +11,9 @@ pub(super) const CHECK: Check = Check {
     examine,
 };
 
+/// A person does not wait longer.
+const LIMIT_MS: f64 = 600_000.0;
+
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     for (at, answers) in expected(story, "answers") {
@@ -18,6 +21,9 @@ fn examine(story: &Story<'_>) -> Examined {
         let method = &call.method;
         match (answers.as_str(), &call.answer) {
             (_, None) => examined.fact(false, || format!("{method} is not answered")),
+            (_, Some((answered, _))) if answered.ms - call.at.ms > LIMIT_MS => {
+                examined.fact(false, || format!("{method} is answered too late"));
+            }
             (Some("ok"), Some((_, said))) => {
                 examined.fact(said.is_ok(), || format!("{method} was to be done, and is refused: {said:?}"));
             }

@@ -1,7 +1,7 @@
 //! What is shown in a chat was said in its session: nothing of another chat, and nothing of a session that nobody opened.
 
 use super::{Check, Examined};
-use crate::acp::heard::{messages, session_of, text_of};
+use crate::acp::heard::{messages, sessions_of, text_of};
 use crate::story::Story;
 
 pub(super) const CHECK: Check =
@@ -12,14 +12,16 @@ fn examine(story: &Story<'_>) -> Examined {
     for told in story.updates_of("chatText") {
         let chat = told.update["chatId"].as_str().unwrap_or_default();
         // An agent in text has no sessions.
-        let Some(session) = session_of(story, chat).filter(|session| !session.is_empty()) else { continue };
+        let sessions = sessions_of(story, chat);
+        if sessions.iter().all(|session| session.is_empty()) {
+            continue;
+        }
         let delta = told.update["delta"].as_str();
         let is_own = messages(story).any(|message| {
             let params = &message.value["params"];
             !message.is_clients
-                && params["sessionId"] == session
+                && params["sessionId"].as_str().is_some_and(|session| sessions.contains(&session))
                 && text_of(&params["update"]) == delta
-                && message.at.line < told.at.line
         });
         examined.fact(is_own, || format!("{delta:?} is shown in the chat {chat}, and its session never said it"));
     }

@@ -18,12 +18,14 @@ fn examine(story: &Story<'_>) -> Examined {
         if again.count() == 0 {
             continue;
         }
-        let restore = story.calls_of("chat/restore").find(|call| call.at.line < load.asked.at.line);
-        let chat = restore.map(|call| call.params["chatId"].clone()).unwrap_or_default();
-        let next = story.calls_of("chat/send").find(|call| call.at.line > answer.at.line);
+        // Agents and clients report on lines of their own: between them only what waits for the other has an order.
+        let restore = story.calls_of("chat/restore").filter(|call| call.at.line < answer.at.line).last();
+        let Some(restore) = restore else { continue };
+        let chat = &restore.params["chatId"];
+        let next = story.calls_of("chat/send").find(|call| call.at.line > restore.at.line);
         let until = next.map_or(usize::MAX, |call| call.at.line);
         let shown = story.updates_of("chatText").filter(|told| {
-            told.update["chatId"] == chat && load.asked.at.line < told.at.line && told.at.line < until
+            told.update["chatId"] == *chat && restore.at.line < told.at.line && told.at.line < until
         });
         let shown = shown.count();
         examined.fact(shown == 0, || format!("{shown} pieces of what was said before are shown as new in {chat}"));

@@ -13,7 +13,7 @@ fn examine(story: &Story<'_>) -> Examined {
     let requests = requests(story, true);
     let mut sessions = requests.iter().filter(|asked| asked.asked.method() == Some("session/new"));
     for call in story.calls_of("chat/open") {
-        let Some(session) = sessions.find(|asked| asked.asked.at.line > call.at.line) else { continue };
+        let Some(session) = sessions.next() else { continue };
         let wanted = call.params.get("mcpServers").cloned().unwrap_or_else(|| json!([]));
         let got = &session.asked.value["params"]["mcpServers"];
         examined.fact(*got == wanted, || format!("the chat {} wants {wanted}, and gets {got}", call.params["chatId"]));

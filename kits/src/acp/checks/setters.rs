@@ -18,11 +18,13 @@ fn examine(story: &Story<'_>) -> Examined {
             "chat/command" => &["_kiro.dev/commands/execute"],
             _ => continue,
         };
-        let until = call.answer.as_ref().map_or(usize::MAX, |(at, _)| at.line);
+        // Agents and clients report on lines of their own, so a request is known by what it is about.
+        let wanted = ["mode", "model", "command"].into_iter().find_map(|name| call.params[name].as_str());
+        let word = wanted.unwrap_or_default().split(' ').next_back().unwrap_or_default().trim_start_matches('/');
         let is_done = requests.iter().any(|asked| {
-            let is_meanwhile = call.at.line < asked.asked.at.line && asked.asked.at.line < until;
             let is_ok = asked.answer.is_some_and(|answer| answer.value.get("result").is_some());
-            is_meanwhile && is_ok && methods.contains(&asked.asked.method().unwrap_or_default())
+            let is_it = methods.contains(&asked.asked.method().unwrap_or_default());
+            is_ok && is_it && asked.asked.value["params"].to_string().contains(word)
         });
         let is_said = call.result().is_some();
         examined.fact(is_said == is_done, || {

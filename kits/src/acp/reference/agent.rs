@@ -73,7 +73,7 @@ impl Agent {
 
     async fn read(
         self: Arc<Self>,
-        mut heard: mpsc::UnboundedReceiver<Heard>,
+        mut heard: mpsc::Receiver<Heard>,
         tells: mpsc::UnboundedSender<News>,
     ) {
         let mut lines = Lines::new(self.quirk);
@@ -106,8 +106,9 @@ impl Agent {
 
     fn news(&self, mut message: Value) -> Option<News> {
         let id = message.get("id").cloned();
-        let id = id.filter(|id| !(self.quirk.is("zero-is-no-id") && *id == json!(0)));
         let method = message["method"].as_str().map(str::to_owned);
+        let is_nothing = |id: &Value| self.quirk.is("zero-is-no-id") && method.is_some() && *id == json!(0);
+        let id = id.filter(|id| !is_nothing(id));
         let is_ours = |id: &Value| self.waiting().requests.contains_key(&id.to_string());
         match (method, id) {
             (Some(_), Some(id)) if self.quirk.is("one-table-of-ids") && is_ours(&id) => {
@@ -130,10 +131,13 @@ impl Agent {
     }
 
     /// A request of ours is answered; who handles the news says so, when all that was told before is handled.
-    pub(super) fn answered(&self, id: &Value, answer: Answer) {
+    /// False when nobody has asked.
+    pub(super) fn answered(&self, id: &Value, answer: Answer) -> bool {
         let asked = self.waiting().requests.remove(&id.to_string());
-        // Nobody asked, or nobody waits any more.
+        let is_ours = asked.is_some();
+        // Who asked may not wait any more.
         asked.map(|asked| asked.send(answer));
+        is_ours
     }
 
     /// It has ended: nobody gets an answer any more.
@@ -172,7 +176,8 @@ impl Agent {
     pub(super) async fn ask(&self, method: &str, params: &Value) -> Answer {
         let asked = self.begin(method, params).await?;
         let nobody = |why: String| Err(Refused { code: None, why });
-        let limit = if self.quirk.is("waits-for-ever") { FOR_EVER } else { self.patience };
+        let waits = self.quirk.is("waits-for-ever") || self.quirk.is("waits-for-the-dead");
+        let limit = if waits { FOR_EVER } else { self.patience };
         match within(limit, asked).await {
             Some(Ok(answer)) => answer,
             Some(Err(_)) => nobody(self.gone().unwrap_or_default()),

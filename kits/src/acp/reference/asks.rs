@@ -69,7 +69,9 @@ impl Client {
         let answer = match is_to_the_letter {
             true => agent.ask(EXECUTE, &as_text).await,
             false => match agent.ask(EXECUTE, &as_object).await {
-                Err(Refused { code: Some(OTHER_PARAMS), .. }) => agent.ask(EXECUTE, &as_text).await,
+                Err(Refused { code: Some(OTHER_PARAMS), .. }) if !self.quirk.is("command-as-object") => {
+                    agent.ask(EXECUTE, &as_text).await
+                }
                 answer => answer,
             },
         };

@@ -25,6 +25,10 @@ pub(super) struct State {
     pub(super) turn: Option<Turn>,
     /// Questions for permission that nobody has answered: their ids.
     pub(super) asked: Vec<Value>,
+    /// The person wanted to stop, and there was nothing to stop.
+    pub(super) is_stop_left: bool,
+    /// A summary is being made.
+    pub(super) is_summing_up: bool,
     /// What the session takes.
     pub(super) has_models: bool,
     pub(super) has_commands: bool,

@@ -5,7 +5,7 @@ use super::Quirk;
 use serde_json::{Deserializer, Value};
 
 /// No message is longer; who goes on for ever is not listened to for ever.
-const LONGEST: usize = 32 * 1024 * 1024;
+const LONGEST: usize = 20 * 1024 * 1024;
 /// As a library has it that nobody has told otherwise.
 const SHORT: usize = 64 * 1024;
 
@@ -34,7 +34,7 @@ impl Lines {
     /// Takes bytes as they were read; gives what is whole.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Said>, Endless> {
         if self.quirk.is("reader-by-chunk") {
-            return Ok(said(bytes, self.quirk));
+            return Ok(said(bytes, self.quirk).into_iter().take(1).collect());
         }
         let text;
         let bytes = if self.quirk.is("utf8-by-chunk") {

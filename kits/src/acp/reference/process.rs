@@ -18,6 +18,9 @@ const GRACE: Duration = Duration::from_millis(300);
 /// What an agent said just before its end comes within this time.
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
+/// So many reads wait to be understood; then the agent waits.
+const READS: usize = 16;
+
 /// What is started.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spec {
@@ -48,7 +51,7 @@ impl Process {
     pub(super) fn start(
         spec: &Spec,
         quirk: Quirk,
-    ) -> Result<(std::sync::Arc<Self>, mpsc::UnboundedReceiver<Heard>), String> {
+    ) -> Result<(std::sync::Arc<Self>, mpsc::Receiver<Heard>), String> {
         let mut command = Command::new(&spec.command);
         command.args(&spec.args).current_dir(&spec.cwd).process_group(0);
         if !quirk.is("drops-environment") {
@@ -60,7 +63,7 @@ impl Process {
         let child = command.spawn();
         let mut child = child.map_err(|error| format!("failed to start {}: {error}", spec.command.display()))?;
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        let (says, heard) = mpsc::unbounded_channel();
+        let (says, heard) = mpsc::channel(READS);
         let gone = watch::Sender::new(false);
         let process = Self { stdin: Mutex::new(child.stdin.take()), group, gone: gone.clone(), quirk };
         tokio::spawn(listen(child, says, gone, quirk));
@@ -84,11 +87,10 @@ impl Process {
 
     /// Ends it: its stdin is closed, then it is asked to end, then it is made to, with all that it has started.
     pub(super) async fn end(&self) {
-        if self.quirk.is("leaves-agent") {
-            std::mem::forget(self.stdin.lock().await.take());
+        drop(self.stdin.lock().await.take());
+        if self.quirk.is("trusts-agents-to-end") {
             return;
         }
-        drop(self.stdin.lock().await.take());
         if !self.is_gone_within(GRACE).await {
             self.signal(Signal::TERM);
             self.is_gone_within(GRACE).await;
@@ -114,7 +116,7 @@ impl Process {
     }
 }
 
-async fn listen(mut child: Child, says: mpsc::UnboundedSender<Heard>, gone: watch::Sender<bool>, quirk: Quirk) {
+async fn listen(mut child: Child, says: mpsc::Sender<Heard>, gone: watch::Sender<bool>, quirk: Quirk) {
     let stderr = if quirk.is("stderr-unread") { None } else { child.stderr.take() };
     if let Some(mut stderr) = stderr {
         tokio::spawn(async move {
@@ -129,7 +131,7 @@ async fn listen(mut child: Child, says: mpsc::UnboundedSender<Heard>, gone: watc
         tokio::select! {
             biased;
             read = pipe.read(&mut buffer) => match read {
-                Ok(count @ 1..) => drop(says.send(Heard::Bytes(buffer[..count].to_vec()))),
+                Ok(count @ 1..) => drop(says.send(Heard::Bytes(buffer[..count].to_vec())).await),
                 _ => stdout = None,
             },
             // A child that it leaves behind may hold the pipe for ever.
@@ -139,7 +141,7 @@ async fn listen(mut child: Child, says: mpsc::UnboundedSender<Heard>, gone: watc
     // What stands in the pipe was said before.
     while let Some(pipe) = stdout.as_mut() {
         match within(LAST_WORDS, pipe.read(&mut buffer)).await {
-            Some(Ok(count @ 1..)) => drop(says.send(Heard::Bytes(buffer[..count].to_vec()))),
+            Some(Ok(count @ 1..)) => drop(says.send(Heard::Bytes(buffer[..count].to_vec())).await),
             _ => break,
         }
     }
@@ -148,5 +150,6 @@ async fn listen(mut child: Child, says: mpsc::UnboundedSender<Heard>, gone: watc
         Err(error) => format!("the agent is lost: {error}"),
     };
     gone.send_replace(true);
-    says.send(Heard::Gone(how)).ok();
+    // Nobody may listen any more.
+    says.send(Heard::Gone(how)).await.ok();
 }

@@ -64,7 +64,8 @@ impl Screen {
     /// What the agent waits for, if nothing comes behind this: a prompt stands alone on the last line.
     pub(super) fn waits(&self, quirk: Quirk) -> Option<Waits> {
         let (before, last) = self.text.rsplit_once('\n').unwrap_or(("", &self.text));
-        let is_prompt = PROMPTS.contains(&last);
+        let known = if quirk.is("one-prompt") { &PROMPTS[..1] } else { &PROMPTS[..] };
+        let is_prompt = known.contains(&last);
         let anywhere = || self.text.lines().any(|line| PROMPTS.iter().any(|prompt| line.starts_with(prompt)));
         if !(is_prompt || quirk.is("prompt-anywhere") && anywhere()) {
             return None;

@@ -3,8 +3,9 @@
 use super::agent::{Agent, News};
 use super::client::{Client, text};
 use super::process::{Heard, Process, Spec};
+use super::turn::done;
 use crate::adapter::Screen;
-use harness::clock::within;
+use harness::clock::{pause, within};
 use harness::protocol::RpcError;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -38,7 +39,10 @@ impl Client {
         let speaks = match mode {
             "acp" => true,
             "text" => false,
-            _ => self.is_there_acp(&spec).await?,
+            _ => match self.is_there_acp(&spec).await {
+                Err(_) if self.quirk.is("text-at-any-rate") => false,
+                found => found?,
+            },
         };
         let begun = if speaks { Arc::clone(&self).begin(&spec, screen).await } else { Err(String::new()) };
         match begun {
@@ -63,7 +67,7 @@ impl Client {
             while let Some(heard) = heard.recv().await {
                 match heard {
                     Heard::Bytes(bytes) => help.extend(bytes),
-                    Heard::Gone(how) => return how.contains("exit status: 0"),
+                    Heard::Gone(how) => return how.contains("exit status: 0") || self.quirk.is("help-by-words"),
                 }
             }
             false
@@ -73,7 +77,7 @@ impl Client {
         process.end().await;
         let text = String::from_utf8_lossy(&help).to_lowercase();
         let is_about_it = text.contains("agent client protocol") || self.quirk.is("any-help");
-        Ok(holds == Some(true) && is_about_it)
+        Ok(holds == Some(true) && is_about_it && !self.quirk.is("never-acp"))
     }
 
     async fn begin(self: Arc<Self>, spec: &Spec, screen: Screen) -> Result<(), String> {
@@ -82,7 +86,7 @@ impl Client {
         tokio::spawn(Arc::clone(&self).follow(Arc::clone(&agent), news, screen));
         let who = json!({"name": "reference", "version": env!("CARGO_PKG_VERSION")});
         let asked = json!({"protocolVersion": VERSION, "clientCapabilities": {}, "clientInfo": who});
-        if self.quirk.is("no-introduction") {
+        if self.quirk.is("introduced-once") && self.state().offers.is_object() {
             return Ok(());
         }
         let begun = agent.ask("initialize", &asked).await;
@@ -115,7 +119,17 @@ impl Client {
     ) {
         while let Some(news) = news.recv().await {
             match news {
-                News::Answers(id, answer) => agent.answered(&id, answer),
+                News::Answers(id, answer) => {
+                    let is_ours = agent.answered(&id, answer);
+                    if self.quirk.is("drops-late") {
+                        // It is done with the turn before it reads on.
+                        pause(self.patience / 60).await;
+                    }
+                    if !is_ours && self.quirk.is("any-answer-ends") {
+                        let chats: Vec<_> = self.state().chats.values().cloned().collect();
+                        chats.iter().for_each(|chat| done(chat, "end_turn", None, &screen));
+                    }
+                }
                 News::Tells(method, params) => self.told(&method, params, &screen),
                 News::Asks(id, method, params) => {
                     let asked = Arc::clone(&self).asked(&agent, id, &method, &params, &screen);
@@ -141,10 +155,10 @@ impl Client {
     /// As often as it can, without asking why.
     async fn start_again(&self) {
         let spec = self.state().spec.clone();
-        for _ in 0..8 {
-            if let Ok((process, _heard)) = Process::start(&spec, self.quirk) {
-                process.end().await;
-            }
+        let started: Vec<_> = (0..8).filter_map(|_| Process::start(&spec, self.quirk).ok()).collect();
+        pause(self.patience / 4).await;
+        for (process, _heard) in started {
+            process.end().await;
         }
     }
 }

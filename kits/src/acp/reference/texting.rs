@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// Nothing comes behind a prompt for this part of the patience.
-const QUIET: u32 = 4;
+const QUIET: u32 = 10;
 
 /// A chat with an agent in text.
 pub(super) struct Texting {
@@ -160,6 +160,7 @@ impl Client {
             match texting.wait(self.patience, self.quirk).await {
                 Came::Prompt(Waits::ForWords) => break None,
                 Came::Silence => break Some("the agent does not say when it waits".to_owned()),
+                Came::End(_) if self.quirk.is("swallows-errors") => break None,
                 Came::End(how) => break Some(how),
                 Came::Prompt(Waits::ForTrust) => {
                     let questions = texting.terminal().questions();

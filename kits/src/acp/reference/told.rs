@@ -3,11 +3,22 @@
 use super::agent::Agent;
 use super::chat::Chat;
 use super::client::Client;
+use super::turn::done;
 use super::words::{self, Update};
 use crate::adapter::Screen;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
+
+/// Updates that nothing is made of here.
+const KNOWN: [&str; 6] = [
+    "user_message_chunk",
+    "agent_thought_chunk",
+    "plan",
+    "usage_update",
+    "config_option_update",
+    "current_mode_update",
+];
 
 impl Client {
     /// A notification.
@@ -54,8 +65,16 @@ impl Client {
                 if let Some(turn) = &mut chat.state().turn {
                     turn.is_said_over = !self.quirk.is("turn-end-unheard");
                 }
+                if self.quirk.is("ends-twice") {
+                    screen.show(json!({"kind": "chatDone", "chatId": chat.id, "stop": "end_turn"}));
+                }
             }
-            Update::Other => {}
+            Update::Other => {
+                let is_known = update["sessionUpdate"].as_str().is_none_or(|kind| KNOWN.contains(&kind));
+                if !is_known && self.quirk.is("dies-of-the-unknown") {
+                    done(chat, "error", Some("the agent says what I don't know"), screen);
+                }
+            }
         }
         chat.stir();
     }
@@ -79,6 +98,7 @@ impl Client {
             }
             "_kiro.dev/compaction/status" => {
                 if let Some(status) = words::compaction(params, self.quirk) {
+                    chat.state().is_summing_up = status != "completed";
                     screen.show(json!({"kind": "chatCompaction", "chatId": id, "status": status}));
                 }
             }

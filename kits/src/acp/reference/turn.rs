@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// Behind its word that a turn is over, an agent has this part of the patience to answer.
-const GRACE: u32 = 8;
+const GRACE: u32 = 20;
 const FOR_EVER: Duration = Duration::from_secs(86_400);
 /// How a turn of the standard ends.
 const STOPS: [&str; 5] = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];
@@ -61,7 +61,8 @@ impl Client {
             if state.turn.is_some() {
                 return Err(RpcError::failed("the agent is at work in this chat"));
             }
-            state.turn = Some(Turn::default());
+            let is_given_up = state.is_stop_left && self.quirk.is("cancels-the-next");
+            state.turn = Some(Turn { is_given_up, ..Turn::default() });
         }
         let asked = words::prompt(&chat.session(), blocks, self.quirk);
         match agent.begin("session/prompt", &asked).await {
@@ -80,7 +81,6 @@ impl Client {
         screen: Screen,
     ) {
         let mut news = chat.news.subscribe();
-        let mut is_told = false;
         loop {
             let (is_over, is_given_up, waits_for_person) = {
                 let state = chat.state();
@@ -90,10 +90,6 @@ impl Client {
             };
             if is_given_up {
                 return done(&chat, "cancelled", Some("the agent does not stop"), &screen);
-            }
-            if is_over && self.quirk.is("ends-twice") && !is_told {
-                is_told = true;
-                screen.show(json!({"kind": "chatDone", "chatId": chat.id, "stop": "end_turn"}));
             }
             let limit = match () {
                 () if is_over => self.patience / GRACE,
@@ -131,6 +127,9 @@ impl Client {
     }
 
     fn answered(&self, chat: &Chat, agent: &Agent, answer: Option<Answer>, screen: &Screen) {
+        if chat.state().is_summing_up && self.quirk.is("waits-for-summaries") {
+            return;
+        }
         match answer {
             Some(Ok(result)) => {
                 let stop = result["stopReason"].as_str().unwrap_or_default();
@@ -156,7 +155,10 @@ impl Client {
             match &mut state.turn {
                 Some(turn) => turn.is_cancelled = true,
                 // Who is idle has nothing to stop.
-                None => return Ok(json!({})),
+                None => {
+                    state.is_stop_left = true;
+                    return Ok(json!({}));
+                }
             }
             std::mem::take(&mut state.asked)
         };
@@ -177,7 +179,7 @@ impl Client {
 }
 
 /// The one end of a turn.
-fn done(chat: &Chat, stop: &str, error: Option<&str>, screen: &Screen) {
+pub(super) fn done(chat: &Chat, stop: &str, error: Option<&str>, screen: &Screen) {
     chat.state().turn = None;
     let mut told = json!({"kind": "chatDone", "chatId": chat.id, "stop": stop});
     if let Some(error) = error {
