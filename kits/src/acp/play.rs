@@ -20,7 +20,7 @@ use std::time::Duration;
 /// What the agent does when a case has no scenario of its own.
 const SCENARIO: &str = include_str!("scenario.toml");
 /// A client that does nothing for so long is not waited for any more: twice what a careful one waits.
-const LIMIT: Duration = Duration::from_secs(7);
+const LIMIT: Duration = Duration::from_secs(12);
 
 /// The kit's own part of a case.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

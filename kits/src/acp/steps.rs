@@ -106,7 +106,7 @@ pub(super) struct Send {
     #[serde(default = "yes")]
     pub(super) waits: bool,
     /// The turn has ended within so many seconds of the client's time.
-    #[serde(default = "ten_minutes")]
+    #[serde(default = "twenty_minutes")]
     pub(super) within_s: f64,
 }
 
@@ -188,8 +188,8 @@ fn once() -> usize {
     1
 }
 
-fn ten_minutes() -> f64 {
-    600.0
+fn twenty_minutes() -> f64 {
+    1200.0
 }
 
 /// What a step says of a turn.
@@ -210,7 +210,7 @@ impl Step {
                 Some(Turn { chat, says: says.as_deref(), ends, answers, waits, within_s })
             }
             Self::Image(Image { chat, ends, answers, .. }) => {
-                let within_s = ten_minutes();
+                let within_s = twenty_minutes();
                 Some(Turn { chat, says: None, ends, answers: *answers, waits: true, within_s })
             }
             _ => None,

@@ -12,7 +12,7 @@ pub(super) const CHECK: Check = Check {
 };
 
 /// A person does not wait longer.
-const LIMIT_MS: f64 = 600_000.0;
+const LIMIT_MS: f64 = 1_000_000.0;
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// An agent may be silent for so long.
-const PATIENCE_S: f64 = 300.0;
+const PATIENCE_S: f64 = 600.0;
 /// What comes for sessions that nobody knows is kept so far.
 const MOST_EARLY: usize = 1000;
 

@@ -123,7 +123,7 @@ impl Client {
                     let is_ours = agent.answered(&id, answer);
                     if self.quirk.is("drops-late") {
                         // It is done with the turn before it reads on.
-                        pause(self.patience / 60).await;
+                        pause(self.patience / 120).await;
                     }
                     if !is_ours && self.quirk.is("any-answer-ends") {
                         let chats: Vec<_> = self.state().chats.values().cloned().collect();
@@ -156,7 +156,7 @@ impl Client {
     async fn start_again(&self) {
         let spec = self.state().spec.clone();
         let started: Vec<_> = (0..8).filter_map(|_| Process::start(&spec, self.quirk).ok()).collect();
-        pause(self.patience / 4).await;
+        pause(self.patience / 8).await;
         for (process, _heard) in started {
             process.end().await;
         }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// Nothing comes behind a prompt for this part of the patience.
-const QUIET: u32 = 10;
+const QUIET: u32 = 20;
 
 /// A chat with an agent in text.
 pub(super) struct Texting {

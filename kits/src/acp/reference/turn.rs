@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// Behind its word that a turn is over, an agent has this part of the patience to answer.
-const GRACE: u32 = 20;
+const GRACE: u32 = 40;
 const FOR_EVER: Duration = Duration::from_secs(86_400);
 /// How a turn of the standard ends.
 const STOPS: [&str; 5] = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];
