@@ -40,6 +40,8 @@ enum Command {
     As(commands::stand_for::Arguments),
     /// Serve a scenario's model over HTTP, for a real server to ask.
     Model(commands::model::Arguments),
+    /// Stand in for the cloud that tells a user the news: behind a token, in two shapes, broken on cue.
+    Cloud(commands::cloud::Arguments),
     /// Record a scenario with a real server, or with a program that serves as one does.
     Record(commands::record::Arguments),
     /// Compare two recordings of one scenario.
@@ -48,8 +50,10 @@ enum Command {
     Tell(commands::tell::Arguments),
     /// Say what a release changes for clients of another one, by recordings and by /doc.
     Drift(commands::drift::Arguments),
-    /// Give the corpus of paths to anyone's tests, in any language.
+    /// Give a corpus to anyone's tests, in any language: paths, commands, policies of a webview, errors, histories.
     Corpus(commands::corpus::Arguments),
+    /// Say what agents may really do, beside what their files declare.
+    Probe(commands::probe::Arguments),
     /// Run parity cases with an adapter; with the reference adapter when none is named.
     Check(commands::check::Arguments),
     /// Break a scenario at every place, and say where an adapter does not hold.
@@ -93,11 +97,13 @@ fn run(command: Command) -> commands::Outcome {
         Command::Acp(arguments) => commands::acp::run(arguments),
         Command::As(arguments) => commands::stand_for::run(arguments),
         Command::Model(arguments) => commands::model::run(&arguments),
+        Command::Cloud(arguments) => commands::cloud::run(&arguments),
         Command::Record(arguments) => commands::record::run(&arguments),
         Command::Tell(arguments) => commands::tell::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Drift(arguments) => commands::drift::run(&arguments),
         Command::Corpus(arguments) => commands::corpus::run(&arguments),
+        Command::Probe(arguments) => commands::probe::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Sweep(arguments) => commands::sweep::run(&arguments),
         Command::Judge(arguments) => commands::judge::run(&arguments),

@@ -28,6 +28,8 @@
 //! * [`acp`] — the same for agents on stdin and stdout.
 //! * [`walk`] — against the real servers, at random.
 //!
+//! [`probe`] says what agents are declared to do beside what a server lets them do.
+//!
 //! [`say`] writes lines that survive a reader who leaves. [`clock`], [`secret`] and [`machine`] own this crate's
 //! waiting, its randomness and its look at the environment.
 
@@ -52,6 +54,7 @@ pub mod mutants;
 pub mod net;
 mod observer;
 pub mod performance;
+pub mod probe;
 pub mod protocol;
 pub mod reference;
 pub mod report;

@@ -47,6 +47,10 @@ impl Screen {
 
     /// Waits in virtual time. Who stops waiting says so.
     pub async fn wait(&self, ms: f64) {
+        // Nobody tells that no time has passed.
+        if ms <= 0.0 {
+            return;
+        }
         let (sender, receiver) = oneshot::channel();
         let id = {
             let mut timers = self.timers.lock().unwrap_or_else(PoisonError::into_inner);

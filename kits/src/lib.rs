@@ -16,9 +16,12 @@
 mod acp;
 pub mod adapter;
 pub mod case;
+pub mod cloud;
 pub mod gate;
 pub mod judge;
 pub mod kit;
+pub mod pipeline;
+pub mod rewind;
 pub mod scene;
 pub mod story;
 mod timeline;
@@ -30,7 +33,7 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![&acp::Acp]
+    vec![&acp::Acp, &cloud::Cloud, &pipeline::Pipeline, &rewind::Rewind]
 }
 
 /// The kit of a name.

@@ -40,6 +40,11 @@ pub fn our_fault(what: impl Into<String>) -> Troubled {
     (TroubleKind::Harness, what.into())
 }
 
+/// Writes down what the harness has seen by itself, for who has the time line alone.
+pub fn witness(journal: &Journal, name: &str, value: &Value) {
+    journal.push(|at_us| Line::Note(Note { at_us, text: format!("{WITNESS}{name} {value}") }));
+}
+
 /// A case while it is played.
 pub struct Scene {
     kit: &'static dyn Kit,
@@ -154,7 +159,7 @@ impl Scene {
 
     /// Writes down what the harness has seen by itself, for the checks.
     pub fn witness(&self, name: &str, value: &Value) {
-        self.journal.push(|at_us| Line::Note(Note { at_us, text: format!("{WITNESS}{name} {value}") }));
+        witness(&self.journal, name, value);
     }
 
     pub(crate) fn trouble(&self, (kind, what): Troubled) {

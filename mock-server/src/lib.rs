@@ -20,6 +20,7 @@
 //! * `project_files` — what the files of a workspace say before anything happens.
 //! * [`acp`] — an agent on stdin and stdout in front of all that.
 //! * [`fault`] — what breaks, one behaviour a file.
+//! * [`cloud`] — the cloud that tells a user the news, and breaks on cue.
 //! * [`paths`] — the corpus of paths on a disk, with canaries around the workspace.
 //! * [`control`] — the same, told over HTTP while it runs.
 //! * [`journal`], [`clock`] — what happened, and when.
@@ -28,6 +29,7 @@
 pub mod acp;
 mod builder;
 pub mod clock;
+pub mod cloud;
 pub mod control;
 mod doc;
 pub mod engine;

@@ -100,6 +100,12 @@ impl EventStream {
         self.shared.lock().events.iter().filter(|event| wanted(event)).cloned().collect()
     }
 
+    /// All events from the one at `from` on, in order.
+    #[must_use]
+    pub fn since(&self, from: usize) -> Vec<Value> {
+        self.shared.lock().events.get(from..).unwrap_or_default().to_vec()
+    }
+
     /// When the last event came that tells something (heartbeats don't); at first, when the stream was opened.
     #[must_use]
     pub fn last_activity(&self) -> Instant {

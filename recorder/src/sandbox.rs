@@ -96,6 +96,13 @@ impl Sandbox {
         Ok(sandbox)
     }
 
+    /// The same place, with this part of the configuration in place of the scenario's: for what is known only once the
+    /// place is there.
+    #[must_use]
+    pub fn with_config(self, config: Map<String, Value>) -> Self {
+        Self { config, ..self }
+    }
+
     /// The folder in which the agent works; absolute, without links.
     #[must_use]
     pub fn workspace(&self) -> &Path {

@@ -1,5 +1,5 @@
-//! The clients of the control API in other languages: each does all that it can, against a stand-in that serves. The
-//! guards of paths beside them are held against the corpus.
+//! The clients of the control API in other languages: each does all that it can, against a stand-in that serves. What
+//! stands beside them is held against the corpora.
 
 use crate::outcome::Outcome;
 use crate::step;
@@ -26,6 +26,7 @@ pub(crate) fn python(root: &Path) -> Outcome {
                 BUILD,
                 &["python3", "clients/tests/control.py", &program],
                 &["python3", "clients/tests/paths.py", &program],
+                &["python3", "clients/tests/commands.py", &program],
             ],
         ),
         Err(outcome) => outcome,
@@ -43,7 +44,12 @@ pub(crate) fn typescript(root: &Path) -> Outcome {
     if let Err(error) = made {
         return Outcome::Untestable(format!("failed to make a folder for TypeScript: {error}"));
     }
-    let files = ["clients/standin.ts", "clients/tests/control.ts", "clients/tests/paths.ts"];
+    let files = [
+        "clients/standin.ts",
+        "clients/tests/control.ts",
+        "clients/tests/paths.ts",
+        "clients/tests/errors.ts",
+    ];
     let built = in_order(root, &[BUILD]);
     if built != Outcome::Holds {
         return built;
@@ -57,6 +63,7 @@ pub(crate) fn typescript(root: &Path) -> Outcome {
         &[
             &["node", "target/control-client/tests/control.js", &program],
             &["node", "target/control-client/tests/paths.js", &program],
+            &["node", "target/control-client/tests/errors.js", &program],
         ],
     )
 }

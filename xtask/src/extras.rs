@@ -3,7 +3,7 @@
 
 use crate::adapters::{self, Client};
 use crate::outcome::Outcome;
-use crate::{clients, control_clients, page, real, step};
+use crate::{clients, control_clients, package, page, real, step};
 use clap::ValueEnum;
 use harness::say;
 use std::fmt;
@@ -26,6 +26,8 @@ pub(crate) enum Extra {
     Clients,
     /// The same clients through the recording proxy.
     Proxied,
+    /// The packages of a release, installed from their files: node, npm and python3.
+    Packages,
 }
 
 impl fmt::Display for Extra {
@@ -38,6 +40,7 @@ impl fmt::Display for Extra {
             Self::Real => "real",
             Self::Clients => "clients",
             Self::Proxied => "proxied",
+            Self::Packages => "packages",
         })
     }
 }
@@ -83,6 +86,10 @@ fn probe(extra: Extra, answers: fn(&[&str]) -> bool) -> Result<(), &'static str>
             page::BROWSERS.into_iter().any(version),
             "neither chromium, chromium-browser nor google-chrome is on the PATH; install one of them",
         ),
+        Extra::Packages => (
+            version("node") && version("npm") && version("python3"),
+            "node, npm or python3 is not on the PATH; install Node.js, which brings the first two, and Python",
+        ),
         Extra::Real | Extra::Clients | Extra::Proxied => (
             (extra == Extra::Real || version("node")) && answers(&NPM_KNOWS_A_REAL_SERVER),
             "npm is missing or can't reach its registry; install Node.js and see that \
@@ -106,6 +113,7 @@ fn steps(extra: Extra, root: &Path) -> Outcome {
         Extra::Node => both(control_clients::typescript(root), &[Client::Typescript], root),
         Extra::Python => both(control_clients::python(root), &[Client::Python], root),
         Extra::Chromium => page::run(root),
+        Extra::Packages => package::installed::run(root),
         Extra::Tmux => Outcome::Untestable(format!("nothing to run yet for {extra}")),
     }
 }

@@ -21,6 +21,7 @@ mod kills;
 mod lint;
 mod mutants;
 mod outcome;
+mod package;
 mod page;
 mod pinned;
 mod plan;
@@ -64,6 +65,8 @@ enum Command {
     Gate(gate::Arguments),
     /// Run every broken client in every case: which check catches whom. Takes minutes.
     Mutants,
+    /// Pack the program for a platform: an archive, packages of npm, a wheel of Python, checksums.
+    Package(package::Arguments),
     /// Count the statements of a plan, and hold them against the index that requirements claim from.
     Plan(plan::Arguments),
     /// Record scenarios with the real servers again, and compare with the kept recordings.
@@ -107,6 +110,7 @@ fn run(command: Command, root: &Path) -> Outcome {
         Command::Fuzz(arguments) => fuzz::run(&arguments, root),
         Command::Gate(arguments) => gate::run(&arguments, root),
         Command::Mutants => mutants::run(),
+        Command::Package(arguments) => package::run(&arguments, root),
         Command::Plan(arguments) => plan::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),
         Command::Providers(arguments) => providers::run(&arguments, root),

@@ -81,11 +81,14 @@ fn count(plan: &str) -> Vec<Heading> {
     let mut paragraph: Option<String> = None;
     // Lines that follow an item without a gap belong to it.
     let mut in_item = false;
-    for line in plan.lines().chain([""]) {
+    let unmarked = !plan.lines().any(|line| line.starts_with('#'));
+    let lines: Vec<&str> = plan.lines().chain([""]).collect();
+    for (at, line) in lines.iter().enumerate() {
         let words = line.trim();
         let is_fence = words.starts_with("```");
         let plain = !is_fence && !is_code && !words.is_empty() && words != "---";
         let title = words.trim_start_matches('#').strip_prefix(' ').filter(|_| words.starts_with('#'));
+        let title = title.or_else(|| Some(words).filter(|_| unmarked && leads_to_items(&lines[at..])));
         let is_text = plain && title.is_none() && !words.starts_with('|') && !is_item(words);
         if !is_text
             && let Some(last) = paragraph.take()
@@ -117,6 +120,13 @@ fn count(plan: &str) -> Vec<Heading> {
     headings
 }
 
+/// In a plan without marks a line at the margin before a list is a heading.
+fn leads_to_items(lines: &[&str]) -> bool {
+    let is_title = |line: &str| !line.is_empty() && !line.starts_with(' ') && !is_item(line);
+    let next = lines.iter().skip(1).find(|line| !line.trim().is_empty());
+    is_title(lines[0]) && next.is_some_and(|next| is_item(next.trim()))
+}
+
 fn in_last(headings: &mut [Heading], change: impl FnOnce(&mut Heading)) {
     if let Some(heading) = headings.last_mut() {
         change(heading);
@@ -126,7 +136,9 @@ fn in_last(headings: &mut [Heading], change: impl FnOnce(&mut Heading)) {
 /// An item of a list begins with a dash, or with a number and a dot.
 fn is_item(words: &str) -> bool {
     let number = words.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    words.starts_with("- ") || (number.len() < words.len() && number.starts_with(". "))
+    words.starts_with("- ")
+        || words.starts_with("• ")
+        || (number.len() < words.len() && number.starts_with(". "))
 }
 
 #[cfg(test)]
@@ -161,6 +173,12 @@ Leads to:
 ```
 
 The last word";
+
+    #[test]
+    fn a_plan_without_marks_has_the_lines_before_its_lists_for_headings() {
+        let plan = "Files\nFirst:\n- one\n- two\n\nA word.\n\nSecond\n\n  1. three:\n    • four\n";
+        assert_eq!(count(plan), [heading("First:", 2, 0, 1), heading("Second", 2, 0, 0)]);
+    }
 
     fn heading(title: &str, bullets: usize, rows: usize, paragraphs: usize) -> Heading {
         Heading { id: String::new(), title: title.to_owned(), bullets, rows, paragraphs }

@@ -1,15 +1,15 @@
-//! `standin corpus paths`: the corpus of paths, for tests in any language.
+//! `standin corpus`: the corpora, for tests in any language; a file beside this one for each.
 
-use super::{Failure, Outcome, writable_folder};
+mod commands;
+mod csp;
+mod errors;
+mod paths;
+mod rewind;
+
+use super::Outcome;
 use clap::{Args, Subcommand, ValueEnum};
-use fixtures::catalog;
-use fixtures::error::FileError;
-use fixtures::paths::Policy;
-use fixtures::paths::told::{self, Told};
-use harness::{complain, say};
-use mock_server::paths::{Machine, NotMade, make};
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use harness::say;
+use serde_json::Value;
 
 /// Which corpus.
 #[derive(Debug, Args)]
@@ -21,117 +21,55 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Corpus {
     /// Paths that lead out of a workspace, and such as don't, with the verdict of each policy.
-    Paths(Paths),
+    Paths(paths::Paths),
+    /// Lines for a shell, with the verdict of each policy of an allow-list.
+    Commands(commands::Commands),
+    /// Policies of a webview (Content-Security-Policy), with the verdict of each rule.
+    Csp(csp::Csp),
+    /// Errors that a program meets that talks to a model: what each is about, and whether to try again.
+    Errors(errors::Errors),
+    #[command(flatten)]
+    Rewind(rewind::Corpus),
 }
 
-/// Which paths, and how they are told.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Each case has a path, the roots in which a tool may work, and the verdict of each policy: inside,
-outside, or not-applicable with the reason. docs/path-corpus.md has tests in Python and TypeScript.
-
-    standin corpus paths --policy lexical --format json
-    standin corpus paths --kind dots --kind prefix-sibling
-    standin corpus paths --policy realpath --make /tmp/paths --format json
-
-What `realpath` asks needs files and links: --make makes them, each case in a folder of its own, and the
-paths told are those."
-)]
-struct Paths {
-    /// What is told of each case; without it, all policies.
-    #[arg(long, value_enum)]
-    policy: Vec<PolicyWord>,
-    /// Paths of this kind alone; may be given again.
-    #[arg(long, value_name = "KIND")]
-    kind: Vec<String>,
-    /// How it is told.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-    /// Make the files and links of every case below this folder, which is empty or not there yet.
-    #[arg(long, value_name = "FOLDER")]
-    make: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PolicyWord {
-    /// By its text: `.` and `..` are folded, links are not looked at.
-    Lexical,
-    /// By where it leads on the disk.
-    Realpath,
-    /// By its text, as Windows reads it.
-    Windows,
-}
-
+/// How a corpus is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people: a line a case.
     Text,
     /// For programs.
     Json,
-    /// For tables: a line for each case and policy; roots, path and links are JSON.
+    /// For tables: a line for each case and policy. What may hold line ends or NUL is JSON in it.
     Csv,
 }
 
-impl From<PolicyWord> for Policy {
-    fn from(word: PolicyWord) -> Self {
-        match word {
-            PolicyWord::Lexical => Self::Lexical,
-            PolicyWord::Realpath => Self::Realpath,
-            PolicyWord::Windows => Self::Windows,
+impl Format {
+    fn tell(self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value, csv: impl FnOnce() -> String) {
+        match self {
+            Self::Text => say!("{}", text().trim_end()),
+            Self::Json => say!("{:#}", json()),
+            Self::Csv => say!("{}", csv().trim_end()),
         }
     }
+}
+
+/// The kinds that are asked for; all of them when none is named.
+fn kinds_or(named: &[String], all: Vec<String>) -> Vec<String> {
+    if named.is_empty() { all } else { named.to_vec() }
+}
+
+/// What is asked for among a few words; all of them when none is named.
+fn named_or<T: Copy + PartialEq, const N: usize>(named: impl Iterator<Item = T>, all: [T; N]) -> Vec<T> {
+    let named: Vec<T> = named.collect();
+    all.into_iter().filter(|word| named.is_empty() || named.contains(word)).collect()
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
-    let Corpus::Paths(arguments) = &arguments.corpus;
-    let named: Vec<Policy> = arguments.policy.iter().map(|word| (*word).into()).collect();
-    let policies: Vec<Policy> =
-        Policy::ALL.into_iter().filter(|policy| named.is_empty() || named.contains(policy)).collect();
-    let kinds = if arguments.kind.is_empty() { catalog::path_kinds() } else { arguments.kind.clone() };
-    let mut all = Vec::new();
-    for kind in &kinds {
-        all.extend(catalog::paths(kind)?.cases.into_iter().map(|case| Told::new(case, &policies)));
+    match &arguments.corpus {
+        Corpus::Paths(arguments) => paths::run(arguments),
+        Corpus::Commands(arguments) => commands::run(arguments),
+        Corpus::Csp(arguments) => csp::run(arguments),
+        Corpus::Errors(arguments) => errors::run(arguments),
+        Corpus::Rewind(corpus) => rewind::run(corpus),
     }
-    if let Some(folder) = &arguments.make {
-        if !policies.contains(&Policy::Realpath) {
-            let why =
-                "only the policy realpath looks at the disk: leave --make out, or add --policy realpath";
-            return Err(Failure::Misuse(why.to_owned()));
-        }
-        put(&mut all, folder)?;
-    }
-    match arguments.format {
-        Format::Text => say!("{}", told::text(&all).trim_end()),
-        Format::Json => say!("{:#}", told::json(&all)),
-        Format::Csv => say!("{}", told::csv(&all).trim_end()),
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Makes all cases below a folder; what the disk can't have is told as not applicable.
-fn put(all: &mut [Told], folder: &Path) -> Result<(), Failure> {
-    writable_folder(folder, "--make")?;
-    let failed = |error| Failure::CouldNot(FileError::io(folder, "look into it", &error).to_string());
-    if folder.read_dir().map_err(failed)?.next().is_some() {
-        let why = format!("{} is not empty: name a new folder with --make, or empty it", folder.display());
-        return Err(Failure::Misuse(why));
-    }
-    let could_not = |error: FileError| Failure::CouldNot(error.to_string());
-    let machine = Machine::probed(folder).map_err(could_not)?;
-    let mut left_out = 0;
-    for told in all {
-        let case = told.case();
-        match make(case, &folder.join(&case.kind).join(&case.name), &machine) {
-            Ok(made) => told.stands(made.asked()),
-            Err(NotMade::NotApplicable(reason)) => {
-                told.can_not_stand(&reason);
-                left_out += 1;
-            }
-            Err(NotMade::Failed(error)) => return Err(could_not(error)),
-        }
-    }
-    if left_out > 0 {
-        complain!("standin: note: {left_out} cases can't be on this disk; their verdict is not-applicable");
-    }
-    Ok(())
 }

@@ -3,6 +3,7 @@
 pub(crate) mod acp;
 pub(crate) mod adapter;
 pub(crate) mod check;
+pub(crate) mod cloud;
 pub(crate) mod compare;
 pub(crate) mod corpus;
 pub(crate) mod drift;
@@ -10,6 +11,7 @@ pub(crate) mod gate;
 pub(crate) mod judge;
 pub(crate) mod kit;
 pub(crate) mod model;
+pub(crate) mod probe;
 pub(crate) mod record;
 pub(crate) mod report;
 mod select;

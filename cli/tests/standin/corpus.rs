@@ -1,4 +1,4 @@
-//! Goal: the corpus of paths comes out whole, as each format has it, and its files stand where it says. Method: the
+//! Goal: each corpus comes out whole, as each format has it, and the files of paths stand where it says. Method: the
 //! binary, as a test in another language asks it.
 
 use crate::STANDIN;
@@ -7,7 +7,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn corpus(args: &[&str], folder: &Path) -> Output {
-    Command::new(STANDIN).args(["corpus", "paths"]).args(args).current_dir(folder).output().unwrap()
+    of("paths", args, folder)
+}
+
+fn of(corpus: &str, args: &[&str], folder: &Path) -> Output {
+    Command::new(STANDIN).args(["corpus", corpus]).args(args).current_dir(folder).output().unwrap()
 }
 
 fn told(args: &[&str], folder: &Path) -> String {
@@ -55,6 +59,27 @@ fn what_is_made_stands_where_it_is_told() {
 }
 
 #[test]
+fn the_corpora_about_an_edit_are_told() {
+    for (args, cases) in [
+        (&["history"][..], fixtures::histories::all().unwrap().len()),
+        (&["history", "--skew", "1000"], 5 * 3),
+        (&["checkpoints"], fixtures::checkpoints::all().unwrap().len()),
+        (&["tokens"], fixtures::tokens::all().unwrap().len()),
+    ] {
+        let told = |format: &str| {
+            let asked =
+                Command::new(STANDIN).arg("corpus").args(args).args(["--format", format]).output().unwrap();
+            assert!(asked.status.success(), "{args:?}");
+            String::from_utf8(asked.stdout).unwrap()
+        };
+        let json: Value = serde_json::from_str(&told("json")).unwrap();
+        assert_eq!(json["cases"].as_array().unwrap().len(), cases, "{args:?}");
+        assert!(told("text").ends_with(&format!("{cases} cases\n")), "{args:?}");
+        assert!(told("csv").starts_with("name,"), "{args:?}");
+    }
+}
+
+#[test]
 fn what_can_not_be_told_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (args, expected) in [
@@ -67,4 +92,34 @@ fn what_can_not_be_told_is_refused() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert!(stderr.contains(expected), "{args:?}: {stderr}");
     }
+}
+
+#[test]
+fn the_other_corpora_are_told_whole_and_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |name: &str, args: &[&str]| {
+        let output = of(name, args, folder.path());
+        assert!(output.status.success(), "{name} {args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let commands = fixtures::commands::all().unwrap().len();
+    let csp = fixtures::csp::all().unwrap().len();
+    let errors = fixtures::failures::all().unwrap().len();
+    for (name, cases, rows) in
+        [("commands", commands, commands * 3), ("csp", csp, csp * 6), ("errors", errors, errors)]
+    {
+        let json: Value = serde_json::from_str(&told(name, &["--format", "json"])).unwrap();
+        assert_eq!(json["cases"].as_array().unwrap().len(), cases, "{name}");
+        assert_eq!(told(name, &["--format", "csv"]).lines().count(), 1 + rows, "{name}");
+        assert!(told(name, &[]).ends_with(&format!("{cases} cases\n")), "{name}");
+    }
+    let chains = told("commands", &["--kind", "chains", "--policy", "exact", "--format", "csv"]);
+    assert!(
+        chains.lines().skip(1).all(|line| line.starts_with("chains/") && line.contains(",exact,")),
+        "{chains}"
+    );
+    let images = told("csp", &["--rule", "images"]);
+    let line = images.lines().find(|line| line.starts_with("whole/any-image ")).unwrap();
+    assert!(line.contains(" breaks images "), "{line}");
+    assert_eq!(of("errors", &["--kind", "trobles"], folder.path()).status.code(), Some(2));
 }

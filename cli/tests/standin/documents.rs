@@ -136,13 +136,21 @@ async fn every_standin_line_about_paths_works() {
     works(include_str!("../../../docs/path-corpus.md"), 5).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn every_standin_line_about_corpora_works() {
+    works(include_str!("../../../docs/corpora.md"), 5).await;
+}
+
 /// They are run by `cargo xtask test --extra python,node`.
 #[test]
-fn the_guards_that_the_page_shows_are_those_that_are_run() {
-    let page = include_str!("../../../docs/path-corpus.md");
-    for (language, program) in [
-        ("python", include_str!("../../../clients/tests/paths.py")),
-        ("ts", include_str!("../../../clients/tests/paths.ts")),
+fn the_programs_that_the_pages_show_are_those_that_are_run() {
+    let paths = include_str!("../../../docs/path-corpus.md");
+    let corpora = include_str!("../../../docs/corpora.md");
+    for (page, language, program) in [
+        (paths, "python", include_str!("../../../clients/tests/paths.py")),
+        (paths, "ts", include_str!("../../../clients/tests/paths.ts")),
+        (corpora, "python", include_str!("../../../clients/tests/commands.py")),
+        (corpora, "ts", include_str!("../../../clients/tests/errors.ts")),
     ] {
         assert!(page.contains(&format!("```{language}\n{program}```\n")), "{language}");
     }

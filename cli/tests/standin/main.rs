@@ -11,6 +11,7 @@ mod adapter_process;
 mod agents;
 mod checked;
 mod ci;
+mod cloud;
 mod commands;
 mod corpus;
 mod documents;
@@ -21,6 +22,7 @@ mod drift;
 mod killed;
 mod live;
 mod messages;
+mod probe;
 mod programs;
 
 mod record;

@@ -20,6 +20,8 @@ pub struct ChatRequest {
     pub stream: bool,
     /// The session that asks, where the server tells it in a header.
     pub session: Option<String>,
+    /// How hard the model is told to think (`reasoning_effort`), where it is told.
+    pub effort: Option<String>,
 }
 
 impl ChatRequest {
@@ -41,7 +43,8 @@ impl ChatRequest {
             })
             .unwrap_or_default();
         let stream = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
-        Ok(Self { messages: messages.clone(), tools, stream, session: None })
+        let effort = body.get("reasoning_effort").and_then(Value::as_str).map(str::to_owned);
+        Ok(Self { messages: messages.clone(), tools, stream, session: None, effort })
     }
 
     /// The servers offer tools whenever the agent works; a request without any may be for their own use.

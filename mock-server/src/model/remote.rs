@@ -83,6 +83,9 @@ fn body(request: &ChatRequest) -> Value {
     let mut body = json!({
         "model": "fake", "messages": request.messages, "stream": true, "stream_options": {"include_usage": true},
     });
+    if let Some(effort) = &request.effort {
+        body["reasoning_effort"] = json!(effort);
+    }
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(tool).collect();
         body["tool_choice"] = json!("auto");

@@ -1,6 +1,7 @@
 //! What the model is told: the conversation as an OpenAI-compatible request.
 
 use super::World;
+use super::agents::Agent;
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
@@ -26,6 +27,7 @@ impl World {
                 tools: Vec::new(),
                 stream: true,
                 session: Some(session.to_owned()),
+                effort: None,
             };
         }
         let mut messages = vec![self.opening(session)];
@@ -43,7 +45,8 @@ impl World {
             }
         }
         let tools = self.offered_tools(session);
-        ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()) }
+        let effort = self.agent(self.agent_of(session)).and_then(Agent::effort).map(str::to_owned);
+        ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()), effort }
     }
 
     /// Who the model is. The agent for titles is told the same when a person prompts it.

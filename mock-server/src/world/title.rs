@@ -67,7 +67,7 @@ impl World {
             TitleTiming::AtFirstPrompt => self.first_prompt(owner, &history),
             TitleTiming::AfterWork => vec![prompts_and_work(&history)],
         });
-        let request = ChatRequest { messages, tools: Vec::new(), stream: true, session: None };
+        let request = ChatRequest { messages, tools: Vec::new(), stream: true, session: None, effort: None };
         self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
     }
 

@@ -78,6 +78,10 @@ fn formats() -> Vec<Format> {
         let text = fs::read_to_string(file).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
     };
+    let corpus = |schema: &str, reads| {
+        let files = files(&format!("fixtures/{schema}"), "toml");
+        format(schema, files.iter().flat_map(|file| one_by_one(&toml_of(file))).collect(), reads)
+    };
     let plan = json!({"fault": [
         {"when": {"lane": "a", "stream": "event", "after_events": 5}, "do": {"cut": "mid-frame", "bytes": 17}},
         {"when": {"stream": "global/event", "after_event": "x", "nth": 2}, "do": {"cut": "between-frames"}},
@@ -111,14 +115,10 @@ fn formats() -> Vec<Format> {
         toml("plan-index", "parity-specs/plans/000/index.toml", reads::<PlanIndex>),
         toml("plan-none", "parity-specs/plans/000/none.toml", reads::<NoneFile>),
         toml("triggers", "parity-specs/triggers.toml", reads::<TriggerFile>),
-        format(
-            "path-corpus",
-            files("fixtures/path-corpus", "toml")
-                .iter()
-                .flat_map(|file| one_by_one(&toml_of(file)))
-                .collect(),
-            reads::<CorpusFile>,
-        ),
+        corpus("path-corpus", reads::<CorpusFile>),
+        corpus("command-corpus", reads::<CommandFile>),
+        corpus("csp-corpus", reads::<CspFile>),
+        corpus("error-corpus", reads::<ErrorFile>),
         format("kit-requirements", vec![of_a_kit], reads::<KitFile>),
     ];
     all.into_iter().chain(kits::all().into_iter().map(of_kit)).collect()

@@ -67,6 +67,11 @@ impl Agent {
         Value::Object(told)
     }
 
+    /// How hard its model shall think, where its settings say so.
+    pub(crate) fn effort(&self) -> Option<&str> {
+        self.told.get("options")?.get("reasoningEffort")?.as_str()
+    }
+
     /// Can a person choose it?
     fn is_choosable(&self) -> bool {
         !self.is_subagent && !self.is_hidden

@@ -41,6 +41,11 @@ impl World {
         if self.profile.subagent_rules {
             return false;
         }
+        if let Err(message) = self.may_give_work(session) {
+            self.tell_running(session, call);
+            self.fail_call(session, call, &message);
+            return true;
+        }
         if !asks && self.may_work(&agent).is_err() {
             self.tell_running(session, call);
             self.start_task(session, call);
@@ -156,6 +161,20 @@ impl World {
             }
             Some(_) => Ok(()),
             None => Err(format!("Unknown agent type: {agent} is not a valid agent type")),
+        }
+    }
+
+    /// Who was given work may give it on as deep as the settings say, before any rule is looked at.
+    fn may_give_work(&self, session: &str) -> Result<(), String> {
+        const USUAL: u64 = 1;
+        let parent = |id: &str| self.sessions.get(id).and_then(|owner| owner.parent.clone());
+        let above = std::iter::successors(parent(session), |id| parent(id));
+        let allowed = self.all_settings().get("subagent_depth").and_then(Value::as_u64).unwrap_or(USUAL);
+        match u64::try_from(above.count()) {
+            Ok(depth) if depth < allowed => Ok(()),
+            _ => Err(format!(
+                "Subagent depth limit reached ({allowed}). Increase \"subagent_depth\" to allow nested subagents."
+            )),
         }
     }
 

@@ -1,0 +1,390 @@
+//! What the files of a folder say of each agent, and where: read plainly, as their author means them.
+
+use super::fields::{Field, FieldValue, Unreadable, front, json, yaml};
+use super::folder::AgentFolder;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A list of agents beside their files that says how hard each shall think.
+const INDEX: &str = "capability-index";
+/// Folders in which each Markdown file is an agent.
+const AGENT_FOLDERS: [&str; 4] = ["agent", "agents", "mode", "modes"];
+
+/// Where something is said.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Spot {
+    /// The file, in the workspace.
+    pub file: String,
+    /// Counted from 1.
+    pub line: usize,
+}
+
+/// What a rule says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// One rule of permission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) permission: String,
+    /// None when the rule is about everything of its kind.
+    pub(super) pattern: Option<String>,
+    pub(super) word: Word,
+    pub(super) at: Spot,
+}
+
+/// How hard an agent shall think.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Effort {
+    /// As it is spelled.
+    pub(super) key: String,
+    pub(super) word: String,
+    pub(super) at: Spot,
+}
+
+/// An agent as its files declare it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Declared {
+    pub(super) name: String,
+    /// The first of its places.
+    pub(super) at: Spot,
+    /// All of them.
+    pub(super) places: Vec<Spot>,
+    pub(super) mode: Option<(String, Spot)>,
+    pub(super) is_disabled: bool,
+    pub(super) model: Option<String>,
+    pub(super) effort: Option<Effort>,
+    pub(super) rules: Vec<Said>,
+    /// The keys of its entry.
+    pub(super) keys: Vec<(String, Spot)>,
+    /// Its description and its prompt.
+    pub(super) words: String,
+}
+
+/// What a folder declares.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Declarations {
+    pub(super) agents: BTreeMap<String, Declared>,
+    /// The rules for everybody.
+    pub(super) rules: Vec<Said>,
+    /// Models that somebody names, as provider/model.
+    pub(super) models: BTreeSet<String>,
+    /// Servers of tools.
+    pub(super) tool_servers: BTreeSet<String>,
+    /// Efforts that the index names, by agent.
+    pub(super) index: BTreeMap<String, Effort>,
+    /// The file of the index, if there is one.
+    pub(super) index_file: Option<String>,
+    pub(super) unreadable: Vec<(String, Unreadable)>,
+    /// Rules with a word that is none.
+    pub(super) wrong_words: Vec<(Spot, String)>,
+}
+
+impl Word {
+    pub(super) fn of(word: &str) -> Option<Self> {
+        Some(match word {
+            "allow" => Self::Allow,
+            "ask" => Self::Ask,
+            "deny" => Self::Deny,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl Declarations {
+    pub(super) fn read(folder: &AgentFolder) -> Self {
+        let mut all = Self::default();
+        // Settings first: what stands in a file of its own is put over them.
+        let is_markdown = |path: &&String| path.ends_with(".md");
+        let (own, others): (Vec<&String>, Vec<&String>) = folder.files.keys().partition(is_markdown);
+        for path in others.into_iter().chain(own) {
+            let read = all.read_file(path, &folder.files[path]);
+            all.unreadable.extend(read.err().map(|why| (path.clone(), why)));
+        }
+        all
+    }
+
+    /// What is said of this, with these rules of an agent: the last rule that fits decides. None: nobody says anything.
+    pub(super) fn decision<'a>(
+        &'a self,
+        agent: &'a Declared,
+        permission: &str,
+        what: &str,
+    ) -> Option<&'a Said> {
+        self.rules.iter().chain(&agent.rules).rfind(|said| said.fits(permission, what))
+    }
+
+    /// All rules that are about a permission by its name, for one agent.
+    pub(super) fn about<'a>(
+        &'a self,
+        agent: &'a Declared,
+        permission: &'a str,
+    ) -> impl Iterator<Item = &'a Said> {
+        self.rules.iter().chain(&agent.rules).filter(move |said| said.permission == permission)
+    }
+
+    fn read_file(&mut self, path: &str, text: &str) -> Result<(), Unreadable> {
+        let parts: Vec<&str> = path.split('/').collect();
+        let (name, ending) = path.rsplit_once('.').unwrap_or((path, ""));
+        let stem = name.rsplit('/').next().unwrap_or(name);
+        match (ending, parts.as_slice()) {
+            ("md", [_, kind, .., _]) if AGENT_FOLDERS.contains(kind) => {
+                let below = name.splitn(3, '/').nth(2).unwrap_or(stem);
+                let said = front(text)?;
+                let name = said.get("name").and_then(Field::word).unwrap_or(below).to_owned();
+                let prompt = text.rsplit_once("\n---").map_or(text, |(_, prompt)| prompt);
+                self.add(&name, path, &Field { line: 1, ..said }, prompt);
+                if kind.starts_with("mode")
+                    && let Some(agent) = self.agents.get_mut(&name)
+                {
+                    agent.mode = Some(("primary".to_owned(), agent.at.clone()));
+                }
+            }
+            ("json" | "jsonc", [_] | [_, _]) if ["kilo", "opencode"].contains(&stem) => {
+                let said = json(text)?;
+                self.settings(path, &said);
+            }
+            ("yaml" | "yml" | "json", _) if stem == INDEX => {
+                let said = if ending == "json" { json(text)? } else { yaml(text)? };
+                self.index_file = Some(path.to_owned());
+                self.efforts(path, None, &said);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn settings(&mut self, path: &str, said: &Field) {
+        let at = |line| Spot { file: path.to_owned(), line };
+        for key in ["model", "small_model"] {
+            self.models.extend(said.get(key).and_then(Field::word).map(str::to_owned));
+        }
+        for (name, _) in said.get("mcp").map(Field::entries).unwrap_or_default() {
+            self.tool_servers.insert(name.clone());
+        }
+        let mut rules = Vec::new();
+        rules_of(said, &at, &mut rules, &mut self.wrong_words);
+        self.rules.extend(rules);
+        for key in ["agent", "mode"] {
+            for (name, entry) in said.get(key).map(Field::entries).unwrap_or_default() {
+                let prompt = entry.get("prompt").and_then(Field::word).unwrap_or_default();
+                self.add(name, path, entry, prompt);
+            }
+        }
+    }
+
+    fn add(&mut self, name: &str, path: &str, entry: &Field, prompt: &str) {
+        let spot = |line| Spot { file: path.to_owned(), line };
+        let agent = self.agents.entry(name.to_owned()).or_insert_with(|| Declared {
+            name: name.to_owned(),
+            at: spot(entry.line),
+            places: Vec::new(),
+            mode: None,
+            is_disabled: false,
+            model: None,
+            effort: None,
+            rules: Vec::new(),
+            keys: Vec::new(),
+            words: String::new(),
+        });
+        agent.places.push(spot(entry.line));
+        for (key, field) in entry.entries() {
+            agent.keys.push((key.clone(), spot(field.line)));
+            let word = field.word();
+            match (key.as_str(), word) {
+                ("mode", Some(word)) => agent.mode = Some((word.to_owned(), spot(field.line))),
+                ("disable", Some(word)) => agent.is_disabled = word == "true",
+                ("model", Some(word)) => {
+                    agent.model = Some(word.to_owned());
+                    self.models.insert(word.to_owned());
+                }
+                ("description", Some(word)) => agent.words.push_str(word),
+                _ => {}
+            }
+        }
+        agent.words.push('\n');
+        agent.words.push_str(prompt);
+        let efforts = |table: &Field| -> Option<Effort> {
+            let (key, field) = table.entries().iter().find(|(key, _)| is_effort(key))?;
+            Some(Effort { key: key.clone(), word: field.word()?.to_owned(), at: spot(field.line) })
+        };
+        let inner = entry.get("options").and_then(efforts);
+        agent.effort = efforts(entry).or(inner).or_else(|| agent.effort.take());
+        rules_of(entry, &spot, &mut agent.rules, &mut self.wrong_words);
+    }
+
+    /// Any table of a name that says an effort, at any depth; or a list of tables with a name in each.
+    fn efforts(&mut self, path: &str, name: Option<&str>, said: &Field) {
+        let of_list = said.get("name").and_then(Field::word);
+        for (key, field) in said.entries() {
+            if let (true, Some(name), Some(word)) = (is_effort(key), of_list.or(name), field.word()) {
+                let at = Spot { file: path.to_owned(), line: field.line };
+                self.index.insert(name.to_owned(), Effort { key: key.clone(), word: word.to_owned(), at });
+            }
+            self.efforts(path, Some(key), field);
+        }
+        if let FieldValue::List(items) = &said.value {
+            items.iter().for_each(|item| self.efforts(path, name, item));
+        }
+    }
+}
+
+impl Said {
+    pub(super) fn fits(&self, permission: &str, what: &str) -> bool {
+        matches(permission, &self.permission) && self.pattern.as_deref().is_none_or(|it| matches(what, it))
+    }
+
+    /// Is it about everything of its kind?
+    pub(super) fn is_about_all(&self) -> bool {
+        self.pattern.as_deref().is_none_or(|pattern| pattern == "*")
+    }
+
+    /// As a person would quote it.
+    pub(super) fn quoted(&self) -> String {
+        match &self.pattern {
+            Some(pattern) => format!("{} {pattern:?}: {}", self.permission, self.word.word()),
+            None => format!("{}: {}", self.permission, self.word.word()),
+        }
+    }
+}
+
+/// Every spelling of it that people use.
+pub(super) fn is_effort(key: &str) -> bool {
+    let plain: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
+    plain.eq_ignore_ascii_case("reasoningeffort")
+}
+
+/// `tools` is the older word: each a yes or a no.
+fn rules_of(
+    entry: &Field,
+    at: &dyn Fn(usize) -> Spot,
+    rules: &mut Vec<Said>,
+    wrong: &mut Vec<(Spot, String)>,
+) {
+    for (tool, field) in entry.get("tools").map(Field::entries).unwrap_or_default() {
+        let word = match field.word() {
+            Some("true") => Word::Allow,
+            Some("false") => Word::Deny,
+            _ => continue,
+        };
+        rules.push(Said {
+            permission: permission_of(tool).to_owned(),
+            pattern: None,
+            word,
+            at: at(field.line),
+        });
+    }
+    let mut add = |permission: &str, pattern: Option<&str>, field: &Field| {
+        let written = field.word().unwrap_or("a table");
+        let (at, pattern) = (at(field.line), pattern.map(str::to_owned));
+        match Word::of(written) {
+            Some(word) => rules.push(Said { permission: permission.to_owned(), pattern, word, at }),
+            None => wrong.push((at, format!("'{written}' is no word for a rule about {permission}"))),
+        }
+    };
+    let Some(permission) = entry.get("permission") else { return };
+    if permission.word().is_some() {
+        add("*", None, permission);
+    }
+    for (name, said) in permission.entries() {
+        if said.word().is_some() {
+            add(name, None, said);
+        }
+        for (pattern, said) in said.entries() {
+            add(name, Some(pattern), said);
+        }
+    }
+}
+
+/// The permission that a tool needs.
+pub(super) fn permission_of(tool: &str) -> &str {
+    match tool {
+        "edit" | "write" | "patch" | "multiedit" | "apply_patch" => "edit",
+        "todoread" | "todowrite" => "todowrite",
+        other => other,
+    }
+}
+
+/// Does a word fit a pattern with `*` and `?`? A pattern that ends in ` *` fits the word alone, too.
+pub(super) fn matches(word: &str, pattern: &str) -> bool {
+    fn fits(word: &[char], pattern: &[char]) -> bool {
+        match pattern.split_first() {
+            None => word.is_empty(),
+            Some(('*', rest)) => (0..=word.len()).any(|from| fits(&word[from..], rest)),
+            Some(('?', rest)) => !word.is_empty() && fits(&word[1..], rest),
+            Some((letter, rest)) => word.first() == Some(letter) && fits(&word[1..], rest),
+        }
+    }
+    let letters = |text: &str| text.chars().collect::<Vec<char>>();
+    fits(&letters(word), &letters(pattern)) || pattern.strip_suffix(" *").is_some_and(|plain| plain == word)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    /// A folder that is nowhere but here.
+    pub(crate) fn folder(files: &[(&str, &str)]) -> AgentFolder {
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        AgentFolder::of_files(PathBuf::from("mine"), files)
+    }
+
+    #[test]
+    fn settings_and_files_say_together_what_an_agent_is() {
+        let all = Declarations::read(&folder(&[
+            (
+                "kilo.json",
+                r#"{"permission": {"bash": "ask"}, "model": "a/b", "mcp": {"s": {}}, "agent": {"x": {"mode": "all", "tools": {"write": false}}}}"#,
+            ),
+            (
+                ".kilo/agents/x.md",
+                "---\nmode: subagent\nreasoning_effort: high\npermission:\n  task:\n    \"*\": deny\n    y: allow\n---\nDoes x.\n",
+            ),
+            (".kilo/agents/deep/y.md", "---\ndescription: is y\nmodel: c/d\n---\nDoes y.\n"),
+            (
+                ".kilo/capability-index.yaml",
+                "agents:\n  x:\n    reasoning_effort: xhigh\n  z: {reasoning_effort: low}\n",
+            ),
+        ]));
+        let x = &all.agents["x"];
+        assert_eq!(x.mode.as_ref().unwrap().0, "subagent");
+        assert_eq!(x.effort.as_ref().map(|it| (it.key.as_str(), it.at.line)), Some(("reasoning_effort", 3)));
+        let word = |permission: &str, what: &str| all.decision(x, permission, what).map(|said| said.word);
+        assert_eq!(word("task", "y"), Some(Word::Allow));
+        assert_eq!(word("task", "z"), Some(Word::Deny));
+        assert_eq!(
+            (word("bash", "ls"), word("edit", "a.txt"), word("read", "a")),
+            (Some(Word::Ask), Some(Word::Deny), None)
+        );
+        assert!(all.agents["deep/y"].words.contains("is y"));
+        assert_eq!(all.models.iter().collect::<Vec<_>>(), ["a/b", "c/d"]);
+        assert_eq!(all.index.keys().collect::<Vec<_>>(), ["x", "z"]);
+        assert_eq!((x.places.len(), all.tool_servers.len()), (2, 1));
+    }
+
+    #[test]
+    fn a_pattern_fits_as_the_servers_fit_it() {
+        assert!(matches("git push x", "git *") && matches("git", "git *") && !matches("gi", "git *"));
+        assert!(matches("abc", "a?c") && matches("", "*") && !matches("b", "a"));
+    }
+
+    #[test]
+    fn a_word_that_is_none_is_kept_with_its_place() {
+        let all =
+            Declarations::read(&folder(&[(".kilo/agents/x.md", "---\npermission:\n  bash: denied\n---\n")]));
+        assert_eq!(all.wrong_words.len(), 1);
+        assert_eq!(all.wrong_words[0].0.line, 3);
+    }
+}

@@ -1,0 +1,281 @@
+//! YAML and JSON with the line of every key: a finding is of use where it says its place.
+
+use std::collections::HashMap;
+use yaml_rust2::Event;
+use yaml_rust2::parser::Parser;
+use yaml_rust2::scanner::{ScanError, TScalarStyle};
+
+/// A value, and where it begins.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Field {
+    /// Counted from 1.
+    pub(super) line: usize,
+    pub(super) value: FieldValue,
+}
+
+/// What stands there.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum FieldValue {
+    /// A word, a number, a truth: as it is written. Nothing is an empty one.
+    Word(String),
+    List(Vec<Field>),
+    /// In the order in which they are written.
+    Table(Vec<(String, Field)>),
+}
+
+/// Text that can't be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unreadable {
+    pub(super) line: usize,
+    pub(super) why: String,
+}
+
+impl Field {
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        self.entries().iter().find(|(known, _)| known == key).map(|(_, field)| field)
+    }
+
+    pub(super) fn entries(&self) -> &[(String, Self)] {
+        match &self.value {
+            FieldValue::Table(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn word(&self) -> Option<&str> {
+        match &self.value {
+            FieldValue::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// Every line becomes that of the original.
+    fn place(&mut self, lines: &[usize]) {
+        self.line = lines.get(self.line.wrapping_sub(1)).copied().unwrap_or(self.line);
+        match &mut self.value {
+            FieldValue::Word(_) => {}
+            FieldValue::List(items) => items.iter_mut().for_each(|item| item.place(lines)),
+            FieldValue::Table(entries) => entries.iter_mut().for_each(|(_, field)| field.place(lines)),
+        }
+    }
+
+    fn nothing(line: usize) -> Self {
+        Self { line, value: FieldValue::Word(String::new()) }
+    }
+}
+
+/// The first document of a text.
+pub(super) fn yaml(text: &str) -> Result<Field, Unreadable> {
+    let mut reading = Reading { parser: Parser::new_from_str(text), anchors: HashMap::new() };
+    loop {
+        match reading.next()? {
+            (Event::StreamEnd, line) => return Ok(Field::nothing(line)),
+            (Event::StreamStart | Event::DocumentStart | Event::Nothing, _) => {}
+            (event, line) => {
+                let field = reading.field(event, line)?;
+                // What follows is read, too: a mistake there is one.
+                while reading.next()?.0 != Event::StreamEnd {}
+                return Ok(field);
+            }
+        }
+    }
+}
+
+/// JSON, with remarks and with commas too many, as the servers read it. All of JSON is YAML once that is gone.
+pub(super) fn json(text: &str) -> Result<Field, Unreadable> {
+    yaml(&without_remarks(text))
+}
+
+/// The fields before the text of a Markdown file, as people write agents: `---`, YAML, `---`.
+pub(super) fn front(text: &str) -> Result<Field, Unreadable> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    let Some(rest) = text.strip_prefix("---").filter(|rest| rest.starts_with('\n')) else {
+        return Ok(Field { line: 1, value: FieldValue::Table(Vec::new()) });
+    };
+    let head = rest.split_once("\n---").map_or(rest, |(head, _)| head);
+    // Its first line is the one of the dashes, so lines count as in the file.
+    let field = yaml(head).or_else(|why| {
+        // The servers try again with the sentences quoted.
+        let (text, lines) = in_blocks(head);
+        let mut field = yaml(&text).map_err(|_| why)?;
+        field.place(&lines);
+        Ok(field)
+    })?;
+    match field.value {
+        FieldValue::Table(_) => Ok(field),
+        FieldValue::Word(ref word) if word.is_empty() => {
+            Ok(Field { line: 1, value: FieldValue::Table(Vec::new()) })
+        }
+        _ => Err(Unreadable {
+            line: field.line,
+            why: "what stands between the dashes is no table of fields".to_owned(),
+        }),
+    }
+}
+
+/// People write colons into their sentences: such a line becomes a block, in which it may have them. With the line of
+/// the original for each line.
+fn in_blocks(head: &str) -> (String, Vec<usize>) {
+    let (mut text, mut lines) = (String::new(), Vec::new());
+    for (at, line) in head.lines().enumerate() {
+        let field = line.split_once(':').filter(|(key, value)| {
+            let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let value = value.trim_start();
+            !key.is_empty()
+                && key.trim_end().chars().all(is_word)
+                && value.contains(':')
+                && !value.starts_with(['"', '\'', '>', '|', '{', '['])
+        });
+        lines.push(at + 1);
+        match field {
+            Some((key, value)) => {
+                text.push_str(&format!("{key}: |-\n  {}\n", value.trim_start()));
+                lines.push(at + 1);
+            }
+            None => text.push_str(&format!("{line}\n")),
+        }
+    }
+    (text, lines)
+}
+
+struct Reading<'a> {
+    parser: Parser<std::str::Chars<'a>>,
+    anchors: HashMap<usize, Field>,
+}
+
+impl Reading<'_> {
+    fn next(&mut self) -> Result<(Event, usize), Unreadable> {
+        let told =
+            |error: ScanError| Unreadable { line: error.marker().line(), why: error.info().to_owned() };
+        self.parser.next_token().map(|(event, marker)| (event, marker.line())).map_err(told)
+    }
+
+    fn field(&mut self, event: Event, line: usize) -> Result<Field, Unreadable> {
+        let (anchor, value) = match event {
+            Event::Alias(anchor) => {
+                return Ok(self.anchors.get(&anchor).cloned().unwrap_or_else(|| Field::nothing(line)));
+            }
+            Event::Scalar(word, style, anchor, _) => {
+                let is_nothing = style == TScalarStyle::Plain && matches!(word.as_str(), "~" | "null");
+                (anchor, FieldValue::Word(if is_nothing { String::new() } else { word }))
+            }
+            Event::SequenceStart(anchor, _) => {
+                let mut items = Vec::new();
+                loop {
+                    match self.next()? {
+                        (Event::SequenceEnd, _) => break,
+                        (event, line) => items.push(self.field(event, line)?),
+                    }
+                }
+                (anchor, FieldValue::List(items))
+            }
+            Event::MappingStart(anchor, _) => (anchor, FieldValue::Table(self.entries()?)),
+            other => {
+                return Err(Unreadable { line, why: format!("{other:?} stands where a value was expected") });
+            }
+        };
+        let field = Field { line, value };
+        if anchor > 0 {
+            self.anchors.insert(anchor, field.clone());
+        }
+        Ok(field)
+    }
+
+    fn entries(&mut self) -> Result<Vec<(String, Field)>, Unreadable> {
+        let mut entries: Vec<(String, Field)> = Vec::new();
+        loop {
+            let (event, line) = self.next()?;
+            if event == Event::MappingEnd {
+                return Ok(entries);
+            }
+            let key = self.field(event, line)?;
+            let (event, _) = self.next()?;
+            // The place of an entry is that of its key.
+            let value = Field { line, ..self.field(event, line)? };
+            let Some(key) = key.word() else { continue };
+            if entries.iter().any(|(known, _)| known == key) {
+                return Err(Unreadable { line, why: format!("the key '{key}' stands here a second time") });
+            }
+            entries.push((key.to_owned(), value));
+        }
+    }
+}
+
+/// Remarks become blanks, so that every line keeps its number; so do tabs, which YAML can't have.
+fn without_remarks(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    let mut in_text = false;
+    while let Some(letter) = letters.next() {
+        match (letter, letters.peek()) {
+            ('\\', Some(_)) if in_text => {
+                let escaped = letters.next().unwrap_or_default();
+                plain.extend([letter, escaped]);
+            }
+            ('"', _) => {
+                in_text = !in_text;
+                plain.push('"');
+            }
+            ('\t', _) if !in_text => plain.push(' '),
+            (':', _) if !in_text => plain.push_str(": "),
+            ('/', Some('/')) if !in_text => {
+                while letters.peek().is_some_and(|letter| *letter != '\n') {
+                    letters.next();
+                }
+            }
+            ('/', Some('*')) if !in_text => {
+                letters.next();
+                let mut before = ' ';
+                for letter in letters.by_ref() {
+                    if before == '*' && letter == '/' {
+                        break;
+                    }
+                    if letter == '\n' {
+                        plain.push('\n');
+                    }
+                    before = letter;
+                }
+            }
+            _ => plain.push(letter),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_has_its_line() {
+        let text =
+            "---\nmode: subagent\npermission:\n  task:\n    \"*\": deny\n    x: deny\n---\nText: no field\n";
+        let front = front(text).unwrap();
+        let task = front.get("permission").unwrap().get("task").unwrap();
+        assert_eq!((front.get("mode").unwrap().word(), task.line), (Some("subagent"), 4));
+        assert_eq!((task.get("*").unwrap().line, task.get("x").unwrap().line), (5, 6));
+    }
+
+    #[test]
+    fn json_may_have_remarks_and_commas_too_many() {
+        let text = "{\n\t// mine: {\n\t\"agent\": { /* two\n lines */ \"a\": {\"mode\":\"all\", \"url\": \"http://x\"},\n\t},\n}\n";
+        let read = json(text).unwrap();
+        let agent = read.get("agent").unwrap().get("a").unwrap();
+        assert_eq!((agent.line, agent.get("url").unwrap().word()), (4, Some("http://x")));
+    }
+
+    #[test]
+    fn a_sentence_may_have_a_colon() {
+        let front = front("---\ndescription: Deep: with a colon\nmode: all\n---\n").unwrap();
+        assert_eq!(front.get("description").unwrap().word(), Some("Deep: with a colon"));
+        assert_eq!(front.get("mode").unwrap().line, 3);
+    }
+
+    #[test]
+    fn what_can_not_be_read_has_its_line_too() {
+        assert_eq!(front("---\nmode: all\ntools: ]a\nx: y\n---\n").unwrap_err().line, 3);
+        assert_eq!(front("---\na: 1\na: 2\n---\n").unwrap_err().line, 3);
+        assert!(front("---\n- a\n---\n").unwrap_err().why.contains("no table"));
+        assert_eq!(front("Only text.\n").unwrap().entries(), []);
+    }
+}

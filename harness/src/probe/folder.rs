@@ -1,0 +1,172 @@
+//! A folder of agents: which of its files a server reads, and where it would find them in a workspace.
+
+use fixtures::{FileError, ServerKind};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use walkdir::WalkDir;
+
+/// Endings of files that say something and do nothing. Code (plugins, tools of somebody's own) is left where it is.
+const TEXTS: [&str; 6] = ["md", "json", "jsonc", "yaml", "yml", "txt"];
+/// What is never a folder of agents.
+const LEFT_OUT: [&str; 4] = ["node_modules", ".git", "worktrees", "logs"];
+/// More than anybody writes by hand.
+const LONGEST_TEXT: u64 = 1024 * 1024;
+
+/// The files of a folder of agents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentFolder {
+    /// As it was named.
+    pub named: PathBuf,
+    /// Path in the workspace → text.
+    pub files: BTreeMap<String, String>,
+    /// What of the path in the workspace is not part of the path below `named`.
+    prefix: String,
+    /// What was seen and is not looked at, in words.
+    pub notes: Vec<String>,
+}
+
+/// Names of a server's own folders and of its settings.
+struct Names {
+    folders: &'static [&'static str],
+    settings: &'static [&'static str],
+}
+
+impl Names {
+    fn of(server: ServerKind) -> Self {
+        match server {
+            ServerKind::Kilo => Self {
+                folders: &[".kilo", ".kilocode"],
+                settings: &["kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc"],
+            },
+            ServerKind::Opencode => {
+                Self { folders: &[".opencode"], settings: &["opencode.json", "opencode.jsonc"] }
+            }
+        }
+    }
+}
+
+impl AgentFolder {
+    /// Reads a server's own folder (`.kilo`), a project that has one, or any folder with `agents` in it.
+    pub fn read(folder: &Path, server: ServerKind) -> Result<Self, FileError> {
+        let absolute =
+            std::path::absolute(folder).map_err(|error| FileError::io(folder, "find the folder", &error))?;
+        if !absolute.is_dir() {
+            return Err(FileError::whole(
+                folder,
+                "is no folder: name the one that holds the agents, such as .kilo",
+            ));
+        }
+        let names = Names::of(server);
+        let has = |name: &&str| absolute.join(name).exists();
+        let own_name = absolute.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let mut found = Self {
+            named: folder.to_owned(),
+            files: BTreeMap::new(),
+            prefix: String::new(),
+            notes: Vec::new(),
+        };
+        if names.folders.iter().chain(names.settings).any(has) && !names.folders.contains(&own_name) {
+            for name in names.folders.iter().chain(names.settings).filter(|name| has(name)) {
+                found.take(&absolute, &absolute.join(name))?;
+            }
+        } else {
+            let own = if names.folders.contains(&own_name) { own_name } else { names.folders[0] };
+            found.prefix = format!("{own}/");
+            found.take(&absolute, &absolute)?;
+            let parent = absolute.parent().unwrap_or(&absolute);
+            for beside in names.settings.iter().filter(|name| parent.join(name).is_file()) {
+                found.notes.push(format!(
+                    "{beside} beside the folder is not looked at: name the folder above with --dir to take both"
+                ));
+            }
+        }
+        if found.files.is_empty() {
+            return Err(FileError::whole(
+                folder,
+                "holds no agents: name a folder such as .kilo or .opencode, or the project that has one",
+            ));
+        }
+        Ok(found)
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_files(named: PathBuf, files: BTreeMap<String, String>) -> Self {
+        Self { named, files, prefix: ".kilo/".to_owned(), notes: Vec::new() }
+    }
+
+    /// A path in the workspace, as whoever named the folder would write it.
+    #[must_use]
+    pub fn told(&self, path: &str) -> String {
+        let below = path.strip_prefix(&self.prefix).unwrap_or(path);
+        let told: PathBuf =
+            self.named.join(below).components().filter(|part| *part != Component::CurDir).collect();
+        told.to_string_lossy().into_owned()
+    }
+
+    fn take(&mut self, root: &Path, place: &Path) -> Result<(), FileError> {
+        let wanted = |entry: &walkdir::DirEntry| {
+            entry.depth() == 0 || !entry.file_name().to_str().is_some_and(|name| LEFT_OUT.contains(&name))
+        };
+        let mut code = 0;
+        for entry in WalkDir::new(place).sort_by_file_name().into_iter().filter_entry(wanted) {
+            let entry = entry.map_err(|error| FileError::whole(place, error.to_string()))?;
+            if !entry.file_type().is_file() {
+                continue;
+            }
+            let path = entry.path();
+            let is_text = path.extension().and_then(|it| it.to_str()).is_some_and(|it| TEXTS.contains(&it));
+            if !is_text || entry.metadata().is_ok_and(|found| found.len() > LONGEST_TEXT) {
+                code += usize::from(path.file_name().is_some_and(|name| name != ".gitignore"));
+                continue;
+            }
+            let below = path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
+            let text = std::fs::read(path).map_err(|error| FileError::io(path, "read it", &error))?;
+            self.files.insert(format!("{}{below}", self.prefix), String::from_utf8_lossy(&text).into_owned());
+        }
+        if code > 0 {
+            let place = place.file_name().unwrap_or_default().to_string_lossy();
+            self.notes.push(format!("{code} files of {place} are no text (code, pictures) and are left out"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "{}").unwrap();
+        }
+        folder
+    }
+
+    fn files(folder: &Path, server: ServerKind) -> Vec<String> {
+        AgentFolder::read(folder, server).unwrap().files.into_keys().collect()
+    }
+
+    #[test]
+    fn a_folder_is_put_where_the_server_looks_for_it() {
+        let all = folder(&["kilo.json", ".kilo/agents/a.md", ".kilo/plugin/p.ts", "src/b.md"]);
+        assert_eq!(files(all.path(), ServerKind::Kilo), [".kilo/agents/a.md", "kilo.json"]);
+        let own = AgentFolder::read(&all.path().join(".kilo"), ServerKind::Kilo).unwrap();
+        assert_eq!(own.files.keys().collect::<Vec<_>>(), [".kilo/agents/a.md"]);
+        assert_eq!(own.told(".kilo/agents/a.md"), all.path().join(".kilo/agents/a.md").to_string_lossy());
+        assert_eq!(own.notes.len(), 2, "{:?}", own.notes);
+        let any = folder(&["agents/deep/a.md"]);
+        assert_eq!(files(any.path(), ServerKind::Opencode), [".opencode/agents/deep/a.md"]);
+    }
+
+    #[test]
+    fn a_folder_without_agents_is_refused() {
+        let empty = folder(&[]);
+        let error = AgentFolder::read(empty.path(), ServerKind::Kilo).unwrap_err().to_string();
+        assert!(error.contains("holds no agents"), "{error}");
+        let error = AgentFolder::read(Path::new("/none/such"), ServerKind::Kilo).unwrap_err().to_string();
+        assert!(error.contains("is no folder"), "{error}");
+    }
+}

@@ -1,0 +1,115 @@
+//! What the stand-ins let agents do, beside what their files declare: the same as the real servers do, which the tests
+//! with the real ones hold.
+
+use fixtures::ServerKind;
+use harness::probe::folder::AgentFolder;
+use harness::probe::{Probe, Row, Subject};
+use recorder::Limits;
+use std::path::Path;
+
+/// Each with rules that servers and people read differently.
+const AGENTS: [(&str, &str); 7] = [
+    ("orchestrator", "mode: primary\npermission:\n  task:\n    \"*\": deny\n    subagent: deny\n  bash: ask"),
+    ("stopped", "mode: primary\npermission:\n  task: {\"*\": deny}"),
+    (
+        "delegates",
+        "mode: primary\npermission:\n  task:\n    \"*\": deny\n    coder: allow\n  edit: {\"*.md\": allow, \"*\": ask}",
+    ),
+    (
+        "coder",
+        "mode: subagent\nmodel: some/model\nreasoning_effort: xhigh\npermission:\n  task:\n    \"*\": deny\n    subagent: deny",
+    ),
+    (
+        "fixer",
+        "description: Fixes: all of it\nmode: subagent\nreasoningEffort: xhigh\npermission:\n  task: deny\n  edit: deny",
+    ),
+    ("nester", "mode: subagent\npermission:\n  task: allow\n  bash: deny"),
+    ("plain", "temperature: 0.5"),
+];
+
+fn folder(place: &Path, server: ServerKind) -> AgentFolder {
+    let own = place.join(format!(".{}", server.word()));
+    let agents = own.join("agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    for (name, head) in AGENTS {
+        std::fs::write(agents.join(format!("{name}.md")), format!("---\n{head}\n---\nWorks.\n")).unwrap();
+    }
+    AgentFolder::read(&own, server).unwrap()
+}
+
+async fn probed(server: ServerKind) -> Probe {
+    let place = tempfile::tempdir().unwrap();
+    let subject = Subject { folder: folder(place.path(), server), server, agents: Vec::new() };
+    let mut probe = subject.ask(None, &Limits::default()).await.unwrap();
+    let own = place.path().to_string_lossy().into_owned();
+    probe.folder = probe.folder.replace(&own, "");
+    for row in &mut probe.rows {
+        row.at = row.at.take().map(|at| at.replace(&own, ""));
+    }
+    for finding in &mut probe.findings {
+        finding.file = finding.file.replace(&own, "");
+    }
+    probe
+}
+
+fn row<'a>(probe: &'a Probe, agent: &str, about: &str) -> &'a Row {
+    probe.rows.iter().find(|row| row.agent == agent && row.about == about).unwrap()
+}
+
+#[tokio::test]
+async fn kilo_takes_the_task_tool_away_from_whoever_was_given_work() {
+    let probe = probed(ServerKind::Kilo).await;
+    assert_eq!(row(&probe, "coder", "tool task").effective, "hidden");
+    assert_eq!(row(&probe, "nester", "tool task").holds, Some(false));
+    assert_eq!(row(&probe, "orchestrator", "tool task").effective, "offered");
+    assert_eq!(row(&probe, "delegates", "task coder").effective, "allow");
+    assert!(row(&probe, "stopped", "task coder").effective.contains("not offered"));
+    insta::assert_snapshot!(probe.text(true));
+}
+
+#[tokio::test]
+async fn opencode_offers_the_task_tool_where_a_narrow_deny_stands_last() {
+    let probe = probed(ServerKind::Opencode).await;
+    assert_eq!(row(&probe, "coder", "tool task").effective, "offered");
+    assert!(row(&probe, "nester", "task coder").effective.contains("depth limit reached (1)"));
+    assert_eq!(row(&probe, "fixer", "effort").effective, "xhigh");
+    assert_eq!(
+        (
+            row(&probe, "coder", "effort").effective.as_str(),
+            row(&probe, "orchestrator", "bash").effective.as_str()
+        ),
+        ("none", "ask")
+    );
+    insta::assert_snapshot!(probe.text(true));
+}
+
+#[tokio::test]
+async fn one_agent_alone_is_asked_and_one_that_is_not_there_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = folder(place.path(), ServerKind::Kilo);
+    let subject = |name: &str| Subject {
+        folder: folder.clone(),
+        server: ServerKind::Kilo,
+        agents: vec![name.to_owned()],
+    };
+    let probe = subject("stopped").ask(None, &Limits::default()).await.unwrap();
+    assert!(!probe.rows.is_empty() && probe.rows.iter().all(|row| row.agent == "stopped"));
+    assert_eq!(subject("fixer").read().unwrap().rows, []);
+    let error = subject("stoped").read().unwrap_err().to_string();
+    assert!(error.contains("did you mean 'stopped'?"), "{error}");
+}
+
+/// What nobody declares is no difference, and what cannot be read is one.
+#[tokio::test]
+async fn agents_that_the_server_refuses_are_a_difference() {
+    let place = tempfile::tempdir().unwrap();
+    let agents = place.path().join(".opencode/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    std::fs::write(agents.join("bad.md"), "---\nmode: sub\n---\nBad.\n").unwrap();
+    let folder = AgentFolder::read(&place.path().join(".opencode"), ServerKind::Opencode).unwrap();
+    let subject = Subject { folder, server: ServerKind::Opencode, agents: Vec::new() };
+    let probe = subject.ask(None, &Limits::default()).await.unwrap();
+    assert_eq!(probe.differences(), 1);
+    assert!(probe.rows[0].effective.contains("ConfigInvalidError"), "{:?}", probe.rows);
+    assert_eq!(probe.findings[0].rule, "mode");
+}

@@ -1,0 +1,159 @@
+//! A case of the cloud kit: a cloud that answers as the case says, and an adapter that fetches its news.
+
+use crate::kit::Play;
+use crate::scene::{Scene, Troubled, our_fault};
+use fixtures::tokens;
+use futures_util::future::BoxFuture;
+use harness::clock::within;
+use mock_server::cloud::{Answer, Bearer, Call, Cloud, Options, Shape};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Who fetches news calls soon; who does not is judged by what came.
+const CALLS_SOON: Duration = Duration::from_secs(2);
+
+/// What happens.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Fetching {
+    /// The token, by its name in the corpus of tokens; there is none without it.
+    token: Option<String>,
+    /// Whose client it is.
+    #[serde(default = "kilocode")]
+    provider: String,
+    /// In which shape the cloud tells its news.
+    #[serde(default)]
+    shape: ShapeWord,
+    /// How it answers the first call, the next one and so on; the last answer stays.
+    #[serde(default)]
+    answers: Vec<String>,
+    /// How often the news are fetched.
+    #[serde(default = "once")]
+    fetches: u32,
+    /// So many seconds pass for adapter and cloud while a fetch goes on.
+    #[serde(default)]
+    wind_s: u32,
+    /// In place of a fetch: to which cloud does each token of the corpus belong?
+    #[serde(default)]
+    origins: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum ShapeWord {
+    #[default]
+    Plan,
+    Doc,
+}
+
+fn kilocode() -> String {
+    "kilocode".to_owned()
+}
+
+fn once() -> u32 {
+    1
+}
+
+impl Play for Fetching {
+    fn play<'a>(&'a self, scene: &'a mut Scene) -> BoxFuture<'a, Result<(), Troubled>> {
+        Box::pin(async move {
+            let corpus = tokens::all().map_err(|error| our_fault(error.to_string()))?;
+            let token = match &self.token {
+                Some(name) => {
+                    let case = corpus.iter().find(|case| case.full_name() == *name);
+                    let case = case.ok_or_else(|| our_fault(format!("the corpus has no token '{name}'")))?;
+                    scene.witness("token", &json!({"name": name, "origin": case.origin}));
+                    Some(case.token())
+                }
+                None => None,
+            };
+            let answers =
+                self.answers.iter().map(|word| word.parse()).collect::<Result<Vec<Answer>, String>>();
+            let shape = match self.shape {
+                ShapeWord::Plan => Shape::Plan,
+                ShapeWord::Doc => Shape::Doc,
+            };
+            let cloud = Cloud::start(Options {
+                shape,
+                token: token.clone().unwrap_or_else(|| Options::default().token),
+                answers: answers.map_err(our_fault)?,
+                is_wound: self.wind_s > 0,
+                journal: Some(scene.journal().clone()),
+                ..Options::default()
+            });
+            let cloud =
+                cloud.await.map_err(|error| our_fault(format!("failed to start a cloud: {error}")))?;
+            let origins = json!({"production": cloud.url(), "development": cloud.elsewhere()});
+            scene.must("configure", json!({"origins": origins})).await?;
+            if self.origins {
+                for case in &corpus {
+                    scene.witness("token", &json!({"name": case.full_name(), "origin": case.origin}));
+                    scene.ask("token/base", json!({"token": case.token()})).await?.map_or_else(drop, drop);
+                }
+            }
+            for _ in 0..if self.origins { 0 } else { self.fetches } {
+                scene.person("opens the list of news");
+                self.fetch(scene, &cloud, token.as_deref(), shape).await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Fetching {
+    async fn fetch(
+        &self,
+        scene: &mut Scene,
+        cloud: &Cloud,
+        token: Option<&str>,
+        shape: Shape,
+    ) -> Result<(), Troubled> {
+        let before = cloud.calls().len();
+        let mut params = json!({"provider": self.provider});
+        if let Some(token) = token {
+            params["token"] = json!(token);
+        }
+        let is_tried = token.is_some() && self.provider == kilocode();
+        let asked = scene.begin("notifications/fetch", params).await?;
+        let answer = self.answers.first().map(String::as_str);
+        if is_tried && answer != Some("refuse") {
+            // An adapter whose time is virtual must not be told that time passes while it calls.
+            let never_ends = self.wind_s > 0 || answer == Some("silent");
+            let came = cloud.wait_until(|calls| {
+                calls.len() > before && (never_ends || calls.iter().all(|call| call.end.is_some()))
+            });
+            // One that does not call is found by the checks.
+            let _came = within(CALLS_SOON, came).await;
+        }
+        for _ in 0..self.wind_s {
+            scene.pass(1000.0).await?;
+            cloud.wind(1000);
+        }
+        let _judged = scene.answer(asked).await?;
+        scene.settle().await;
+        let calls = cloud.calls().split_off(before);
+        let gave = gave(&calls);
+        scene.witness(
+            "fetch",
+            &json!({"tried": is_tried, "calls": calls, "gave": gave, "news": shape.news()["notifications"]}),
+        );
+        Ok(())
+    }
+}
+
+/// What the cloud has given: its news, nothing, or something of which a client may make what it likes.
+fn gave(calls: &[Call]) -> Value {
+    let of = |call: &Call| {
+        let is_whole = call.end.is_some_and(|end| !end.left) && call.bearer == Bearer::Right;
+        match call.answer.parse() {
+            Ok(Answer::News) if is_whole => "news",
+            // They were to be had in time, whether or not somebody has waited.
+            Ok(Answer::Late { ms }) if ms < 5000 => "news",
+            Ok(Answer::Body(_) | Answer::Redirect | Answer::Huge) => "any",
+            _ => "nothing",
+        }
+    };
+    json!(calls.first().map_or("nothing", of))
+}

@@ -1,0 +1,111 @@
+//! What a checkpoint says: seven fields, each what it is meant to be, and the files that were really changed.
+
+use super::{list, looks, prompted, subject, word};
+use crate::kit::Check;
+use crate::story::Story;
+use harness::checks::Examined;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+pub(super) const CHECK: Check = Check {
+    name: "checkpoints",
+    about: "Each phase that the runner has done has a whole checkpoint with seven true fields.",
+    examine,
+};
+
+const FIELDS: [&str; 7] =
+    ["issue_number", "phase", "agent_name", "files_modified", "status", "timestamp", "next_agent"];
+const STATUS: [&str; 3] = ["success", "fail", "blocked"];
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    let subject = subject(story);
+    let issue = word(&subject, "issue");
+    // Those that the case has planted are none of the runner's.
+    let own: BTreeSet<&str> = prompted(story).map(|it| word(it, "phase")).collect();
+    for look in looks(story, &["gone", "killed"]) {
+        for checkpoint in list(&look.value["checkpoints"]) {
+            let (file, says) = (word(checkpoint, "file"), &checkpoint["says"]);
+            let phase = own.iter().find(|phase| file == format!("{issue}-{phase}.json"));
+            let Some(phase) = phase else { continue };
+            examined.fact(!says.is_null(), || format!("{file} is not whole"));
+            if says.is_null() {
+                continue;
+            }
+            let known = list(&subject["phases"]).iter().find(|known| known["phase"] == *phase);
+            for wrong in mistakes(says, issue, known.unwrap_or(&Value::Null)) {
+                examined.fact(false, || format!("{file}: {wrong}"));
+            }
+        }
+    }
+    for ended in story.seen_of("prompted").filter(|seen| seen.value["killed"].is_null()) {
+        let last = looks(story, &["gone"]).find(|look| look.at.line > ended.at.line);
+        let files: Vec<&str> = last
+            .map(|look| list(&look.value["checkpoints"]))
+            .unwrap_or_default()
+            .iter()
+            .map(|it| word(it, "file"))
+            .collect();
+        for phase in list(&ended.value["prompted"]).iter().map(|it| word(it, "phase")) {
+            let name = format!("{issue}-{phase}.json");
+            examined.fact(files.contains(&name.as_str()), || format!("there is no checkpoint {name}"));
+        }
+    }
+    examined
+}
+
+fn mistakes(says: &Value, issue: &str, known: &Value) -> Vec<String> {
+    let mut found: Vec<String> = FIELDS
+        .iter()
+        .filter(|field| says.get(**field).is_none())
+        .map(|field| format!("has no {field}"))
+        .collect();
+    let mut wrong = |field: &str, holds: bool| {
+        if says.get(field).is_some() && !holds {
+            found.push(format!("{field} is {}", says[field]));
+        }
+    };
+    let number = says["issue_number"].as_str().map(str::to_owned);
+    wrong("issue_number", number.unwrap_or_else(|| says["issue_number"].to_string()) == issue);
+    wrong("phase", says["phase"] == known["phase"]);
+    wrong("agent_name", says["agent_name"] == known["agent"]);
+    wrong("status", STATUS.contains(&word(says, "status")));
+    wrong("timestamp", is_time(word(says, "timestamp")));
+    wrong("next_agent", says["next_agent"].is_string() || says["next_agent"].is_null());
+    let names = |value: &Value| {
+        list(value).iter().filter_map(Value::as_str).map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let is_done = says["status"] == "success";
+    wrong("files_modified", !is_done || names(&says["files_modified"]) == names(&known["files"]));
+    found
+}
+
+/// ISO 8601 with a zone: `2026-01-01T12:00:00Z`, with parts of a second and another zone as one likes.
+fn is_time(text: &str) -> bool {
+    let Some((day, rest)) = text.split_once('T') else { return false };
+    let digits = |text: &str, form: &str| {
+        text.len() == form.len()
+            && text.chars().zip(form.chars()).all(|(a, b)| if b == '0' { a.is_ascii_digit() } else { a == b })
+    };
+    let zone = rest.rfind(['Z', '+', '-']).map(|at| rest.split_at(at));
+    let Some((time, zone)) = zone else { return false };
+    let whole = time.split_once('.').map_or(time, |(whole, _)| whole);
+    digits(day, "0000-00-00")
+        && digits(whole, "00:00:00")
+        && (zone == "Z" || digits(&zone[1..], "00:00") || digits(&zone[1..], "0000"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_a_zone() {
+        for right in ["2026-01-01T12:00:00Z", "2026-01-01T12:00:00.123Z", "2026-01-01T12:00:00+01:00"] {
+            assert!(is_time(right), "{right}");
+        }
+        for wrong in ["2026-01-01T12:00:00", "2026-01-01 12:00:00Z", "now", "", "2026-1-1T12:00:00Z"] {
+            assert!(!is_time(wrong), "{wrong}");
+        }
+    }
+}

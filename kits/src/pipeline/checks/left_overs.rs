@@ -1,0 +1,37 @@
+//! What is left after kills: swept where nobody misses it, and nothing that somebody made is lost.
+
+use super::{list, looks, subject, word};
+use crate::kit::Check;
+use crate::story::Story;
+use harness::checks::Examined;
+
+pub(super) const CHECK: Check = Check {
+    name: "left-overs",
+    about: "Sweeping takes away the runner's own worktrees without work in them, and never what holds work.",
+    examine,
+};
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    let subject = subject(story);
+    let own = format!(".kilo/worktrees/{}/", word(&subject, "issue"));
+    for look in looks(story, &["swept"]) {
+        let before = looks(story, &["killed", "gone"]).filter(|it| it.at.line < look.at.line).last();
+        let had_work = before.is_some_and(|it| it.value["kept"] == true);
+        examined.fact(!had_work || look.value["kept"] == true, || "unfinished work is swept away".to_owned());
+        let left: Vec<&str> = list(&look.value["worktrees"])
+            .iter()
+            .filter_map(|it| it.as_str())
+            .filter(|it| it.starts_with(&own))
+            .collect();
+        // A dirty one may stay: somebody may want it.
+        examined.fact(left.is_empty() || had_work, || format!("{left:?} are still there, and hold nothing"));
+        if story.calls_of("pipeline/cleanup").next().is_some() && look.value["others"].is_boolean() {
+            let were = before.is_some_and(|it| it.value["others"] == true);
+            examined.fact(!were || look.value["others"] == true, || {
+                "somebody else's worktree is gone".to_owned()
+            });
+        }
+    }
+    examined
+}

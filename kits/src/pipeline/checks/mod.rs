@@ -1,0 +1,52 @@
+//! The checks of the kit: each a pure function of a history, in a file of its own.
+
+mod checkpoints;
+mod contained;
+mod diff_log;
+mod forks;
+mod left_overs;
+mod order;
+mod place;
+mod resumes;
+mod work;
+
+use crate::kit::Check;
+use crate::story::{Seen, Story};
+use serde_json::Value;
+
+pub(super) fn all() -> Vec<Check> {
+    vec![
+        checkpoints::CHECK,
+        order::CHECK,
+        resumes::CHECK,
+        place::CHECK,
+        forks::CHECK,
+        diff_log::CHECK,
+        work::CHECK,
+        left_overs::CHECK,
+        contained::CHECK,
+    ]
+}
+
+/// What the case is about.
+fn subject(story: &Story<'_>) -> Value {
+    story.seen_of("pipeline").next().map(|seen| seen.value.clone()).unwrap_or_default()
+}
+
+/// What stood on the disk, each time that the harness looked.
+fn looks<'a>(story: &'a Story<'_>, when: &'a [&str]) -> impl Iterator<Item = &'a Seen> {
+    story.seen_of("disk").filter(move |seen| seen.value["when"].as_str().is_some_and(|it| when.contains(&it)))
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn word<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+/// The phases that were prompted, in all runs, in order.
+fn prompted<'a>(story: &'a Story<'_>) -> impl Iterator<Item = &'a Value> {
+    story.seen_of("prompted").flat_map(|seen| list(&seen.value["prompted"]))
+}

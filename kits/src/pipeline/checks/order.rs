@@ -1,0 +1,47 @@
+//! A checkpoint comes after the work: one that says success while its agent still works is a lie that a kill makes true.
+
+use super::{list, looks, prompted, subject, word};
+use crate::kit::Check;
+use crate::story::Story;
+use harness::checks::Examined;
+
+pub(super) const CHECK: Check = Check {
+    name: "after-the-work",
+    about: "No checkpoint says success before its phase's work is done and on disk.",
+    examine,
+};
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    let subject = subject(story);
+    let issue = word(&subject, "issue");
+    for held in story.seen_of("prompted").filter(|seen| seen.value["killed"].is_string()) {
+        let phase = word(&held.value, "killed");
+        let name = format!("{issue}-{phase}.json");
+        let before = looks(story, &["held"]).filter(|look| look.at.line < held.at.line).last();
+        let after = looks(story, &["killed"]).find(|look| look.at.line > held.at.line);
+        for look in before.into_iter().chain(after) {
+            let says = list(&look.value["checkpoints"]).iter().find(|it| word(it, "file") == name);
+            let is_done = says.is_some_and(|it| it["says"]["status"] == "success");
+            examined.fact(!is_done, || format!("{name} says success while the agent of {phase} still works"));
+        }
+    }
+    // Whatever a checkpoint of this runner calls done is on disk.
+    let own: Vec<&str> = prompted(story).map(|it| word(it, "phase")).collect();
+    for look in looks(story, &["gone", "killed"]) {
+        for checkpoint in
+            list(&look.value["checkpoints"]).iter().filter(|it| it["says"]["status"] == "success")
+        {
+            let phase =
+                list(&subject["phases"]).iter().find(|phase| phase["phase"] == checkpoint["says"]["phase"]);
+            let Some(phase) = phase.filter(|phase| own.contains(&word(phase, "phase"))) else { continue };
+            for file in list(&phase["files"]) {
+                let there = look.value["files"][file.as_str().unwrap_or_default()].is_string();
+                examined.fact(there, || {
+                    format!("{} is done by its checkpoint, and {file} is not there", word(phase, "phase"))
+                });
+            }
+        }
+    }
+    examined
+}

@@ -1,0 +1,33 @@
+//! Where the agents work: each in its own worktree, and the person's checkout stays as it is.
+
+use super::{looks, prompted, subject, word};
+use crate::kit::Check;
+use crate::story::Story;
+use harness::checks::Examined;
+
+pub(super) const CHECK: Check = Check {
+    name: "place",
+    about: "Each agent works in .kilo/worktrees/{issue}/{agent}; branch, index and changes of the person stay.",
+    examine,
+};
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    let subject = subject(story);
+    let (root, issue) = (word(&subject, "root"), word(&subject, "issue"));
+    if story.can.contains("pipeline.worktree") {
+        for asked in prompted(story) {
+            let (agent, place) = (word(asked, "agent"), word(asked, "directory").trim_end_matches('/'));
+            let own = format!("{root}/.kilo/worktrees/{issue}/{agent}");
+            examined.fact(place == own, || format!("{agent} was sent to work in {place}, not in {own}"));
+        }
+    }
+    for look in looks(story, &["held", "killed", "gone", "swept"]) {
+        let (branch, staged) = (word(&look.value, "branch"), word(&look.value, "staged"));
+        examined.fact(branch == "main", || format!("the person's checkout is on {branch}"));
+        examined.fact(staged.is_empty(), || format!("the person's index holds {staged}"));
+        examined
+            .fact(look.value["ownWords"] == true, || "what the person has not committed is gone".to_owned());
+    }
+    examined
+}

@@ -1,0 +1,25 @@
+//! Where a runner goes on: behind what is done, at what is not, and nowhere else.
+
+use super::{list, word};
+use crate::kit::Check;
+use crate::story::Story;
+use harness::checks::Examined;
+
+pub(super) const CHECK: Check = Check {
+    name: "resumes",
+    about: "Each run prompts the agents of the phases that are not done, in order and once, and of no others.",
+    examine,
+};
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for run in story.seen_of("prompted") {
+        let wanted: Vec<&str> = list(&run.value["wanted"]).iter().filter_map(|it| it.as_str()).collect();
+        let found: Vec<&str> = list(&run.value["prompted"]).iter().map(|it| word(it, "phase")).collect();
+        let stops = run.value["orStops"] == true && found.is_empty();
+        examined.fact(found == wanted || stops, || {
+            format!("{} had to prompt {wanted:?} and prompted {found:?}", word(&run.value, "method"))
+        });
+    }
+    examined
+}

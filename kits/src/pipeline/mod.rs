@@ -1,0 +1,75 @@
+//! The pipeline kit: runners that send agents through the phases of an issue. What is on disk when they are killed, where
+//! they go on, what becomes of the work and of what the person had there before.
+//!
+//! * `play` — a case: what is done, where the runner is killed. * `stage` — the server whose agents do the work.
+//! * `repository` — the folder and its repository; what the harness sees of it.
+//! * `checks` — pure functions of the history. * `reference` — a careful runner, and mutants of it.
+
+mod checks;
+mod play;
+mod reference;
+mod repository;
+mod stage;
+
+use crate::adapter::serve;
+use crate::case::{self, Head};
+use crate::kit::{Capability, Check, Kit, Mutant, Play};
+use fixtures::error::FileError;
+use futures_util::future::BoxFuture;
+use reference::Runner;
+use schemars::Schema;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
+
+/// The kit.
+pub struct Pipeline;
+
+impl Kit for Pipeline {
+    fn name(&self) -> &'static str {
+        "pipeline"
+    }
+
+    fn about(&self) -> &'static str {
+        "Runners that send agents through the phases of an issue: checkpoints, resume, forks, diffs, worktrees."
+    }
+
+    fn capabilities(&self) -> &'static [Capability] {
+        &[
+            Capability { name: "pipeline.checkpoint", about: "writes a checkpoint after each phase" },
+            Capability { name: "pipeline.resume", about: "goes on after it was killed" },
+            Capability { name: "pipeline.fork", about: "makes a way back before destructive edits" },
+            Capability { name: "pipeline.difflog", about: "logs the diff of each agent" },
+            Capability { name: "pipeline.worktree", about: "gives each agent a worktree of its own" },
+        ]
+    }
+
+    fn updates(&self) -> &'static [&'static str] {
+        &["notice"]
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        checks::all()
+    }
+
+    fn mutants(&self) -> &'static [Mutant] {
+        reference::MUTANTS
+    }
+
+    fn read(&self, file: &Path, text: &str) -> Result<(Head, Box<dyn Play>), FileError> {
+        case::read::<play::Played>(self, file, text)
+    }
+
+    fn schema(&self) -> Schema {
+        case::schema::<play::Played>()
+    }
+
+    fn serve(
+        &self,
+        mutant: Option<&'static str>,
+        reader: ReadHalf<DuplexStream>,
+        writer: WriteHalf<DuplexStream>,
+    ) -> BoxFuture<'static, ()> {
+        Box::pin(serve(Arc::new(Runner::new(mutant)), reader, writer))
+    }
+}

@@ -1,0 +1,196 @@
+//! The folder of a case: a git repository in which somebody works already, and what the harness sees of it.
+
+use super::stage::{PHASES, Phase};
+use crate::scene::{Troubled, our_fault};
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the person has changed and not committed.
+pub(super) const OWN_WORDS: &str = "My own words, not committed.\n";
+/// What must never stand in a patch.
+pub(super) const SECRET: &str = "canary-of-the-env-file";
+
+/// A repository.
+pub(super) struct Repository {
+    pub(super) root: PathBuf,
+    /// The folder around it, in which nothing else may appear.
+    around: PathBuf,
+    base: String,
+}
+
+impl Repository {
+    pub(super) fn make(around: &Path) -> Result<Self, Troubled> {
+        let around = around.canonicalize().map_err(|error| our_fault(error.to_string()))?;
+        let mut repository = Self { root: around.join("work"), around, base: String::new() };
+        repository.write("README.md", "An app.\n")?;
+        repository.write("src/app.txt", "app\n")?;
+        repository.write("logo.bin", "\u{0}\u{1}\u{2}binary\u{0}")?;
+        repository.write(".gitignore", ".kilo/\n.env\n")?;
+        repository.write(".env", SECRET)?;
+        repository.git(&["init", "--quiet", "--template=", "--initial-branch=main"])?;
+        for (name, value) in [
+            ("user.name", "Standin"),
+            ("user.email", "standin@example.invalid"),
+            ("commit.gpgsign", "false"),
+            ("core.hooksPath", "/dev/null"),
+        ] {
+            repository.git(&["config", name, value])?;
+        }
+        repository.commit("The beginning")?;
+        repository.base = repository.git(&["rev-parse", "HEAD"])?;
+        repository.write("README.md", OWN_WORDS)?;
+        Ok(repository)
+    }
+
+    pub(super) fn write(&self, path: &str, text: &str) -> Result<(), Troubled> {
+        let path = self.root.join(path);
+        let folder = path.parent().unwrap_or(&self.root);
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(|error| our_fault(format!("failed to write {}: {error}", path.display())))
+    }
+
+    /// What a phase leaves when it has been done and merged.
+    pub(super) fn do_work(&self, phase: &Phase) -> Result<(), Troubled> {
+        for file in phase.files {
+            let before = fs::read_to_string(self.root.join(file)).unwrap_or_default();
+            self.write(file, &format!("{before}{}", done(phase, file)))?;
+            self.git(&["add", file])?;
+        }
+        self.git(&["commit", "--quiet", "--message", phase.name]).map(drop)
+    }
+
+    fn commit(&self, message: &str) -> Result<(), Troubled> {
+        self.git(&["add", "--all"])?;
+        self.git(&["commit", "--quiet", "--message", message]).map(drop)
+    }
+
+    /// What git answers.
+    pub(super) fn git(&self, args: &[&str]) -> Result<String, Troubled> {
+        self.git_in(&self.root, args).map_err(|why| our_fault(format!("git {}: {why}", args.join(" "))))
+    }
+
+    fn git_in(&self, folder: &Path, args: &[&str]) -> Result<String, String> {
+        let output = Command::new("git").args(args).current_dir(folder).env("LC_ALL", "C").output();
+        let output = output.map_err(|error| error.to_string())?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    /// All that the checks ask for.
+    pub(super) fn seen(&self) -> Result<Value, Troubled> {
+        let text = |path: &str| fs::read_to_string(self.root.join(path)).ok();
+        let files: Map<String, Value> = PHASES
+            .iter()
+            .flat_map(|phase| phase.files)
+            .map(|file| ((*file).to_owned(), json!(text(file))))
+            .collect();
+        let worktrees = self.git(&["worktree", "list", "--porcelain"])?;
+        let worktrees: Vec<&str> = worktrees
+            .lines()
+            .filter_map(|line| line.strip_prefix("worktree "))
+            .map(|it| self.below(it))
+            .collect();
+        let refs = self.git(&["for-each-ref", "--format=%(refname)"])?;
+        Ok(json!({
+            "branch": self.git(&["symbolic-ref", "--short", "HEAD"])?,
+            "ownWords": text("README.md").as_deref() == Some(OWN_WORDS),
+            "staged": self.git(&["diff", "--cached", "--name-only"])?,
+            "checkpoints": self.checkpoints(),
+            "files": files,
+            "worktrees": worktrees,
+            "refs": refs.lines().collect::<Vec<_>>(),
+            "stashes": self.git(&["stash", "list"])?.lines().count(),
+            "around": names(&self.around),
+            "own": names(&self.root.join(".kilo")),
+            "kept": self.kept(refs.lines()),
+        }))
+    }
+
+    fn below<'a>(&self, path: &'a str) -> &'a str {
+        let root = self.root.to_string_lossy().into_owned();
+        path.strip_prefix(&root).map_or(path, |rest| rest.trim_start_matches('/'))
+    }
+
+    fn checkpoints(&self) -> Vec<Value> {
+        let folder = self.root.join(".kilo/logs/checkpoints");
+        let read = |name: &String| {
+            let text = fs::read_to_string(folder.join(name)).unwrap_or_default();
+            json!({"file": name, "says": serde_json::from_str::<Value>(&text).ok()})
+        };
+        names(&folder).iter().filter(|name| name.ends_with(".json")).map(read).collect()
+    }
+
+    /// Is unfinished work of the lead developer anywhere, in a worktree or behind a ref?
+    fn kept<'a>(&self, mut refs: impl Iterator<Item = &'a str>) -> bool {
+        let in_ref = |name: &str| {
+            let shown = self.git_in(&self.root, &["show", &format!("{name}:src/app.txt")]);
+            shown.is_ok_and(|text| text.contains("implemented"))
+        };
+        let worktrees = walkdir::WalkDir::new(self.root.join(".kilo/worktrees")).max_depth(6);
+        let in_folder = worktrees.into_iter().flatten().any(|entry| {
+            entry.path().ends_with("src/app.txt")
+                && fs::read_to_string(entry.path()).is_ok_and(|text| text.contains("implemented"))
+        });
+        in_folder || refs.any(in_ref)
+    }
+
+    /// Each patch, put on the beginning again: does it give what its agent has made? Of one that has failed nothing stands
+    /// in the checkout.
+    pub(super) fn patches(&self, fails: Option<&str>) -> Result<Vec<Value>, Troubled> {
+        let folder = self.root.join(".kilo/logs/diffs");
+        let mut seen = Vec::new();
+        for name in names(&folder).iter().filter(|name| name.ends_with(".patch")) {
+            let path = folder.join(name);
+            let copy = tempfile::tempdir().map_err(|error| our_fault(error.to_string()))?;
+            let root = self.root.to_string_lossy().into_owned();
+            let place = copy.path().to_string_lossy().into_owned();
+            self.git(&["clone", "--quiet", "--no-checkout", &root, &place])?;
+            let patch = path.to_string_lossy().into_owned();
+            let applied = self
+                .git_in(copy.path(), &["checkout", "--quiet", &self.base])
+                .and_then(|_| self.git_in(copy.path(), &["apply", "--binary", &patch]));
+            let agent = PHASES.iter().find(|phase| name.ends_with(&format!("-{}.patch", phase.agent)));
+            let files: Vec<&str> = PHASES
+                .iter()
+                .filter(|phase| {
+                    agent.is_some_and(|agent| agent.agent == phase.agent) && Some(phase.name) != fails
+                })
+                .flat_map(|phase| phase.files.iter().copied())
+                .collect();
+            let differ: Vec<&str> = files
+                .into_iter()
+                .filter(|file| fs::read(copy.path().join(file)).ok() != fs::read(self.root.join(file)).ok())
+                .collect();
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            seen.push(json!({
+                "file": name, "agent": agent.map(|phase| phase.agent), "why": applied.err(), "differ": differ,
+                "secret": text.contains(SECRET),
+            }));
+        }
+        Ok(seen)
+    }
+}
+
+/// What a phase adds to a file.
+pub(super) fn done(phase: &Phase, file: &str) -> &'static str {
+    match (phase.name, file) {
+        ("designing", _) => "designed\n",
+        ("implementing", "src/new.txt") => "new\n",
+        ("implementing", _) => "implemented\n",
+        ("polishing", _) => "polished\n",
+        _ => "tested\n",
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,33 @@
+//! The user sees the turns that the model is told.
+
+use super::{episodes, words_of};
+use crate::kit::Check;
+use crate::story::Story;
+use harness::checks::Examined;
+
+pub(super) const CHECK: Check = Check {
+    name: "agree",
+    about: "The user sees the kept turns, then the edited one, as the model's list has them.",
+    examine,
+};
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for episode in episodes(story).iter().filter(|episode| !episode.was_killed()) {
+        let (Some(edit), Some((user, model))) = (episode.done(), episode.stays()) else { continue };
+        // Checkpoints stand between the others, and are not seen as turns.
+        let entries = episode.told["user"].as_array().map_or(&[][..], Vec::as_slice);
+        let user = entries.iter().take(user).filter(|entry| entry["says"] != "checkpoint").count();
+        for (name, stays) in [("user", user), ("model", model)] {
+            let (before, now) = (episode.before(name), episode.list(name));
+            let is_kept = now.len() > stays && now[..stays] == before[..stays.min(before.len())];
+            let is_edited = now.get(stays).is_some_and(|text| text.contains(words_of(edit)));
+            // One answer, and nothing of what was cut.
+            let is_all = now.len() <= stays + 2;
+            examined.fact(is_kept && is_edited && is_all, || {
+                format!("{}: the list of the {name} is {now:?}, and {stays} entries stay", episode.name())
+            });
+        }
+    }
+    examined
+}

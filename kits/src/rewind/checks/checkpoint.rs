@@ -1,0 +1,33 @@
+//! The files go back to the newest checkpoint that is not newer than the message.
+
+use super::episodes;
+use crate::kit::Check;
+use crate::story::Story;
+use harness::checks::Examined;
+use serde_json::Value;
+
+pub(super) const CHECK: Check = Check {
+    name: "checkpoint",
+    about: "The newest checkpoint that is not newer than the message is restored; without one nothing is.",
+    examine,
+};
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for episode in episodes(story).iter().filter(|episode| !episode.told["checkpoints"].is_null()) {
+        let name = episode.name();
+        let begun = episode
+            .seams
+            .iter()
+            .filter(|told| told.update["name"] == "restore" && told.update["state"] == "begin");
+        let restored: Vec<&Value> = begun.map(|told| &told.update["hash"]).collect();
+        let right: Vec<&Value> = episode.restores().iter().map(|state| &state["hash"]).collect();
+        let is_so = match restored[..] {
+            [] => right.is_empty() || episode.has_to_fail(),
+            [one] => right.contains(&one),
+            _ => false,
+        };
+        examined.fact(is_so, || format!("{name}: {restored:?} was restored, and {right:?} is right"));
+    }
+    examined
+}

@@ -1,0 +1,187 @@
+//! What must hold of a client that rewinds, one file a check; and how the checks read a history.
+
+mod agree;
+mod checkpoint;
+mod fresh;
+mod images;
+mod kept;
+mod lossless;
+mod once;
+mod persisted;
+mod pointed;
+mod stopped;
+mod traces;
+mod tree;
+
+use crate::kit::Check;
+use crate::story::{Call, Seen, Story, Told};
+use serde_json::Value;
+
+/// All of them.
+pub(super) fn all() -> Vec<Check> {
+    vec![
+        kept::CHECK,
+        agree::CHECK,
+        pointed::CHECK,
+        once::CHECK,
+        fresh::CHECK,
+        images::CHECK,
+        lossless::CHECK,
+        persisted::CHECK,
+        checkpoint::CHECK,
+        tree::CHECK,
+        stopped::CHECK,
+        traces::CHECK,
+    ]
+}
+
+/// One conversation with its edit, and what came of it.
+struct Episode<'s> {
+    /// What the harness knows of it.
+    told: &'s Value,
+    /// The edits, in order.
+    edits: Vec<&'s Call>,
+    /// What the model was asked, with the tree of that moment.
+    asked: Vec<&'s Seen>,
+    /// Steps within the client.
+    seams: Vec<&'s Told>,
+    /// What the user was told.
+    notices: Vec<&'s Told>,
+    /// Both lists and the tree when all was over.
+    after: &'s Value,
+}
+
+/// The episodes of a history; one that broke off has shown nothing.
+fn episodes<'s>(story: &'s Story<'_>) -> Vec<Episode<'s>> {
+    let ends: Vec<&Seen> = story.seen_of("after").collect();
+    story
+        .seen_of("episode")
+        .zip(ends)
+        .map(|(begin, end)| {
+            let within = begin.at.line..end.at.line;
+            let of = |kind: &'static str| {
+                story
+                    .updates
+                    .iter()
+                    .filter(|told| told.kind == kind && within.contains(&told.at.line))
+                    .collect()
+            };
+            Episode {
+                told: &begin.value,
+                edits: story
+                    .calls
+                    .iter()
+                    .filter(|call| call.method == "message/edit" && within.contains(&call.at.line))
+                    .collect(),
+                asked: story
+                    .seen
+                    .iter()
+                    .filter(|seen| seen.name == "asked" && within.contains(&seen.at.line))
+                    .collect(),
+                seams: of("seam"),
+                notices: of("notice"),
+                after: &end.value,
+            }
+        })
+        .collect()
+}
+
+impl<'s> Episode<'s> {
+    fn name(&self) -> &str {
+        self.told["name"].as_str().unwrap_or_default()
+    }
+
+    /// The edit that was done, if one was.
+    fn done(&self) -> Option<&'s Call> {
+        self.edits.iter().find(|call| call.result().is_some_and(|result| result["ok"] == true)).copied()
+    }
+
+    /// So many entries of both lists stay; none where nothing may change.
+    fn stays(&self) -> Option<(usize, usize)> {
+        let count = |list: &str| usize::try_from(self.told["stays"][list].as_u64()?).ok();
+        Some((count("user")?, count("model")?))
+    }
+
+    /// Does something within the client fail here, so that the edit has to?
+    fn has_to_fail(&self) -> bool {
+        let seams = &self.told["seams"];
+        let is_set = |name: &str| seams[name] == true;
+        let stops_late = !self.told["works_for_ms"].is_null()
+            && !(0..=3000).contains(&seams["cancelMs"].as_i64().unwrap_or_default());
+        let has_no_checkpoint = !self.told["checkpoints"].is_null() && self.restores().is_empty();
+        let does_not_restore = is_set("restoreFails") && !self.told["checkpoints"].is_null();
+        let does_not_stop = is_set("cancelFails") && !self.told["works_for_ms"].is_null();
+        is_set("reinitFails")
+            || is_set("taskIsMissing")
+            || self.told["switched"] == true
+            || stops_late
+            || does_not_stop
+            || has_no_checkpoint
+            || does_not_restore
+    }
+
+    fn was_killed(&self) -> bool {
+        self.told["killed"] == true
+    }
+
+    /// The checkpoints that are right to restore, with their trees.
+    fn restores(&self) -> &'s [Value] {
+        self.told["restores"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// What was said and done in a list of the snapshot.
+    fn list(&self, name: &str) -> Vec<&'s str> {
+        texts(&self.after["snapshot"][name])
+    }
+
+    /// The same of a list as it was before the edit.
+    fn before(&self, name: &str) -> Vec<&'s str> {
+        texts(&self.told[name])
+    }
+
+    /// Are both lists as they were? What an agent at work has added behind is its own.
+    fn is_unchanged(&self) -> bool {
+        let is_so = |name: &str| {
+            let (before, now) = (self.before(name), self.list(name));
+            let extra = usize::from(!self.told["works_for_ms"].is_null());
+            now.starts_with(&before) && now.len() <= before.len() + extra
+        };
+        is_so("user") && is_so("model")
+    }
+
+    /// Where a step within the client began, ended or failed.
+    fn seam(&self, name: &str, state: &str) -> Option<&'s Told> {
+        let is_it = |told: &&&Told| told.update["name"] == name && told.update["state"] == state;
+        self.seams.iter().find(is_it).copied()
+    }
+}
+
+/// The texts of a list, without checkpoints.
+fn texts(list: &Value) -> Vec<&str> {
+    let entries = list.as_array().into_iter().flatten();
+    entries.filter(|entry| entry["says"] != "checkpoint").filter_map(|entry| entry["text"].as_str()).collect()
+}
+
+/// The text of a message to the model.
+fn text_of(message: &Value) -> &str {
+    match &message["content"] {
+        Value::Array(parts) => parts.iter().find_map(|part| part["text"].as_str()).unwrap_or_default(),
+        content => content.as_str().unwrap_or_default(),
+    }
+}
+
+/// What the model is told in a request, but for what the client itself puts in front.
+fn messages(asked: &Seen) -> Vec<&Value> {
+    let messages = asked.value["messages"].as_array().into_iter().flatten();
+    messages.filter(|message| message["role"] != "system").collect()
+}
+
+/// Does a request carry these words as its last message?
+fn carries(asked: &Seen, words: &str) -> bool {
+    messages(asked).last().is_some_and(|message| text_of(message).contains(words))
+}
+
+/// The new words of an edit.
+fn words_of(edit: &Call) -> &str {
+    edit.params["text"].as_str().unwrap_or_default()
+}

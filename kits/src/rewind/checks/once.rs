@@ -1,0 +1,42 @@
+//! The edited message is sent exactly once, when the task is ready.
+
+use super::{carries, episodes, words_of};
+use crate::kit::Check;
+use crate::story::{AdapterClock, Story};
+use harness::checks::Examined;
+
+pub(super) const CHECK: Check = Check {
+    name: "once",
+    about: "The edited message is sent exactly once, when the task is ready; of two clicks one wins.",
+    examine,
+};
+
+fn examine(story: &Story<'_>) -> Examined {
+    let slack = match story.clock {
+        AdapterClock::Virtual => 0.5,
+        AdapterClock::Scaled => 5.0 / story.time_scale,
+        AdapterClock::Real => 50.0,
+    };
+    let mut examined = Examined::default();
+    for episode in episodes(story).iter().filter(|episode| !episode.was_killed()) {
+        let Some(edit) = episode.done() else { continue };
+        let name = episode.name();
+        let sent: Vec<_> = episode.asked.iter().filter(|asked| carries(asked, words_of(edit))).collect();
+        examined.fact(sent.len() == 1, || format!("{name}: the words were sent {} times", sent.len()));
+        let all = episode.asked.len();
+        examined.fact(all == 1, || format!("{name}: the model was asked {all} times"));
+        let done = episode
+            .edits
+            .iter()
+            .filter(|edit| edit.result().is_some_and(|result| result["ok"] == true))
+            .count();
+        examined.fact(done == 1, || format!("{name}: {done} of {} clicks were edits", episode.edits.len()));
+        // Request and update come on two ways: their times tell which was first.
+        let takes = episode.told["seams"]["reinitMs"].as_f64().unwrap_or_default();
+        if let (Some(begun), Some(first)) = (episode.seam("reinit", "begin"), sent.first()) {
+            let is_ready = first.at.ms + slack >= begun.at.ms + takes;
+            examined.fact(is_ready, || format!("{name}: it was sent before the task was ready"));
+        }
+    }
+    examined
+}

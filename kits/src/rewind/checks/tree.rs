@@ -1,0 +1,43 @@
+//! When the edited message is sent, the tree is the checkpoint's, and it stays so.
+
+use super::{Episode, episodes};
+use crate::kit::Check;
+use crate::story::Story;
+use harness::checks::Examined;
+use serde_json::{Map, Value};
+
+pub(super) const CHECK: Check =
+    Check { name: "tree", about: "When the edited message is sent, the tree is the checkpoint's.", examine };
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for episode in episodes(story).iter().filter(|episode| !episode.told["checkpoints"].is_null()) {
+        let name = episode.name();
+        if episode.done().is_none() {
+            // Nothing was asked for that could not be done: then the files are as they were, too.
+            if episode.has_to_fail() {
+                let state = &episode.after["tree"]["state.txt"];
+                examined.fact(state == "the latest state\n", || {
+                    format!("{name}: a file is {state} after a failure")
+                });
+            }
+            continue;
+        }
+        let trees = episode.asked.iter().map(|asked| &asked.value["tree"]).chain([&episode.after["tree"]]);
+        for tree in trees {
+            examined.fact(is_a_checkpoint(episode, tree), || {
+                let right: Vec<&Value> = episode.restores().iter().map(|state| &state["tree"]).collect();
+                format!("{name}: the tree is {tree}, and {right:?} is right")
+            });
+        }
+    }
+    examined
+}
+
+/// What the user has changed himself may stay where it is.
+fn is_a_checkpoint(episode: &Episode<'_>, tree: &Value) -> bool {
+    let mut own: Map<String, Value> = tree.as_object().cloned().unwrap_or_default();
+    own.remove("own.txt");
+    let own = Value::Object(own);
+    episode.restores().iter().any(|state| state["tree"] == own)
+}

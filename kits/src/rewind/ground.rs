@@ -1,0 +1,126 @@
+//! The ground of a case: a workspace with files, a shadow repository with a commit for each checkpoint, and a model that
+//! tells who asked what, and how the tree was then.
+
+use crate::scene::{Scene, Troubled, our_fault, witness};
+use fixtures::checkpoints::Checkpoint;
+use fixtures::scenario::Scenario;
+use mock_server::model::http::{ModelOptions, ModelServer};
+use mock_server::model::{Answer, ChatRequest, Script};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// What the model says to whatever is edited.
+const MODEL: &str = "about = \"Answers whoever has edited a message.\"\n\
+    agent = [{ on = { prompt_contains = \"else\" }, steps = [{ say = \"A new answer.\" }] }]\n\
+    user = { steps = [{ prompt = \"else\" }] }\n";
+
+/// What the user himself wrote, and told nobody.
+pub(super) const OWN_WORK: &str = "the user's own words\n";
+
+pub(super) struct Ground {
+    pub(super) workspace: PathBuf,
+    pub(super) store: PathBuf,
+    pub(super) shadow: PathBuf,
+    pub(super) model: ModelServer,
+    /// By hash as it stands in the shadow repository: the files of that state.
+    pub(super) states: BTreeMap<String, Value>,
+    /// By hash as the corpus has it: the real one.
+    pub(super) hashes: BTreeMap<String, String>,
+}
+
+impl Ground {
+    pub(super) async fn lay(scene: &Scene) -> Result<Self, Troubled> {
+        let folder = scene.folder();
+        let [workspace, store, shadow] = ["workspace", "store", "shadow.git"].map(|name| folder.join(name));
+        for folder in [&workspace, &store] {
+            fs::create_dir_all(folder)
+                .map_err(|error| our_fault(format!("failed to make a folder: {error}")))?;
+        }
+        let scenario =
+            Scenario::parse(Path::new("model.toml"), MODEL).map_err(|error| our_fault(error.to_string()))?;
+        let (journal, seen) = (scene.journal().clone(), workspace.clone());
+        let on_call = Arc::new(move |request: &ChatRequest, _: &Answer| {
+            witness(&journal, "asked", &json!({"messages": request.messages, "tree": tree(&seen)}));
+        });
+        let options = ModelOptions { on_call, ..ModelOptions::default() };
+        let model = ModelServer::start(Script::new(scenario, "/workspace"), options).await;
+        let model = model.map_err(|error| our_fault(format!("failed to start a model: {error}")))?;
+        Ok(Self { workspace, store, shadow, model, states: BTreeMap::new(), hashes: BTreeMap::new() })
+    }
+
+    /// Makes a commit for each state that the checkpoints name; the workspace is left as it is after the last one.
+    pub(super) fn commit(&mut self, checkpoints: &[Checkpoint]) -> Result<(), Troubled> {
+        self.git(&["init", "--quiet"])?;
+        let mut named: Vec<&Checkpoint> =
+            checkpoints.iter().filter(|one| !one.hash.trim().is_empty()).collect();
+        named.sort_by_key(|one| one.ts);
+        for one in named {
+            if self.hashes.contains_key(&one.hash) {
+                continue;
+            }
+            let label = &one.hash[..one.hash.len().min(4)];
+            self.write("state.txt", &format!("the state {label}\n"))?;
+            self.write(&format!("made-for-{label}.txt"), "kept\n")?;
+            self.git(&["add", "--all", "."])?;
+            self.git(&["commit", "--quiet", "--message", label])?;
+            let hash = self.git(&["rev-parse", "HEAD"])?.trim().to_owned();
+            self.states.insert(hash.clone(), tree(&self.workspace));
+            self.hashes.insert(one.hash.clone(), hash);
+        }
+        self.write("state.txt", "the latest state\n")
+    }
+
+    /// A file of the workspace.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), Troubled> {
+        fs::write(self.workspace.join(name), text)
+            .map_err(|error| our_fault(format!("failed to write {name}: {error}")))
+    }
+
+    /// Is this text in a file of the workspace, or in anything that the shadow repository keeps?
+    pub(super) fn has(&self, text: &str) -> bool {
+        let files = tree(&self.workspace);
+        let mut files = files.as_object().into_iter().flatten();
+        let kept = || self.git(&["cat-file", "--batch-all-objects", "--batch"]).unwrap_or_default();
+        files.any(|(_, told)| told == text) || kept().contains(text)
+    }
+
+    fn git(&self, words: &[&str]) -> Result<String, Troubled> {
+        let said = Command::new("git")
+            .args([
+                "-c",
+                "user.name=Standin",
+                "-c",
+                "user.email=standin@localhost",
+                "-c",
+                "commit.gpgsign=false",
+            ])
+            .arg("--git-dir")
+            .arg(&self.shadow)
+            .arg("--work-tree")
+            .arg(&self.workspace)
+            .args(words)
+            .current_dir(&self.workspace)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .map_err(|error| our_fault(format!("failed to run git: {error}")))?;
+        match said.status.success() {
+            true => Ok(String::from_utf8_lossy(&said.stdout).into_owned()),
+            false => Err(our_fault(format!("git {words:?}: {}", String::from_utf8_lossy(&said.stderr)))),
+        }
+    }
+}
+
+/// The files of a folder, by name; there is one level.
+pub(super) fn tree(folder: &Path) -> Value {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if let Ok(text) = fs::read_to_string(entry.path()) {
+            files.insert(entry.file_name().to_string_lossy().into_owned(), text);
+        }
+    }
+    json!(files)
+}

@@ -1,0 +1,75 @@
+//! What the reference keeps on the disk: both lists in one file that is put in place whole, and the new words of an edit.
+
+use super::reference::{Client, Task};
+use crate::adapter::Screen;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+impl Client {
+    /// The new words are on the disk before anything else happens.
+    pub(super) fn keep_words(&self, edit: &Value) {
+        if !self.is("forgets-words") {
+            let _kept = fs::write(words_of(&self.ground().store), edit["text"].as_str().unwrap_or_default());
+        }
+    }
+
+    /// Puts the lists on the disk, and on the screen.
+    pub(super) async fn keep(&self, id: &str, task: &Task, screen: &Screen) -> Result<(), String> {
+        let store = self.ground().store;
+        let [user, model] = [json!(task.user), json!(task.model)];
+        let checkpoints = json!(task.checkpoints);
+        let whole = json!({"user": user, "model": model, "checkpoints": checkpoints});
+        let files = match self.is("two-files") {
+            true => vec![
+                ("user", json!({"user": user, "checkpoints": checkpoints})),
+                ("model", json!({"model": model})),
+            ],
+            false => vec![("lists", whole)],
+        };
+        for (name, content) in files {
+            self.hold(screen).await;
+            let (new, place) =
+                (store.join(format!("{id}.{name}.new")), store.join(format!("{id}.{name}.json")));
+            let written = fs::write(&new, content.to_string()).and_then(|()| fs::rename(&new, &place));
+            written.map_err(|error| error.to_string())?;
+            self.memory().writes += 1;
+        }
+        self.memory().tasks.insert(id.to_owned(), task.clone());
+        screen.show(json!({"kind": "stateUpdate", "user": task.user}));
+        Ok(())
+    }
+
+    /// Stops for ever after so many writes, where the harness wants that.
+    async fn hold(&self, screen: &Screen) {
+        let is_held = {
+            let memory = self.memory();
+            memory.ground.hold_after_writes.is_some_and(|most| memory.writes >= most)
+        };
+        if is_held {
+            screen.show(json!({"kind": "seam", "name": "write", "state": "held"}));
+            std::future::pending().await
+        }
+    }
+
+    pub(super) fn load(&self, id: &str) -> Task {
+        let store = self.ground().store;
+        let mut task = Task::default();
+        for name in ["lists", "user", "model"] {
+            let text = fs::read_to_string(store.join(format!("{id}.{name}.json"))).unwrap_or_default();
+            let read: Value = serde_json::from_str(&text).unwrap_or_default();
+            for (name, list) in
+                [("user", &mut task.user), ("model", &mut task.model), ("checkpoints", &mut task.checkpoints)]
+            {
+                if let Some(read) = read[name].as_array() {
+                    list.clone_from(read);
+                }
+            }
+        }
+        task
+    }
+}
+
+pub(super) fn words_of(store: &Path) -> PathBuf {
+    store.join("edited.txt")
+}

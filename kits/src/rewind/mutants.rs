@@ -1,0 +1,36 @@
+//! The switches that break the reference, each a bug of clients.
+
+use crate::kit::Mutant;
+
+/// All of them.
+pub(super) const MUTANTS: &[Mutant] = &[
+    Mutant { name: "cut-a-second-before", about: "the model's list is cut a second before the message" },
+    Mutant { name: "untimed-is-zero", about: "the same, and what has no time is the oldest" },
+    Mutant { name: "cut-at-ts", about: "the model's list is cut at the message's time" },
+    Mutant { name: "cut-user-only", about: "the model is told all that there was" },
+    Mutant { name: "first-of-these-words", about: "the first prompt with these words is taken" },
+    Mutant {
+        name: "deletes-first",
+        about: "both lists are cut before it is known whether the task is there",
+    },
+    Mutant { name: "pause-instead-of-ready", about: "the edited message is sent after 100 ms, ready or not" },
+    Mutant { name: "sends-again", about: "what was sent to a task that was not ready is sent again" },
+    Mutant { name: "drops-images", about: "an edit of words takes the pictures away" },
+    Mutant { name: "keeps-images", about: "pictures can't be taken away" },
+    Mutant { name: "no-cancel", about: "the run before goes on" },
+    Mutant { name: "late-words", about: "what the run before still says is added" },
+    Mutant {
+        name: "restores-at-work",
+        about: "after three seconds it restores, though the agent is at work",
+    },
+    Mutant { name: "waits-for-ever", about: "it waits half a minute for the agent to stop" },
+    Mutant { name: "continues-silently", about: "a restore that fails is passed over" },
+    Mutant { name: "first-checkpoint", about: "the first checkpoint is taken" },
+    Mutant { name: "nearest-checkpoint", about: "the nearest checkpoint is taken, before or behind" },
+    Mutant { name: "overwrites", about: "what was in the tree is not saved before a restore" },
+    Mutant { name: "no-guard", about: "two clicks are two edits" },
+    Mutant { name: "any-task", about: "a task that is not open is edited" },
+    Mutant { name: "two-files", about: "the lists are written one after the other" },
+    Mutant { name: "forgets-words", about: "the new words are lost when an edit fails" },
+    Mutant { name: "says-nothing", about: "the user is not told that an edit failed" },
+];

@@ -1,0 +1,269 @@
+//! A case of the rewind kit: conversations, an edit in each, and what goes wrong around it.
+
+use super::ground::{Ground, OWN_WORK, tree};
+use crate::kit::Play;
+use crate::scene::{Scene, Troubled, our_fault};
+use fixtures::checkpoints;
+use fixtures::histories::{self, Case as History, Says, skew};
+use futures_util::future::BoxFuture;
+use harness::clock::within;
+use harness::link::Asked;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// An adapter that is to stop at a write has done so by then, or has come to its end.
+const HELD_BY: Duration = Duration::from_secs(5);
+/// The words of an agent that goes on though it should not.
+const LATE_WORDS: &str = "late words of the run before";
+
+/// What happens.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Editing {
+    /// A conversation of the corpus by its name, or all of a kind, one after the other.
+    #[serde(default = "plain_history")]
+    history: String,
+    /// In place of it the sweep of skew, by so many milliseconds.
+    skew: Option<usize>,
+    /// How often the user clicks, each time with other words.
+    #[serde(default = "once")]
+    clicks: usize,
+    /// Another task is opened before the edit.
+    #[serde(default)]
+    switch: bool,
+    /// The message has these pictures.
+    #[serde(default)]
+    images: Vec<String>,
+    /// What the edit says of pictures; nothing without it.
+    edit_images: Option<Vec<String>>,
+    /// The files are to go back, and there are these checkpoints, by their name in the corpus.
+    checkpoints: Option<String>,
+    /// The user has changed a file himself.
+    #[serde(default)]
+    own_work: bool,
+    /// The agent is at work, and writes a file and words after so many milliseconds.
+    works_for_ms: Option<u32>,
+    /// What is slow, and what fails.
+    #[serde(default)]
+    seams: Seams,
+    /// The adapter stops for ever after so many writes of its lists, and is killed.
+    kill_after_writes: Option<u32>,
+}
+
+/// What is slow within the client, and what fails.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all(serialize = "camelCase"))]
+struct Seams {
+    /// So long it takes until the work has stopped; the work never stops if that is below zero.
+    #[serde(default)]
+    cancel_ms: i32,
+    /// To cancel fails.
+    #[serde(default)]
+    cancel_fails: bool,
+    /// So long it takes until the task is there again.
+    #[serde(default)]
+    reinit_ms: u32,
+    /// It never is.
+    #[serde(default)]
+    reinit_fails: bool,
+    /// The task is not in the list of tasks any more.
+    #[serde(default)]
+    task_is_missing: bool,
+    /// So long a restore takes.
+    #[serde(default)]
+    restore_ms: u32,
+    /// It fails half-way.
+    #[serde(default)]
+    restore_fails: bool,
+}
+
+fn plain_history() -> String {
+    "timing/the-third-of-four".to_owned()
+}
+
+fn once() -> usize {
+    1
+}
+
+impl Play for Editing {
+    fn play<'a>(&'a self, scene: &'a mut Scene) -> BoxFuture<'a, Result<(), Troubled>> {
+        Box::pin(async move {
+            for history in self.histories()? {
+                self.episode(scene, &history).await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Editing {
+    fn histories(&self) -> Result<Vec<History>, Troubled> {
+        if let Some(step) = self.skew {
+            return Ok(skew::sweep(step));
+        }
+        let all = histories::all().map_err(|error| our_fault(error.to_string()))?;
+        let mut named: Vec<History> = all
+            .into_iter()
+            .filter(|one| one.full_name() == self.history || one.kind == self.history)
+            .collect();
+        if named.is_empty() {
+            return Err(our_fault(format!("the corpus has no conversation '{}'", self.history)));
+        }
+        if let (Some(name), [history]) = (&self.checkpoints, &mut named[..]) {
+            // The conversation's times are told from the message of the checkpoints.
+            let message = checkpoint_case(name)?.message;
+            let shift =
+                |ts: &mut Option<u64>| *ts = ts.map(|ts| (ts + message).saturating_sub(history.edit.ts));
+            history.user.iter_mut().for_each(|seen| shift(&mut seen.ts));
+            history.model.iter_mut().for_each(|fed| shift(&mut fed.ts));
+            history.edit.ts = message;
+        }
+        Ok(named)
+    }
+
+    /// One conversation with its edit. What the checks need of it is written down before and after.
+    async fn episode(&self, scene: &mut Scene, history: &History) -> Result<(), Troubled> {
+        let mut ground = Ground::lay(scene).await?;
+        let (user, model) = self.lists(history);
+        let mut had = vec![];
+        let (mut saved, mut restores) = (json!([]), json!([]));
+        if let Some(name) = &self.checkpoints {
+            let case = checkpoint_case(name)?;
+            ground.commit(&case.checkpoints)?;
+            had.push("the latest state\n".to_owned());
+            let real = |hash: &String| ground.hashes.get(hash).unwrap_or(hash).clone();
+            saved =
+                case.checkpoints.iter().map(|one| json!({"ts": one.ts, "hash": real(&one.hash)})).collect();
+            restores = case
+                .restores
+                .iter()
+                .map(|hash| json!({"hash": real(hash), "tree": ground.states.get(&real(hash))}))
+                .collect();
+        }
+        if self.own_work {
+            ground.write("own.txt", OWN_WORK)?;
+            had.push(OWN_WORK.to_owned());
+        }
+        let seams = serde_json::to_value(&self.seams).map_err(|error| our_fault(error.to_string()))?;
+        scene.witness("episode", &json!({
+            "name": history.full_name(), "stays": history.expected().map(|cut| json!({"user": cut.user, "model": cut.model})),
+            "user": user, "model": model, "checkpoints": self.checkpoints, "restores": restores, "had": had,
+            "seams": seams, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.kill_after_writes.is_some(),
+            "switched": self.switch, "images": self.images, "edit_images": self.edit_images,
+        }));
+        self.configure(scene, &ground, self.kill_after_writes).await?;
+        scene
+            .must(
+                "rewind/seed",
+                json!({"taskId": "task-1", "user": user, "model": model, "checkpoints": saved}),
+            )
+            .await?;
+        let working = self.works_for_ms;
+        let _work: Option<Asked> = match working {
+            Some(ms) => {
+                let asked = json!({"ms": ms, "file": "late.txt", "words": LATE_WORDS});
+                let asked = scene.begin("task/work", asked).await?;
+                scene.settle().await;
+                Some(asked)
+            }
+            None => None,
+        };
+        if self.switch {
+            scene.must("task/open", json!({"taskId": "task-2"})).await?;
+        }
+        self.edit(scene, history).await?;
+        if self.kill_after_writes.is_some() {
+            scene.kill().await;
+            scene.restart().await?;
+            self.configure(scene, &ground, None).await?;
+            scene.must("rewind/load", json!({"taskId": "task-1"})).await?;
+        }
+        if working.is_some() {
+            // What was not stopped shows now.
+            scene.pass(10_000.0).await?;
+        }
+        let snapshot = scene.must("task/snapshot", json!({"taskId": "task-1"})).await?;
+        let found: Vec<&String> = had.iter().filter(|text| ground.has(text)).collect();
+        scene.witness("after", &json!({"snapshot": snapshot, "tree": tree(&ground.workspace), "has": found}));
+        Ok(())
+    }
+
+    async fn configure(&self, scene: &mut Scene, ground: &Ground, hold: Option<u32>) -> Result<(), Troubled> {
+        let seams = serde_json::to_value(&self.seams).map_err(|error| our_fault(error.to_string()))?;
+        let told = json!({
+            "model": ground.model.url(), "workspace": ground.workspace, "store": ground.store,
+            "shadow": self.checkpoints.as_ref().map(|_| &ground.shadow), "seams": seams, "holdAfterWrites": hold,
+        });
+        scene.must("configure", told).await.map(drop)
+    }
+
+    async fn edit(&self, scene: &mut Scene, history: &History) -> Result<(), Troubled> {
+        let mut asked = Vec::new();
+        for click in 0..self.clicks {
+            let text = match click {
+                0 => history.edit.text.clone() + ", or else",
+                more => format!("{}, or else, click {}", history.edit.text, more + 1),
+            };
+            scene.person(format!("edits a message: {text}"));
+            let mut params = json!({"taskId": "task-1", "ts": history.edit.ts, "text": text});
+            for (name, value) in [
+                ("place", json!(history.edit.place)),
+                ("images", json!(self.edit_images)),
+                ("revert", json!(self.checkpoints.as_ref().map(|_| true))),
+            ] {
+                if !value.is_null() {
+                    params[name] = value;
+                }
+            }
+            asked.push(scene.begin("message/edit", params).await?);
+        }
+        if self.kill_after_writes.is_some() {
+            let held = |line: &fixtures::recording::Line| {
+                matches!(line, fixtures::recording::Line::Adapter(said)
+                if said.message.pointer("/params/update/state") == Some(&json!("held")))
+            };
+            let journal = scene.journal().clone();
+            let mut asked = asked;
+            let first = asked.remove(0);
+            tokio::select! {
+                biased;
+                _ = within(HELD_BY, journal.wait_until(|lines| lines.iter().any(held))) => {}
+                answer = scene.answer(first) => { answer?.map_or_else(drop, drop); }
+            }
+            return Ok(());
+        }
+        for one in asked {
+            scene.answer(one).await?.map_or_else(drop, drop);
+        }
+        scene.settle().await;
+        Ok(())
+    }
+
+    /// Both lists as a client sees them: without turns, and with pictures.
+    fn lists(&self, history: &History) -> (Value, Value) {
+        let mut user = json!(history.user);
+        let mut model = json!(history.model);
+        for (list, prompts) in [
+            (&mut user, history.user.iter().map(|seen| (seen.says, seen.turn)).collect::<Vec<_>>()),
+            (&mut model, history.model.iter().map(|fed| (fed.says, fed.turn)).collect()),
+        ] {
+            for (entry, (says, turn)) in list.as_array_mut().into_iter().flatten().zip(prompts) {
+                if let Some(entry) = entry.as_object_mut() {
+                    entry.remove("turn");
+                    if !self.images.is_empty() && says == Says::Prompt && Some(turn) == history.turn {
+                        entry.insert("images".to_owned(), json!(self.images));
+                    }
+                }
+            }
+        }
+        (user, model)
+    }
+}
+
+fn checkpoint_case(name: &str) -> Result<checkpoints::Case, Troubled> {
+    let all = checkpoints::all().map_err(|error| our_fault(error.to_string()))?;
+    let found = all.into_iter().find(|case| case.full_name() == name);
+    found.ok_or_else(|| our_fault(format!("the corpus has no checkpoints '{name}'")))
+}

@@ -1,0 +1,379 @@
+//! A client that rewinds, and the switches that break it. It imports nothing of the stand-in.
+//!
+//! It keeps both lists in one file that is put in place whole. An edit deletes nothing before all that can fail has been
+//! done: the work has stopped, the files are back, the task is there again.
+
+use super::cut;
+use super::keeping::words_of;
+use super::shadow::Shadow;
+use crate::adapter::{Adapter, Screen};
+use futures_util::future::BoxFuture;
+use harness::protocol::RpcError;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// How long the work may take to stop.
+const STOP_MS: f64 = 3000.0;
+
+/// The client.
+pub(super) struct Client {
+    mutant: Option<&'static str>,
+    http: reqwest::Client,
+    memory: Mutex<Memory>,
+    /// Counts up whenever the agent's work is stopped.
+    stops: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+pub(super) struct Memory {
+    pub(super) ground: Ground,
+    current: String,
+    pub(super) tasks: BTreeMap<String, Task>,
+    is_working: bool,
+    is_editing: bool,
+    pub(super) writes: u32,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Ground {
+    model: String,
+    workspace: PathBuf,
+    pub(super) store: PathBuf,
+    shadow: Option<PathBuf>,
+    seams: Seams,
+    pub(super) hold_after_writes: Option<u32>,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Seams {
+    cancel_ms: i32,
+    cancel_fails: bool,
+    reinit_ms: u32,
+    reinit_fails: bool,
+    task_is_missing: bool,
+    restore_ms: u32,
+    restore_fails: bool,
+}
+
+/// A conversation in two lists, and its checkpoints.
+#[derive(Clone, Default)]
+pub(super) struct Task {
+    pub(super) user: Vec<Value>,
+    pub(super) model: Vec<Value>,
+    pub(super) checkpoints: Vec<Value>,
+}
+
+impl Client {
+    pub(super) fn new(mutant: Option<&'static str>) -> Self {
+        let http = reqwest::Client::builder().no_proxy().build().unwrap_or_default();
+        Self { mutant, http, memory: Mutex::default(), stops: watch::Sender::new(0) }
+    }
+
+    pub(super) fn is(&self, mutant: &str) -> bool {
+        self.mutant == Some(mutant)
+    }
+
+    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn ground(&self) -> Ground {
+        self.memory().ground.clone()
+    }
+
+    pub(super) fn task(&self, id: &str) -> Task {
+        self.memory().tasks.get(id).cloned().unwrap_or_default()
+    }
+
+    /// An edit, told to the user if it fails.
+    async fn edit(&self, edit: &Value, screen: &Screen) -> Value {
+        if std::mem::replace(&mut self.memory().is_editing, true) && !self.is("no-guard") {
+            return json!({"ok": false, "error": "an edit is under way"});
+        }
+        let outcome = self.edit_once(edit, screen).await;
+        self.memory().is_editing = false;
+        match outcome {
+            Ok(()) => json!({"ok": true}),
+            Err(why) => {
+                if !self.is("says-nothing") {
+                    screen
+                        .show(json!({"kind": "notice", "level": "error", "key": "edit-failed", "text": why}));
+                }
+                json!({"ok": false, "error": why})
+            }
+        }
+    }
+
+    async fn edit_once(&self, edit: &Value, screen: &Screen) -> Result<(), String> {
+        let id = edit["taskId"].as_str().unwrap_or_default();
+        let ground = self.ground();
+        self.keep_words(edit);
+        if self.memory().current != id && !self.is("any-task") {
+            return Err("another task is open".to_owned());
+        }
+        if self.memory().is_working && !self.is("no-cancel") {
+            self.stop(&ground.seams, screen).await?;
+        }
+        // The lists of now: whoever stopped the work may have written in them.
+        let before = self.task(id);
+        let (user, model) = cut::find(&before.user, &before.model, edit, self.mutant)?;
+        let after = self.after(&before, (user, model), edit);
+        if self.is("deletes-first") {
+            self.keep(id, &after, screen).await?;
+        }
+        if ground.seams.task_is_missing {
+            return Err("the task is not in the list of tasks".to_owned());
+        }
+        let saved = match edit["revert"] == true {
+            true => self.restore(&before, edit, screen).await?,
+            false => None,
+        };
+        if let Err(why) = self.reinit(&ground, id, &after, screen).await {
+            if let (Some(saved), Some(shadow)) = (saved, &ground.shadow) {
+                Shadow { repository: shadow, workspace: &ground.workspace }.restore(&saved)?;
+            }
+            return Err(why);
+        }
+        Ok(())
+    }
+
+    /// The lists with the edited message at their end.
+    fn after(&self, before: &Task, (user, model): (usize, usize), edit: &Value) -> Task {
+        let mut entry = before.user[user].clone();
+        entry["text"] = edit["text"].clone();
+        match (edit.get("images"), self.mutant) {
+            (None, Some("drops-images")) => entry["images"] = json!([]),
+            (Some(_), Some("keeps-images")) | (None, _) => {}
+            (Some(images), _) => entry["images"] = images.clone(),
+        }
+        let with = |list: &[Value]| list.iter().cloned().chain([entry.clone()]).collect();
+        let checkpoints = before.checkpoints.clone();
+        Task { user: with(&before.user[..user]), model: with(&before.model[..model]), checkpoints }
+    }
+
+    /// Stops the agent's work; that it does not stop in time is an error.
+    async fn stop(&self, seams: &Seams, screen: &Screen) -> Result<(), String> {
+        screen.show(json!({"kind": "seam", "name": "cancel", "state": "begin"}));
+        let takes = if seams.cancel_ms < 0 { f64::INFINITY } else { f64::from(seams.cancel_ms) };
+        let limit = if self.is("waits-for-ever") { 10.0 * STOP_MS } else { STOP_MS };
+        screen.wait(takes.min(limit)).await;
+        if takes > limit || seams.cancel_fails {
+            screen.show(json!({"kind": "seam", "name": "cancel", "state": "failed"}));
+            return match self.is("restores-at-work") {
+                true => Ok(()),
+                false => Err("the agent did not stop".to_owned()),
+            };
+        }
+        self.stops.send_modify(|stops| *stops += 1);
+        self.memory().is_working = false;
+        screen.show(json!({"kind": "seam", "name": "cancel", "state": "end"}));
+        Ok(())
+    }
+
+    /// Puts the files back; gives the name of what was there before.
+    async fn restore(&self, task: &Task, edit: &Value, screen: &Screen) -> Result<Option<String>, String> {
+        let ground = self.ground();
+        let Some(repository) = &ground.shadow else { return Err("there are no checkpoints".to_owned()) };
+        let shadow = Shadow { repository, workspace: &ground.workspace };
+        let Some(hash) = self.checkpoint(&task.checkpoints, edit["ts"].as_u64().unwrap_or_default()) else {
+            return match self.is("continues-silently") {
+                true => Ok(None),
+                false => Err("there is no checkpoint before this message".to_owned()),
+            };
+        };
+        let told = |state: &str| {
+            screen.show(json!({"kind": "seam", "name": "restore", "state": state, "hash": hash}))
+        };
+        told("begin");
+        let saved = match self.is("overwrites") {
+            true => {
+                let files = fs::read_dir(&ground.workspace).into_iter().flatten().flatten();
+                files.for_each(|file| drop(fs::remove_file(file.path())));
+                None
+            }
+            false => Some(shadow.save()?),
+        };
+        screen.wait(f64::from(ground.seams.restore_ms)).await;
+        if ground.seams.restore_fails {
+            let half = fs::write(ground.workspace.join("state.txt"), "half of a sta");
+            half.map_err(|error| error.to_string())?;
+            told("failed");
+            if self.is("continues-silently") {
+                return Ok(saved);
+            }
+            if let Some(saved) = &saved {
+                shadow.restore(saved)?;
+            }
+            return Err("the files could not be put back".to_owned());
+        }
+        shadow.restore(&hash)?;
+        told("end");
+        Ok(saved)
+    }
+
+    /// The newest that is not newer than the message, if it names a state.
+    fn checkpoint(&self, all: &[Value], ts: u64) -> Option<String> {
+        let time = |one: &&Value| one["ts"].as_u64();
+        let mut before = all.iter().filter(|one| time(one).is_some_and(|time| time <= ts));
+        let chosen = match self.mutant {
+            Some("first-checkpoint") => before.next(),
+            Some("nearest-checkpoint") => all
+                .iter()
+                .filter(|one| time(one).is_some())
+                .min_by_key(|one| time(one).unwrap_or_default().abs_diff(ts)),
+            _ => before.max_by_key(time),
+        };
+        chosen.and_then(|one| one["hash"].as_str()).filter(|hash| !hash.trim().is_empty()).map(str::to_owned)
+    }
+
+    /// Makes the task anew, and sends when it is there.
+    async fn reinit(&self, ground: &Ground, id: &str, after: &Task, screen: &Screen) -> Result<(), String> {
+        let told = |state: &str| screen.show(json!({"kind": "seam", "name": "reinit", "state": state}));
+        let takes = f64::from(ground.seams.reinit_ms);
+        told("begin");
+        let is_hasty = self.is("pause-instead-of-ready") && takes > 100.0;
+        screen.wait(if is_hasty { 100.0 } else { takes }).await;
+        if ground.seams.reinit_fails {
+            told("failed");
+            return Err("the task could not be made anew".to_owned());
+        }
+        if !is_hasty {
+            told("end");
+        }
+        self.keep(id, after, screen).await?;
+        let answer = self.send(&ground.model, &after.model).await?;
+        if is_hasty {
+            screen.wait(takes - 100.0).await;
+            told("end");
+        }
+        if self.is("sends-again") && takes > 100.0 {
+            self.send(&ground.model, &after.model).await?;
+        }
+        let entry = json!({"says": "answer", "text": answer});
+        // What has been added meanwhile stays.
+        let mut now = self.task(id);
+        now.user.push(entry.clone());
+        now.model.push(entry);
+        self.keep(id, &now, screen).await?;
+        // The words are in the lists now.
+        let _gone = fs::remove_file(words_of(&ground.store));
+        Ok(())
+    }
+
+    async fn send(&self, model: &str, list: &[Value]) -> Result<String, String> {
+        let messages: Vec<Value> = list.iter().map(message).collect();
+        let body = json!({"model": "any", "messages": messages, "stream": false});
+        let asked = self.http.post(format!("{model}/v1/chat/completions")).json(&body).send().await;
+        let answer =
+            asked.and_then(reqwest::Response::error_for_status).map_err(|error| error.to_string())?;
+        let answer: Value = answer.json().await.map_err(|error| error.to_string())?;
+        Ok(answer
+            .pointer("/choices/0/message/content")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned())
+    }
+
+    /// The agent at work in the last turn: it writes at its end, unless it is stopped.
+    async fn work(&self, params: &Value, screen: &Screen) -> Value {
+        self.memory().is_working = true;
+        let mut stops = self.stops.subscribe();
+        let before = *stops.borrow_and_update();
+        let stopped = async { stops.wait_for(|stops| *stops > before).await.map(drop) };
+        let is_deaf = self.is("late-words");
+        tokio::select! {
+            biased;
+            _ = stopped, if !is_deaf => return json!({"end": "stopped"}),
+            () = screen.wait(params["ms"].as_f64().unwrap_or_default()) => {}
+        }
+        let is_stopped = *self.stops.borrow() > before;
+        let ground = self.ground();
+        if !is_stopped {
+            let _written =
+                fs::write(ground.workspace.join(params["file"].as_str().unwrap_or("late")), "late\n");
+        }
+        let entry = json!({"says": "answer", "text": params["words"]});
+        let mut memory = self.memory();
+        let current = memory.current.clone();
+        if let Some(task) = memory.tasks.get_mut(&current) {
+            task.user.push(entry.clone());
+            task.model.push(entry);
+        }
+        memory.is_working = false;
+        json!({"end": "done"})
+    }
+}
+
+/// An entry as the model is told it.
+fn message(entry: &Value) -> Value {
+    let role = if entry["says"] == "answer" { "assistant" } else { "user" };
+    let images = entry["images"].as_array().filter(|images| !images.is_empty());
+    let Some(images) = images else { return json!({"role": role, "content": entry["text"]}) };
+    let pictures = images.iter().map(|url| json!({"type": "image_url", "image_url": {"url": url}}));
+    let parts: Vec<Value> =
+        [json!({"type": "text", "text": entry["text"]})].into_iter().chain(pictures).collect();
+    json!({"role": role, "content": parts})
+}
+
+impl Adapter for Client {
+    fn introduce(&self) -> Value {
+        let capabilities = ["rewind.edit", "rewind.images", "rewind.checkpoint", "rewind.atomic"];
+        let declares = json!({"policy": "careful", "editImages": "keep"});
+        json!({"name": "rewind-reference", "capabilities": capabilities, "clock": "virtual", "declares": declares})
+    }
+
+    fn call(
+        self: Arc<Self>,
+        method: String,
+        params: Value,
+        screen: Screen,
+    ) -> BoxFuture<'static, Result<Value, RpcError>> {
+        Box::pin(async move {
+            let id = params["taskId"].as_str().unwrap_or_default().to_owned();
+            let list = |name: &str| params[name].as_array().cloned().unwrap_or_default();
+            match method.as_str() {
+                "configure" => {
+                    let ground = serde_json::from_value(params)
+                        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+                    self.memory().ground = ground;
+                    Ok(json!({}))
+                }
+                "rewind/seed" => {
+                    let task =
+                        Task { user: list("user"), model: list("model"), checkpoints: list("checkpoints") };
+                    let hold = self.memory().ground.hold_after_writes.take();
+                    self.keep(&id, &task, &screen).await.map_err(RpcError::failed)?;
+                    let mut memory = self.memory();
+                    (memory.ground.hold_after_writes, memory.writes, memory.current) = (hold, 0, id);
+                    Ok(json!({}))
+                }
+                "rewind/load" => {
+                    let task = self.load(&id);
+                    let mut memory = self.memory();
+                    memory.tasks.insert(id.clone(), task);
+                    memory.current = id;
+                    Ok(json!({}))
+                }
+                "task/open" => {
+                    self.memory().current = id;
+                    Ok(json!({}))
+                }
+                "task/work" => Ok(self.work(&params, &screen).await),
+                "task/snapshot" => {
+                    let words = fs::read_to_string(words_of(&self.ground().store)).ok();
+                    let task = self.task(&id);
+                    Ok(json!({"user": task.user, "model": task.model, "draft": words}))
+                }
+                "message/edit" => Ok(self.edit(&params, &screen).await),
+                _ => Err(RpcError::unsupported(&method)),
+            }
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! How the reference puts files back: a repository beside the workspace, which is asked by git itself. What is there before
+//! is saved first, so that it can be had again.
+
+use std::path::Path;
+use std::process::Command;
+
+/// A shadow repository and the workspace that it follows.
+pub(super) struct Shadow<'a> {
+    pub(super) repository: &'a Path,
+    pub(super) workspace: &'a Path,
+}
+
+impl Shadow<'_> {
+    /// Keeps the tree as it is; its name is given back.
+    pub(super) fn save(&self) -> Result<String, String> {
+        self.git(&["add", "--all", "."])?;
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", "before a restore"])?;
+        self.git(&["rev-parse", "HEAD"]).map(|hash| hash.trim().to_owned())
+    }
+
+    /// Makes the tree what it was; what was saved and is not in that state goes.
+    pub(super) fn restore(&self, hash: &str) -> Result<(), String> {
+        self.git(&["read-tree", "--reset", "-u", hash]).map(drop)
+    }
+
+    fn git(&self, words: &[&str]) -> Result<String, String> {
+        let said = Command::new("git")
+            .args([
+                "-c",
+                "user.name=reference",
+                "-c",
+                "user.email=reference@localhost",
+                "-c",
+                "commit.gpgsign=false",
+            ])
+            .arg("--git-dir")
+            .arg(self.repository)
+            .arg("--work-tree")
+            .arg(self.workspace)
+            .args(words)
+            .current_dir(self.workspace)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .map_err(|error| format!("git can't be run: {error}"))?;
+        match said.status.success() {
+            true => Ok(String::from_utf8_lossy(&said.stdout).into_owned()),
+            false => Err(String::from_utf8_lossy(&said.stderr).trim().to_owned()),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The cloud kit holds: its reference passes all cases, and each mutant is caught where it is said.
+
+use harness::clock::Limits;
+use harness::judge::Verdict;
+use harness::report::GateResult;
+use kits::cloud::Cloud;
+use kits::gate::{Reach, Subject, load};
+use parity_specs::Matrix;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_reference_holds_and_every_mutant_is_caught() {
+    let loaded = load(&Cloud, &Matrix::embedded().unwrap()).unwrap();
+    let cases: Vec<_> = loaded.cases.iter().collect();
+    let gate = loaded.run(&cases, &Subject::Reference, Reach::Claimed, &Limits::default(), |_| {}).await;
+    for cell in gate.cells.iter().filter(|cell| cell.verdict != Verdict::Pass) {
+        eprintln!("{}: {:?} {:?} {:?}", cell.case, cell.verdict, cell.troubles, cell.checks);
+    }
+    assert_eq!(gate.toothless, Vec::<String>::new());
+    assert_eq!(gate.result, GateResult::Pass, "{:?}", gate.counts);
+}
