@@ -133,9 +133,7 @@ fn shortened(value: Value) -> Value {
     match value {
         Value::String(text) if text.len() > LONGEST_TEXT => json!(format!("<{} bytes>", text.len())),
         Value::Array(items) => items.into_iter().map(shortened).collect(),
-        Value::Object(fields) => {
-            fields.into_iter().map(|(name, value)| (name, shortened(value))).collect()
-        }
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, shortened(value))).collect(),
         other => other,
     }
 }

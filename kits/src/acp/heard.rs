@@ -57,9 +57,10 @@ pub(super) struct Asked<'a> {
 /// Requests of a method; an answer has the id of its request and comes from the other side.
 pub(super) fn requests<'s>(story: &'s Story<'_>, is_clients: bool) -> Vec<Asked<'s>> {
     let all: Vec<Message<'s>> = messages(story).collect();
-    let requests = all.iter().enumerate().filter(|(_, message)| {
-        message.is_clients == is_clients && message.is_request()
-    });
+    let requests = all
+        .iter()
+        .enumerate()
+        .filter(|(_, message)| message.is_clients == is_clients && message.is_request());
     let of = |(place, asked): (usize, &Message<'s>)| {
         let mut answers = all[place..].iter().filter(|message| {
             message.is_clients != is_clients
@@ -75,9 +76,8 @@ pub(super) fn requests<'s>(story: &'s Story<'_>, is_clients: bool) -> Vec<Asked<
 /// The sessions that a chat has had, as the client says it.
 pub(super) fn sessions_of<'s>(story: &'s Story<'_>, chat: &str) -> Vec<&'s str> {
     let opens = ["chat/open", "chat/restore"];
-    let of_chat = |call: &&crate::story::Call| {
-        opens.contains(&call.method.as_str()) && call.params["chatId"] == chat
-    };
+    let of_chat =
+        |call: &&crate::story::Call| opens.contains(&call.method.as_str()) && call.params["chatId"] == chat;
     let calls = story.calls.iter().filter(of_chat);
     calls.filter_map(|call| call.result()?["sessionId"].as_str()).collect()
 }

@@ -28,7 +28,10 @@ use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 pub(crate) struct Acp;
 
 const CAPABILITIES: &[Capability] = &[
-    Capability { name: "acp.core", about: "starts an agent, opens chats, sends prompts and shows the answers" },
+    Capability {
+        name: "acp.core",
+        about: "starts an agent, opens chats, sends prompts and shows the answers",
+    },
     Capability { name: "acp.cancel", about: "stops a turn" },
     Capability { name: "acp.permission", about: "answers questions for permission as the person means it" },
     Capability { name: "acp.sessions", about: "has several chats with one agent" },

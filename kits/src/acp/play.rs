@@ -196,9 +196,10 @@ impl Person<'_> {
                 self.ask("chat/restore", asked, restore.answers).await
             }
             Step::Sees(sees) => {
-                let is_there = self.scene.journal().wait_until(|lines| {
-                    Story::of(lines).updates_of(&sees.kind).count() >= sees.times
-                });
+                let is_there = self
+                    .scene
+                    .journal()
+                    .wait_until(|lines| Story::of(lines).updates_of(&sees.kind).count() >= sees.times);
                 // What does not come is judged as it is.
                 let _came = within(LIMIT, is_there).await;
                 Ok(())
@@ -207,7 +208,12 @@ impl Person<'_> {
         }
     }
 
-    async fn choose(&mut self, method: &str, name: &str, choice: &super::steps::Choice) -> Result<(), Troubled> {
+    async fn choose(
+        &mut self,
+        method: &str,
+        name: &str,
+        choice: &super::steps::Choice,
+    ) -> Result<(), Troubled> {
         if let Some(says) = &choice.says {
             self.scene.witness("expected", &json!({"says": says, "of": method}));
         }

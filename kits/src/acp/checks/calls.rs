@@ -5,11 +5,8 @@ use super::{Check, Examined};
 use crate::acp::heard::expected;
 use crate::story::Story;
 
-pub(super) const CHECK: Check = Check {
-    name: "calls",
-    about: "What the person asks is answered, and truly.",
-    examine,
-};
+pub(super) const CHECK: Check =
+    Check { name: "calls", about: "What the person asks is answered, and truly.", examine };
 
 /// A person does not wait longer.
 const LIMIT_MS: f64 = 1_000_000.0;

@@ -14,7 +14,8 @@ fn examine(story: &Story<'_>) -> Examined {
         let chat = call.params["chatId"].as_str().unwrap_or_default();
         let session = session_of(story, chat).unwrap_or_default();
         let lists = messages(story).filter(|message| message.value["params"]["sessionId"] == session);
-        let last = lists.filter(|message| !message.is_clients).filter_map(|message| list(message.value)).last();
+        let last =
+            lists.filter(|message| !message.is_clients).filter_map(|message| list(message.value)).last();
         let Some(last) = last else { continue };
         let of_chat = story.updates_of("chatCommands").filter(|told| told.update["chatId"] == chat);
         let shown = of_chat.last().map(|told| told.update["names"].clone());

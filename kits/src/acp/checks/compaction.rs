@@ -19,7 +19,9 @@ fn examine(story: &Story<'_>) -> Examined {
     if !told.is_empty() {
         let shown = story.updates_of("chatCompaction").filter_map(|told| told.update["status"].as_str());
         let shown: Vec<&str> = shown.collect();
-        examined.fact(shown == told, || format!("the agent says {told:?} of its summary, and shown is {shown:?}"));
+        examined.fact(shown == told, || {
+            format!("the agent says {told:?} of its summary, and shown is {shown:?}")
+        });
     }
     examined
 }

@@ -12,7 +12,9 @@ fn examine(story: &Story<'_>) -> Examined {
     for (at, finds) in expected(story, "finds") {
         let start = story.calls_of("client/start").find(|call| call.at.line > at.line);
         let found = start.and_then(|call| call.result()).map(|result| result["mode"].clone());
-        examined.fact(found.as_ref() == Some(finds), || format!("there is an agent in {finds}, and found is {found:?}"));
+        examined.fact(found.as_ref() == Some(finds), || {
+            format!("there is an agent in {finds}, and found is {found:?}")
+        });
     }
     examined
 }

@@ -19,6 +19,7 @@ fn examine(story: &Story<'_>) -> Examined {
         matches!(call.method.as_str(), "client/start" | "chat/open" | "chat/send" | "chat/restore")
     });
     let most = wanted.count() + 1;
-    examined.fact(starts <= most, || format!("{starts} agents were started, and {most} would have been enough"));
+    examined
+        .fact(starts <= most, || format!("{starts} agents were started, and {most} would have been enough"));
     examined
 }

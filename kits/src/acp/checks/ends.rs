@@ -20,9 +20,11 @@ fn examine(story: &Story<'_>) -> Examined {
             continue;
         };
         let stop = done.update["stop"].as_str().unwrap_or_default();
-        let is_as_wanted = turn.value["ends"].as_array().is_some_and(|ends| ends.iter().any(|end| end == stop));
+        let is_as_wanted =
+            turn.value["ends"].as_array().is_some_and(|ends| ends.iter().any(|end| end == stop));
         let wanted = &turn.value["ends"];
-        examined.fact(is_as_wanted, || format!("the turn in {chat} was to end as {wanted}, and ends as {stop}"));
+        examined
+            .fact(is_as_wanted, || format!("the turn in {chat} was to end as {wanted}, and ends as {stop}"));
         if stop == "error" {
             let says_why = done.update["error"].as_str().is_some_and(|why| !why.is_empty());
             examined.fact(says_why, || format!("the turn in {chat} fails, and nobody says why"));

@@ -14,7 +14,9 @@ fn examine(story: &Story<'_>) -> Examined {
     for (agent, _, start) in facts(story, "start") {
         for (name, value) in meant.iter().filter(|(name, _)| name.starts_with("KIRO_")) {
             let got = &start["environment"][name];
-            examined.fact(got == value, || format!("{name} was to be {value} for the agent {agent}, and is {got}"));
+            examined.fact(got == value, || {
+                format!("{name} was to be {value} for the agent {agent}, and is {got}")
+            });
         }
     }
     examined

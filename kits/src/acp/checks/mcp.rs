@@ -22,7 +22,8 @@ fn examine(story: &Story<'_>) -> Examined {
         };
         let url = params["authUrl"].as_str();
         for chat in &chats {
-            let is_its = params["sessionId"].as_str().is_none_or(|session| session_of(story, chat) == Some(session));
+            let is_its =
+                params["sessionId"].as_str().is_none_or(|session| session_of(story, chat) == Some(session));
             let is_safe = url.is_none_or(|url| url.starts_with("https://"));
             let told = story.updates_of("chatMcp").filter(|told| {
                 let update = &told.update;
@@ -33,7 +34,10 @@ fn examine(story: &Story<'_>) -> Examined {
             });
             let (told, wanted) = (told.count(), usize::from(is_its && is_safe));
             examined.fact(told == wanted, || {
-                format!("{what} of {} is told {told} times in the chat {chat}, and not {wanted}", params["serverName"])
+                format!(
+                    "{what} of {} is told {told} times in the chat {chat}, and not {wanted}",
+                    params["serverName"]
+                )
             });
         }
     }

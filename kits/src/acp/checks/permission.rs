@@ -43,7 +43,9 @@ fn judge(examined: &mut Examined, question: &Asked<'_>, leave: &str) {
         Some("cancelled") => of_kind.is_empty(),
         _ => false,
     };
-    examined.fact(holds, || format!("the person says {leave}, the options are {options}, and the answer is {outcome}"));
+    examined.fact(holds, || {
+        format!("the person says {leave}, the options are {options}, and the answer is {outcome}")
+    });
 }
 
 fn means(kind: &str, leave: &str) -> bool {

@@ -14,7 +14,8 @@ fn examine(story: &Story<'_>) -> Examined {
     }
     let is_left = |agent: u64| facts(story, "left").any(|(left, _, _)| left == agent);
     for (agent, _, start) in facts(story, "start") {
-        let what = if facts(story, "child").any(|(child, _, _)| child == agent) { "the child" } else { "the agent" };
+        let what =
+            if facts(story, "child").any(|(child, _, _)| child == agent) { "the child" } else { "the agent" };
         examined.fact(!is_left(agent), || format!("{what} {agent} (process {}) is left", start["pid"]));
     }
     examined

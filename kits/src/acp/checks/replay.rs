@@ -13,7 +13,9 @@ fn examine(story: &Story<'_>) -> Examined {
         let Some(answer) = load.answer else { continue };
         let between = |line: usize| load.asked.at.line < line && line < answer.at.line;
         let again = messages(story).filter(|message| {
-            !message.is_clients && between(message.at.line) && text_of(&message.value["params"]["update"]).is_some()
+            !message.is_clients
+                && between(message.at.line)
+                && text_of(&message.value["params"]["update"]).is_some()
         });
         if again.count() == 0 {
             continue;
@@ -28,7 +30,9 @@ fn examine(story: &Story<'_>) -> Examined {
             told.update["chatId"] == *chat && restore.at.line < told.at.line && told.at.line < until
         });
         let shown = shown.count();
-        examined.fact(shown == 0, || format!("{shown} pieces of what was said before are shown as new in {chat}"));
+        examined.fact(shown == 0, || {
+            format!("{shown} pieces of what was said before are shown as new in {chat}")
+        });
     }
     examined
 }

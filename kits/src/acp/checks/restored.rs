@@ -4,8 +4,11 @@ use super::{Check, Examined};
 use crate::acp::heard::expected;
 use crate::story::Story;
 
-pub(super) const CHECK: Check =
-    Check { name: "restored", about: "A kept chat goes on, or the person is told that it does not.", examine };
+pub(super) const CHECK: Check = Check {
+    name: "restored",
+    about: "A kept chat goes on, or the person is told that it does not.",
+    examine,
+};
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();

@@ -41,7 +41,9 @@ fn judge(examined: &mut Examined, agent: u64, said: &[Message<'_>]) {
         examined.fact(is_message, || format!("the agent {agent} is told what is no message: {value}"));
         let Some(method) = message.method() else { continue };
         if std::mem::take(&mut is_first) {
-            examined.fact(method == "initialize", || format!("the first request to the agent {agent} is {method}"));
+            examined.fact(method == "initialize", || {
+                format!("the first request to the agent {agent} is {method}")
+            });
         }
         let params = &value["params"];
         match method {
@@ -56,7 +58,8 @@ fn judge(examined: &mut Examined, agent: u64, said: &[Message<'_>]) {
                 }
             }
             "session/cancel" => {
-                examined.fact(value.get("id").is_none(), || "session/cancel is asked, and not told".to_owned());
+                examined
+                    .fact(value.get("id").is_none(), || "session/cancel is asked, and not told".to_owned());
             }
             "session/prompt" => {
                 let blocks = params["prompt"].as_array();

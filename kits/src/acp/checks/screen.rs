@@ -27,7 +27,8 @@ fn examine(story: &Story<'_>) -> Examined {
     let asked = story.updates_of("chatPermission").count();
     let letters = words.iter().filter(|word| matches!(word.as_str(), "y" | "n" | "t")).count();
     examined.fact(letters == asked, || format!("{asked} questions were answered with {letters} letters"));
-    let said: Vec<&str> = story.calls_of("chat/send").filter_map(|call| call.params["text"].as_str()).collect();
+    let said: Vec<&str> =
+        story.calls_of("chat/send").filter_map(|call| call.params["text"].as_str()).collect();
     let read: Vec<&String> = words.iter().filter(|word| word.len() > 1).collect();
     examined.fact(read == said, || format!("the person said {said:?}, and the agent reads {read:?}"));
     examined

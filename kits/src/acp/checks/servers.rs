@@ -16,7 +16,9 @@ fn examine(story: &Story<'_>) -> Examined {
         let Some(session) = sessions.next() else { continue };
         let wanted = call.params.get("mcpServers").cloned().unwrap_or_else(|| json!([]));
         let got = &session.asked.value["params"]["mcpServers"];
-        examined.fact(*got == wanted, || format!("the chat {} wants {wanted}, and gets {got}", call.params["chatId"]));
+        examined.fact(*got == wanted, || {
+            format!("the chat {} wants {wanted}, and gets {got}", call.params["chatId"])
+        });
     }
     examined
 }

@@ -20,7 +20,8 @@ fn examine(story: &Story<'_>) -> Examined {
         };
         // Agents and clients report on lines of their own, so a request is known by what it is about.
         let wanted = ["mode", "model", "command"].into_iter().find_map(|name| call.params[name].as_str());
-        let word = wanted.unwrap_or_default().split(' ').next_back().unwrap_or_default().trim_start_matches('/');
+        let word =
+            wanted.unwrap_or_default().split(' ').next_back().unwrap_or_default().trim_start_matches('/');
         let is_done = requests.iter().any(|asked| {
             let is_ok = asked.answer.is_some_and(|answer| answer.value.get("result").is_some());
             let is_it = methods.contains(&asked.asked.method().unwrap_or_default());
@@ -35,7 +36,8 @@ fn examine(story: &Story<'_>) -> Examined {
     for (at, says) in expected(story, "says") {
         let call = story.calls_of("chat/command").find(|call| call.at.line > at.line);
         let shown = call.and_then(|call| call.result()).map(|result| result["text"].clone());
-        examined.fact(shown.as_ref() == Some(says), || format!("the agent says {says}, and shown is {shown:?}"));
+        examined
+            .fact(shown.as_ref() == Some(says), || format!("the agent says {says}, and shown is {shown:?}"));
     }
     examined
 }

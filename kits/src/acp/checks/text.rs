@@ -26,7 +26,11 @@ fn examine(story: &Story<'_>) -> Examined {
         let shown: String = of_chat.filter_map(|told| told.update["delta"].as_str()).collect();
         let brief = |text: &str| text.chars().take(200).collect::<String>();
         examined.fact(shown == wanted, || {
-            format!("the agent said {:?} in the chat {chat}, and shown is {:?}", brief(&wanted), brief(&shown))
+            format!(
+                "the agent said {:?} in the chat {chat}, and shown is {:?}",
+                brief(&wanted),
+                brief(&shown)
+            )
         });
     }
     examined

@@ -61,7 +61,8 @@ impl Agent {
     ) -> Result<(Arc<Self>, mpsc::UnboundedReceiver<News>), String> {
         let (process, heard) = Process::start(spec, quirk)?;
         let (tells, news) = mpsc::unbounded_channel();
-        let agent = Self { process, waiting: Mutex::default(), gone: watch::Sender::new(None), quirk, patience };
+        let agent =
+            Self { process, waiting: Mutex::default(), gone: watch::Sender::new(None), quirk, patience };
         let agent = Arc::new(agent);
         tokio::spawn(Arc::clone(&agent).read(heard, tells));
         Ok((agent, news))
@@ -71,11 +72,7 @@ impl Agent {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn read(
-        self: Arc<Self>,
-        mut heard: mpsc::Receiver<Heard>,
-        tells: mpsc::UnboundedSender<News>,
-    ) {
+    async fn read(self: Arc<Self>, mut heard: mpsc::Receiver<Heard>, tells: mpsc::UnboundedSender<News>) {
         let mut lines = Lines::new(self.quirk);
         while let Some(heard) = heard.recv().await {
             let (said, gone) = match heard {
@@ -90,7 +87,12 @@ impl Agent {
             };
             for said in said {
                 match said {
-                    Said::Message(message) => drop(self.news(message).map(|news| tells.send(news))),
+                    Said::Message(message) => {
+                        if let Some(news) = self.news(message) {
+                            // Who handles news lives as long as the agent is wanted.
+                            tells.send(news).ok();
+                        }
+                    }
                     Said::Noise(_) if self.quirk.is("dies-of-noise") => {
                         tells.send(News::Gone("the agent says what is no message".to_owned())).ok();
                     }
@@ -154,7 +156,11 @@ impl Agent {
     }
 
     /// Asks, and does not wait yet.
-    pub(super) async fn begin(&self, method: &str, params: &Value) -> Result<oneshot::Receiver<Answer>, Refused> {
+    pub(super) async fn begin(
+        &self,
+        method: &str,
+        params: &Value,
+    ) -> Result<oneshot::Receiver<Answer>, Refused> {
         let nobody = |why: String| Refused { code: None, why };
         if let Some(why) = self.gone() {
             return Err(nobody(why));
@@ -196,7 +202,11 @@ impl Agent {
 
     /// Answers a request of the agent's, under its own id.
     pub(super) async fn reply(&self, id: &Value, answer: Result<Value, (i64, &str)>) {
-        let id = if self.quirk.is("ids-are-numbers") { json!(id.as_u64().unwrap_or_default()) } else { id.clone() };
+        let id = if self.quirk.is("ids-are-numbers") {
+            json!(id.as_u64().unwrap_or_default())
+        } else {
+            id.clone()
+        };
         self.write(&match answer {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
             Err((code, message)) => {

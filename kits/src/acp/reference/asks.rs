@@ -49,7 +49,9 @@ impl Client {
         for (method, asked) in ways {
             match agent.ask(method, &asked).await {
                 Ok(_) => return Ok(json!({})),
-                Err(Refused { code: Some(NO_METHOD), .. }) => why = format!("the agent can't set its {option}"),
+                Err(Refused { code: Some(NO_METHOD), .. }) => {
+                    why = format!("the agent can't set its {option}")
+                }
                 Err(refused) => return Err(RpcError::failed(refused.why)),
             }
         }
@@ -60,7 +62,8 @@ impl Client {
     pub(super) async fn command(&self, params: &Value) -> Result<Value, RpcError> {
         let (chat, agent) = (self.chat(params)?, self.agent()?);
         let line = text(params, "command")?;
-        let (name, rest) = line.trim_start_matches('/').split_once(' ').unwrap_or((line.trim_start_matches('/'), ""));
+        let (name, rest) =
+            line.trim_start_matches('/').split_once(' ').unwrap_or((line.trim_start_matches('/'), ""));
         let as_text = json!({"sessionId": chat.session(), "command": line});
         let args = if rest.is_empty() { json!({}) } else { json!({"value": rest}) };
         let as_object = json!({"sessionId": chat.session(), "command": {"command": name, "args": args}});

@@ -25,7 +25,8 @@ pub(super) fn save(file: &Path, session: &str, cwd: &Path) -> Result<(), String>
 
 /// Reads what was kept, in the form of today or of yesterday.
 pub(super) fn read(file: &Path) -> Result<Kept, String> {
-    let text = fs::read_to_string(file).map_err(|error| format!("failed to read {}: {error}", file.display()))?;
+    let text =
+        fs::read_to_string(file).map_err(|error| format!("failed to read {}: {error}", file.display()))?;
     let kept: Value = serde_json::from_str(&text)
         .map_err(|error| format!("{} is no whole conversation: {error}", file.display()))?;
     let cwd = PathBuf::from(kept["working_directory"].as_str().unwrap_or_default());

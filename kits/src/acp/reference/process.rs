@@ -61,7 +61,8 @@ impl Process {
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn();
-        let mut child = child.map_err(|error| format!("failed to start {}: {error}", spec.command.display()))?;
+        let mut child =
+            child.map_err(|error| format!("failed to start {}: {error}", spec.command.display()))?;
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let (says, heard) = mpsc::channel(READS);
         let gone = watch::Sender::new(false);

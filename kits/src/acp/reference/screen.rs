@@ -66,8 +66,7 @@ impl Screen {
         let (before, last) = self.text.rsplit_once('\n').unwrap_or(("", &self.text));
         let known = if quirk.is("one-prompt") { &PROMPTS[..1] } else { &PROMPTS[..] };
         let is_prompt = known.contains(&last);
-        let anywhere = || self.text.lines().any(|line| PROMPTS.iter().any(|prompt| line.starts_with(prompt)));
-        if !(is_prompt || quirk.is("prompt-anywhere") && anywhere()) {
+        if !is_prompt {
             return None;
         }
         let question = before.trim_end().lines().next_back().unwrap_or_default().to_lowercase();
@@ -91,6 +90,11 @@ impl Screen {
         }
         if text.rsplit('\n').next().is_some_and(|last| PROMPTS.contains(&last)) {
             lines.pop();
+        }
+        if quirk.is("prompt-anywhere") {
+            let is_prompt = |line: &&str| PROMPTS.iter().any(|prompt| line.starts_with(prompt));
+            let end = lines.iter().position(is_prompt);
+            lines.truncate(end.unwrap_or(lines.len()));
         }
         let is_about_tools = |line: &&str| line.starts_with(" - ") || line.starts_with("Using tool:");
         lines.retain(|line| !is_about_tools(line));

@@ -67,7 +67,9 @@ impl Client {
             while let Some(heard) = heard.recv().await {
                 match heard {
                     Heard::Bytes(bytes) => help.extend(bytes),
-                    Heard::Gone(how) => return how.contains("exit status: 0") || self.quirk.is("help-by-words"),
+                    Heard::Gone(how) => {
+                        return how.contains("exit status: 0") || self.quirk.is("help-by-words");
+                    }
                 }
             }
             false
@@ -92,9 +94,10 @@ impl Client {
         let begun = agent.ask("initialize", &asked).await;
         let begun = match begun {
             Ok(begun) if begun["protocolVersion"] == VERSION || self.quirk.is("any-version") => Ok(begun),
-            Ok(begun) => {
-                Err(format!("the agent speaks version {} of the protocol, and I {VERSION}", begun["protocolVersion"]))
-            }
+            Ok(begun) => Err(format!(
+                "the agent speaks version {} of the protocol, and I {VERSION}",
+                begun["protocolVersion"]
+            )),
             Err(refused) => Err(refused.why),
         };
         match begun {

@@ -18,9 +18,9 @@ fn messages_are_found_however_they_come() {
     let line = format!("{one}\n");
     let said = Said::Message(one.clone());
     let by_byte: Vec<&[u8]> = line.as_bytes().chunks(1).collect();
-    assert_eq!(messages(&by_byte), [said.clone()]);
-    assert_eq!(messages(&[format!("\u{feff}{one}\r\n").as_bytes()]), [said.clone()]);
-    assert_eq!(messages(&[format!("\u{1b}]0;agent\u{7}{one}\n").as_bytes()]), [said.clone()]);
+    assert_eq!(messages(&by_byte), std::slice::from_ref(&said));
+    assert_eq!(messages(&[format!("\u{feff}{one}\r\n").as_bytes()]), std::slice::from_ref(&said));
+    assert_eq!(messages(&[format!("\u{1b}]0;agent\u{7}{one}\n").as_bytes()]), std::slice::from_ref(&said));
     assert_eq!(messages(&[format!("{one}{one}").as_bytes()]), [said.clone(), said.clone()]);
     assert_eq!(messages(&[b"INFO ready\n", line.as_bytes()]), [Said::Noise("INFO ready".to_owned()), said]);
     let mut lines = Lines::new(Quirk::default());

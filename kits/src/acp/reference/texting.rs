@@ -75,11 +75,6 @@ impl Texting {
             if let Some(how) = gone {
                 return Came::End(how);
             }
-            if quirk.is("prompt-anywhere")
-                && let Some(waits) = self.terminal().waits(quirk)
-            {
-                return Came::Prompt(waits);
-            }
             if within(patience / QUIET, news.changed()).await.is_some() {
                 silences = 0;
                 continue;
@@ -122,7 +117,12 @@ impl Client {
         texting.ok_or_else(|| RpcError::invalid_params(format!("chatId: there is no chat {id}")))
     }
 
-    pub(super) fn send_text(self: Arc<Self>, id: &str, said: &str, screen: Screen) -> Result<Value, RpcError> {
+    pub(super) fn send_text(
+        self: Arc<Self>,
+        id: &str,
+        said: &str,
+        screen: Screen,
+    ) -> Result<Value, RpcError> {
         let texting = self.texting(id)?;
         if texting.is_at_work.swap(true, Ordering::AcqRel) {
             return Err(RpcError::failed("the agent is at work in this chat"));
@@ -170,7 +170,9 @@ impl Client {
                     screen.show(json!({"kind": "chatPermission", "chatId": id, "title": "a tool"}));
                     let letter = if self.state().leave == "allow" { "y\n" } else { "n\n" };
                     let times = if self.quirk.is("a-letter-for-each") { questions } else { 1 };
-                    if let Err(why) = texting.process.write(letter.repeat(times).as_bytes(), self.patience).await {
+                    if let Err(why) =
+                        texting.process.write(letter.repeat(times).as_bytes(), self.patience).await
+                    {
                         break Some(why);
                     }
                 }

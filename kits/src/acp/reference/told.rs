@@ -31,7 +31,9 @@ impl Client {
                 let chats: Vec<String> = self.state().chats.keys().cloned().collect();
                 for chat in chats.iter().filter(|_| !self.quirk.is("needs-session-id")) {
                     let server = &params["serverName"];
-                    screen.show(json!({"kind": "chatMcp", "chatId": chat, "what": "initialized", "server": server}));
+                    screen.show(
+                        json!({"kind": "chatMcp", "chatId": chat, "what": "initialized", "server": server}),
+                    );
                 }
             }
             // Of what Kiro's agents tell, all is told in the order of the updates.
@@ -104,11 +106,14 @@ impl Client {
             }
             "_kiro.dev/mcp/server_initialized" => {
                 let server = &params["serverName"];
-                screen.show(json!({"kind": "chatMcp", "chatId": id, "what": "initialized", "server": server}));
+                screen
+                    .show(json!({"kind": "chatMcp", "chatId": id, "what": "initialized", "server": server}));
             }
             "_kiro.dev/mcp/oauth_request" => self.show_login(chat, params, screen),
             "_kiro.dev/clear/status" => {
-                screen.show(json!({"kind": "chatNotice", "chatId": id, "text": "the conversation was cleared"}));
+                screen.show(
+                    json!({"kind": "chatNotice", "chatId": id, "text": "the conversation was cleared"}),
+                );
             }
             _ => {}
         }

@@ -54,7 +54,12 @@ impl Client {
         self.prompt(params, &json!([{"type": "text", "text": caption}, picture]), screen).await
     }
 
-    async fn prompt(self: Arc<Self>, params: &Value, blocks: &Value, screen: Screen) -> Result<Value, RpcError> {
+    async fn prompt(
+        self: Arc<Self>,
+        params: &Value,
+        blocks: &Value,
+        screen: Screen,
+    ) -> Result<Value, RpcError> {
         let (chat, agent) = (self.chat(params)?, self.agent()?);
         {
             let mut state = chat.state();
