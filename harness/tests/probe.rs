@@ -1,6 +1,8 @@
 //! What the stand-ins let agents do, beside what their files declare: the same as the real servers do, which the tests
 //! with the real ones hold.
 
+#![allow(clippy::unwrap_used, reason = "a test may: its failure is its answer")]
+
 use fixtures::ServerKind;
 use harness::probe::folder::AgentFolder;
 use harness::probe::{Probe, Row, Subject};

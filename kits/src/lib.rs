@@ -18,6 +18,7 @@ pub mod adapter;
 pub mod case;
 pub mod cloud;
 pub mod gate;
+pub mod guards;
 pub mod judge;
 pub mod kit;
 pub mod pipeline;
@@ -33,7 +34,7 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![&acp::Acp, &cloud::Cloud, &pipeline::Pipeline, &rewind::Rewind]
+    vec![&acp::Acp, &cloud::Cloud, &guards::Guards, &pipeline::Pipeline, &rewind::Rewind]
 }
 
 /// The kit of a name.

@@ -18,3 +18,16 @@ async fn the_reference_holds_and_every_mutant_is_caught() {
     assert_eq!(gate.toothless, Vec::<String>::new());
     assert_eq!(gate.result, GateResult::Pass, "{:?}", gate.counts);
 }
+
+/// Who follows the plan word for word fails where a case names the hazard, and nowhere else.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_follows_the_letter_meets_every_hazard_by_its_name() {
+    let loaded = load(&Cloud, &Matrix::embedded().unwrap()).unwrap();
+    let cases: Vec<_> = loaded.cases.iter().collect();
+    let letter = Subject::Mutant("to-the-letter");
+    let gate = loaded.run(&cases, &letter, Reach::Nowhere, &Limits::default(), |_| {}).await;
+    let told: Vec<String> =
+        gate.cells.iter().map(|cell| format!("{:26} {}", cell.case, cell.outcome())).collect();
+    insta::assert_snapshot!(told.join("\n"));
+    assert_ne!(gate.result, GateResult::Fail);
+}

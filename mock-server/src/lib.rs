@@ -21,6 +21,7 @@
 //! * [`acp`] — an agent on stdin and stdout in front of all that.
 //! * [`fault`] — what breaks, one behaviour a file.
 //! * [`cloud`] — the cloud that tells a user the news, and breaks on cue.
+//! * [`endpoint`] — any other host: lanes that answer as a plan says, on the time line.
 //! * [`paths`] — the corpus of paths on a disk, with canaries around the workspace.
 //! * [`control`] — the same, told over HTTP while it runs.
 //! * [`journal`], [`clock`] — what happened, and when.
@@ -32,6 +33,7 @@ pub mod clock;
 pub mod cloud;
 pub mod control;
 mod doc;
+pub mod endpoint;
 pub mod engine;
 pub mod exhibits;
 pub mod fault;

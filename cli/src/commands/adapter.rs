@@ -1,8 +1,11 @@
 //! `standin adapter`: the reference adapter, or a mutant of it, as a process on stdin and stdout.
 
-use super::{Failure, Outcome, kit, mutant, runtime};
+use super::{Failure, Outcome, kit, mutant, read_text, runtime};
 use clap::Args;
+use fixtures::error::parse_toml;
 use harness::reference::{Strategies, serve};
+use kits::pipeline::commands::{self, Commands};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio::io::{AsyncWriteExt as _, BufReader, stdin, stdout};
 
@@ -16,6 +19,7 @@ or it is told to shut down. It is meant to be started by a harness:
     standin check --adapter 'standin adapter'
     standin check --adapter 'standin adapter --mutant resume_without_refresh'
     standin kit guards --adapter 'standin adapter --kit guards'
+    standin kit pipeline --adapter 'standin adapter --kit pipeline --commands my-runner.toml'
 
 Exit codes: 0 it was told to end or stdin ended, 2 misuse, 3 stdin or stdout broke."
 )]
@@ -26,11 +30,14 @@ pub(crate) struct Arguments {
     /// Be the reference adapter of this kit.
     #[arg(long)]
     kit: Option<String>,
+    /// With --kit pipeline: run the commands of this file, which stand for your runner (docs/pipeline.md).
+    #[arg(long, value_name = "FILE", requires = "kit", conflicts_with = "mutant")]
+    commands: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     if let Some(name) = &arguments.kit {
-        return run_kit(name, arguments.mutant.as_deref());
+        return run_kit(name, arguments.mutant.as_deref(), arguments.commands.as_deref());
     }
     let strategies = match &arguments.mutant {
         None => Strategies::default(),
@@ -48,8 +55,9 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
 const PIPE_BYTES: usize = 64 * 1024;
 
 /// A kit's adapter serves a pipe; the program's streams are its other end.
-fn run_kit(name: &str, mutant: Option<&str>) -> Outcome {
+fn run_kit(name: &str, mutant: Option<&str>, commands: Option<&Path>) -> Outcome {
     let kit = kit::named(name)?;
+    let commands = commands.map(|file| read_commands(name, file)).transpose()?;
     let mutant = mutant.map(|name| kit::mutant(kit, name)).transpose()?;
     let runtime = runtime()?;
     let served = runtime.block_on(async {
@@ -60,7 +68,10 @@ fn run_kit(name: &str, mutant: Option<&str>) -> Outcome {
             tokio::io::copy(&mut stdin(), &mut to_adapter).await?;
             to_adapter.shutdown().await
         });
-        let serving = tokio::spawn(kit.serve(mutant, reader, writer));
+        let serving = match commands {
+            Some(commands) => tokio::spawn(commands::serve(commands, reader, writer)),
+            None => tokio::spawn(kit.serve(mutant, reader, writer)),
+        };
         // It ends with the adapter, whose writer is then gone.
         let written = tokio::io::copy(&mut from_adapter, &mut stdout()).await;
         read.abort();
@@ -72,4 +83,13 @@ fn run_kit(name: &str, mutant: Option<&str>) -> Outcome {
     runtime.shutdown_background();
     served.map_err(|error| Failure::CouldNot(error.to_string()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn read_commands(kit: &str, file: &Path) -> Result<Commands, Failure> {
+    if kit != "pipeline" {
+        return Err(Failure::Misuse(format!(
+            "--commands are for runners: say --kit pipeline, not --kit {kit}"
+        )));
+    }
+    Ok(parse_toml(file, &read_text(file)?)?)
 }

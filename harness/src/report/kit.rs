@@ -129,7 +129,14 @@ impl KitMutant {
     /// Does a case fail with it that is not plain?
     #[must_use]
     pub fn is_caught(&self) -> bool {
-        self.cells.iter().any(|cell| !cell.plain && cell.verdict == Verdict::Fail)
+        self.caught_in().next().is_some()
+    }
+
+    /// The cells that fail with it, and are not plain. One that declares what it does wrong fails as expected.
+    pub fn caught_in(&self) -> impl Iterator<Item = &KitCell> {
+        let fails =
+            |cell: &&KitCell| cell.verdict == Verdict::Fail || cell.pin.as_ref().is_some_and(|pin| pin.holds);
+        self.cells.iter().filter(|cell| !cell.plain).filter(fails)
     }
 }
 

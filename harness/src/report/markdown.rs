@@ -1,7 +1,7 @@
 //! Reports as Markdown, for a comment, a CI summary or a page.
 
 use super::check::CheckReport;
-use super::kit::KitGate;
+use super::kit::{KitCell, KitGate};
 use super::{Cell, Gate, Report, RequirementState, notes, terminal};
 use crate::judge::Verdict;
 use std::fmt::Write as _;
@@ -89,7 +89,11 @@ fn kit_section(kit: &KitGate, text: &mut String) {
     for line in &kit.toothless {
         let _ = writeln!(text, "\n- ✗ {}", escaped(line));
     }
-    for cell in kit.cells.iter().filter(|cell| cell.verdict != Verdict::Pass) {
+    if let Some(line) = terminal::not_asked(kit) {
+        let _ = writeln!(text, "\n{}", escaped(&line));
+    }
+    let quiet = |cell: &&KitCell| matches!(cell.verdict, Verdict::Pass | Verdict::Unsupported);
+    for cell in kit.cells.iter().filter(|cell| !quiet(cell)) {
         let _ = writeln!(text, "\n<details><summary>{}</summary>\n", escaped(&cell.case));
         let _ = writeln!(text, "~~~~~\n{}~~~~~\n</details>", terminal::kit_failure(cell));
     }

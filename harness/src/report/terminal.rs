@@ -3,6 +3,7 @@
 use super::kit::{KitCell, KitGate};
 use super::{Cell, Gate, Proof, Report, RequirementRow, RequirementState, notes};
 use crate::judge::Verdict;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// The report as text.
@@ -87,8 +88,13 @@ fn render_kit(kit: &KitGate, text: &mut String) {
     for line in &kit.toothless {
         let _ = writeln!(text, "✗ {line}");
     }
-    for cell in kit.cells.iter().filter(|cell| cell.verdict != Verdict::Pass || cell.pin.is_some()) {
+    let loud = |cell: &&KitCell| cell.verdict != Verdict::Unsupported;
+    let told = kit.cells.iter().filter(loud);
+    for cell in told.filter(|cell| cell.verdict != Verdict::Pass || cell.pin.is_some()) {
         let _ = write!(text, "\n{}", kit_failure(cell));
+    }
+    if let Some(line) = not_asked(kit) {
+        let _ = writeln!(text, "\n{line}");
     }
     let count = |verdict| kit.cells.iter().filter(|cell| cell.verdict == verdict).count();
     let (pass, all) = (count(Verdict::Pass), kit.cells.len());
@@ -100,6 +106,16 @@ fn render_kit(kit: &KitGate, text: &mut String) {
         kit.result,
         kit.counted()
     );
+}
+
+/// What an adapter can't do is told once, and not case by case.
+#[must_use]
+pub fn not_asked(kit: &KitGate) -> Option<String> {
+    let left = kit.cells.iter().filter(|cell| cell.verdict == Verdict::Unsupported);
+    let why: Vec<&str> = left.flat_map(|cell| &cell.troubles).map(String::as_str).collect();
+    let different: BTreeSet<&str> = why.iter().copied().collect();
+    let different: Vec<&str> = different.into_iter().collect();
+    (!why.is_empty()).then(|| format!("{} cases are not asked of it: {}", why.len(), different.join("; ")))
 }
 
 /// A cell of a kit that does not pass, or fails as expected, with its evidence and the way to run it again.

@@ -91,7 +91,9 @@ async fn hear(stream: TcpStream, number: usize, journal: &Journal) {
             }
             Ok(Line::Note(note)) => {
                 let told = note.text.strip_prefix("agent ").and_then(|text| text.split_once(' '));
-                if let Some((word, value)) = told {
+                if let Some(("blanks", count)) = told {
+                    total += count.parse::<usize>().unwrap_or_default();
+                } else if let Some((word, value)) = told {
                     tell(journal, number, word, &serde_json::from_str(value).unwrap_or_default());
                 }
             }

@@ -2,9 +2,11 @@
 
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled, our_fault};
+use crate::story::AdapterClock;
 use fixtures::tokens;
 use futures_util::future::BoxFuture;
 use harness::clock::within;
+use mock_server::ClockKind;
 use mock_server::cloud::{Answer, Bearer, Call, Cloud, Options, Shape};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -79,7 +81,8 @@ impl Play for Fetching {
                 shape,
                 token: token.clone().unwrap_or_else(|| Options::default().token),
                 answers: answers.map_err(our_fault)?,
-                is_wound: self.wind_s > 0,
+                is_wound: self.wind_s > 0 && scene.clock() == AdapterClock::Virtual,
+                clock: clock_for(scene.clock()),
                 journal: Some(scene.journal().clone()),
                 ..Options::default()
             });
@@ -127,7 +130,8 @@ impl Fetching {
             // One that does not call is found by the checks.
             let _came = within(CALLS_SOON, came).await;
         }
-        for _ in 0..self.wind_s {
+        // Where time passes by itself, it passes for the cloud, too.
+        for _ in 0..if scene.clock() == AdapterClock::Virtual { self.wind_s } else { 0 } {
             scene.pass(1000.0).await?;
             cloud.wind(1000);
         }
@@ -140,6 +144,16 @@ impl Fetching {
             &json!({"tried": is_tried, "calls": calls, "gave": gave, "news": shape.news()["notifications"]}),
         );
         Ok(())
+    }
+}
+
+/// The cloud's time passes as the adapter's does.
+fn clock_for(clock: AdapterClock) -> ClockKind {
+    /// So many times as fast as everybody's.
+    const SCALED: u32 = 100;
+    match clock {
+        AdapterClock::Scaled => ClockKind::Scaled { by: SCALED },
+        AdapterClock::Virtual | AdapterClock::Real => ClockKind::Real,
     }
 }
 

@@ -32,6 +32,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "any-link", about: "a link is offered wherever it leads" },
 ];
 
+/// Not a mutant: who does what a plan says, word for word. Where that harms, a case says which hazard it is.
+const TO_THE_LETTER: &str = "to-the-letter";
+/// Whose bugs he has.
+const OF_THE_LETTER: [&str; 3] = ["idle-timer", "passes-on", "any-link"];
+
 /// The client.
 pub(super) struct Client {
     mutant: Option<&'static str>,
@@ -54,7 +59,7 @@ impl Client {
     }
 
     fn is(&self, mutant: &str) -> bool {
-        self.mutant == Some(mutant)
+        self.mutant == Some(mutant) || self.mutant == Some(TO_THE_LETTER) && OF_THE_LETTER.contains(&mutant)
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -177,7 +182,14 @@ impl Client {
 
     /// The news in a body of either shape; what is no news in it is left out.
     fn read(&self, body: &[u8]) -> Result<Value, String> {
-        let body: Value = serde_json::from_slice(body).map_err(|_| "no JSON".to_owned())?;
+        let body: Value = match serde_json::from_slice(body) {
+            Err(_) if self.is("passes-on") => Value::Null,
+            body => body.map_err(|_| "no JSON".to_owned())?,
+        };
+        if self.is("passes-on") {
+            let list = &body["notifications"];
+            return Ok(if list.is_null() { json!([]) } else { list.clone() });
+        }
         if self.is("trusting-body") {
             return Ok(body["notifications"].clone());
         }
@@ -218,7 +230,8 @@ async fn patiently<T>(screen: &Screen, is_timed: bool, part: impl Future<Output 
 impl Adapter for Client {
     fn introduce(&self) -> Value {
         let capabilities = ["cloud.notifications", "cloud.token"];
-        json!({"name": "cloud-reference", "capabilities": capabilities, "clock": "virtual", "declares": {"policy": "careful"}})
+        let policy = if self.mutant == Some(TO_THE_LETTER) { "seed" } else { "careful" };
+        json!({"name": "cloud-reference", "capabilities": capabilities, "clock": "virtual", "declares": {"policy": policy}})
     }
 
     fn call(

@@ -2,13 +2,16 @@
 //! they go on, what becomes of the work and of what the person had there before.
 //!
 //! * `play` — a case: what is done, where the runner is killed. * `stage` — the server whose agents do the work.
+//! * `shim` — a git that holds at any of its calls. * [`commands`] — an adapter for runners that are commands.
 //! * `repository` — the folder and its repository; what the harness sees of it.
 //! * `checks` — pure functions of the history. * `reference` — a careful runner, and mutants of it.
 
 mod checks;
+pub mod commands;
 mod play;
 mod reference;
 mod repository;
+mod shim;
 mod stage;
 
 use crate::adapter::serve;

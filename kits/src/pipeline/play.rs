@@ -1,9 +1,10 @@
 //! A case: what stands there before, what the runner is told to do, where it is killed, and what comes after.
 
 use super::repository::{Repository, done};
+use super::shim::Shim;
 use super::stage::{Moment, PHASES, Phase, Stage};
 use crate::kit::Play;
-use crate::scene::{Scene, Troubled, broken};
+use crate::scene::{Scene, Troubled, broken, our_fault};
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,6 +15,9 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(25);
 /// So often it is looked: ten seconds.
 const LOOKS: usize = 400;
+
+/// More calls of git than a run makes that does anything else.
+const MOST_CALLS: usize = 200;
 
 /// What happens.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -49,6 +53,8 @@ enum Step {
     Run(Going),
     /// It goes on.
     Resume(Going),
+    /// Killed between any two calls of git, each time anew, and resumed.
+    Sweep(Empty),
     /// Left-overs are swept.
     Cleanup(Empty),
 }
@@ -123,6 +129,7 @@ impl Play for Played {
                     Step::Worktree(name) => plant_worktree(scene, &repository, name)?,
                     Step::Run(going) => self.goes(scene, &repository, "pipeline/run", going).await?,
                     Step::Resume(going) => self.goes(scene, &repository, "pipeline/resume", going).await?,
+                    Step::Sweep(_) => self.sweep(scene).await?,
                     Step::Cleanup(_) => {
                         scene.person("sweeps what is left");
                         let swept = json!({"issue": self.issue, "folder": repository.root});
@@ -170,14 +177,7 @@ impl Played {
     ) -> Result<(), Troubled> {
         let hold = going.kill.as_ref().map(|place| (place.phase.as_str(), place.at));
         let stage = Stage::begin(&repository.root, hold, going.fails.as_deref()).await?;
-        let phases: Vec<Value> = self
-            .phases()?
-            .iter()
-            .map(|phase| json!({"phase": phase.name, "agent": phase.agent, "destructive": phase.is_destructive}))
-            .collect();
-        let told = json!({
-            "issue": self.issue, "folder": repository.root, "server": stage.address(), "phases": phases,
-        });
+        let told = self.told(repository, &stage, None)?;
         scene.person(format!("{method} of the issue {}", self.issue));
         match &going.kill {
             None => {
@@ -218,6 +218,74 @@ impl Played {
         scene.restart().await
     }
 
+    fn told(&self, repository: &Repository, stage: &Stage, shim: Option<&Shim>) -> Result<Value, Troubled> {
+        let phases: Vec<Value> = self
+            .phases()?
+            .iter()
+            .map(|phase| json!({"phase": phase.name, "agent": phase.agent, "destructive": phase.is_destructive}))
+            .collect();
+        Ok(json!({
+            "issue": self.issue, "folder": repository.root, "server": stage.address(), "phases": phases,
+            "path": shim.map(Shim::path),
+        }))
+    }
+
+    /// Killed at the first call of git, at the second, and so on, until a run comes to its end.
+    async fn sweep(&self, scene: &mut Scene) -> Result<(), Troubled> {
+        for call in 1..=MOST_CALLS {
+            let root = scene.folder().join("work");
+            std::fs::remove_dir_all(&root).map_err(|error| our_fault(error.to_string()))?;
+            let repository = Repository::make(scene.folder())?;
+            let shim = Shim::holding_at(call)?;
+            let stage = Stage::begin(&repository.root, None, None).await?;
+            scene.person(format!("pipeline/run of the issue {}, killed at call {call} of git", self.issue));
+            let mut asked = scene.begin("pipeline/run", self.told(&repository, &stage, Some(&shim))?).await?;
+            let mut looks = 0;
+            while !shim.holds() {
+                looks += 1;
+                if asked.answered_within(LOOK).await.is_some() {
+                    stage.end().await;
+                    scene.witness("swept-calls", &json!(call - 1));
+                    return Ok(());
+                }
+                if looks > LOOKS {
+                    return Err(broken(format!("a run neither ended nor came to call {call} of git")));
+                }
+            }
+            scene.witness("interrupted", &json!({"call": call, "git": shim.last_words()}));
+            scene.kill().await;
+            stage.end().await;
+            scene.restart().await?;
+            let undone = undone(&self.issue, &self.phases()?, &repository.seen()?);
+            self.ends(scene, &repository, &undone).await?;
+        }
+        Err(broken(format!("a run calls git more than {MOST_CALLS} times")))
+    }
+
+    /// A resume that nobody disturbs; what is done already without a checkpoint need not be done again.
+    async fn ends(
+        &self,
+        scene: &mut Scene,
+        repository: &Repository,
+        undone: &[&str],
+    ) -> Result<(), Troubled> {
+        let stage = Stage::begin(&repository.root, None, None).await?;
+        scene.person(format!("pipeline/resume of the issue {}", self.issue));
+        let _answer = scene.ask("pipeline/resume", self.told(repository, &stage, None)?).await?;
+        let prompted = stage.prompted();
+        stage.end().await;
+        scene.witness(
+            "prompted",
+            &json!({
+                "method": "pipeline/resume", "wanted": undone, "orFewer": true, "prompted": prompted,
+            }),
+        );
+        look(scene, repository, "gone")?;
+        scene.witness("work", &self.work(repository, None)?);
+        scene.witness("patches", &json!(repository.patches(None)?));
+        Ok(())
+    }
+
     /// What each file should hold once all phases before the failing one are done, and what it holds.
     fn work(&self, repository: &Repository, fails: Option<&str>) -> Result<Value, Troubled> {
         let phases = self.phases()?;
@@ -233,6 +301,16 @@ impl Played {
         }
         Ok(Value::Object(told))
     }
+}
+
+/// The phases that no whole checkpoint calls a success, from the first of them on.
+fn undone<'a>(issue: &str, phases: &[&'a Phase], seen: &Value) -> Vec<&'a str> {
+    let is_done = |phase: &&&Phase| {
+        let name = format!("{issue}-{}.json", phase.name);
+        let all = seen["checkpoints"].as_array().into_iter().flatten();
+        all.clone().any(|it| it["file"] == name.as_str() && it["says"]["status"] == "success")
+    };
+    phases.iter().skip_while(is_done).map(|phase| phase.name).collect()
 }
 
 /// Somebody else works there, and has not committed it.

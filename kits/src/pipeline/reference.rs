@@ -13,6 +13,7 @@ use tokio::process::Command;
 
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "checkpoint-before-work", about: "says success, and then sends the agent" },
+    Mutant { name: "late-checkpoint", about: "tidies up between the merge and the checkpoint" },
     Mutant { name: "restart-from-first", about: "does everything again after a kill" },
     Mutant { name: "skip-failed", about: "a phase with a checkpoint is done, whatever its status" },
     Mutant { name: "newest-by-time", about: "goes on behind the checkpoint with the latest time" },
@@ -48,6 +49,8 @@ struct Pipeline {
     server: Server,
     #[serde(default)]
     phases: Vec<Phase>,
+    /// The `PATH` for what is started.
+    path: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -116,12 +119,17 @@ impl Runner {
                 self.checkpoint(asked, phase, "success", &[], next)?;
             }
             let done = self.work(asked, phase, resumes).await?;
+            if self.is("late-checkpoint") {
+                self.remove(asked, phase, done.is_some()).await?;
+            }
+            // Between the merge and this nothing else is done: a kill there would do the work twice.
             let status = if done.is_some() { "success" } else { "fail" };
             let next = if done.is_some() { next } else { Some(phase.agent.as_str()) };
-            self.checkpoint(asked, phase, status, &done.unwrap_or_default(), next)?;
-            if status == "fail" {
+            self.checkpoint(asked, phase, status, done.as_deref().unwrap_or_default(), next)?;
+            if done.is_none() {
                 return Ok(json!({"status": "fail", "phase": phase.phase}));
             }
+            self.remove(asked, phase, true).await?;
         }
         Ok(json!({"status": "success"}))
     }
@@ -199,13 +207,13 @@ impl Runner {
         if !reused {
             self.put_away(asked, phase, &place, &branch).await?;
             let path = place.to_string_lossy().into_owned();
-            git(root, &["worktree", "add", "--quiet", "-b", &branch, &path]).await?;
+            git(asked, root, &["worktree", "add", "--quiet", "-b", &branch, &path]).await?;
         }
         if phase.destructive && !self.is("no-fork") {
-            git(root, &["branch", &free_name(asked, phase).await?]).await?;
+            git(asked, root, &["branch", &free_name(asked, phase).await?]).await?;
         }
         if self.is("stash-all") {
-            git(root, &["stash", "push", "--include-untracked"]).await?;
+            git(asked, root, &["stash", "push", "--include-untracked"]).await?;
         }
         let elsewhere = self.is("resume-in-main") && resumes;
         let is_done = prompt(asked, phase, if elsewhere { root } else { &place }).await?;
@@ -213,19 +221,28 @@ impl Runner {
             return Ok(is_done.then(Vec::new));
         }
         let stage = if self.is("no-untracked") { "--update" } else { "--all" };
-        git(&place, &["add", stage]).await?;
-        let diff = git(&place, &["diff", "--cached", "--binary", "HEAD"]).await?;
-        self.log(asked, phase, &diff, is_done)?;
-        git(&place, &["add", "--all"]).await?;
-        let files = git(&place, &["diff", "--cached", "--name-only", "HEAD"]).await?;
+        git(asked, &place, &["add", stage]).await?;
+        let diff = git(asked, &place, &["diff", "--cached", "--binary", "HEAD"]).await?;
+        git(asked, &place, &["add", "--all"]).await?;
+        let files = git(asked, &place, &["diff", "--cached", "--name-only", "HEAD"]).await?;
         let message = format!("{}: {}", asked.issue, phase.phase);
-        git(&place, &["commit", "--quiet", "--allow-empty", "--message", &message]).await?;
+        git(asked, &place, &["commit", "--quiet", "--allow-empty", "--message", &message]).await?;
         if is_done || self.is("merge-on-fail") {
-            git(root, &["merge", "--quiet", "--no-edit", &branch]).await?;
-            git(root, &["worktree", "remove", "--force", &place.to_string_lossy()]).await?;
-            git(root, &["branch", "--quiet", "-D", &branch]).await?;
+            git(asked, root, &["merge", "--quiet", "--no-edit", &branch]).await?;
         }
+        self.log(asked, phase, &diff, is_done)?;
         Ok(is_done.then(|| files.lines().map(str::to_owned).collect()))
+    }
+
+    /// The worktree of a phase that is merged.
+    async fn remove(&self, asked: &Pipeline, phase: &Phase, is_merged: bool) -> Result<(), String> {
+        let place = asked.folder.join(".kilo/worktrees").join(&asked.issue).join(&phase.agent);
+        if is_merged && place.exists() {
+            git(asked, &asked.folder, &["worktree", "remove", "--force", &place.to_string_lossy()]).await?;
+            let branch = format!("work/{}-{}", plain(&asked.issue), phase.agent);
+            git(asked, &asked.folder, &["branch", "--quiet", "-D", &branch]).await?;
+        }
+        Ok(())
     }
 
     /// What an agent that was killed has left is kept behind a ref, and its worktree goes.
@@ -237,17 +254,17 @@ impl Runner {
         branch: &str,
     ) -> Result<(), String> {
         let root = &asked.folder;
-        git(root, &["worktree", "prune"]).await?;
+        git(asked, root, &["worktree", "prune"]).await?;
         if place.join(".git").exists() {
-            git(place, &["add", "--all"]).await?;
-            if !git(place, &["diff", "--cached", "--name-only", "HEAD"]).await?.is_empty() {
-                git(place, &["commit", "--quiet", "--message", "What was left"]).await?;
+            git(asked, place, &["add", "--all"]).await?;
+            if !git(asked, place, &["diff", "--cached", "--name-only", "HEAD"]).await?.is_empty() {
+                git(asked, place, &["commit", "--quiet", "--message", "What was left"]).await?;
             }
-            git(place, &["branch", &free_name(asked, phase).await?]).await?;
-            git(root, &["worktree", "remove", "--force", &place.to_string_lossy()]).await?;
+            git(asked, place, &["branch", &free_name(asked, phase).await?]).await?;
+            git(asked, root, &["worktree", "remove", "--force", &place.to_string_lossy()]).await?;
         }
-        if git(root, &["rev-parse", "--verify", "--quiet", branch]).await.is_ok() {
-            git(root, &["branch", "--quiet", "-D", branch]).await?;
+        if git(asked, root, &["rev-parse", "--verify", "--quiet", branch]).await.is_ok() {
+            git(asked, root, &["branch", "--quiet", "-D", branch]).await?;
         }
         Ok(())
     }
@@ -273,17 +290,17 @@ impl Runner {
         let root = &asked.folder;
         let all = self.is("force-remove");
         let own = root.join(".kilo/worktrees").join(if all { "" } else { asked.issue.as_str() });
-        let listed = git(root, &["worktree", "list", "--porcelain"]).await?;
+        let listed = git(asked, root, &["worktree", "list", "--porcelain"]).await?;
         for place in listed.lines().filter_map(|line| line.strip_prefix("worktree ")) {
             if !Path::new(place).starts_with(&own) || place == root.to_string_lossy() {
                 continue;
             }
-            let is_clean = git(Path::new(place), &["status", "--porcelain"]).await?.is_empty();
+            let is_clean = git(asked, Path::new(place), &["status", "--porcelain"]).await?.is_empty();
             if all || is_clean {
-                git(root, &["worktree", "remove", "--force", place]).await?;
+                git(asked, root, &["worktree", "remove", "--force", place]).await?;
             }
         }
-        git(root, &["worktree", "prune"]).await?;
+        git(asked, root, &["worktree", "prune"]).await?;
         Ok(json!({}))
     }
 }
@@ -297,7 +314,7 @@ async fn free_name(asked: &Pipeline, phase: &Phase) -> Result<String, String> {
     let (issue, time) = (plain(&asked.issue), plain(NOW));
     for number in 0.. {
         let name = format!("checkpoint/{issue}-{}-{time}-{number}", phase.agent);
-        if git(&asked.folder, &["rev-parse", "--verify", "--quiet", &name]).await.is_err() {
+        if git(asked, &asked.folder, &["rev-parse", "--verify", "--quiet", &name]).await.is_err() {
             return Ok(name);
         }
     }
@@ -328,8 +345,12 @@ async fn prompt(asked: &Pipeline, phase: &Phase, place: &Path) -> Result<bool, S
     Ok(is_success && said.pointer("/info/error").is_none())
 }
 
-async fn git(folder: &Path, args: &[&str]) -> Result<String, String> {
+/// git, in this folder, found where the pipeline says.
+async fn git(asked: &Pipeline, folder: &Path, args: &[&str]) -> Result<String, String> {
     let mut command = Command::new("git");
+    if let Some(path) = &asked.path {
+        command.env("PATH", path);
+    }
     command.args(args).current_dir(folder).env("LC_ALL", "C").kill_on_drop(true);
     let output = command.output().await.map_err(|error| format!("git: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

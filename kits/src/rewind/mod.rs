@@ -5,8 +5,9 @@
 //!
 //! * `play` — a conversation, an edit, and what goes wrong around it; `ground` — the folders and the model of a case.
 //! * `checks` — what must hold, one file a check.
-//! * `reference` — a client that holds; `mutants` — what breaks it; `cut`, `shadow`, `keeping` — how it finds the
-//!   place, puts files back, and keeps its lists.
+//! * `reference` — a client that holds; `mutants` — what breaks it; `cut`, `shadow`, `keeping`, `telling` — how it finds the
+//!   place, puts files back, keeps its lists, and tells the model.
+//! * `server_play`, `server_client` — the same for clients that leave the history to a server.
 
 mod checks;
 mod cut;
@@ -15,7 +16,10 @@ mod keeping;
 mod mutants;
 mod play;
 mod reference;
+mod server_client;
+mod server_play;
 mod shadow;
+mod telling;
 
 use crate::adapter::serve;
 use crate::case::{self, Head};
@@ -46,6 +50,10 @@ impl Kit for Rewind {
             Capability { name: "rewind.edit", about: "cuts both lists at an edited message and sends it" },
             Capability { name: "rewind.images", about: "a message may have pictures" },
             Capability { name: "rewind.checkpoint", about: "puts the files back to a checkpoint" },
+            Capability {
+                name: "rewind.server",
+                about: "leaves the history to a server: revert, then a prompt",
+            },
             Capability { name: "rewind.atomic", about: "a kill leaves both lists old or both new" },
         ]
     }

@@ -32,5 +32,24 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "any-task", about: "a task that is not open is edited" },
     Mutant { name: "two-files", about: "the lists are written one after the other" },
     Mutant { name: "forgets-words", about: "the new words are lost when an edit fails" },
+    Mutant { name: "reverts-at-work", about: "a server that refuses the revert is prompted all the same" },
+    Mutant { name: "sends-beside", about: "the server is prompted, and takes nothing back" },
+    Mutant { name: "answers-late", about: "a yes to a turn that was taken back goes to the server" },
     Mutant { name: "says-nothing", about: "the user is not told that an edit failed" },
+];
+
+/// Not a mutant, and no friend: who does what a plan says, word for word. Where that harms, a case says which hazard it is.
+pub(super) const TO_THE_LETTER: &str = "to-the-letter";
+
+/// Whose bugs he has.
+pub(super) const OF_THE_LETTER: [&str; 9] = [
+    "cut-a-second-before",
+    "deletes-first",
+    "pause-instead-of-ready",
+    "restores-at-work",
+    "continues-with-a-word",
+    "stops-only-to-restore",
+    "forgets-words",
+    "two-files",
+    "no-guard",
 ];

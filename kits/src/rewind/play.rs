@@ -1,6 +1,7 @@
 //! A case of the rewind kit: conversations, an edit in each, and what goes wrong around it.
 
 use super::ground::{Ground, OWN_WORK, tree};
+use super::server_play::OnServer;
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled, our_fault};
 use fixtures::checkpoints;
@@ -48,6 +49,8 @@ pub(super) struct Editing {
     /// What is slow, and what fails.
     #[serde(default)]
     seams: Seams,
+    /// In place of all that: a conversation on a server.
+    server: Option<OnServer>,
     /// The adapter stops for ever after so many writes of its lists, and is killed.
     kill_after_writes: Option<u32>,
 }
@@ -90,6 +93,9 @@ fn once() -> usize {
 impl Play for Editing {
     fn play<'a>(&'a self, scene: &'a mut Scene) -> BoxFuture<'a, Result<(), Troubled>> {
         Box::pin(async move {
+            if let Some(server) = &self.server {
+                return server.play(scene).await;
+            }
             for history in self.histories()? {
                 self.episode(scene, &history).await?;
             }
@@ -180,9 +186,9 @@ impl Editing {
             self.configure(scene, &ground, None).await?;
             scene.must("rewind/load", json!({"taskId": "task-1"})).await?;
         }
-        if working.is_some() {
-            // What was not stopped shows now.
-            scene.pass(10_000.0).await?;
+        if let Some(ms) = working {
+            // What was not stopped shows by then.
+            scene.pass(f64::from(ms) + 100.0).await?;
         }
         let snapshot = scene.must("task/snapshot", json!({"taskId": "task-1"})).await?;
         let found: Vec<&String> = had.iter().filter(|text| ground.has(text)).collect();

@@ -5,6 +5,8 @@
 
 use super::cut;
 use super::keeping::words_of;
+use super::mutants::{OF_THE_LETTER, TO_THE_LETTER};
+use super::server_client::ServerClient;
 use super::shadow::Shadow;
 use crate::adapter::{Adapter, Screen};
 use futures_util::future::BoxFuture;
@@ -23,8 +25,10 @@ const STOP_MS: f64 = 3000.0;
 /// The client.
 pub(super) struct Client {
     mutant: Option<&'static str>,
-    http: reqwest::Client,
+    pub(super) http: reqwest::Client,
     memory: Mutex<Memory>,
+    /// The one who leaves the history to a server, where one is named.
+    on_server: ServerClient,
     /// Counts up whenever the agent's work is stopped.
     stops: watch::Sender<u64>,
 }
@@ -73,11 +77,21 @@ pub(super) struct Task {
 impl Client {
     pub(super) fn new(mutant: Option<&'static str>) -> Self {
         let http = reqwest::Client::builder().no_proxy().build().unwrap_or_default();
-        Self { mutant, http, memory: Mutex::default(), stops: watch::Sender::new(0) }
+        Self {
+            mutant,
+            http,
+            memory: Mutex::default(),
+            on_server: ServerClient::new(mutant),
+            stops: watch::Sender::new(0),
+        }
     }
 
     pub(super) fn is(&self, mutant: &str) -> bool {
-        self.mutant == Some(mutant)
+        self.mutant == Some(mutant) || self.is_to_the_letter() && OF_THE_LETTER.contains(&mutant)
+    }
+
+    fn is_to_the_letter(&self) -> bool {
+        self.mutant == Some(TO_THE_LETTER)
     }
 
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -118,12 +132,14 @@ impl Client {
         if self.memory().current != id && !self.is("any-task") {
             return Err("another task is open".to_owned());
         }
-        if self.memory().is_working && !self.is("no-cancel") {
+        let stops = !self.is("stops-only-to-restore") || edit["revert"] == true;
+        if self.memory().is_working && stops && !self.is("no-cancel") {
             self.stop(&ground.seams, screen).await?;
         }
         // The lists of now: whoever stopped the work may have written in them.
         let before = self.task(id);
-        let (user, model) = cut::find(&before.user, &before.model, edit, self.mutant)?;
+        let rule = if self.is_to_the_letter() { Some("cut-a-second-before") } else { self.mutant };
+        let (user, model) = cut::find(&before.user, &before.model, edit, rule)?;
         let after = self.after(&before, (user, model), edit);
         if self.is("deletes-first") {
             self.keep(id, &after, screen).await?;
@@ -183,10 +199,8 @@ impl Client {
         let Some(repository) = &ground.shadow else { return Err("there are no checkpoints".to_owned()) };
         let shadow = Shadow { repository, workspace: &ground.workspace };
         let Some(hash) = self.checkpoint(&task.checkpoints, edit["ts"].as_u64().unwrap_or_default()) else {
-            return match self.is("continues-silently") {
-                true => Ok(None),
-                false => Err("there is no checkpoint before this message".to_owned()),
-            };
+            let why = "there is no checkpoint before this message";
+            return if self.goes_on(why, screen) { Ok(None) } else { Err(why.to_owned()) };
         };
         let told = |state: &str| {
             screen.show(json!({"kind": "seam", "name": "restore", "state": state, "hash": hash}))
@@ -205,17 +219,26 @@ impl Client {
             let half = fs::write(ground.workspace.join("state.txt"), "half of a sta");
             half.map_err(|error| error.to_string())?;
             told("failed");
-            if self.is("continues-silently") {
+            let why = "the files could not be put back";
+            if self.goes_on(why, screen) {
                 return Ok(saved);
             }
             if let Some(saved) = &saved {
                 shadow.restore(saved)?;
             }
-            return Err("the files could not be put back".to_owned());
+            return Err(why.to_owned());
         }
         shadow.restore(&hash)?;
         told("end");
         Ok(saved)
+    }
+
+    /// Does an edit go on though the files are not back? The one who has a word for it tells the user.
+    fn goes_on(&self, why: &str, screen: &Screen) -> bool {
+        if self.is("continues-with-a-word") {
+            screen.show(json!({"kind": "notice", "level": "error", "key": "restore-failed", "text": why}));
+        }
+        self.is("continues-silently") || self.is("continues-with-a-word")
     }
 
     /// The newest that is not newer than the message, if it names a state.
@@ -267,20 +290,6 @@ impl Client {
         Ok(())
     }
 
-    async fn send(&self, model: &str, list: &[Value]) -> Result<String, String> {
-        let messages: Vec<Value> = list.iter().map(message).collect();
-        let body = json!({"model": "any", "messages": messages, "stream": false});
-        let asked = self.http.post(format!("{model}/v1/chat/completions")).json(&body).send().await;
-        let answer =
-            asked.and_then(reqwest::Response::error_for_status).map_err(|error| error.to_string())?;
-        let answer: Value = answer.json().await.map_err(|error| error.to_string())?;
-        Ok(answer
-            .pointer("/choices/0/message/content")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned())
-    }
-
     /// The agent at work in the last turn: it writes at its end, unless it is stopped.
     async fn work(&self, params: &Value, screen: &Screen) -> Value {
         self.memory().is_working = true;
@@ -311,21 +320,12 @@ impl Client {
     }
 }
 
-/// An entry as the model is told it.
-fn message(entry: &Value) -> Value {
-    let role = if entry["says"] == "answer" { "assistant" } else { "user" };
-    let images = entry["images"].as_array().filter(|images| !images.is_empty());
-    let Some(images) = images else { return json!({"role": role, "content": entry["text"]}) };
-    let pictures = images.iter().map(|url| json!({"type": "image_url", "image_url": {"url": url}}));
-    let parts: Vec<Value> =
-        [json!({"type": "text", "text": entry["text"]})].into_iter().chain(pictures).collect();
-    json!({"role": role, "content": parts})
-}
-
 impl Adapter for Client {
     fn introduce(&self) -> Value {
-        let capabilities = ["rewind.edit", "rewind.images", "rewind.checkpoint", "rewind.atomic"];
-        let declares = json!({"policy": "careful", "editImages": "keep"});
+        let capabilities =
+            ["rewind.edit", "rewind.images", "rewind.checkpoint", "rewind.atomic", "rewind.server"];
+        let policy = if self.is_to_the_letter() { "seed" } else { "careful" };
+        let declares = json!({"policy": policy, "editImages": "keep"});
         json!({"name": "rewind-reference", "capabilities": capabilities, "clock": "virtual", "declares": declares})
     }
 
@@ -339,6 +339,15 @@ impl Adapter for Client {
             let id = params["taskId"].as_str().unwrap_or_default().to_owned();
             let list = |name: &str| params[name].as_array().cloned().unwrap_or_default();
             match method.as_str() {
+                "configure" if params["server"].is_string() => {
+                    self.on_server.connect(params["server"].as_str().unwrap_or_default());
+                    Ok(json!({}))
+                }
+                "task/send" => self.on_server.send(params["text"].as_str().unwrap_or_default()).await,
+                "task/permissions" => self.on_server.permissions().await,
+                "permission/answer" => self.on_server.answer(&params).await,
+                "task/snapshot" if id.is_empty() => self.on_server.snapshot().await,
+                "message/edit" if params["ordinal"].is_u64() => self.on_server.edit(&params).await,
                 "configure" => {
                     let ground = serde_json::from_value(params)
                         .map_err(|error| RpcError::invalid_params(error.to_string()))?;

@@ -27,6 +27,9 @@ const LIFE_OF_A_CHILD: Duration = Duration::from_secs(120);
 /// A socket that nobody reads holds the agent no longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// So many blanks in a row mean nothing.
+const LONG: usize = 16 * 1024;
+
 /// The environment that a client passes on, or does not.
 const TOLD: &[&str] = &["KIRO_LOG_LEVEL", "KIRO_CHAT_LOG_FILE", "NO_COLOR", "TERM"];
 
@@ -67,6 +70,10 @@ impl Report {
         let (report, runtime) = (self.clone(), runtime.clone());
         Arc::new(move |seen| match seen {
             Seen::Stdin(bytes) => report.tell(&Line::Pipe(Pipe::new(0, PipeName::Stdin, bytes))),
+            // A line without an end is told by its length: telling must not be slower than saying.
+            Seen::Stdout(bytes) if bytes.len() >= LONG && bytes.iter().all(|byte| *byte == b' ') => {
+                report.note("blanks", &json!(bytes.len()));
+            }
             Seen::Stdout(bytes) => report.tell(&Line::Pipe(Pipe::new(0, PipeName::Stdout, bytes))),
             Seen::StdinEnd => report.tell(&Line::PipeEnd(PipeEnd { at_us: 0, of: PipeName::Stdin })),
             Seen::Strain(strain) => {

@@ -166,7 +166,7 @@ fn cell_view(cell: &KitCell, anchor: String) -> CellView<'_> {
 }
 
 fn mutant(row: &KitMutant) -> Mutant<'_> {
-    let caught = row.cells.iter().filter(|cell| !cell.plain && cell.verdict == Verdict::Fail);
+    let caught = row.caught_in();
     let mark = if row.is_caught() { marks::caught() } else { marks::survives() };
     Mutant {
         name: &row.name,

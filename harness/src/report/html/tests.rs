@@ -252,6 +252,8 @@ fn adapters_stand_side_by_side() {
     assert!(anchors.windows(2).all(|pair| pair[0] != pair[1]), "no anchor twice: {anchors:?}");
 }
 
+const CANNOT: &str = "the adapter does not declare guard.path";
+
 fn kit() -> KitGate {
     let cell = |case: &str, adapter: &str, verdict, pin: Option<Pin>| KitCell {
         case: case.to_owned(),
@@ -291,12 +293,19 @@ fn kit() -> KitGate {
         }],
         cells: vec![
             cell("command/chain", "my guard", Verdict::Fail, None),
-            cell("command/prefix", "my guard", Verdict::Pass, Some(pin)),
+            cell("command/prefix", "my guard", Verdict::Pass, Some(pin.clone())),
+            KitCell {
+                troubles: vec![CANNOT.to_owned()],
+                ..cell("path/link", "my guard", Verdict::Unsupported, None)
+            },
         ],
         mutants: vec![KitMutant {
             name: "by-prefix".to_owned(),
             about: "A prefix is enough.".to_owned(),
-            cells: vec![cell("command/chain", "by-prefix", Verdict::Fail, None)],
+            cells: vec![
+                cell("command/chain", "by-prefix", Verdict::Pass, None),
+                cell("command/prefix", "by-prefix", Verdict::Pass, Some(pin.clone())),
+            ],
         }],
         with_mutants: true,
         toothless: Vec::new(),
@@ -321,9 +330,15 @@ fn a_kit_stands_beside_the_gates_and_alone() {
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
         assert_eq!(page.contains("<h2 id=\"phases\">"), has_gates);
         let junit = crate::report::junit::render_gates(&report);
-        assert!(junit.contains("<testsuite name=\"guards: my guard\" tests=\"2\" failures=\"1\""), "{junit}");
+        assert!(junit.contains("<testsuite name=\"guards: my guard\" tests=\"3\" failures=\"1\""), "{junit}");
         let text = crate::report::terminal::render(&report);
-        assert!(text.contains("my guard, kit guards: FAIL (1 of 2 cases pass; 1 failing)"), "{text}");
+        assert!(text.contains("my guard, kit guards: FAIL (1 of 3 cases pass; 1 failing)"), "{text}");
+        assert!(text.contains(&format!("1 cases are not asked of it: {CANNOT}\n")), "{text}");
+        assert!(!text.contains("unsupported path/link"), "{text}");
+        assert!(
+            text.contains("The checks of guards catch 1 of 1 mutants."),
+            "who fails as it declares is caught"
+        );
         let markdown = crate::report::markdown::render_gates(&report);
         assert!(markdown.contains("### Kit guards, my guard: **FAIL** (1 failing)"), "{markdown}");
     }

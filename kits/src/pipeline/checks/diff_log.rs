@@ -13,6 +13,9 @@ pub(super) const CHECK: Check = Check {
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
+    if !story.can.contains("pipeline.difflog") {
+        return examined;
+    }
     let patches = story.seen_of("patches").flat_map(|seen| list(&seen.value));
     for patch in patches {
         let (file, why) = (&patch["file"], patch["why"].as_str());

@@ -16,6 +16,9 @@ const ILLEGAL: [char; 11] = [':', '?', '*', '"', '<', '>', '|', '\\', '~', '^', 
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
+    if !story.can.contains("pipeline.fork") {
+        return examined;
+    }
     let subject = subject(story);
     let issue = word(&subject, "issue");
     for run in story.seen_of("prompted").filter(|seen| seen.value["killed"].is_string()) {

@@ -17,7 +17,8 @@ fn examine(story: &Story<'_>) -> Examined {
         let wanted: Vec<&str> = list(&run.value["wanted"]).iter().filter_map(|it| it.as_str()).collect();
         let found: Vec<&str> = list(&run.value["prompted"]).iter().map(|it| word(it, "phase")).collect();
         let stops = run.value["orStops"] == true && found.is_empty();
-        examined.fact(found == wanted || stops, || {
+        let fewer = run.value["orFewer"] == true && wanted.ends_with(&found);
+        examined.fact(found == wanted || stops || fewer, || {
             format!("{} had to prompt {wanted:?} and prompted {found:?}", word(&run.value, "method"))
         });
     }

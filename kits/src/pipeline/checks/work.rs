@@ -17,7 +17,9 @@ fn examine(story: &Story<'_>) -> Examined {
         let stopped = run.is_some_and(|run| {
             run.value["orStops"] == true && run.value["prompted"].as_array().is_some_and(Vec::is_empty)
         });
-        if stopped {
+        // Without worktrees there is nothing to be merged, and what fails leaves what it has done.
+        let failed = run.is_some_and(|run| run.value["failed"].is_string());
+        if stopped || failed && !story.can.contains("pipeline.worktree") {
             continue;
         }
         for (file, state) in seen.value.as_object().into_iter().flatten() {

@@ -19,6 +19,10 @@ fn examine(story: &Story<'_>) -> Examined {
         let entries = episode.told["user"].as_array().map_or(&[][..], Vec::as_slice);
         let user = entries.iter().take(user).filter(|entry| entry["says"] != "checkpoint").count();
         for (name, stays) in [("user", user), ("model", model)] {
+            // A server's client has no list of the model's own.
+            if episode.after["snapshot"][name].is_null() {
+                continue;
+            }
             let (before, now) = (episode.before(name), episode.list(name));
             let is_kept = now.len() > stays && now[..stays] == before[..stays.min(before.len())];
             let is_edited = now.get(stays).is_some_and(|text| text.contains(words_of(edit)));

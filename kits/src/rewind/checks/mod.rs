@@ -120,6 +120,11 @@ impl<'s> Episode<'s> {
             || does_not_restore
     }
 
+    /// Is the history a server's? It has no inner parts that could be seen.
+    fn is_on_server(&self) -> bool {
+        self.told["name"] == "on a server"
+    }
+
     fn was_killed(&self) -> bool {
         self.told["killed"] == true
     }

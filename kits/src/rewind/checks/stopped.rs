@@ -21,7 +21,10 @@ fn examine(story: &Story<'_>) -> Examined {
         AdapterClock::Real => 500.0,
     };
     let mut examined = Examined::default();
-    for episode in episodes(story).iter().filter(|episode| !episode.told["works_for_ms"].is_null()) {
+    for episode in episodes(story)
+        .iter()
+        .filter(|episode| !episode.told["works_for_ms"].is_null() && !episode.is_on_server())
+    {
         let name = episode.name();
         let stopped = episode.seam("cancel", "end").map(|told| told.at);
         if let Some(restored) = episode.seam("restore", "begin") {

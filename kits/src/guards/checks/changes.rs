@@ -1,0 +1,44 @@
+//! A file that has changed is read again once, when it has been quiet for a while: each file by itself.
+
+use super::text;
+use crate::kit::Check;
+use crate::story::Story;
+use harness::checks::Examined;
+use std::collections::BTreeMap;
+
+pub(super) const CHECK: Check = Check {
+    name: "changes",
+    about: "Each changed file is indexed once, 500 ms after its last change, whichever others change meanwhile.",
+    examine,
+};
+
+/// So long a file has to be quiet.
+const QUIET_MS: f64 = 500.0;
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    let mut changes: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for call in story.calls_of("fs/event") {
+        changes.entry(text(&call.params["path"])).or_default().push(call.at.ms);
+    }
+    for (path, times) in changes {
+        let indexed = story.updates_of("indexed").filter(|told| text(&told.update["path"]) == path);
+        let indexed: Vec<f64> = indexed.map(|told| told.at.ms).collect();
+        // A change within the quiet time of the one before belongs to it.
+        let last_ones: Vec<f64> = times
+            .iter()
+            .enumerate()
+            .filter(|(index, at)| times.get(index + 1).is_none_or(|next| next - **at >= QUIET_MS))
+            .map(|(_, at)| *at)
+            .collect();
+        examined.fact(indexed.len() == last_ones.len(), || {
+            format!("{path} was indexed {} times instead of {}", indexed.len(), last_ones.len())
+        });
+        for (at, last) in indexed.iter().zip(&last_ones) {
+            examined.fact(super::is_about(story, at - last, QUIET_MS), || {
+                format!("{path} was indexed {:.0} ms after its last change", at - last)
+            });
+        }
+    }
+    examined
+}

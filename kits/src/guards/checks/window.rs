@@ -1,0 +1,106 @@
+//! A conversation that is too long is sent without what is old, and never without what is needed.
+
+use super::wanted;
+use crate::kit::Check;
+use crate::story::{Call, Exchange, Story};
+use harness::checks::Examined;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub(super) const CHECK: Check = Check {
+    name: "window",
+    about: "Above 75 % of the window old messages go; system prompt, tools, environment and the last five stay, and pairs are whole.",
+    examine,
+};
+
+/// So much of the window may be filled.
+const FULL: f64 = 0.75;
+/// As many of the last messages stay.
+const LAST: usize = 5;
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for (call, wanted) in wanted(story, "context/send") {
+        let Some(first) = sent(story, call).into_iter().next() else {
+            examined.fact(false, || "the model was not asked".to_owned());
+            continue;
+        };
+        let parts = parts(first);
+        let tokens = tokens(&call.params);
+        let messages: Vec<&str> = ids(&call.params["messages"]);
+        let has = |id: &str| parts.contains(&id);
+        for needed in ["system", "tools", "environment"] {
+            examined.fact(has(needed), || format!("'{needed}' is not sent"));
+        }
+        let sum: f64 = parts.iter().filter_map(|id| tokens.get(id)).sum::<f64>()
+            + first.body["summaryTokens"].as_f64().unwrap_or_default();
+        let limit = call.params["limit"].as_f64().unwrap_or_default();
+        let missing = messages.iter().filter(|id| !has(id)).count();
+        if wanted["compressed"] == false {
+            examined.fact(missing == 0, || format!("{missing} messages are left out of one that fits"));
+        } else {
+            examined.fact(missing > 0, || "nothing is left out of one that is too long".to_owned());
+            examined
+                .fact(sum <= limit * FULL, || format!("{sum} tokens are sent, and the window takes {limit}"));
+        }
+        let last = &messages[messages.len().saturating_sub(LAST)..];
+        let forced = wanted["forced"] == true;
+        if !forced {
+            let lost: Vec<_> = last.iter().filter(|id| !has(id)).collect();
+            examined.fact(lost.is_empty(), || format!("of the last {LAST} messages {lost:?} are left out"));
+        }
+        let end = call.answer.as_ref().map_or(usize::MAX, |(at, _)| at.line);
+        let of_call = |line: usize| call.at.line < line && line < end;
+        let notices = story.updates_of("notice").filter(|told| of_call(told.at.line)).count();
+        examined.fact(notices == usize::from(forced), || {
+            format!("the person is warned {notices} times, and has to be {} times", usize::from(forced))
+        });
+        let is_sorted = parts.iter().filter_map(|id| rank(id, &messages)).is_sorted();
+        examined.fact(is_sorted, || format!("the parts stand in another order than they should: {parts:?}"));
+        for message in call.params["messages"].as_array().into_iter().flatten() {
+            let (id, call_of) = (message["id"].as_str().unwrap_or_default(), message["answers"].as_str());
+            if let Some(call_of) = call_of {
+                examined.fact(has(id) == has(call_of), || format!("{id} and its call {call_of} are parted"));
+            }
+        }
+    }
+    examined
+}
+
+/// The requests that came of a call.
+pub(super) fn sent<'s>(story: &'s Story<'_>, call: &Call) -> Vec<&'s Exchange> {
+    let end = call.answer.as_ref().map_or(usize::MAX, |(at, _)| at.line);
+    let is_of = |exchange: &&Exchange| {
+        exchange.lane.as_deref() == Some("model") && call.at.line < exchange.at.line && exchange.at.line < end
+    };
+    story.exchanges.iter().filter(is_of).collect()
+}
+
+/// What a request has, in its order.
+pub(super) fn parts(exchange: &Exchange) -> Vec<&str> {
+    exchange.body["parts"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn ids(messages: &Value) -> Vec<&str> {
+    messages.as_array().into_iter().flatten().filter_map(|message| message["id"].as_str()).collect()
+}
+
+/// The tokens of each part.
+pub(super) fn tokens(params: &Value) -> BTreeMap<&str, f64> {
+    let fixed = ["system", "tools", "environment"].iter().map(|name| &params[*name]);
+    let all = fixed.chain(params["messages"].as_array().into_iter().flatten());
+    all.filter_map(|part| Some((part["id"].as_str()?, part["tokens"].as_f64()?))).collect()
+}
+
+/// Where a part belongs: system, tools, history, environment, and the person's last words.
+fn rank(id: &str, messages: &[&str]) -> Option<usize> {
+    match id {
+        "system" => Some(0),
+        "tools" => Some(1),
+        "environment" => Some(2 + messages.len()),
+        _ => {
+            let at = messages.iter().position(|message| *message == id)?;
+            Some(if at + 1 == messages.len() { 3 + messages.len() } else { 2 + at })
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The folder of a case: a workspace, what lies around it, and what nobody may touch.
+
+use crate::scene::{Scene, Troubled, our_fault};
+use fixtures::failures::KEY;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+/// The files that are there, below the case's folder, and what they say.
+const FILES: [(&str, &str); 9] = [
+    ("work/README.md", "A workspace.\n"),
+    ("work/src/main.txt", "one\n"),
+    ("work/.guardignore", "secrets.env\nprivate/\n"),
+    ("work/secrets.env", "TOKEN=1\n"),
+    ("work/private/notes.txt", "private\n"),
+    ("second/README.md", "A second workspace.\n"),
+    ("work-old/README.md", "Its name begins like the workspace's.\n"),
+    ("outside/secret.txt", "outside\n"),
+    ("outside/deep/secret.txt", "outside\n"),
+];
+
+/// What must say in the end what it said in the beginning.
+pub(super) const CANARIES: [&str; 6] = [
+    "work/.guardignore",
+    "work/secrets.env",
+    "work/private/notes.txt",
+    "work-old/README.md",
+    "outside/secret.txt",
+    "outside/deep/secret.txt",
+];
+
+/// The workspace, below the case's folder.
+pub(super) const ROOT: &str = "work";
+/// Where the adapter keeps what is no secret.
+pub(super) const STATE: &str = "state";
+/// Where it keeps what is one.
+pub(super) const SECRETS: &str = "keyring";
+
+/// Makes the folder.
+pub(super) fn make(scene: &Scene) -> Result<(), Troubled> {
+    let base = scene.folder();
+    let made = || -> io::Result<()> {
+        for (file, says) in FILES {
+            let file = base.join(file);
+            fs::create_dir_all(file.parent().unwrap_or(base))?;
+            fs::write(file, says)?;
+        }
+        fs::create_dir_all(base.join(STATE))?;
+        fs::create_dir_all(base.join(SECRETS))?;
+        symlink("../outside", base.join("work/out"))
+    };
+    made().map_err(|error| our_fault(format!("failed to make the folder of the case: {error}")))
+}
+
+/// What a canary said in the beginning.
+pub(super) fn said(canary: &str) -> &'static str {
+    FILES.iter().find(|(file, _)| *file == canary).map_or("", |(_, says)| says)
+}
+
+/// What stands there now, and in which of the files that are no place for it the key stands.
+pub(super) fn look(scene: &Scene) {
+    let mut files = BTreeMap::new();
+    let base = scene.folder();
+    collect(base, base, &mut files);
+    let has_key = |(name, says): &(&String, &String)| !name.starts_with(SECRETS) && says.contains(KEY);
+    let with_key: Vec<&String> = files.iter().filter(has_key).map(|(name, _)| name).collect();
+    scene.witness("key-in", &json!(with_key));
+    files.retain(|name, _| !name.starts_with(STATE) && !name.starts_with(SECRETS));
+    scene.witness("disk", &json!(files));
+}
+
+fn collect(base: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, is_link) = (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+        if path.is_dir() && !is_link {
+            collect(base, &path, files);
+        } else if let Ok(name) = path.strip_prefix(base) {
+            let says = fs::read(&path).unwrap_or_default();
+            files.insert(name.display().to_string(), String::from_utf8_lossy(&says).into_owned());
+        }
+    }
+}
+
+/// A text of a case with the places in it.
+pub(super) fn filled(scene: &Scene, text: &str) -> String {
+    let base = scene.folder().display().to_string();
+    text.replace("${root}", &format!("{base}/{ROOT}")).replace("${base}", &base)
+}
+
+/// A place below the case's folder.
+pub(super) fn place(scene: &Scene, name: &str) -> Value {
+    json!(scene.folder().join(name))
+}

@@ -1,0 +1,297 @@
+//! What a case does, step by step. What has to come of each step is written down beside it, for the checks.
+
+mod steps;
+
+pub(super) use steps::Steps;
+
+use super::ground;
+use crate::kit::Play;
+use crate::scene::{Scene, Troubled, broken, our_fault};
+use crate::story::Story;
+use fixtures::error::FileError;
+use fixtures::failures::{self, KEY};
+use fixtures::{catalog, commands, paths};
+use futures_util::future::BoxFuture;
+use mock_server::endpoint::{Endpoint, Reply};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use steps::{Change, Configure, Context, Kept, KeyStep, Operate, Run, Step};
+
+/// What has to come of a call stands under this name.
+pub(super) const WANTED: &str = "wanted";
+
+/// The person is shown a question within so many looks of this length.
+const LOOK: Duration = Duration::from_millis(25);
+
+impl Play for Steps {
+    fn play<'a>(&'a self, scene: &'a mut Scene) -> BoxFuture<'a, Result<(), Troubled>> {
+        Box::pin(async move {
+            ground::make(scene)?;
+            let endpoint = Endpoint::start(scene.journal().clone()).await;
+            let endpoint = endpoint.map_err(|error| our_fault(format!("there is no port: {error}")))?;
+            let mut stage =
+                Stage { scene, endpoint, asked: BTreeMap::new(), configured: Configure::default() };
+            for step in &self.step {
+                stage.step(step).await?;
+            }
+            stage.scene.settle().await;
+            ground::look(stage.scene);
+            Ok(())
+        })
+    }
+}
+
+struct Stage<'a> {
+    scene: &'a mut Scene,
+    endpoint: Endpoint,
+    /// How often each method was called.
+    asked: BTreeMap<String, usize>,
+    configured: Configure,
+}
+
+fn unread(error: FileError) -> Troubled {
+    our_fault(error.to_string())
+}
+
+impl Stage<'_> {
+    async fn step(&mut self, step: &Step) -> Result<(), Troubled> {
+        match step {
+            Step::Configure(configure) => {
+                self.configured = configure.clone();
+                self.configure().await
+            }
+            Step::Restart(steps::Empty {}) => {
+                self.scene.person("starts the program again");
+                self.scene.restart().await?;
+                self.configure().await
+            }
+            Step::Check(check) => {
+                let path = ground::filled(self.scene, &check.path);
+                let asked = json!({"path": path, "op": check.op});
+                self.ask("path/check", asked, json!({"verdict": check.wanted, "about": check.path})).await
+            }
+            Step::Act(act) => {
+                let path = ground::filled(self.scene, &act.path);
+                let asked = json!({"path": path, "op": act.op, "content": "written\n"});
+                let writes = act.writes.as_deref().unwrap_or_default();
+                let wanted = json!({"verdict": act.wanted, "about": act.path, "writes": writes});
+                self.ask("path/act", asked, wanted).await?;
+                ground::look(self.scene);
+                Ok(())
+            }
+            Step::Paths(kinds) => self.paths(kinds).await,
+            Step::Decide(decide) => {
+                let wanted = json!({"verdict": decide.wanted, "about": decide.line});
+                self.ask("command/decide", json!({"line": decide.line}), wanted).await
+            }
+            Step::Commands(kinds) => self.commands(kinds).await,
+            Step::Run(run) => self.run(run).await,
+            Step::Operate(operate) => self.operate(operate).await,
+            Step::Errors(kinds) => self.errors(kinds).await,
+            Step::Csp(steps::Empty {}) => self.ask("csp/describe", json!({}), json!({})).await,
+            Step::Context(context) => self.context(context).await,
+            Step::Key(key) => self.key(key).await,
+            Step::Change(Change { path, pass_ms }) => {
+                self.scene.person(format!("changes {path}"));
+                self.ask("fs/event", json!({"path": path, "kind": "changed"}), json!({})).await?;
+                self.scene.pass(*pass_ms).await
+            }
+            Step::Add(add) => {
+                let asked = json!({"item": add.item, "fails": add.fails});
+                self.ask("batch/add", asked, json!({})).await?;
+                self.scene.pass(add.pass_ms).await
+            }
+            Step::Kept(kept) => self.kept(kept).await,
+            Step::PassMs(ms) => self.scene.pass(*ms).await,
+        }
+    }
+
+    /// Asks, and writes down what has to come of it.
+    async fn ask(&mut self, method: &str, params: Value, wanted: Value) -> Result<(), Troubled> {
+        // That it refuses is an answer: the checks know what it means.
+        let _answer = self.scene.ask(method, params).await?;
+        self.want(method, wanted);
+        Ok(())
+    }
+
+    fn want(&mut self, method: &str, mut wanted: Value) {
+        let nth = self.asked.entry(method.to_owned()).or_default();
+        wanted["method"] = json!(method);
+        wanted["nth"] = json!(nth);
+        *nth += 1;
+        self.scene.witness(WANTED, &wanted);
+    }
+
+    async fn configure(&mut self) -> Result<(), Troubled> {
+        let Configure { roots, allow, missing, path_breaks, telemetry } = &self.configured;
+        let roots: Vec<Value> = roots.iter().map(|root| ground::place(self.scene, root)).collect();
+        let params = json!({
+            "roots": roots,
+            "allow": if *missing { Value::Null } else { json!(allow) },
+            "ignoreFile": ".guardignore",
+            "pathBreaks": path_breaks,
+            "stateFolder": ground::place(self.scene, ground::STATE),
+            "secretFolder": ground::place(self.scene, ground::SECRETS),
+            "telemetry": {"enabled": telemetry, "url": self.endpoint.url("telemetry")},
+        });
+        self.scene.must("configure", params).await.map(drop)
+    }
+
+    async fn paths(&mut self, kinds: &[String]) -> Result<(), Troubled> {
+        for kind in kinds {
+            for case in catalog::paths(kind).map_err(unread)?.cases {
+                // No files are made for these: a guard that looks at the disk finds none, so nothing is a link.
+                if !case.links.is_empty() || case.lexical.allows() != case.realpath.allows() {
+                    continue;
+                }
+                let Some(allows) = case.lexical.allows() else { continue };
+                let asked = case.asked(paths::Policy::Lexical, paths::ground::base(paths::Policy::Lexical));
+                let verdict = if allows { "allow" } else { "refuse" };
+                let wanted = json!({"verdict": verdict, "about": case.full_name()});
+                let asked = json!({"path": asked.path, "op": "read", "roots": asked.roots});
+                self.ask("path/check", asked, wanted).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn commands(&mut self, kinds: &[String]) -> Result<(), Troubled> {
+        let declared = self.scene.declares("commands").unwrap_or("exact").to_owned();
+        let known = commands::Policy::ALL.into_iter().find(|policy| policy.to_string() == declared);
+        let policy = known.ok_or_else(|| broken(format!("there is no policy '{declared}' for commands")))?;
+        for kind in kinds {
+            for case in commands::corpus::of(kind).map_err(unread)? {
+                let Some(allows) = case.verdict(policy).allows().filter(|_| case.before.is_empty()) else {
+                    continue;
+                };
+                let verdict = if allows { "allow" } else { "ask" };
+                let asked = json!({"line": case.line, "allow": case.allowed()});
+                let wanted = json!({"verdict": verdict, "about": case.full_name()});
+                self.ask("command/decide", asked, wanted).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The agent runs a line; when the person is asked, the person says what the case says.
+    async fn run(&mut self, run: &Run) -> Result<(), Troubled> {
+        let line = &run.line;
+        let begun = self.scene.journal().lines().len();
+        let mut asked = self.scene.begin("command/run", json!({"line": line})).await?;
+        let mut answered = false;
+        let most = self.scene.limits().step.as_millis() / LOOK.as_millis();
+        for _ in 0..most {
+            if let Some(answer) = asked.answered_within(LOOK).await {
+                answer.map(drop).or_else(|error| match error {
+                    harness::link::AskError::Refused { .. } => Ok(()),
+                    error => Err(broken(error.to_string())),
+                })?;
+                answered = true;
+                break;
+            }
+            if let Some(id) = self.question(begun) {
+                self.scene.person(format!("says {} to {line}", run.choice.word()));
+                let said = json!({"id": id, "choice": run.choice.word()});
+                self.scene.must("command/answer", said).await?;
+                // The answer to what was asked comes now.
+                let _answer = self.scene.answer(asked).await?;
+                answered = true;
+                break;
+            }
+        }
+        if !answered {
+            return Err(broken(format!("it neither ran {line}, nor refused it, nor asked the person")));
+        }
+        self.want(
+            "command/run",
+            json!({"asks": run.asks, "runs": run.runs, "about": line, "makes": run.makes}),
+        );
+        ground::look(self.scene);
+        Ok(())
+    }
+
+    /// The question that the person is shown since a line of the time line.
+    fn question(&self, since: usize) -> Option<Value> {
+        let lines = self.scene.journal().lines();
+        let story = Story::of(&lines);
+        let prompt = story.updates_of("prompt").find(|told| told.at.line >= since)?;
+        Some(prompt.update["id"].clone())
+    }
+
+    async fn operate(&mut self, operate: &Operate) -> Result<(), Troubled> {
+        let lane = format!("origin-{}", self.asked.get("op/run").copied().unwrap_or_default() + 1);
+        self.endpoint.plan(&lane, operate.replies.iter().map(steps::Planned::reply).collect());
+        let mut asked = json!({"url": self.endpoint.url(&lane)});
+        if let Some(attempts) = operate.attempts {
+            asked["maxAttempts"] = json!(attempts);
+        }
+        let wanted =
+            json!({"lane": lane, "at_s": operate.at_s, "ok": operate.ok, "last": operate.last_status()});
+        self.ask("op/run", asked, wanted).await
+    }
+
+    async fn errors(&mut self, kinds: &[String]) -> Result<(), Troubled> {
+        for kind in kinds {
+            let told = failures::told::json(&failures::corpus::of(kind).map_err(unread)?);
+            for case in told["cases"].as_array().into_iter().flatten() {
+                let mut wanted = json!({"about": case["name"], "category": case["category"]});
+                wanted["retryable"] = case["retryable"].clone();
+                wanted["reports"] = json!(self.configured.telemetry);
+                self.ask("error/handle", json!({"provoked": case["provoked"]}), wanted).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn context(&mut self, context: &Context) -> Result<(), Troubled> {
+        let refused = Reply::json(400, &json!({"error": {"code": "context_length_exceeded"}}));
+        let mut replies = vec![refused; context.refused];
+        replies.push(Reply::json(200, &json!({"ok": true})));
+        self.endpoint.plan("model", replies);
+        let mut params = context.told();
+        params["url"] = json!(self.endpoint.url("model"));
+        let wanted =
+            json!({"refused": context.refused, "compressed": context.compressed, "forced": context.forced});
+        self.ask("context/send", params, wanted).await
+    }
+
+    async fn key(&mut self, key: &KeyStep) -> Result<(), Troubled> {
+        match key {
+            KeyStep::Store => {
+                self.scene.person("gives a key");
+                self.ask("secret/store", json!({"key": KEY}), json!({})).await?;
+            }
+            KeyStep::Use | KeyStep::UseNone => {
+                let is_used = *key == KeyStep::Use;
+                let body = json!({"error": {"message": format!("Incorrect API key provided: {KEY}")}});
+                self.endpoint.plan("provider", vec![Reply::json(401, &body)]);
+                let asked = json!({"url": self.endpoint.url("provider")});
+                self.ask("secret/use", asked, json!({"with_key": is_used})).await?;
+            }
+            KeyStep::Dump => self.ask("state/dump", json!({}), json!({})).await?,
+            KeyStep::Logout => {
+                self.scene.person("logs out");
+                self.ask("secret/logout", json!({}), json!({})).await?;
+            }
+        }
+        ground::look(self.scene);
+        Ok(())
+    }
+
+    async fn kept(&mut self, kept: &Kept) -> Result<(), Troubled> {
+        self.scene.pass(kept.pass_ms).await?;
+        self.endpoint.plan("kept", vec![Reply::json(kept.status, &json!({"value": kept.status}))]);
+        let before = self.exchanges("kept");
+        let asked = json!({"key": "one", "url": self.endpoint.url("kept")});
+        let _answer = self.scene.ask("cache/get", asked).await?;
+        let fetched = self.exchanges("kept") - before;
+        self.want("cache/get", json!({"fetches": kept.fetches, "fetched": fetched, "about": kept.about}));
+        Ok(())
+    }
+
+    fn exchanges(&self, lane: &str) -> usize {
+        let lines = self.scene.journal().lines();
+        Story::of(&lines).exchanges.iter().filter(|exchange| exchange.lane.as_deref() == Some(lane)).count()
+    }
+}

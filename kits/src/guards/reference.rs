@@ -1,0 +1,315 @@
+//! The reference adapter: it keeps every promise of the kit, in the plainest way, and imports nothing of a stand-in. Each
+//! mutant is a switch in it.
+
+mod conversation;
+mod errors;
+mod lists;
+mod requests;
+mod timed;
+
+use crate::adapter::{Adapter, Screen};
+use futures_util::future::BoxFuture;
+use harness::protocol::RpcError;
+use lists::AllowList;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use timed::Timed;
+use tokio::sync::oneshot;
+
+/// The adapter, whole or with one promise broken.
+pub(super) struct Reference {
+    mutant: Option<&'static str>,
+    state: Mutex<State>,
+    timed: Timed,
+    client: reqwest::Client,
+}
+
+#[derive(Default)]
+struct State {
+    roots: Vec<PathBuf>,
+    ignored: Vec<String>,
+    path_breaks: bool,
+    list: AllowList,
+    secret_file: PathBuf,
+    state_folder: PathBuf,
+    /// What a mutant keeps in memory.
+    key: Option<String>,
+    reports_to: Option<String>,
+    /// Questions that wait for the person.
+    questions: BTreeMap<u64, oneshot::Sender<String>>,
+    asked: u64,
+}
+
+/// Who follows the plan word for word breaks these promises.
+const LETTER: &str = "to-the-letter";
+const OF_THE_LETTER: [&str; 8] = [
+    "starts-with",
+    "first-root-only",
+    "no-list-throws",
+    "dismissed-runs",
+    "zero-tries-say-undefined",
+    "policy-unfilled",
+    "one-debounce",
+    "wedged-batch",
+];
+
+/// Files that nobody edits, whatever the ignore file says.
+const PROTECTED: [&str; 2] = [".guardignore", ".guardprotect"];
+
+impl Adapter for Reference {
+    fn introduce(&self) -> Value {
+        let capabilities = [
+            "guard.path",
+            "guard.ignore",
+            "guard.command",
+            "guard.secret",
+            "guard.csp",
+            "resilience.retry",
+            "resilience.errors",
+            "resilience.limits",
+            "context.window",
+        ];
+        let declares = match self.mutant {
+            Some(LETTER) => json!({"policy": "seed", "commands": "exact", "paths": "lexical"}),
+            _ => json!({"policy": "careful", "commands": "exact", "paths": "realpath"}),
+        };
+        json!({"name": "guards-reference", "capabilities": capabilities, "clock": "virtual", "declares": declares})
+    }
+
+    fn call(
+        self: Arc<Self>,
+        method: String,
+        params: Value,
+        screen: Screen,
+    ) -> BoxFuture<'static, Result<Value, RpcError>> {
+        Box::pin(async move {
+            match method.as_str() {
+                "configure" => self.configure(&params),
+                "path/check" => {
+                    let verdict = if self.lets_at(&params)? { "allow" } else { "refuse" };
+                    Ok(json!({"verdict": verdict}))
+                }
+                "path/act" => self.act(&params),
+                "command/decide" => {
+                    let own = params.get("allow").map(|allow| AllowList::read(allow.clone()));
+                    let own = own.unwrap_or_else(|| self.state().list.clone());
+                    let allowed = own.allows(text(&params["line"]), self.mutant);
+                    Ok(json!({"verdict": if allowed { "allow" } else { "ask" }}))
+                }
+                "command/run" => self.run(text(&params["line"]), &screen).await,
+                "command/answer" => {
+                    let id = params["id"].as_u64().unwrap_or_default();
+                    let question = self.state().questions.remove(&id);
+                    let question = question.ok_or_else(|| RpcError::failed("nobody asks that"))?;
+                    // Who asked is gone: the line does not run.
+                    let _unheard = question.send(text(&params["choice"]).to_owned());
+                    Ok(json!({}))
+                }
+                "op/run" => Ok(self.operate(&params, &screen).await),
+                "error/handle" => Ok(self.handle(&params["provoked"], &screen).await),
+                "csp/describe" => Ok(json!({"policy": self.policy()})),
+                "context/send" => Ok(self.converse(&params, &screen).await),
+                "secret/store" => self.store(text(&params["key"]), &screen),
+                "secret/use" => Ok(self.use_key(text(&params["url"])).await),
+                "secret/logout" => self.log_out(),
+                "state/dump" => self.dump(),
+                "fs/event" => Ok(self.changed(text(&params["path"]), &screen)),
+                "batch/add" => Ok(self.add(&params, &screen)),
+                "cache/get" => Ok(self.kept(&params, &screen).await),
+                _ => Err(RpcError::unsupported(&method)),
+            }
+        })
+    }
+}
+
+impl Reference {
+    pub(super) fn new(mutant: Option<&'static str>) -> Self {
+        Self { mutant, state: Mutex::default(), timed: Timed::default(), client: reqwest::Client::new() }
+    }
+
+    fn is(&self, mutant: &str) -> bool {
+        self.mutant == Some(mutant) || (self.mutant == Some(LETTER) && OF_THE_LETTER.contains(&mutant))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn configure(&self, params: &Value) -> Result<Value, RpcError> {
+        let mut state = self.state();
+        let roots = params["roots"].as_array().into_iter().flatten();
+        state.roots = roots.map(|root| PathBuf::from(text(root))).collect();
+        state.path_breaks = params["pathBreaks"] == true;
+        state.state_folder = PathBuf::from(text(&params["stateFolder"]));
+        state.secret_file = Path::new(text(&params["secretFolder"])).join("key");
+        let ignore = state.roots.first().map(|root| root.join(text(&params["ignoreFile"])));
+        let ignore = ignore.and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
+        state.ignored = ignore.lines().map(str::to_owned).collect();
+        let kept = fs::read_to_string(state.state_folder.join("allowed.json")).ok();
+        let kept =
+            kept.filter(|_| !self.is("forgets-always")).and_then(|text| serde_json::from_str(&text).ok());
+        state.list = AllowList::read(kept.unwrap_or_else(|| params["allow"].clone()));
+        let telemetry = &params["telemetry"];
+        let wants_reports = telemetry["enabled"] == true || self.is("reports-unasked");
+        state.reports_to = wants_reports.then(|| text(&telemetry["url"]).to_owned());
+        Ok(json!({}))
+    }
+
+    /// May a tool be let at a path?
+    fn lets_at(&self, params: &Value) -> Result<bool, RpcError> {
+        let state = self.state();
+        if state.path_breaks {
+            // A guard that can't tell says no, aloud.
+            return if self.is("throw-means-yes") {
+                Ok(true)
+            } else {
+                Err(RpcError::failed("paths can't be read"))
+            };
+        }
+        let named = params["roots"].as_array();
+        let named = named.map(|roots| roots.iter().map(|root| PathBuf::from(text(root))).collect());
+        let roots: Vec<PathBuf> = named.unwrap_or_else(|| state.roots.clone());
+        let path = text(&params["path"]);
+        let Some(target) = lists::absolute(&roots, path).filter(|_| !self.is("refuses-all")) else {
+            return Ok(false);
+        };
+        let take = if self.is("first-root-only") { 1 } else { roots.len() };
+        let mut absolute = roots.iter().filter(|root| root.is_absolute()).take(take);
+        let inside = match self.is("starts-with") {
+            true => {
+                absolute.any(|root| target.display().to_string().starts_with(&*root.display().to_string()))
+            }
+            false => absolute.any(|root| target.starts_with(lists::folded(root))),
+        };
+        if !inside || self.is("ignores-nothing") {
+            return Ok(inside);
+        }
+        // Where links lead out, whatever the text says, nothing is done; a path of the corpus is on no disk.
+        let real = roots.iter().filter_map(|root| fs::canonicalize(root).ok()).collect::<Vec<_>>();
+        let leads = lists::leads_to(&target);
+        let stays = self.is("starts-with")
+            || real.is_empty()
+            || leads.is_none_or(|leads| real.iter().any(|root| leads.starts_with(root)));
+        let name = state.roots.first().and_then(|root| target.strip_prefix(root).ok());
+        let is_listed =
+            |name: &Path| state.ignored.iter().any(|entry| name.starts_with(entry.trim_end_matches('/')));
+        let is_protected =
+            |name: &Path| params["op"] == "write" && PROTECTED.iter().any(|file| name.ends_with(file));
+        Ok(stays && !name.is_some_and(|name| is_listed(name) || is_protected(name)))
+    }
+
+    fn act(&self, params: &Value) -> Result<Value, RpcError> {
+        if !self.lets_at(params)? {
+            return Ok(json!({"done": false}));
+        }
+        let roots = self.state().roots.clone();
+        let target = lists::absolute(&roots, text(&params["path"])).unwrap_or_default();
+        let failed = |error: std::io::Error| RpcError::failed(error.to_string());
+        if params["op"] == "read" {
+            let content = fs::read_to_string(target).map_err(failed)?;
+            return Ok(json!({"done": true, "content": content}));
+        }
+        fs::write(target, text(&params["content"])).map_err(failed)?;
+        Ok(json!({"done": true}))
+    }
+
+    async fn run(&self, line: &str, screen: &Screen) -> Result<Value, RpcError> {
+        if self.is("no-list-throws") && self.state().list.told().is_null() {
+            return Err(RpcError::failed("Cannot read properties of undefined (reading 'includes')"));
+        }
+        let allowed = self.state().list.allows(line, self.mutant);
+        if !allowed {
+            let choice = self.ask(line, screen).await;
+            let runs = match choice.as_str() {
+                "once" | "always" => true,
+                "dismissed" => self.is("dismissed-runs"),
+                _ => false,
+            };
+            if !runs {
+                return Ok(json!({"ran": false}));
+            }
+            if choice == "always" || (choice == "once" && self.is("once-is-always")) {
+                let mut state = self.state();
+                state.list.add(line, self.mutant);
+                let file = state.state_folder.join("allowed.json");
+                let kept = state.list.told().to_string();
+                fs::write(file, kept).map_err(|error| RpcError::failed(error.to_string()))?;
+            }
+        }
+        let root = self.state().roots.first().cloned().unwrap_or_default();
+        let ran = tokio::process::Command::new("/bin/sh").args(["-c", line]).current_dir(root).output().await;
+        Ok(json!({"ran": ran.is_ok()}))
+    }
+
+    /// Asks the person, and waits for what they say.
+    async fn ask(&self, line: &str, screen: &Screen) -> String {
+        let (sender, receiver) = oneshot::channel();
+        let id = {
+            let mut state = self.state();
+            state.asked += 1;
+            let id = state.asked;
+            state.questions.insert(id, sender);
+            id
+        };
+        screen.show(json!({"kind": "prompt", "id": id, "line": line}));
+        receiver.await.unwrap_or_else(|_| "dismissed".to_owned())
+    }
+
+    fn policy(&self) -> String {
+        let source =
+            if self.is("policy-unfilled") { "${webview.cspSource}" } else { "https://*.vscode-cdn.net" };
+        let scripts = match self.mutant {
+            Some("policy-any-script") => "*".to_owned(),
+            Some("policy-inline-script") => format!("{source} 'unsafe-inline'"),
+            _ => source.to_owned(),
+        };
+        let lists = [
+            "default-src 'none'".to_owned(),
+            format!("style-src {source} 'unsafe-inline'"),
+            format!("script-src {scripts}"),
+            format!("img-src {source} data:"),
+            format!("font-src {source}"),
+            "connect-src https://api.anthropic.com https://api.openai.com".to_owned(),
+        ];
+        lists.join("; ")
+    }
+
+    fn store(&self, key: &str, screen: &Screen) -> Result<Value, RpcError> {
+        let mut state = self.state();
+        let failed = |error: std::io::Error| RpcError::failed(error.to_string());
+        fs::write(&state.secret_file, key).map_err(failed)?;
+        state.key = Some(key.to_owned());
+        if self.is("key-in-settings") {
+            fs::write(state.state_folder.join("settings.json"), json!({"apiKey": key}).to_string())
+                .map_err(failed)?;
+        }
+        let shown = if self.is("logs-key") { key } else { "a key" };
+        screen.show(json!({"kind": "log", "text": format!("stored {shown}")}));
+        Ok(json!({}))
+    }
+
+    fn log_out(&self) -> Result<Value, RpcError> {
+        let mut state = self.state();
+        if !self.is("uses-key-after-logout") {
+            state.key = None;
+        }
+        fs::remove_file(&state.secret_file).map_err(|error| RpcError::failed(error.to_string()))?;
+        Ok(json!({}))
+    }
+
+    fn dump(&self) -> Result<Value, RpcError> {
+        let state = self.state();
+        let settings = fs::read_to_string(state.state_folder.join("settings.json")).unwrap_or_default();
+        Ok(
+            json!({"global": {"allowedCommands": state.list.told(), "settings": settings}, "workspace": {}, "session": {}}),
+        )
+    }
+}
+
+/// A text of a JSON value, or nothing.
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

@@ -1,0 +1,70 @@
+//! Paths by their text, and lines that are allowed letter by letter.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// A path without `.` and `..`.
+pub(super) fn folded(path: &Path) -> PathBuf {
+    let mut folded = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(folded.pop()),
+            Component::Normal(name) => folded.push(name),
+            _ => {}
+        }
+    }
+    folded
+}
+
+/// Where a path is, when relative ones begin at the first root.
+pub(super) fn absolute(roots: &[PathBuf], path: &str) -> Option<PathBuf> {
+    let path = Path::new(path);
+    if path.is_absolute() {
+        return Some(folded(path));
+    }
+    let first = roots.iter().find(|root| root.is_absolute())?;
+    Some(folded(&first.join(path)))
+}
+
+/// Where a path leads on the disk: what is not there yet is where its folder is.
+pub(super) fn leads_to(target: &Path) -> Option<PathBuf> {
+    target.ancestors().find_map(|folder| fs::canonicalize(folder).ok())
+}
+
+/// Lines that the person has allowed; none until something is.
+#[derive(Clone, Default)]
+pub(super) struct AllowList {
+    entries: Option<Vec<String>>,
+}
+
+impl AllowList {
+    pub(super) fn read(value: Value) -> Self {
+        Self { entries: serde_json::from_value(value).ok() }
+    }
+
+    pub(super) fn told(&self) -> Value {
+        json!(self.entries)
+    }
+
+    pub(super) fn add(&mut self, line: &str, mutant: Option<&str>) {
+        let entry = match mutant {
+            Some("remembers-first-word") => line.split(' ').next().unwrap_or_default(),
+            _ => line,
+        };
+        self.entries.get_or_insert_default().push(entry.to_owned());
+    }
+
+    pub(super) fn allows(&self, line: &str, mutant: Option<&str>) -> bool {
+        let Some(entries) = &self.entries else { return mutant == Some("no-list-allows") };
+        let first = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+        match mutant {
+            Some("always-asks") => false,
+            Some("begins-allowed") => entries.iter().any(|entry| line.starts_with(entry.as_str())),
+            Some("first-word-allowed" | "remembers-first-word") => {
+                entries.iter().any(|entry| first(entry) == first(line))
+            }
+            _ => entries.iter().any(|entry| entry == line),
+        }
+    }
+}

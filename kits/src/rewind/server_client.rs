@@ -1,0 +1,165 @@
+//! The reference of clients that leave the history to a server: an edit is an abort, a revert and a prompt. It imports nothing
+//! of the stand-in.
+
+use super::mutants;
+use harness::protocol::RpcError;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// A client of one session.
+pub(super) struct ServerClient {
+    mutant: Option<&'static str>,
+    http: reqwest::Client,
+    memory: Mutex<Memory>,
+    /// How many prompts are under way.
+    at_work: watch::Sender<usize>,
+}
+
+#[derive(Default)]
+struct Memory {
+    server: String,
+    session: Option<String>,
+    is_editing: bool,
+    /// Questions that belong to a turn that was taken back.
+    void: BTreeSet<String>,
+}
+
+impl ServerClient {
+    pub(super) fn new(mutant: Option<&'static str>) -> Self {
+        let http = reqwest::Client::builder().no_proxy().build().unwrap_or_default();
+        Self { mutant, http, memory: Mutex::default(), at_work: watch::Sender::new(0) }
+    }
+
+    fn is(&self, mutant: &str) -> bool {
+        let is_letter = self.mutant == Some(mutants::TO_THE_LETTER);
+        self.mutant == Some(mutant) || is_letter && mutants::OF_THE_LETTER.contains(&mutant)
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another server, and no session yet.
+    pub(super) fn connect(&self, server: &str) {
+        *self.memory() = Memory { server: server.to_owned(), ..Memory::default() };
+    }
+
+    async fn ask(
+        &self,
+        method: reqwest::Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> Result<(u16, Value), RpcError> {
+        let request = self.http.request(method, format!("{}{path}", self.memory().server));
+        let request = match body {
+            Some(body) => request.json(&body),
+            None => request,
+        };
+        let failed = |error: reqwest::Error| RpcError::failed(error.to_string());
+        let answer = request.send().await.map_err(failed)?;
+        let status = answer.status().as_u16();
+        let bytes = answer.bytes().await.map_err(failed)?;
+        Ok((status, serde_json::from_slice(&bytes).unwrap_or_default()))
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Result<(u16, Value), RpcError> {
+        self.ask(reqwest::Method::POST, path, Some(body)).await
+    }
+
+    async fn get(&self, path: &str) -> Result<Value, RpcError> {
+        self.ask(reqwest::Method::GET, path, None).await.map(|(_, body)| body)
+    }
+
+    async fn session(&self) -> Result<String, RpcError> {
+        if let Some(session) = self.memory().session.clone() {
+            return Ok(session);
+        }
+        let (_, made) = self.post("/session", json!({})).await?;
+        let id =
+            made["id"].as_str().ok_or_else(|| RpcError::failed("the server makes no session"))?.to_owned();
+        self.memory().session = Some(id.clone());
+        Ok(id)
+    }
+
+    /// Sends a prompt; it is answered when the turn is over.
+    pub(super) async fn send(&self, text: &str) -> Result<Value, RpcError> {
+        let session = self.session().await?;
+        self.at_work.send_modify(|count| *count += 1);
+        let sent = self
+            .post(&format!("/session/{session}/message"), json!({"parts": [{"type": "text", "text": text}]}))
+            .await;
+        self.at_work.send_modify(|count| *count -= 1);
+        sent.map(|(status, _)| json!({"status": status}))
+    }
+
+    /// The questions that the user sees.
+    pub(super) async fn permissions(&self) -> Result<Value, RpcError> {
+        let open = self.get("/permission").await?;
+        let ids: Vec<&Value> = open.as_array().into_iter().flatten().map(|one| &one["id"]).collect();
+        Ok(json!({"permissions": ids}))
+    }
+
+    /// The user answers a question that he sees, or has seen.
+    pub(super) async fn answer(&self, params: &Value) -> Result<Value, RpcError> {
+        let id = params["id"].as_str().unwrap_or_default();
+        if self.memory().void.contains(id) && !self.is("answers-late") {
+            return Ok(json!({"ok": false, "error": "that turn was taken back"}));
+        }
+        let (status, _) =
+            self.post(&format!("/permission/{id}/reply"), json!({"reply": params["reply"]})).await?;
+        Ok(json!({"ok": status == 200}))
+    }
+
+    /// Takes a prompt back, and sends another one in its place.
+    pub(super) async fn edit(&self, edit: &Value) -> Result<Value, RpcError> {
+        if std::mem::replace(&mut self.memory().is_editing, true) && !self.is("no-guard") {
+            return Ok(json!({"ok": false, "error": "an edit is under way"}));
+        }
+        let done = self.edit_once(edit).await;
+        self.memory().is_editing = false;
+        done.map(|()| json!({"ok": true}))
+    }
+
+    async fn edit_once(&self, edit: &Value) -> Result<(), RpcError> {
+        let session = self.session().await?;
+        let open = self.permissions().await?;
+        let open =
+            open["permissions"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+        self.memory().void.extend(open);
+        if *self.at_work.borrow() > 0 && !self.is("reverts-at-work") {
+            self.post(&format!("/session/{session}/abort"), json!({})).await?;
+            // The server refuses a revert while the turn still ends.
+            let mut at_work = self.at_work.subscribe();
+            let _ended = at_work.wait_for(|count| *count == 0).await;
+        }
+        let messages = self.get(&format!("/session/{session}/message")).await?;
+        let mut prompts =
+            messages.as_array().into_iter().flatten().filter(|one| one["info"]["role"] == "user");
+        let place = usize::try_from(edit["ordinal"].as_u64().unwrap_or_default().saturating_sub(1))
+            .unwrap_or_default();
+        let prompt = prompts.nth(place).ok_or_else(|| RpcError::failed("there is no such prompt"))?;
+        let target = json!({"messageID": prompt["info"]["id"]});
+        if !self.is("sends-beside") {
+            let (status, _) = self.post(&format!("/session/{session}/revert"), target).await?;
+            if status != 200 && !self.is("reverts-at-work") {
+                return Err(RpcError::failed(format!("the server refuses the revert with {status}")));
+            }
+        }
+        self.send(edit["text"].as_str().unwrap_or_default()).await.map(drop)
+    }
+
+    /// What the user sees of the session.
+    pub(super) async fn snapshot(&self) -> Result<Value, RpcError> {
+        let session = self.session().await?;
+        let messages = self.get(&format!("/session/{session}/message")).await?;
+        let entries = messages.as_array().into_iter().flatten().map(|one| {
+            let texts = one["parts"].as_array().into_iter().flatten().filter(|part| part["type"] == "text");
+            let text: Vec<&str> = texts.filter_map(|part| part["text"].as_str()).collect();
+            let says = if one["info"]["role"] == "user" { "prompt" } else { "answer" };
+            json!({"says": says, "text": text.join("\n")})
+        });
+        Ok(json!({"user": entries.collect::<Vec<_>>()}))
+    }
+}
