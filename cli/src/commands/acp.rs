@@ -141,6 +141,7 @@ fn with_agent(
     set.options.faults.faults = std::mem::take(&mut plan.faults);
     let runtime = runtime()?;
     let report = report::Report::open(speech.report)?;
+    report.end_with_listener();
     let watcher = report.watcher(runtime.handle());
     let options = AgentOptions {
         server: set.options,

@@ -1,7 +1,7 @@
 //! What an agent's process tells of itself, over a loopback socket that its environment names: its start, the bytes that it
 //! reads and writes, its end. stdout is the protocol's, and a client's harness must know what was said to the agent.
 //!
-//! Each line is one of a recording. Nobody is waited for: who does not listen any more is not told.
+//! Each line is one of a recording. When nobody listens any more, the agent ends: it was started to be watched.
 
 use super::super::{Failure, Outcome};
 use fixtures::recording::{Exit, Line, Note, Pipe, PipeEnd, PipeName};
@@ -10,7 +10,7 @@ use mock_server::acp::agent::Left;
 use mock_server::acp::watch::{Seen, Strain, Watcher};
 use recorder::clock::{pause, within};
 use serde_json::json;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
@@ -51,6 +51,19 @@ impl Report {
         let report = Self(Some(Arc::new(Mutex::new(stream))));
         report.note("start", &start());
         Ok(report)
+    }
+
+    /// An agent that somebody watches ends with them, whatever a fault has made of it: a harness leaves nothing behind.
+    pub(super) fn end_with_listener(&self) {
+        let Some(stream) = &self.0 else { return };
+        let listens = stream.lock().unwrap_or_else(PoisonError::into_inner).try_clone();
+        if let Ok(mut stream) = listens {
+            // Nothing is ever said there; its end is the listener's.
+            std::thread::spawn(move || {
+                while let Ok(1..) = stream.read(&mut [0; 16]) {}
+                std::process::exit(0);
+            });
+        }
     }
 
     fn tell(&self, line: &Line) {
