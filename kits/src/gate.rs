@@ -144,12 +144,16 @@ impl Loaded {
         let broken = self.mutant_plans(cases, reach).into_iter();
         let plans = own.chain(broken.map(|(name, case)| (Subject::Mutant(name), case)));
         let seen = &seen;
-        let runs = plans.map(|(subject, case)| async move {
+        let runs = plans.enumerate().map(|(place, (subject, case))| async move {
             let finished = self.cell(case, &subject, limits).await;
             seen(&finished);
-            finished.cell
+            (place, finished.cell)
         });
-        let mut cells: Vec<KitCell> = futures_util::stream::iter(runs).buffered(AT_ONCE).collect().await;
+        // Whoever waits long holds up nobody who could begin.
+        let mut cells: Vec<(usize, KitCell)> =
+            futures_util::stream::iter(runs).buffer_unordered(AT_ONCE).collect().await;
+        cells.sort_by_key(|(place, _)| *place);
+        let mut cells: Vec<KitCell> = cells.into_iter().map(|(_, cell)| cell).collect();
         let of_mutants = cells.split_off(cases.len());
         let mutants = self.kit.mutants().iter().map(|mutant| KitMutant {
             name: mutant.name.to_owned(),

@@ -13,6 +13,7 @@
 //! A kit's adapters are programs in any language that speak JSON-RPC in lines, as docs/kits.md says. What a kit asks for
 //! stands in `parity-specs/kits/<kit>/`.
 
+mod acp;
 pub mod adapter;
 pub mod case;
 pub mod cloud;
@@ -33,7 +34,7 @@ pub use story::Story;
 /// All kits.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Kit> {
-    vec![&cloud::Cloud, &guards::Guards, &pipeline::Pipeline, &rewind::Rewind]
+    vec![&acp::Acp, &cloud::Cloud, &guards::Guards, &pipeline::Pipeline, &rewind::Rewind]
 }
 
 /// The kit of a name.

@@ -52,7 +52,6 @@ impl Client {
             home: None,
             ids: Ids::FromZero,
             stderr: Arc::new(|_| {}),
-            watcher: None,
         };
         change(&mut options);
         let agent = Arc::new(Agent::start(options).await.unwrap());

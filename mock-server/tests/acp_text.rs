@@ -46,7 +46,6 @@ async fn screen(text: Text, says: &[(&str, &str)]) -> (String, Left) {
         home: None,
         ids: Ids::FromZero,
         stderr: Arc::new(|_| {}),
-        watcher: None,
     };
     let agent = Agent::start(options).await.unwrap();
     let (mut stdin, words) = tokio::io::duplex(1 << 16);

@@ -102,7 +102,8 @@ pub(crate) fn speak(
     stage: Stage,
     workspace: Option<PathBuf>,
 ) -> Outcome {
-    with_agent(profile, speech, stage, workspace, |agent, plan, _| {
+    with_agent(profile, speech, stage, workspace, |agent, plan, watcher| {
+        agent.watch(watcher);
         let breaks = Box::new(AcpBreaks::new(std::mem::take(&mut plan.acp)));
         Box::pin(agent.speak(tokio::io::stdin(), tokio::io::stdout(), breaks))
     })
@@ -117,7 +118,7 @@ pub(crate) fn chat(
     trusts_all: bool,
 ) -> Outcome {
     with_agent(profile, speech, stage, workspace, |agent, plan, watcher| {
-        let text = Text { manner: std::mem::take(&mut plan.text), trusts_all, watcher };
+        let text = Text { manner: std::mem::take(&mut plan.text), trusts_all, watcher: Some(watcher) };
         Box::pin(agent.chat(text, tokio::io::stdin(), tokio::io::stdout()))
     })
 }
@@ -129,7 +130,7 @@ fn with_agent(
     speech: &Speech,
     stage: Stage,
     workspace: Option<PathBuf>,
-    speaks: impl for<'a> FnOnce(&'a Agent, &mut FaultPlan, Option<Watcher>) -> Speaking<'a>,
+    speaks: impl for<'a> FnOnce(&'a mut Agent, &mut FaultPlan, Watcher) -> Speaking<'a>,
 ) -> Outcome {
     if report::is_child() {
         return report::outlive(speech.report);
@@ -140,6 +141,7 @@ fn with_agent(
     set.options.faults.faults = std::mem::take(&mut plan.faults);
     let runtime = runtime()?;
     let report = report::Report::open(speech.report)?;
+    report.end_with_listener();
     let watcher = report.watcher(runtime.handle());
     let options = AgentOptions {
         server: set.options,
@@ -153,14 +155,13 @@ fn with_agent(
         ids: speech.ids.unwrap_or_default(),
         // Nobody is told when nobody looks.
         stderr: Arc::new(|bytes| drop(std::io::stderr().write_all(bytes))),
-        watcher: Some(Arc::clone(&watcher)),
     };
     let left = runtime.block_on(async {
-        let agent = Agent::start(options).await.map_err(|error| Failure::CouldNot(error.to_string()))?;
+        let mut agent = Agent::start(options).await.map_err(|error| Failure::CouldNot(error.to_string()))?;
         if set.open_gates {
             agent.stand_in().open_all_gates();
         }
-        let left = speaks(&agent, &mut plan, Some(watcher)).await;
+        let left = speaks(&mut agent, &mut plan, watcher).await;
         if let Some(path) = &set.journal {
             let (header, lines) = (agent.stand_in().header().clone(), agent.stand_in().journal().lines());
             super::write_history(&Recording { header, lines, torn: false }, path)?;

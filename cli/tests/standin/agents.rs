@@ -97,6 +97,15 @@ fn an_agent_in_text_tells_it_too() {
 }
 
 #[test]
+fn an_agent_ends_with_who_listens_to_its_report() {
+    let plan = "[[acp]]\nwhen = { answer_to = \"initialize\" }\ndo = { linger = true }\n";
+    let Heard { listener, mut agent, reports } = start(&["acp"], Some(plan));
+    drop((listener, reports));
+    agent.wait().unwrap();
+    assert!(agent.stdin.is_some(), "nobody has closed its stdin");
+}
+
+#[test]
 fn an_agent_outlives_its_stdin_and_polite_signals_and_its_child_outlives_it() {
     let plan = "[[acp]]\nwhen = { answer_to = \"initialize\" }\ndo = { linger = true }\n\
         [[acp]]\nwhen = { answer_to = \"initialize\" }\ndo = { child = true }\n";

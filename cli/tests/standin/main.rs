@@ -7,6 +7,7 @@
     reason = "a test may: its failure is its answer"
 )]
 
+mod acp_clients;
 mod adapter_process;
 mod agents;
 mod checked;

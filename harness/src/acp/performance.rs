@@ -177,7 +177,6 @@ impl Piece {
             home: None,
             ids: Ids::default(),
             stderr: Arc::new(|_| {}),
-            watcher: None,
         };
         let agent = Arc::new(Agent::start(options).await?);
         let workspace = agent.stand_in().workspace().to_owned();

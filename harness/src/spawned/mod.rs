@@ -74,8 +74,11 @@ impl Command {
     }
 }
 
-/// This program, or the one that cargo has put beside it.
-fn standin() -> Result<PathBuf, String> {
+/// This program, or the one that cargo has put beside it: what a client starts in place of its server or agent.
+///
+/// # Errors
+/// It was not built.
+pub fn standin() -> Result<PathBuf, String> {
     let own = machine::own_program()?;
     let name = Path::new("standin");
     if own.file_name() == Some(name.as_os_str()) {
@@ -85,7 +88,7 @@ fn standin() -> Result<PathBuf, String> {
     let mut folders = own.ancestors().skip(1).take(2).map(|folder| folder.join(name));
     folders.find(|program| program.is_file()).ok_or_else(|| {
         format!(
-            "an adapter that starts its server needs the program `standin`, and there is none beside {}: build it with \
+            "a client that starts its server or agent needs the program `standin`, and there is none beside {}: build it with \
              `cargo build --package cli`",
             own.display()
         )

@@ -40,8 +40,6 @@ pub struct AgentOptions {
     pub ids: Ids,
     /// Where it says what is not for the client.
     pub stderr: Stderr,
-    /// Who sees what it reads and writes, if anybody.
-    pub watcher: Option<Watcher>,
 }
 
 /// An agent and the server behind it.
@@ -49,6 +47,8 @@ pub struct Agent {
     stand_in: StandIn,
     options: AgentOptions,
     password: String,
+    /// Who sees what it reads and writes, if anybody.
+    watcher: Option<Watcher>,
 }
 
 /// What all of an agent's tasks share.
@@ -118,13 +118,18 @@ impl Agent {
         let password = format!("acp-{:016x}", options.server.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         options.server.password = Some(password.clone());
         let stand_in = StandIn::start(options.server.clone()).await?;
-        Ok(Self { stand_in, options, password })
+        Ok(Self { stand_in, options, password, watcher: None })
     }
 
     /// The server behind it.
     #[must_use]
     pub fn stand_in(&self) -> &StandIn {
         &self.stand_in
+    }
+
+    /// From now on this one sees what it reads and writes.
+    pub fn watch(&mut self, watcher: Watcher) {
+        self.watcher = Some(watcher);
     }
 
     /// Speaks with a client until the client's words end, or a fault ends it. What the server behind it keeps stays for the
@@ -139,7 +144,7 @@ impl Agent {
         let Ok(server) = Server::of(&self.stand_in, self.password.clone()) else { return Left::Quietly };
         let (out, way) = Out::new();
         let (begun, listens) = watch::channel(false);
-        let process = Process::new(self.options.watcher.clone());
+        let process = Process::new(self.watcher.clone());
         let inner = Arc::new(Inner {
             kind: profile.server,
             version: profile.version,
@@ -192,9 +197,12 @@ impl Inner {
             };
             let Ok(count @ 1..) = count else { break };
             self.process.see(Seen::Stdin(&buffer[..count]));
+            // What has come before has no end of a line: a long one is not searched again and again.
+            let mut from = rest.len();
             rest.extend_from_slice(&buffer[..count]);
-            while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = rest.drain(..=at).collect();
+            while let Some(at) = rest[from..].iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = rest.drain(..=from + at).collect();
+                from = 0;
                 work.extend(self.take(&line));
             }
         }

@@ -1,7 +1,7 @@
 //! What an agent's process tells of itself, over a loopback socket that its environment names: its start, the bytes that it
 //! reads and writes, its end. stdout is the protocol's, and a client's harness must know what was said to the agent.
 //!
-//! Each line is one of a recording. Nobody is waited for: who does not listen any more is not told.
+//! Each line is one of a recording. When nobody listens any more, the agent ends: it was started to be watched.
 
 use super::super::{Failure, Outcome};
 use fixtures::recording::{Exit, Line, Note, Pipe, PipeEnd, PipeName};
@@ -10,7 +10,7 @@ use mock_server::acp::agent::Left;
 use mock_server::acp::watch::{Seen, Strain, Watcher};
 use recorder::clock::{pause, within};
 use serde_json::json;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
@@ -26,6 +26,9 @@ const CHILD: &str = "STANDIN_CHILD_OF_AGENT";
 const LIFE_OF_A_CHILD: Duration = Duration::from_secs(120);
 /// A socket that nobody reads holds the agent no longer.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// So many blanks in a row mean nothing.
+const LONG: usize = 16 * 1024;
 
 /// The environment that a client passes on, or does not.
 const TOLD: &[&str] = &["KIRO_LOG_LEVEL", "KIRO_CHAT_LOG_FILE", "NO_COLOR", "TERM"];
@@ -50,6 +53,19 @@ impl Report {
         Ok(report)
     }
 
+    /// An agent that somebody watches ends with them, whatever a fault has made of it: a harness leaves nothing behind.
+    pub(super) fn end_with_listener(&self) {
+        let Some(stream) = &self.0 else { return };
+        let listens = stream.lock().unwrap_or_else(PoisonError::into_inner).try_clone();
+        if let Ok(mut stream) = listens {
+            // Nothing is ever said there; its end is the listener's.
+            std::thread::spawn(move || {
+                while let Ok(1..) = stream.read(&mut [0; 16]) {}
+                std::process::exit(0);
+            });
+        }
+    }
+
     fn tell(&self, line: &Line) {
         let Some(stream) = &self.0 else { return };
         let Ok(mut text) = serde_json::to_string(line) else { return };
@@ -67,6 +83,10 @@ impl Report {
         let (report, runtime) = (self.clone(), runtime.clone());
         Arc::new(move |seen| match seen {
             Seen::Stdin(bytes) => report.tell(&Line::Pipe(Pipe::new(0, PipeName::Stdin, bytes))),
+            // A line without an end is told by its length: telling must not be slower than saying.
+            Seen::Stdout(bytes) if bytes.len() >= LONG && bytes.iter().all(|byte| *byte == b' ') => {
+                report.note("blanks", &json!(bytes.len()));
+            }
             Seen::Stdout(bytes) => report.tell(&Line::Pipe(Pipe::new(0, PipeName::Stdout, bytes))),
             Seen::StdinEnd => report.tell(&Line::PipeEnd(PipeEnd { at_us: 0, of: PipeName::Stdin })),
             Seen::Strain(strain) => {

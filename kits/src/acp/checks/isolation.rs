@@ -1,0 +1,30 @@
+//! What is shown in a chat was said in its session: nothing of another chat, and nothing of a session that nobody opened.
+
+use super::{Check, Examined};
+use crate::acp::heard::{messages, sessions_of, text_of};
+use crate::story::Story;
+
+pub(super) const CHECK: Check =
+    Check { name: "isolation", about: "A chat shows what its own session said.", examine };
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for told in story.updates_of("chatText") {
+        let chat = told.update["chatId"].as_str().unwrap_or_default();
+        // An agent in text has no sessions.
+        let sessions = sessions_of(story, chat);
+        if sessions.iter().all(|session| session.is_empty()) {
+            continue;
+        }
+        let delta = told.update["delta"].as_str();
+        let is_own = messages(story).any(|message| {
+            let params = &message.value["params"];
+            !message.is_clients
+                && params["sessionId"].as_str().is_some_and(|session| sessions.contains(&session))
+                && text_of(&params["update"]) == delta
+        });
+        examined
+            .fact(is_own, || format!("{delta:?} is shown in the chat {chat}, and its session never said it"));
+    }
+    examined
+}
