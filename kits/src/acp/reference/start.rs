@@ -144,12 +144,12 @@ impl Client {
                     }
                 }
                 News::Gone(why) => {
-                    agent.leave(why);
-                    let chats: Vec<_> = self.state().chats.values().cloned().collect();
-                    chats.iter().for_each(|chat| chat.stir());
                     if self.quirk.is("starts-again-and-again") && self.state().agent.is_some() {
                         self.start_again().await;
                     }
+                    agent.leave(why);
+                    let chats: Vec<_> = self.state().chats.values().cloned().collect();
+                    chats.iter().for_each(|chat| chat.stir());
                 }
             }
         }
@@ -159,7 +159,7 @@ impl Client {
     async fn start_again(&self) {
         let spec = self.state().spec.clone();
         let started: Vec<_> = (0..8).filter_map(|_| Process::start(&spec, self.quirk).ok()).collect();
-        pause(self.patience / 8).await;
+        pause(self.patience / 3).await;
         for (process, _heard) in started {
             process.end().await;
         }
