@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Be the reference adapter of this kit.
     #[arg(long)]
     kit: Option<String>,
-    /// With --kit pipeline: run the commands of this file in place of a runner (docs/pipeline.md).
+    /// With --kit pipeline: run this file's commands in place of a runner (docs/pipeline.md).
     #[arg(long, value_name = "FILE", requires = "kit", conflicts_with = "mutant")]
     commands: Option<PathBuf>,
 }

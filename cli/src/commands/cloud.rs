@@ -17,7 +17,8 @@ use std::sync::Arc;
     curl -H 'authorization: Bearer standin-token' http://127.0.0.1:4200/api/users/notifications
 
 Answers are given in turn, and the last one stays: news, refuse (nobody listens), silent, late=MS, drip=MS (a
-byte each time), reset, status=CODE, html, truncated, cut, redirect (to another origin), huge (20 MB), body=TEXT.
+byte each time), reset, status=CODE, html, truncated, cut, redirect (to another origin), huge (20 MB),
+body=TEXT.
 
     standin cloud --answer status=503 --answer news
     standin cloud --shape doc --answer drip=4000 --format json

@@ -236,7 +236,7 @@ fn every_help_teaches() {
     let folder = nonsense();
     for command in [
         "serve", "as", "acp", "drift", "tell", "model", "record", "compare", "check", "sweep", "judge",
-        "gate", "adapter", "kit",
+        "gate", "adapter", "kit", "cloud",
     ] {
         let output = standin(&[command, "--help"], folder.path()).output().unwrap();
         let help = String::from_utf8(output.stdout).unwrap();

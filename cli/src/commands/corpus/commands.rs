@@ -11,7 +11,8 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Each case has a line, the list of what the person has allowed, what was said before, and the verdict
-of each policy: allow, ask, or not-applicable with the reason. docs/corpora.md has tests in Python and TypeScript.
+of each policy: allow, ask, or not-applicable with the reason. docs/corpora.md has tests in Python and
+TypeScript.
 
     standin corpus commands --policy every-segment --format json
     standin corpus commands --kind chains --kind choices"

@@ -60,23 +60,26 @@ fn mistakes(says: &Value, issue: &str, known: &Value) -> Vec<String> {
         .filter(|field| says.get(**field).is_none())
         .map(|field| format!("has no {field}"))
         .collect();
-    let mut wrong = |field: &str, holds: bool| {
+    let mut wrong = |field: &str, holds: bool, wanted: &dyn Fn() -> String| {
         if says.get(field).is_some() && !holds {
-            found.push(format!("{field} is {}", says[field]));
+            found.push(format!("{field} is {}, and should be {}", says[field], wanted()));
         }
     };
     let number = says["issue_number"].as_str().map(str::to_owned);
-    wrong("issue_number", number.unwrap_or_else(|| says["issue_number"].to_string()) == issue);
-    wrong("phase", says["phase"] == known["phase"]);
-    wrong("agent_name", says["agent_name"] == known["agent"]);
-    wrong("status", STATUS.contains(&word(says, "status")));
-    wrong("timestamp", is_time(word(says, "timestamp")));
-    wrong("next_agent", says["next_agent"].is_string() || says["next_agent"].is_null());
+    let is_issue = number.unwrap_or_else(|| says["issue_number"].to_string()) == issue;
+    wrong("issue_number", is_issue, &|| issue.to_owned());
+    wrong("phase", says["phase"] == known["phase"], &|| known["phase"].to_string());
+    wrong("agent_name", says["agent_name"] == known["agent"], &|| known["agent"].to_string());
+    wrong("status", STATUS.contains(&word(says, "status")), &|| STATUS.join(", or "));
+    let zoned = || "a time of ISO 8601 with its zone".to_owned();
+    wrong("timestamp", is_time(word(says, "timestamp")), &zoned);
+    let next = &says["next_agent"];
+    wrong("next_agent", next.is_string() || next.is_null(), &|| "a name, or null".to_owned());
     let names = |value: &Value| {
         list(value).iter().filter_map(Value::as_str).map(str::to_owned).collect::<BTreeSet<_>>()
     };
-    let is_done = says["status"] == "success";
-    wrong("files_modified", !is_done || names(&says["files_modified"]) == names(&known["files"]));
+    let is_true = says["status"] != "success" || names(&says["files_modified"]) == names(&known["files"]);
+    wrong("files_modified", is_true, &|| known["files"].to_string());
     found
 }
 
