@@ -246,6 +246,8 @@ impl Person<'_> {
         });
         // An end that does not come is judged as it is.
         let _came = within(LIMIT, is_over).await;
+        // What the agent says behind the end belongs to this turn, too: a second end must not count for the next one.
+        self.scene.settle().await;
     }
 
     /// Asks; what does not answer is judged as it is.

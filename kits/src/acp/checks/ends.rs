@@ -19,6 +19,9 @@ fn examine(story: &Story<'_>) -> Examined {
             examined.fact(false, || format!("turn {} in the chat {chat} never ends", *number + 1));
             continue;
         };
+        // The end of a turn that has not begun is a second one of the turn before.
+        let is_its_own = done.at.line > turn.at.line;
+        examined.fact(is_its_own, || format!("a turn in {chat} has ended twice before the next one began"));
         let stop = done.update["stop"].as_str().unwrap_or_default();
         let is_as_wanted =
             turn.value["ends"].as_array().is_some_and(|ends| ends.iter().any(|end| end == stop));
