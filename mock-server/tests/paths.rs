@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may: its failure is its answer")]
 
-use fixtures::paths::{self, Case, Policy, Verdict, posix, realpath};
+use fixtures::paths::{Case, Policy, Verdict, posix, realpath};
 use mock_server::paths::{Acted, Disk, Machine, Made, NotMade, Reading, make};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ fn each(mut judge: impl FnMut(&Case, &Made)) -> BTreeMap<String, usize> {
     let folder = tempfile::tempdir().unwrap();
     let machine = Machine::probed(folder.path()).unwrap();
     let mut left_out = BTreeMap::new();
-    for case in paths::all().unwrap() {
+    for case in fixtures::corpus::all::<fixtures::paths::Case>().unwrap() {
         match make(&case, &folder.path().join(&case.kind).join(&case.name), &machine) {
             Ok(made) => judge(&case, &made),
             Err(NotMade::NotApplicable(reason)) => *left_out.entry(reason).or_default() += 1,
@@ -62,7 +62,7 @@ fn what_the_reference_accepts_touches_no_canary() {
     let left_out: usize = left_out.values().sum();
     let expected = if cfg!(target_os = "linux") { (0, 0) } else { (0, 20) };
     assert!((expected.0..=expected.1).contains(&left_out), "{left_out} cases are not applicable here");
-    assert_eq!(allowed + refused + left_out, paths::all().unwrap().len());
+    assert_eq!(allowed + refused + left_out, fixtures::corpus::all::<fixtures::paths::Case>().unwrap().len());
 }
 
 /// How many cases touch a canary, lead beyond the base, are refused by the system. Other systems refuse a few more or less.
@@ -107,7 +107,7 @@ fn what_a_machine_can_not_have_is_said_with_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let mut reasons = BTreeMap::<String, usize>::new();
     let poor = Machine { links: false, tells_case: false, tells_forms: false };
-    for case in paths::all().unwrap() {
+    for case in fixtures::corpus::all::<fixtures::paths::Case>().unwrap() {
         match make(&case, &folder.path().join(&case.kind).join(&case.name), &poor) {
             Err(NotMade::NotApplicable(reason)) => *reasons.entry(reason).or_default() += 1,
             other => assert!(
@@ -132,8 +132,11 @@ fn what_a_machine_can_not_have_is_said_with_its_reason() {
 fn a_case_on_the_disk_is_asked_with_its_own_places() {
     let folder = tempfile::tempdir().unwrap();
     let machine = Machine::probed(folder.path()).unwrap();
-    let case =
-        paths::all().unwrap().into_iter().find(|case| case.full_name() == "links/file-out-absolute").unwrap();
+    let case = fixtures::corpus::all::<fixtures::paths::Case>()
+        .unwrap()
+        .into_iter()
+        .find(|case| case.full_name() == "links/file-out-absolute")
+        .unwrap();
     let made = make(&case, folder.path(), &machine).unwrap();
     let base = folder.path().canonicalize().unwrap();
     assert_eq!(made.asked().roots, [base.join("work").to_str().unwrap()]);

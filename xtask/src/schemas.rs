@@ -4,18 +4,13 @@
 //! can't change without its schema; another one holds every data file against them, with a validator of its own.
 
 use crate::outcome::Outcome;
-use fixtures::checkpoints::CheckpointFile;
-use fixtures::commands::corpus::CommandFile;
-use fixtures::csp::corpus::CspFile;
+use fixtures::corpus::CorpusFile;
 use fixtures::deviations::Deviations;
-use fixtures::failures::corpus::ErrorFile;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::floats::Floats;
-use fixtures::histories::HistoryFile;
-use fixtures::paths::corpus::CorpusFile;
 use fixtures::recording::Line;
 use fixtures::scenario::Scenario;
-use fixtures::tokens::TokenFile;
+use fixtures::{checkpoints, commands, csp, failures, histories, paths, tokens};
 use harness::say;
 use parity_specs::case::Case;
 use parity_specs::evidence::{PlanFile, Question};
@@ -60,13 +55,13 @@ fn all() -> Vec<Schema> {
         ("plan-index", text::<PlanIndex>()),
         ("plan-none", text::<NoneFile>()),
         ("triggers", text::<TriggerFile>()),
-        ("path-corpus", text::<CorpusFile>()),
-        ("checkpoint-corpus", text::<CheckpointFile>()),
-        ("history-corpus", text::<HistoryFile>()),
-        ("token-corpus", text::<TokenFile>()),
-        ("command-corpus", text::<CommandFile>()),
-        ("csp-corpus", text::<CspFile>()),
-        ("error-corpus", text::<ErrorFile>()),
+        ("path-corpus", text::<CorpusFile<paths::Case>>()),
+        ("checkpoint-corpus", text::<CorpusFile<checkpoints::Case>>()),
+        ("history-corpus", text::<CorpusFile<histories::Case>>()),
+        ("token-corpus", text::<CorpusFile<tokens::Case>>()),
+        ("command-corpus", text::<CorpusFile<commands::Case>>()),
+        ("csp-corpus", text::<CorpusFile<csp::Case>>()),
+        ("error-corpus", text::<CorpusFile<failures::Case>>()),
         ("kit-requirements", text::<KitFile>()),
     ];
     all.into_iter().map(|(name, text)| (name.to_owned(), text)).chain(of_kits).collect()

@@ -8,6 +8,8 @@ mod rewind;
 
 use super::Outcome;
 use clap::{Args, Subcommand, ValueEnum};
+use fixtures::corpus::{self, Entry};
+use fixtures::error::FileError;
 use harness::say;
 use serde_json::Value;
 
@@ -53,9 +55,16 @@ impl Format {
     }
 }
 
-/// The kinds that are asked for; all of them when none is named.
-fn kinds_or(named: &[String], all: Vec<String>) -> Vec<String> {
-    if named.is_empty() { all } else { named.to_vec() }
+/// The cases of the kinds that are asked for; all of them when none is named.
+fn cases_of<C: Entry>(kinds: &[String]) -> Result<Vec<C>, FileError> {
+    if kinds.is_empty() {
+        return corpus::all();
+    }
+    let mut cases = Vec::new();
+    for kind in kinds {
+        cases.extend(corpus::of(kind)?);
+    }
+    Ok(cases)
 }
 
 /// What is asked for among a few words; all of them when none is named.

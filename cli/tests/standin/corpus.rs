@@ -23,7 +23,7 @@ fn told(args: &[&str], folder: &Path) -> String {
 #[test]
 fn every_case_is_told_with_every_policy() {
     let folder = tempfile::tempdir().unwrap();
-    let all = fixtures::paths::all().unwrap().len();
+    let all = fixtures::corpus::all::<fixtures::paths::Case>().unwrap().len();
     let json: Value = serde_json::from_str(&told(&["--format", "json"], folder.path())).unwrap();
     let cases = json["cases"].as_array().unwrap();
     assert_eq!(cases.len(), all);
@@ -61,10 +61,10 @@ fn what_is_made_stands_where_it_is_told() {
 #[test]
 fn the_corpora_about_an_edit_are_told() {
     for (args, cases) in [
-        (&["history"][..], fixtures::histories::all().unwrap().len()),
+        (&["history"][..], fixtures::corpus::all::<fixtures::histories::Case>().unwrap().len()),
         (&["history", "--skew", "1000"], 5 * 3),
-        (&["checkpoints"], fixtures::checkpoints::all().unwrap().len()),
-        (&["tokens"], fixtures::tokens::all().unwrap().len()),
+        (&["checkpoints"], fixtures::corpus::all::<fixtures::checkpoints::Case>().unwrap().len()),
+        (&["tokens"], fixtures::corpus::all::<fixtures::tokens::Case>().unwrap().len()),
     ] {
         let told = |format: &str| {
             let asked =
@@ -102,9 +102,9 @@ fn the_other_corpora_are_told_whole_and_in_every_format() {
         assert!(output.status.success(), "{name} {args:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let commands = fixtures::commands::all().unwrap().len();
-    let csp = fixtures::csp::all().unwrap().len();
-    let errors = fixtures::failures::all().unwrap().len();
+    let commands = fixtures::corpus::all::<fixtures::commands::Case>().unwrap().len();
+    let csp = fixtures::corpus::all::<fixtures::csp::Case>().unwrap().len();
+    let errors = fixtures::corpus::all::<fixtures::failures::Case>().unwrap().len();
     for (name, cases, rows) in
         [("commands", commands, commands * 3), ("csp", csp, csp * 6), ("errors", errors, errors)]
     {

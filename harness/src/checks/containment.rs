@@ -4,7 +4,7 @@ use super::{Check, Examined};
 use crate::course::{Course, What};
 use crate::protocol::{Capability, PathJudged, PathVerdict, Request};
 use crate::witness::{Witnessed, witnessed};
-use fixtures::paths::{self, Case, Policy, Verdict};
+use fixtures::paths::{Case, Policy, Verdict};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ const TOLD: usize = 5;
 
 /// By name. Read once: every history is asked whether it has something to do with it.
 static CORPUS: LazyLock<Result<BTreeMap<String, Case>, String>> = LazyLock::new(|| {
-    let cases = paths::all().map_err(|error| error.to_string())?;
+    let cases = fixtures::corpus::all::<Case>().map_err(|error| error.to_string())?;
     Ok(cases.into_iter().map(|case| (case.full_name(), case)).collect())
 });
 

@@ -6,7 +6,7 @@ use crate::protocol::Request;
 use crate::protocol::request::{PathCheck, PathJudged};
 use crate::witness::Witnessed;
 use fixtures::paths::corpus::Asked;
-use fixtures::paths::{self, Case, Policy, ground};
+use fixtures::paths::{Case, Policy, ground};
 use fixtures::recording::TroubleKind;
 use mock_server::paths::{Machine, NotMade, make};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl Run {
 
 /// What is asked by these rules.
 fn questions(policy: Policy) -> Result<Arc<Questions>, String> {
-    let cases = paths::all().map_err(|error| error.to_string())?;
+    let cases = fixtures::corpus::all::<Case>().map_err(|error| error.to_string())?;
     let cases = cases.into_iter().filter(|case| case.verdict(policy).allows().is_some());
     if policy != Policy::Realpath {
         let asked = |case: Case| (case.full_name(), case.asked(policy, ground::base(policy)));

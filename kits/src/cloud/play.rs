@@ -3,7 +3,6 @@
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled, our_fault};
 use crate::story::AdapterClock;
-use fixtures::tokens;
 use futures_util::future::BoxFuture;
 use harness::clock::within;
 use mock_server::ClockKind;
@@ -61,7 +60,8 @@ fn once() -> u32 {
 impl Play for Fetching {
     fn play<'a>(&'a self, scene: &'a mut Scene) -> BoxFuture<'a, Result<(), Troubled>> {
         Box::pin(async move {
-            let corpus = tokens::all().map_err(|error| our_fault(error.to_string()))?;
+            let corpus = fixtures::corpus::all::<fixtures::tokens::Case>()
+                .map_err(|error| our_fault(error.to_string()))?;
             let token = match &self.token {
                 Some(name) => {
                     let case = corpus.iter().find(|case| case.full_name() == *name);

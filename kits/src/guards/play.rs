@@ -10,7 +10,7 @@ use crate::scene::{Scene, Troubled, broken, our_fault};
 use crate::story::Story;
 use fixtures::error::FileError;
 use fixtures::failures::{self, KEY};
-use fixtures::{catalog, commands, paths};
+use fixtures::{commands, paths};
 use futures_util::future::BoxFuture;
 use mock_server::endpoint::{Endpoint, Reply};
 use serde_json::{Value, json};
@@ -140,7 +140,7 @@ impl Stage<'_> {
 
     async fn paths(&mut self, kinds: &[String]) -> Result<(), Troubled> {
         for kind in kinds {
-            for case in catalog::paths(kind).map_err(unread)?.cases {
+            for case in fixtures::corpus::of::<fixtures::paths::Case>(kind).map_err(unread)? {
                 // No files are made for these: a guard that looks at the disk finds none, so nothing is a link.
                 if !case.links.is_empty() || case.lexical.allows() != case.realpath.allows() {
                     continue;
@@ -161,7 +161,7 @@ impl Stage<'_> {
         let known = commands::Policy::ALL.into_iter().find(|policy| policy.to_string() == declared);
         let policy = known.ok_or_else(|| broken(format!("there is no policy '{declared}' for commands")))?;
         for kind in kinds {
-            for case in commands::corpus::of(kind).map_err(unread)? {
+            for case in fixtures::corpus::of::<commands::Case>(kind).map_err(unread)? {
                 let Some(allows) = case.verdict(policy).allows().filter(|_| case.before.is_empty()) else {
                     continue;
                 };
@@ -233,7 +233,7 @@ impl Stage<'_> {
 
     async fn errors(&mut self, kinds: &[String]) -> Result<(), Troubled> {
         for kind in kinds {
-            let told = failures::told::json(&failures::corpus::of(kind).map_err(unread)?);
+            let told = failures::told::json(&fixtures::corpus::of::<failures::Case>(kind).map_err(unread)?);
             for case in told["cases"].as_array().into_iter().flatten() {
                 let mut wanted = json!({"about": case["name"], "category": case["category"]});
                 wanted["retryable"] = case["retryable"].clone();

@@ -5,7 +5,7 @@ use super::server_play::OnServer;
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled, our_fault};
 use fixtures::checkpoints;
-use fixtures::histories::{self, Case as History, Says, skew};
+use fixtures::histories::{Case as History, Says, skew};
 use futures_util::future::BoxFuture;
 use harness::clock::within;
 use harness::link::Asked;
@@ -109,7 +109,8 @@ impl Editing {
         if let Some(step) = self.skew {
             return Ok(skew::sweep(step));
         }
-        let all = histories::all().map_err(|error| our_fault(error.to_string()))?;
+        let all = fixtures::corpus::all::<fixtures::histories::Case>()
+            .map_err(|error| our_fault(error.to_string()))?;
         let mut named: Vec<History> = all
             .into_iter()
             .filter(|one| one.full_name() == self.history || one.kind == self.history)
@@ -269,7 +270,8 @@ impl Editing {
 }
 
 fn checkpoint_case(name: &str) -> Result<checkpoints::Case, Troubled> {
-    let all = checkpoints::all().map_err(|error| our_fault(error.to_string()))?;
+    let all = fixtures::corpus::all::<fixtures::checkpoints::Case>()
+        .map_err(|error| our_fault(error.to_string()))?;
     let found = all.into_iter().find(|case| case.full_name() == name);
     found.ok_or_else(|| our_fault(format!("the corpus has no checkpoints '{name}'")))
 }

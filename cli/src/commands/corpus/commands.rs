@@ -1,9 +1,8 @@
 //! `standin corpus commands`: lines for a shell, and whether one may run without asking.
 
-use super::{Format, kinds_or, named_or};
+use super::{Format, cases_of, named_or};
 use crate::commands::Outcome;
 use clap::{Args, ValueEnum};
-use fixtures::commands::corpus::{kinds, of};
 use fixtures::commands::{Policy, told};
 use std::process::ExitCode;
 
@@ -51,10 +50,7 @@ impl From<PolicyWord> for Policy {
 
 pub(super) fn run(arguments: &Commands) -> Outcome {
     let policies = named_or(arguments.policy.iter().map(|word| (*word).into()), Policy::ALL);
-    let mut all = Vec::new();
-    for kind in kinds_or(&arguments.kind, kinds()) {
-        all.extend(of(&kind)?);
-    }
+    let all = cases_of(&arguments.kind)?;
     let format = arguments.format;
     format.tell(
         || told::text(&all, &policies),

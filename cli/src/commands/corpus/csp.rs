@@ -1,9 +1,8 @@
 //! `standin corpus csp`: policies of a webview, and which rules each keeps.
 
-use super::{Format, kinds_or, named_or};
+use super::{Format, cases_of, named_or};
 use crate::commands::Outcome;
 use clap::{Args, ValueEnum};
-use fixtures::csp::corpus::{kinds, of};
 use fixtures::csp::{Rule, told};
 use std::process::ExitCode;
 
@@ -59,10 +58,7 @@ impl From<RuleWord> for Rule {
 
 pub(super) fn run(arguments: &Csp) -> Outcome {
     let rules = named_or(arguments.rule.iter().map(|word| (*word).into()), Rule::ALL);
-    let mut all = Vec::new();
-    for kind in kinds_or(&arguments.kind, kinds()) {
-        all.extend(of(&kind)?);
-    }
+    let all = cases_of(&arguments.kind)?;
     arguments.format.tell(
         || told::text(&all, &rules),
         || told::json(&all, &rules),

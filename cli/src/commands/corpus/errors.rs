@@ -1,9 +1,8 @@
 //! `standin corpus errors`: errors that a program meets that talks to a model, and what has to be made of each.
 
-use super::{Format, kinds_or};
+use super::{Format, cases_of};
 use crate::commands::Outcome;
 use clap::Args;
-use fixtures::failures::corpus::{kinds, of};
 use fixtures::failures::told;
 use std::process::ExitCode;
 
@@ -27,10 +26,7 @@ pub(super) struct Errors {
 }
 
 pub(super) fn run(arguments: &Errors) -> Outcome {
-    let mut all = Vec::new();
-    for kind in kinds_or(&arguments.kind, kinds()) {
-        all.extend(of(&kind)?);
-    }
+    let all = cases_of(&arguments.kind)?;
     arguments.format.tell(|| told::text(&all), || told::json(&all), || told::csv(&all));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,8 @@
 //! `standin corpus paths`: paths that lead out of a workspace.
 
-use super::{Format, kinds_or, named_or};
+use super::{Format, cases_of, named_or};
 use crate::commands::{Failure, Outcome, writable_folder};
 use clap::{Args, ValueEnum};
-use fixtures::catalog;
 use fixtures::error::FileError;
 use fixtures::paths::Policy;
 use fixtures::paths::told::{self, Told};
@@ -62,11 +61,8 @@ impl From<PolicyWord> for Policy {
 
 pub(super) fn run(arguments: &Paths) -> Outcome {
     let policies = named_or(arguments.policy.iter().map(|word| (*word).into()), Policy::ALL);
-    let kinds = kinds_or(&arguments.kind, catalog::path_kinds());
-    let mut all = Vec::new();
-    for kind in &kinds {
-        all.extend(catalog::paths(kind)?.cases.into_iter().map(|case| Told::new(case, &policies)));
-    }
+    let cases = cases_of(&arguments.kind)?.into_iter();
+    let mut all: Vec<Told> = cases.map(|case| Told::new(case, &policies)).collect();
     if let Some(folder) = &arguments.make {
         if !policies.contains(&Policy::Realpath) {
             let why =

@@ -2,6 +2,7 @@
 
 use crate::commands::{Failure, Outcome};
 use clap::{Args, Subcommand, ValueEnum};
+use fixtures::corpus::all;
 use fixtures::error::FileError;
 use fixtures::told_corpus::Told;
 use fixtures::{checkpoints, histories, tokens};
@@ -61,13 +62,9 @@ pub(super) fn run(corpus: &Corpus) -> Outcome {
         Corpus::History(History { format, skew: Some(step) }) => {
             (histories::told(&histories::skew::sweep(usize::from(*step))), format)
         }
-        Corpus::History(History { format, skew: None }) => {
-            (histories::told(&histories::all().map_err(broken)?), format)
-        }
-        Corpus::Checkpoints(Plain { format }) => {
-            (checkpoints::told(&checkpoints::all().map_err(broken)?), format)
-        }
-        Corpus::Tokens(Plain { format }) => (tokens::told(&tokens::all().map_err(broken)?), format),
+        Corpus::History(History { format, skew: None }) => (histories::told(&all().map_err(broken)?), format),
+        Corpus::Checkpoints(Plain { format }) => (checkpoints::told(&all().map_err(broken)?), format),
+        Corpus::Tokens(Plain { format }) => (tokens::told(&all().map_err(broken)?), format),
     };
     tell(&told, *format);
     Ok(ExitCode::SUCCESS)

@@ -13,7 +13,7 @@ fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     // What the adapter was told is kept without its token; which one it was is known by its name.
     let name = story.seen_of("token").next().and_then(|seen| seen.value["name"].as_str());
-    let corpus = tokens::all().unwrap_or_default();
+    let corpus = fixtures::corpus::all::<fixtures::tokens::Case>().unwrap_or_default();
     let Some(token) =
         corpus.iter().find(|case| Some(case.full_name().as_str()) == name).map(tokens::Case::token)
     else {
