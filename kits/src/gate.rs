@@ -25,9 +25,6 @@ use std::path::PathBuf;
 /// How many cells run at once. Most of a cell's time is waiting.
 const AT_ONCE: usize = 8;
 
-/// A mistake that shows only where two things meet is looked for so often. What the reference does is looked at once.
-const TRIES_OF_MUTANTS: usize = 3;
-
 /// Who is judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
@@ -148,13 +145,7 @@ impl Loaded {
         let plans = own.chain(broken.map(|(name, case)| (Subject::Mutant(name), case)));
         let seen = &seen;
         let runs = plans.enumerate().map(|(place, (subject, case))| async move {
-            let mut finished = self.cell(case, &subject, limits).await;
-            for _ in 1..TRIES_OF_MUTANTS {
-                if self.shows_what_it_should(&subject, case, &finished.cell) {
-                    break;
-                }
-                finished = self.cell(case, &subject, limits).await;
-            }
+            let finished = self.cell(case, &subject, limits).await;
             seen(&finished);
             (place, finished.cell)
         });
@@ -171,17 +162,6 @@ impl Loaded {
         });
         let partial = cases.len() < self.cases.len();
         self.gate(subject.name(), cells, mutants.collect(), reach, partial)
-    }
-
-    /// Is this cell as the mutants' rules want it: red by what the case proves where it says that it catches the mutant,
-    /// and green where nothing unusual happens?
-    fn shows_what_it_should(&self, subject: &Subject, case: &Case, cell: &KitCell) -> bool {
-        let Subject::Mutant(name) = subject else { return true };
-        let is_red = || self.proved_by(case).iter().any(|check| toothless::is_red(cell, check));
-        match case.head.catches.iter().any(|caught| caught == name) {
-            true => is_red(),
-            false => !case.head.plain || cell.verdict == Verdict::Pass,
-        }
     }
 
     /// Runs and judges one cell.

@@ -50,6 +50,6 @@ pub(super) fn find(loaded: &Loaded, reference: &[KitCell], mutants: &[KitMutant]
     found
 }
 
-pub(super) fn is_red(cell: &KitCell, check: &str) -> bool {
+fn is_red(cell: &KitCell, check: &str) -> bool {
     cell.checks.iter().any(|judged| judged.check == check && judged.verdict == Verdict::Fail)
 }
