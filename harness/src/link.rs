@@ -24,9 +24,24 @@ type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>>
 /// Says of a notification, method and parameters, what is wrong with it.
 pub type Understands = Arc<dyn Fn(&str, &Value) -> Result<(), RpcError> + Send + Sync>;
 
-/// The notifications of the chat's protocol.
-pub(crate) fn of_the_chat() -> Understands {
-    Arc::new(|method, params| Notification::from_call(method, params).map(drop))
+/// Is told all that an adapter says, and where, as it says it: what is kept of it has no secrets any more.
+pub type Overhears = Arc<dyn Fn(&'static str, &str) + Send + Sync>;
+
+/// What is made of an adapter's words beside its answers.
+#[derive(Clone)]
+pub struct Ear {
+    /// Knows its notifications.
+    pub understands: Understands,
+    /// Is told everything.
+    pub overhears: Overhears,
+}
+
+/// The ear of the chat's protocol.
+pub(crate) fn of_the_chat() -> Ear {
+    Ear {
+        understands: Arc::new(|method, params| Notification::from_call(method, params).map(drop)),
+        overhears: Arc::new(|_, _| {}),
+    }
 }
 
 /// The longest line of an adapter. A whole timeline is one line, so this is generous.
@@ -83,19 +98,25 @@ impl Link {
         journal: Journal,
         reader: impl AsyncBufRead + Unpin + Send + 'static,
         writer: impl AsyncWrite + Unpin + Send + Sync + 'static,
-        understands: Understands,
+        ear: Ear,
     ) -> Self {
         let waiting = Waiting::default();
         let (says_gone, gone) = watch::channel(None);
-        let reading = Reading {
-            journal: journal.clone(),
-            waiting: waiting.clone(),
-            understands,
-            bad: 0,
-            answered: false,
-        };
+        let reading =
+            Reading { journal: journal.clone(), waiting: waiting.clone(), ear, bad: 0, answered: false };
         let reader = tokio::spawn(reading.until_the_end(reader, says_gone));
         Self { journal, writer: Box::new(writer), waiting, next_id: 1, reader, gone }
+    }
+
+    /// Numbers its requests on from those of another one: in one history no two have the same number.
+    pub fn count_from(&mut self, number: u64) {
+        self.next_id = number;
+    }
+
+    /// The number of the next request.
+    #[must_use]
+    pub fn next_number(&self) -> u64 {
+        self.next_id
     }
 
     /// Waits until nothing more can come from the adapter; tells why.
@@ -250,7 +271,7 @@ const BABBLED: &str = "the adapter babbled";
 struct Reading {
     journal: Journal,
     waiting: Waiting,
-    understands: Understands,
+    ear: Ear,
     /// Lines that were no messages.
     bad: usize,
     /// It has answered once, so it speaks the protocol.
@@ -290,6 +311,7 @@ impl Reading {
         if line.trim().is_empty() {
             return None;
         }
+        (self.ear.overhears)("line", line);
         note(&self.journal, Speaker::Adapter, line);
         match parse_line(line) {
             Ok(Incoming::Response { id, outcome }) => {
@@ -308,7 +330,7 @@ impl Reading {
                 None
             }
             Ok(Incoming::Notification { method, params }) => {
-                let error = (self.understands)(&method, &params).err()?;
+                let error = (self.ear.understands)(&method, &params).err()?;
                 self.bad_line(error.message, line)
             }
             Ok(Incoming::Request { .. }) => {

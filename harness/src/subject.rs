@@ -2,7 +2,7 @@
 
 use crate::clock::within;
 use crate::lines::Lines;
-use crate::link::{Link, Understands, of_the_chat};
+use crate::link::{Ear, Link, Overhears, of_the_chat};
 use crate::net::Net;
 use crate::{mutants, reference};
 use fixtures::recording::{Line, Note};
@@ -108,7 +108,7 @@ fn in_process(strategies: reference::Strategies, journal: Journal, net: Arc<dyn 
 pub fn start_task<F>(
     serve: impl FnOnce(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>) -> F,
     journal: Journal,
-    understands: Understands,
+    ear: Ear,
 ) -> Running
 where
     F: Future<Output = ()> + Send + 'static,
@@ -117,7 +117,7 @@ where
     let (their_reader, their_writer) = tokio::io::split(theirs);
     let (our_reader, our_writer) = tokio::io::split(ours);
     let task = tokio::spawn(serve(their_reader, their_writer));
-    let link = Link::new(journal, BufReader::new(our_reader), our_writer, understands);
+    let link = Link::new(journal, BufReader::new(our_reader), our_writer, ear);
     Running { link, process: Process::Task(task) }
 }
 
@@ -125,12 +125,7 @@ where
 ///
 /// # Errors
 /// It can't be started.
-pub fn start_program(
-    program: &Path,
-    args: &[String],
-    journal: Journal,
-    understands: Understands,
-) -> Result<Running, String> {
+pub fn start_program(program: &Path, args: &[String], journal: Journal, ear: Ear) -> Result<Running, String> {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut group = Group::start(command)
@@ -140,16 +135,17 @@ pub fn start_program(
     else {
         return Err(format!("the adapter {} has no pipes", program.display()));
     };
-    tokio::spawn(keep_words(words, journal.clone()));
-    let link = Link::new(journal, BufReader::new(output), input, understands);
+    tokio::spawn(keep_words(words, journal.clone(), ear.overhears.clone()));
+    let link = Link::new(journal, BufReader::new(output), input, ear);
     Ok(Running { link, process: Process::Program(Box::new(group)) })
 }
 
 /// Keeps what an adapter says on stderr, up to a bound, and reads on, so that it need not wait.
-async fn keep_words(words: impl AsyncRead + Unpin, journal: Journal) {
+async fn keep_words(words: impl AsyncRead + Unpin, journal: Journal, overhears: Overhears) {
     let mut lines = Lines::new(BufReader::new(words), LONGEST_WORDS);
     let mut kept = 0;
     while let Some(piece) = lines.next().await {
+        overhears("stderr", &piece.text);
         let text = if kept > MOST_WORDS {
             continue;
         } else if kept + piece.text.len() > MOST_WORDS {
@@ -163,17 +159,18 @@ async fn keep_words(words: impl AsyncRead + Unpin, journal: Journal) {
 }
 
 impl Running {
-    /// Kills the adapter in the middle of whatever it does, with all that it has started.
+    /// Kills the adapter in the middle of whatever it does, with all that it has started; nothing more of it is heard.
     pub async fn kill(self) {
         match self.process {
             Process::Task(task) => {
                 task.abort();
-                // It is over when nothing of it runs any more.
+                // It is over when its task is.
                 let _aborted = task.await;
             }
             // How it ended is known: it was killed.
             Process::Program(mut group) => drop(group.kill().await),
         }
+        drop(self.link.close().await);
     }
 
     /// Closes the channel and waits for the adapter's end, up to `limit` if it was asked to end and has said that

@@ -144,6 +144,7 @@ pub async fn serve(
                         // It ends anyway.
                         let _unread = writer.write_all(last.as_bytes()).await;
                         let _unread = writer.flush().await;
+                        at_work.shutdown().await;
                         return;
                     }
                     _ => {

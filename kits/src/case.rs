@@ -52,6 +52,9 @@ pub struct Hazard {
     pub id: String,
     /// What is wrong with the rule.
     pub about: String,
+    /// The checks that fail for the same reason, beside those of what the case proves.
+    #[serde(default)]
+    pub also: Vec<String>,
     /// What adapters declare of which it is expected.
     #[serde(default = "to_the_letter")]
     pub when: BTreeMap<String, String>,

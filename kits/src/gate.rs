@@ -89,6 +89,16 @@ pub fn load(kit: &'static dyn Kit, matrix: &Matrix) -> Result<Loaded, FileError>
         }
     }
     let cases = case::embedded(kit, &requirements)?;
+    for case in &cases {
+        let named = case.head.hazard.iter().flat_map(|hazard| &hazard.also);
+        if let Some(wrong) = named.into_iter().find(|check| !checks.contains(&check.as_str())) {
+            let file = format!("kits/cases/{}/{}.toml", kit.name(), case.name);
+            return Err(FileError::whole(
+                file,
+                fixtures::near_names::unknown("check of this kit", wrong, &checks),
+            ));
+        }
+    }
     Ok(Loaded { kit, requirements, cases })
 }
 

@@ -49,14 +49,19 @@ pub fn judge(kit: &dyn Kit, head: &Head, requirements: &[KitRequirement], lines:
         });
     }
     let expected = head.hazard.as_ref().filter(|hazard| is_declared(hazard, &story));
-    // A pin is for what the checks find. A run that breaks is no expected failure.
+    let red = || checks.iter().filter(|judged| judged.verdict == Verdict::Fail);
+    let also = head.hazard.iter().flat_map(|hazard| &hazard.also);
+    let expected_red: BTreeSet<&str> = proved.iter().copied().chain(also.map(String::as_str)).collect();
+    let fails = red().any(|judged| proved.contains(judged.check.as_str()));
+    let fails_otherwise = red().any(|judged| !expected_red.contains(judged.check.as_str()));
+    // A pin is for what the checks of the case find. A run that breaks is no expected failure, and neither is another check.
     let pin = expected.filter(|_| run < Verdict::Unknown).map(|hazard| Pin {
         hazard: hazard.id.clone(),
         about: hazard.about.clone(),
-        holds: checked == Verdict::Fail,
+        holds: fails,
     });
     let checked = match &pin {
-        Some(pin) if pin.holds => Verdict::Pass,
+        Some(pin) if pin.holds && !fails_otherwise => Verdict::Pass,
         Some(_) if checked == Verdict::Pass => Verdict::Fail,
         _ => checked,
     };

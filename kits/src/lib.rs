@@ -7,6 +7,7 @@
 //! * [`story`] — a history, put in order for the checks.
 //! * [`judge`] — a history → a verdict; what follows a rule to the letter that is wrong is pinned.
 //! * [`gate`] — a kit's cases with an adapter, its mutants, and what must hold.
+//! * `git` — with nothing of the person's.
 //! * `timeline` — a history for people.
 //! * [`adapter`] — the lines of an adapter of our own: no reference need know how they are read.
 //!
@@ -18,6 +19,7 @@ pub mod adapter;
 pub mod case;
 pub mod cloud;
 pub mod gate;
+mod git;
 pub mod guards;
 pub mod judge;
 pub mod kit;

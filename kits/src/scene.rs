@@ -7,7 +7,7 @@ use crate::kit::Kit;
 use crate::story::{AdapterClock, WITNESS};
 use fixtures::recording::{Line, Note, Trouble, TroubleKind, UserLine};
 use harness::clock::Limits;
-use harness::link::{AskError, Asked, Understands};
+use harness::link::{AskError, Asked, Ear};
 use harness::protocol::rpc::METHOD_NOT_FOUND;
 use harness::protocol::{PROTOCOL, RpcError};
 use harness::subject::{Running, start_program, start_task};
@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tempfile::TempDir;
 
 /// What waits are multiplied by for adapters whose clock is scaled.
@@ -56,15 +56,25 @@ pub struct Scene {
     hello: Hello,
     /// The adapter's time, if it is virtual.
     virtual_ms: f64,
+    /// The line of the history at which this adapter was started.
+    started_at: usize,
+    /// The number of the next adapter's first request.
+    next_number: u64,
+    secrets: Secrets,
     steps: usize,
 }
+
+/// By name: what an adapter must not say.
+type Secrets = Arc<Mutex<Vec<(String, String)>>>;
+
+/// What is seen under this name is a secret that the adapter has said: `{secret, where}`.
+pub const SAID: &str = "said-secret";
 
 /// What an adapter says of itself.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Hello {
-    #[serde(rename = "protocol")]
-    _protocol: u32,
+    protocol: u32,
     #[serde(rename = "name")]
     _name: String,
     #[serde(default, rename = "version")]
@@ -85,10 +95,24 @@ impl Scene {
         let folder = tempfile::Builder::new().prefix("standin-kit-").tempdir();
         let folder = folder.map_err(|error| format!("failed to make a folder: {error}"))?;
         let journal = Journal::new(Arc::new(Clock::new(ClockKind::Real)));
-        let running = Some(start(kit, subject, &journal)?);
+        let secrets = Secrets::default();
+        let running = Some(start(kit, subject, &journal, &secrets)?);
         let hello = Hello::default();
         let (subject, limits) = (subject.clone(), *limits);
-        Ok(Self { kit, subject, running, journal, limits, folder, hello, virtual_ms: 0.0, steps: 0 })
+        Ok(Self {
+            kit,
+            subject,
+            running,
+            journal,
+            limits,
+            folder,
+            hello,
+            virtual_ms: 0.0,
+            started_at: 0,
+            next_number: 1,
+            secrets,
+            steps: 0,
+        })
     }
 
     /// The first words: does it speak the protocol, is it honest, and what can it do?
@@ -96,6 +120,12 @@ impl Scene {
         let asked = json!({"protocol": PROTOCOL, "kit": self.kit.name(), "timeScale": TIME_SCALE});
         let said = self.must("initialize", asked).await?;
         self.hello = serde_json::from_value(said).map_err(|error| broken(format!("initialize: {error}")))?;
+        if self.hello.protocol != PROTOCOL {
+            let spoken = self.hello.protocol;
+            return Err(broken(format!(
+                "initialize: it speaks version {spoken} of the protocol, not {PROTOCOL}"
+            )));
+        }
         let known: BTreeSet<&str> = self.kit.capabilities().iter().map(|known| known.name).collect();
         if let Some(word) = self.hello.capabilities.iter().find(|word| !known.contains(word.as_str())) {
             let kit = self.kit.name();
@@ -193,9 +223,17 @@ impl Scene {
         Ok(self.link()?.begin(method, params, limit).await)
     }
 
+    /// From now on it is seen ([`SAID`]) when the adapter says this, on its line or on its stderr. A history keeps no
+    /// secrets, so a check can't find them there.
+    pub fn keep_secret(&self, name: &str, secret: &str) {
+        let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        secrets.push((name.to_owned(), secret.to_owned()));
+    }
+
     /// Kills the adapter in the middle of what it does.
     pub async fn kill(&mut self) {
         if let Some(running) = self.running.take() {
+            self.next_number = running.link.next_number();
             running.kill().await;
         }
     }
@@ -206,7 +244,10 @@ impl Scene {
     /// It does not end well, or does not start.
     pub async fn restart(&mut self) -> Result<(), Troubled> {
         self.end().await?;
-        self.running = Some(start(self.kit, &self.subject, &self.journal).map_err(broken)?);
+        self.started_at = self.journal.lines().len();
+        let mut running = start(self.kit, &self.subject, &self.journal, &self.secrets).map_err(broken)?;
+        running.link.count_from(self.next_number);
+        self.running = Some(running);
         self.introduce().await
     }
 
@@ -214,6 +255,7 @@ impl Scene {
     pub(crate) async fn end(&mut self) -> Result<(), Troubled> {
         let Some(mut running) = self.running.take() else { return Ok(()) };
         let told = running.link.call("shutdown", json!({}), self.limits.end).await;
+        self.next_number = running.link.next_number();
         let ended = running.end(told.is_ok(), self.limits.end).await;
         told.map_err(|error| broken(error.to_string()))?;
         ended.map_err(broken)
@@ -225,20 +267,24 @@ impl Scene {
     }
 }
 
-fn start(kit: &'static dyn Kit, subject: &Subject, journal: &Journal) -> Result<Running, String> {
+fn start(
+    kit: &'static dyn Kit,
+    subject: &Subject,
+    journal: &Journal,
+    secrets: &Secrets,
+) -> Result<Running, String> {
+    let ear = ear(kit, journal.clone(), secrets.clone());
     let mutant = match subject {
-        Subject::Program { program, args } => {
-            return start_program(program, args, journal.clone(), understands(kit));
-        }
+        Subject::Program { program, args } => return start_program(program, args, journal.clone(), ear),
         Subject::Reference => None,
         Subject::Mutant(name) => Some(*name),
     };
-    Ok(start_task(|reader, writer| kit.serve(mutant, reader, writer), journal.clone(), understands(kit)))
+    Ok(start_task(|reader, writer| kit.serve(mutant, reader, writer), journal.clone(), ear))
 }
 
-/// Notifications are updates of kinds that the kit knows.
-fn understands(kit: &'static dyn Kit) -> Understands {
-    Arc::new(move |method, params| {
+/// Notifications are updates of kinds that the kit knows, and secrets are noticed.
+fn ear(kit: &'static dyn Kit, journal: Journal, secrets: Secrets) -> Ear {
+    let understands = move |method: &str, params: &Value| {
         if method != "update" {
             return Err(RpcError::unsupported(method));
         }
@@ -248,5 +294,12 @@ fn understands(kit: &'static dyn Kit) -> Understands {
         }
         let kit = kit.name();
         Err(RpcError::invalid_params(format!("the kit {kit} has no update of the kind '{kind}'")))
-    })
+    };
+    let overhears = move |place: &'static str, words: &str| {
+        let secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        for (name, _) in secrets.iter().filter(|(_, secret)| words.contains(secret.as_str())) {
+            witness(&journal, SAID, &json!({"secret": name, "where": place}));
+        }
+    };
+    Ear { understands: Arc::new(understands), overhears: Arc::new(overhears) }
 }

@@ -1,6 +1,7 @@
 //! A history of a kit's case, put in order for the checks: what was asked and answered, what the adapter showed, what it
 //! asked of stand-ins, and what the harness itself has seen.
 
+use crate::scene::SAID;
 use fixtures::recording::{AdapterLine, Line, Note, Speaker};
 use harness::protocol::RpcError;
 use serde::Deserialize;
@@ -182,6 +183,25 @@ impl<'a> Story<'a> {
     /// What was seen under a name.
     pub fn seen_of<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s Seen> {
         self.seen.iter().filter(move |seen| seen.name == name)
+    }
+
+    /// What the adapter wrote on its stderr, line by line, without secrets.
+    pub fn stderr(&self) -> impl Iterator<Item = &'a str> {
+        const BEGINS: &str = "the adapter's stderr: ";
+        self.lines.iter().filter_map(|line| match line {
+            Line::Note(note) => note.text.strip_prefix(BEGINS),
+            _ => None,
+        })
+    }
+
+    /// The secrets that the adapter has said: which, and where.
+    pub fn said_secrets(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.seen_of(SAID).map(|seen| {
+            (
+                seen.value["secret"].as_str().unwrap_or_default(),
+                seen.value["where"].as_str().unwrap_or_default(),
+            )
+        })
     }
 
     fn adapter_ms(&self, at_us: u64) -> f64 {

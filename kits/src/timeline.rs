@@ -1,6 +1,7 @@
 //! A history of a kit as a time line for people: what was asked, what came of it, and what was seen.
 
 use fixtures::recording::{Line, Speaker};
+use fixtures::redact::clean;
 use harness::report::timeline::{Entry, Who};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -39,7 +40,8 @@ pub(crate) fn of(lines: &[Line]) -> Vec<Entry> {
         };
         #[expect(clippy::cast_precision_loss, reason = "a run takes seconds, not centuries")]
         let at_ms = at_us as f64 / 1000.0;
-        entries.push(Entry { at_ms, who, what: shortened(&what) });
+        // It goes into reports, and quotes strangers.
+        entries.push(Entry { at_ms, who, what: shortened(&clean(&what)) });
     }
     if entries.len() > MOST {
         let (left, at_ms) = (entries.len() - MOST, entries[MOST].at_ms);

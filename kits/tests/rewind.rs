@@ -28,6 +28,23 @@ async fn who_follows_the_letter_meets_every_hazard_by_its_name() {
     let gate = loaded.run(&cases, &letter, Reach::Nowhere, &Limits::default(), |_| {}).await;
     let told: Vec<String> =
         gate.cells.iter().map(|cell| format!("{:26} {}", cell.case, cell.outcome())).collect();
+    let red: Vec<String> = gate
+        .cells
+        .iter()
+        .filter(|cell| cell.verdict == harness::judge::Verdict::Fail)
+        .map(|cell| {
+            format!(
+                "{} {:?}",
+                cell.case,
+                cell.checks
+                    .iter()
+                    .filter(|judged| judged.verdict == harness::judge::Verdict::Fail)
+                    .map(|judged| &judged.check)
+                    .collect::<Vec<_>>()
+            )
+        })
+        .collect();
+    assert_eq!(red, Vec::<String>::new());
     insta::assert_snapshot!(told.join("\n"));
     assert_ne!(gate.result, GateResult::Fail);
 }

@@ -145,7 +145,12 @@ impl KitCell {
     #[must_use]
     pub fn outcome(&self) -> String {
         match &self.pin {
-            Some(Pin { hazard, holds: true, .. }) => format!("expected failure ({hazard})"),
+            Some(Pin { hazard, holds: true, .. }) if self.verdict == Verdict::Pass => {
+                format!("expected failure ({hazard})")
+            }
+            Some(Pin { hazard, holds: true, .. }) => {
+                format!("{}: more than the expected failure {hazard}", self.verdict)
+            }
             Some(Pin { hazard, holds: false, .. }) => {
                 format!("{}: the pinned failure {hazard} does not happen", self.verdict)
             }

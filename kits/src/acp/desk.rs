@@ -1,7 +1,8 @@
 //! Where agents report to: each that a client starts tells here what it reads and writes, and it becomes facts of the
 //! case's one time line. A line that is closed is an agent that is gone, however it went.
 
-use fixtures::recording::{Line, Note, PipeName};
+use crate::scene::witness;
+use fixtures::recording::{Line, PipeName};
 use mock_server::Journal;
 use serde_json::{Deserializer, Value, json};
 use std::io;
@@ -29,8 +30,7 @@ pub(super) struct Desk {
 
 /// Tells something about an agent.
 fn tell(journal: &Journal, number: usize, what: &str, value: &Value) {
-    let text = format!("witness agent {}", json!({"agent": number, what: value}));
-    journal.push(|at_us| Line::Note(Note { at_us, text }));
+    witness(journal, "agent", &json!({"agent": number, what: value}));
 }
 
 impl Desk {
@@ -50,8 +50,7 @@ impl Desk {
         for number in self.there.borrow().iter() {
             tell(&self.journal, *number, "left", &json!(true));
         }
-        let text = "witness stopped true".to_owned();
-        self.journal.push(|at_us| Line::Note(Note { at_us, text }));
+        witness(&self.journal, "stopped", &json!(true));
     }
 }
 

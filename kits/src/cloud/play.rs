@@ -67,6 +67,7 @@ impl Play for Fetching {
                     let case = corpus.iter().find(|case| case.full_name() == *name);
                     let case = case.ok_or_else(|| our_fault(format!("the corpus has no token '{name}'")))?;
                     scene.witness("token", &json!({"name": name, "origin": case.origin}));
+                    scene.keep_secret("token", &case.token());
                     Some(case.token())
                 }
                 None => None,
@@ -141,7 +142,7 @@ impl Fetching {
         let gave = gave(&calls);
         scene.witness(
             "fetch",
-            &json!({"tried": is_tried, "calls": calls, "gave": gave, "news": shape.news()["notifications"]}),
+            &json!({"tried": is_tried, "heard": answer != Some("refuse"), "calls": calls, "gave": gave, "news": shape.news()["notifications"]}),
         );
         Ok(())
     }

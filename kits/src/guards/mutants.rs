@@ -37,6 +37,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("reports-unasked", "errors are reported though the person wants none"),
     mutant("logs-twice", "each error is logged where it happens and where it is handled"),
     mutant("says-key", "messages of errors are shown as they are"),
+    mutant("key-in-state", "the key is a field of the state"),
     mutant("logs-key", "a key is logged when it is given"),
     mutant("key-in-settings", "a key is kept with the settings"),
     mutant("uses-key-after-logout", "a key stays in memory after the person has logged out"),

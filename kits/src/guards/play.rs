@@ -28,6 +28,7 @@ impl Play for Steps {
     fn play<'a>(&'a self, scene: &'a mut Scene) -> BoxFuture<'a, Result<(), Troubled>> {
         Box::pin(async move {
             ground::make(scene)?;
+            scene.keep_secret("key", KEY);
             let endpoint = Endpoint::start(scene.journal().clone()).await;
             let endpoint = endpoint.map_err(|error| our_fault(format!("there is no port: {error}")))?;
             let mut stage =

@@ -127,7 +127,12 @@ impl Adapter for Reference {
 
 impl Reference {
     pub(super) fn new(mutant: Option<&'static str>) -> Self {
-        Self { mutant, state: Mutex::default(), timed: Timed::default(), client: reqwest::Client::new() }
+        Self {
+            mutant,
+            state: Mutex::default(),
+            timed: Timed::default(),
+            client: reqwest::Client::builder().no_proxy().build().unwrap_or_default(),
+        }
     }
 
     fn is(&self, mutant: &str) -> bool {
@@ -303,9 +308,11 @@ impl Reference {
     fn dump(&self) -> Result<Value, RpcError> {
         let state = self.state();
         let settings = fs::read_to_string(state.state_folder.join("settings.json")).unwrap_or_default();
-        Ok(
-            json!({"global": {"allowedCommands": state.list.told(), "settings": settings}, "workspace": {}, "session": {}}),
-        )
+        let mut global = json!({"allowedCommands": state.list.told(), "settings": settings});
+        if self.is("key-in-state") {
+            global["apiKey"] = json!(state.key);
+        }
+        Ok(json!({"global": global, "workspace": {}, "session": {}}))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A careful runner, and mutants of it. It knows git and a server's REST; of the stand-in it knows nothing.
 
 use crate::adapter::{Adapter, Screen};
+use crate::git::alone;
 use crate::kit::Mutant;
 use futures_util::future::BoxFuture;
 use harness::protocol::RpcError;
@@ -351,7 +352,8 @@ async fn git(asked: &Pipeline, folder: &Path, args: &[&str]) -> Result<String, S
     if let Some(path) = &asked.path {
         command.env("PATH", path);
     }
-    command.args(args).current_dir(folder).env("LC_ALL", "C").kill_on_drop(true);
+    alone(command.as_std_mut());
+    command.args(args).current_dir(folder).kill_on_drop(true);
     let output = command.output().await.map_err(|error| format!("git: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match output.status.success() {

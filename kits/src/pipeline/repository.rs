@@ -1,6 +1,7 @@
 //! The folder of a case: a git repository in which somebody works already, and what the harness sees of it.
 
 use super::stage::{PHASES, Phase};
+use crate::git::said;
 use crate::scene::{Troubled, our_fault};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -73,12 +74,7 @@ impl Repository {
     }
 
     fn git_in(&self, folder: &Path, args: &[&str]) -> Result<String, String> {
-        let output = Command::new("git").args(args).current_dir(folder).env("LC_ALL", "C").output();
-        let output = output.map_err(|error| error.to_string())?;
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned()),
-            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-        }
+        said(Command::new("git").args(args).current_dir(folder)).map(|told| told.trim_end().to_owned())
     }
 
     /// All that the checks ask for.

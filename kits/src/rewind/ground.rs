@@ -1,6 +1,7 @@
 //! The ground of a case: a workspace with files, a shadow repository with a commit for each checkpoint, and a model that
 //! tells who asked what, and how the tree was then.
 
+use crate::git::said;
 use crate::scene::{Scene, Troubled, our_fault, witness};
 use fixtures::checkpoints::Checkpoint;
 use fixtures::scenario::Scenario;
@@ -89,28 +90,11 @@ impl Ground {
     }
 
     fn git(&self, words: &[&str]) -> Result<String, Troubled> {
-        let said = Command::new("git")
-            .args([
-                "-c",
-                "user.name=Standin",
-                "-c",
-                "user.email=standin@localhost",
-                "-c",
-                "commit.gpgsign=false",
-            ])
-            .arg("--git-dir")
-            .arg(&self.shadow)
-            .arg("--work-tree")
-            .arg(&self.workspace)
-            .args(words)
-            .current_dir(&self.workspace)
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .output()
-            .map_err(|error| our_fault(format!("failed to run git: {error}")))?;
-        match said.status.success() {
-            true => Ok(String::from_utf8_lossy(&said.stdout).into_owned()),
-            false => Err(our_fault(format!("git {words:?}: {}", String::from_utf8_lossy(&said.stderr)))),
-        }
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=Standin", "-c", "user.email=standin@localhost"]);
+        git.arg("--git-dir").arg(&self.shadow).arg("--work-tree").arg(&self.workspace);
+        let told = said(git.args(words).current_dir(&self.workspace));
+        told.map_err(|why| our_fault(format!("git {words:?}: {why}")))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::adapter::Screen;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 impl Client {
     /// The new words are on the disk before anything else happens.
@@ -29,8 +30,10 @@ impl Client {
         };
         for (name, content) in files {
             self.hold(screen).await;
+            // Two that write at once have a file each: neither takes away what the other is about to put in place.
+            let count = self.begun.fetch_add(1, Ordering::Relaxed);
             let (new, place) =
-                (store.join(format!("{id}.{name}.new")), store.join(format!("{id}.{name}.json")));
+                (store.join(format!("{id}.{name}.new-{count}")), store.join(format!("{id}.{name}.json")));
             let written = fs::write(&new, content.to_string()).and_then(|()| fs::rename(&new, &place));
             written.map_err(|error| error.to_string())?;
             self.memory().writes += 1;

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
@@ -31,6 +32,8 @@ pub(super) struct Client {
     on_server: ServerClient,
     /// Counts up whenever the agent's work is stopped.
     stops: watch::Sender<u64>,
+    /// So many files were begun.
+    pub(super) begun: AtomicU64,
 }
 
 #[derive(Default)]
@@ -83,6 +86,7 @@ impl Client {
             memory: Mutex::default(),
             on_server: ServerClient::new(mutant),
             stops: watch::Sender::new(0),
+            begun: AtomicU64::new(0),
         }
     }
 

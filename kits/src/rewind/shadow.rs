@@ -1,6 +1,7 @@
 //! How the reference puts files back: a repository beside the workspace, which is asked by git itself. What is there before
 //! is saved first, so that it can be had again.
 
+use crate::git::said;
 use std::path::Path;
 use std::process::Command;
 
@@ -24,27 +25,9 @@ impl Shadow<'_> {
     }
 
     fn git(&self, words: &[&str]) -> Result<String, String> {
-        let said = Command::new("git")
-            .args([
-                "-c",
-                "user.name=reference",
-                "-c",
-                "user.email=reference@localhost",
-                "-c",
-                "commit.gpgsign=false",
-            ])
-            .arg("--git-dir")
-            .arg(self.repository)
-            .arg("--work-tree")
-            .arg(self.workspace)
-            .args(words)
-            .current_dir(self.workspace)
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .output()
-            .map_err(|error| format!("git can't be run: {error}"))?;
-        match said.status.success() {
-            true => Ok(String::from_utf8_lossy(&said.stdout).into_owned()),
-            false => Err(String::from_utf8_lossy(&said.stderr).trim().to_owned()),
-        }
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=reference", "-c", "user.email=reference@localhost"]);
+        git.arg("--git-dir").arg(self.repository).arg("--work-tree").arg(self.workspace);
+        said(git.args(words).current_dir(self.workspace))
     }
 }

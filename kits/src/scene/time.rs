@@ -13,10 +13,10 @@ use std::time::Duration;
 /// The updates of a virtual clock: `{kind: "waits", id, ms}`, and `{kind: "waited", id}` when it does not wait any more.
 pub(super) const UPDATES: [&str; 2] = ["waits", "waited"];
 
-/// Nothing has happened for this long, so an adapter with a virtual clock waits for its time alone.
-const QUIET: Duration = Duration::from_millis(25);
 /// So often time goes on for one answer; an adapter that waits for ever is not answered for ever.
 const MOST_WAITS: usize = 200;
+/// How long an answer is waited for before it is looked whether time should go on.
+const LOOK: Duration = Duration::from_millis(25);
 
 impl Scene {
     /// Waits for an answer, and lets the adapter's time pass meanwhile. That it refuses is an answer.
@@ -26,14 +26,19 @@ impl Scene {
     pub async fn answer(&mut self, mut asked: Asked) -> Result<Result<Value, RpcError>, Troubled> {
         use harness::link::AskError::{Ended, Refused, Silent};
         if self.hello.clock == AdapterClock::Virtual {
-            for _ in 0..MOST_WAITS {
-                match asked.answered_within(QUIET).await {
+            let (mut waits, mut idle) = (0, Duration::ZERO);
+            // An adapter that neither answers nor waits is busy, or stuck: it has the time that every answer has.
+            while waits < MOST_WAITS && idle < self.limits.answer {
+                match asked.answered_within(LOOK).await {
                     Some(answer) => return understood(answer),
-                    None if self.is_quiet().await => match self.earliest() {
-                        Some(due) => self.advance_to(due).await?,
-                        None => break,
+                    None if !self.is_quiet().await => idle = Duration::ZERO,
+                    None => match self.earliest() {
+                        Some(due) => {
+                            self.advance_to(due).await?;
+                            (waits, idle) = (waits + 1, Duration::ZERO);
+                        }
+                        None => idle += LOOK + self.limits.quiet,
                     },
-                    None => {}
                 }
             }
         }
@@ -84,7 +89,7 @@ impl Scene {
     async fn is_quiet(&self) -> bool {
         let written = self.journal.written();
         let news = self.journal.wait_until(|_| self.journal.written() > written);
-        within(QUIET, news).await.is_none()
+        within(self.limits.quiet, news).await.is_none()
     }
 
     /// When the next wait of the adapter is over.
@@ -92,7 +97,8 @@ impl Scene {
         let lines = self.journal.lines();
         let story = Story::of(&lines);
         let mut waits: BTreeMap<String, f64> = BTreeMap::new();
-        for told in &story.updates {
+        // What an adapter waited for that was killed is nobody's any more.
+        for told in story.updates.iter().filter(|told| told.at.line >= self.started_at) {
             let id = told.update["id"].to_string();
             match told.kind.as_str() {
                 "waits" => {

@@ -3,7 +3,6 @@
 use super::{Check, Examined};
 use crate::acp::heard::messages;
 use crate::story::Story;
-use fixtures::recording::Line;
 
 pub(super) const CHECK: Check =
     Check { name: "secrets", about: "No log has the query of a login's address.", examine };
@@ -13,10 +12,7 @@ fn examine(story: &Story<'_>) -> Examined {
     let logs: Vec<&str> = story
         .updates_of("log")
         .filter_map(|told| told.update["text"].as_str())
-        .chain(story.lines.iter().filter_map(|line| match line {
-            Line::Note(note) if !note.text.starts_with("witness ") => Some(note.text.as_str()),
-            _ => None,
-        }))
+        .chain(story.stderr())
         .collect();
     for message in messages(story).filter(|message| message.method() == Some("_kiro.dev/mcp/oauth_request")) {
         let url = message.value["params"]["authUrl"].as_str().unwrap_or_default();

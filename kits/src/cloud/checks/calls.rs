@@ -14,9 +14,7 @@ pub(super) const CHECK: Check = Check {
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     // A cloud that refuses sees nothing.
-    for fetch in
-        fetches(story).iter().filter(|fetch| !fetch.is_tried() || !fetch.calls().is_empty() || can_see(story))
-    {
+    for fetch in fetches(story).iter().filter(|fetch| !fetch.is_tried() || fetch.is_heard()) {
         // Whoever is sent elsewhere asks there, too: what he brings is another matter.
         let is_sent = fetch.calls().first().is_some_and(|call| call["answer"] == "redirect");
         let calls = if is_sent { &fetch.calls()[..1] } else { fetch.calls() };
@@ -30,9 +28,4 @@ fn examine(story: &Story<'_>) -> Examined {
         }
     }
     examined
-}
-
-/// Somebody listened in this history: the cloud has seen a call.
-fn can_see(story: &Story<'_>) -> bool {
-    fetches(story).iter().any(|fetch| !fetch.calls().is_empty())
 }

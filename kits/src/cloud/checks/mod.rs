@@ -46,6 +46,11 @@ impl Fetch<'_> {
         self.seen.value["tried"] == true
     }
 
+    /// Does the cloud listen, so that it hears who calls?
+    fn is_heard(&self) -> bool {
+        self.seen.value["heard"] == true
+    }
+
     /// The calls that the cloud got.
     fn calls(&self) -> &[Value] {
         self.seen.value["calls"].as_array().map_or(&[], Vec::as_slice)

@@ -13,9 +13,12 @@ pub(super) const CHECK: Check = Check {
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
-    for (call, wanted) in wanted(story, "error/handle") {
+    let calls = wanted(story, "error/handle");
+    // Who reports does not make the person wait: what is sent before the next error is about this one.
+    let begins: Vec<usize> = calls.iter().map(|(call, _)| call.at.line).collect();
+    for (index, (call, wanted)) in calls.iter().enumerate() {
         let about = text(&wanted["about"]);
-        let end = call.answer.as_ref().map_or(usize::MAX, |(at, _)| at.line);
+        let end = begins.get(index + 1).copied().unwrap_or(usize::MAX);
         let of_call = |line: usize| call.at.line < line && line < end;
         let logged = story.updates_of("log").filter(|told| of_call(told.at.line)).count();
         examined.fact(logged == 1, || format!("{about}: {logged} lines in the log instead of one"));

@@ -21,19 +21,19 @@ fn examine(story: &Story<'_>) -> Examined {
     if !was_given && !has_errors {
         return examined;
     }
-    for (index, line) in story.lines.iter().enumerate() {
-        let told = match line {
-            Line::Adapter(said) if said.from == Speaker::Adapter => said.message.to_string(),
-            Line::Request(request) => {
-                format!("{} {} {:?} {:?}", request.path, request.query, request.headers, request.body)
-            }
-            // What the adapter writes on its stderr.
-            Line::Note(note) if !note.text.starts_with(crate::story::WITNESS) => note.text.clone(),
-            _ => continue,
-        };
+    // What it says is kept without secrets; whether there was one in it is seen before.
+    let said =
+        story.lines.iter().filter(|line| matches!(line, Line::Adapter(it) if it.from == Speaker::Adapter));
+    examined.facts += said.count();
+    examined.findings.extend(story.said_secrets().map(|(_, place)| match place {
+        "stderr" => "the key stands on its stderr".to_owned(),
+        _ => "the key stands in what it says".to_owned(),
+    }));
+    for exchange in &story.exchanges {
+        let told = format!("{} {:?} {}", exchange.path, exchange.headers, exchange.body);
         examined.fact(!told.contains(KEY), || {
-            let told: String = told.replace(KEY, "KEY").chars().take(120).collect();
-            format!("line {}: the key is told: {told}", index + 1)
+            let lane = exchange.lane.as_deref().unwrap_or_default();
+            format!("line {}: the key stands in a request to {lane}", exchange.at.line + 1)
         });
     }
     for seen in story.seen_of("key-in") {
