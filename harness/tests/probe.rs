@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may: its failure is its answer")]
 
 use fixtures::ServerKind;
+use fixtures::redact::Secrets;
+use harness::performance::Program;
 use harness::probe::folder::AgentFolder;
 use harness::probe::{Probe, Row, Subject};
 use recorder::Limits;
@@ -114,4 +116,45 @@ async fn agents_that_the_server_refuses_are_a_difference() {
     assert_eq!(probe.differences(), 1);
     assert!(probe.rows[0].effective.contains("ConfigInvalidError"), "{:?}", probe.rows);
     assert_eq!(probe.findings[0].rule, "mode");
+}
+
+/// A program in the server's place: it keeps the settings that it is given, and ends.
+fn keeps_settings(place: &Path) -> Program {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = place.join("server");
+    let kept = place.join("kept.json");
+    std::fs::write(&path, format!("#!/bin/sh\ncat kilo.json > '{}'\nexit 1\n", kept.display())).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    Program {
+        path,
+        args: Vec::new(),
+        path_env: "/usr/bin:/bin".into(),
+        model_pause: std::time::Duration::ZERO,
+        server_log: None,
+        secrets: Secrets::default(),
+    }
+}
+
+#[tokio::test]
+async fn a_real_server_never_sees_settings_that_start_a_strangers_programs() {
+    let place = tempfile::tempdir().unwrap();
+    let project = place.path().join("project");
+    std::fs::create_dir_all(&project).unwrap();
+    let program = keeps_settings(place.path());
+    let kept = place.path().join("kept.json");
+    let ask = async |settings: &str| {
+        std::fs::write(project.join("kilo.json"), settings).unwrap();
+        let folder = AgentFolder::read(&project, ServerKind::Kilo).unwrap();
+        let subject = Subject { folder, server: ServerKind::Kilo, agents: Vec::new() };
+        subject.ask(Some(&program), &Limits::default()).await.unwrap_err().to_string()
+    };
+    let error = ask("{\n\"agent\": {\"a\": {}},\n\"agent\": {}, \"plugin\": [\"p\"]}").await;
+    assert!(error.contains("kilo.json:3") && error.contains("no server is started"), "{error}");
+    assert!(!kept.exists(), "it was started");
+    ask("{\"agent\": {\"a\": {}}, \"plugin\": [\"p\"], \"mcp\": {\"s\": {\"command\": [\"x\"]}}}").await;
+    let kept = std::fs::read_to_string(kept).unwrap();
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&kept).unwrap().to_string(),
+        r#"{"agent":{"a":{}}}"#
+    );
 }

@@ -71,6 +71,7 @@ pub use clock::ClockKind;
 pub use http::in_memory;
 pub use journal::Journal;
 pub use options::{MODEL_PAUSE, Options, Play, StartError};
+pub use project_files::read_settings;
 pub use standin::StandIn;
 pub use verify::{Broken, Call, Calls, Unmet, UnmetCall, UnmetCalls};
 

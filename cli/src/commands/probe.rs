@@ -40,9 +40,10 @@ is asked, done and refused is printed where it differs from what the files decla
     standin probe agents --dir .kilo --server kilo --agent orchestrator --all
     standin probe agents --dir .kilo --server kilo --files
 
-Servers of tools, plugins and other code of the folder are not started.
+The server sees settings without what may start a program (mcp, plugin, formatter, lsp, …), and none of the folder's code.
 
-Exit codes: 0 all holds, 1 something differs or a file contradicts itself, 2 misuse, 3 no server to ask."
+Exit codes: 0 all holds, 1 something differs or a file contradicts itself, 2 misuse, 3 no server to ask, or settings
+that can't be read: no server is started on them."
 )]
 struct Agents {
     /// The folder of the agents, such as .kilo or .opencode, or a project that has one.

@@ -43,6 +43,20 @@ fn the_exit_code_says_whether_it_holds() {
 }
 
 #[test]
+fn nobody_is_asked_about_settings_that_are_unreadable_or_about_a_folder_of_something_else() {
+    let folder = folder("mode: primary");
+    std::fs::write(folder.path().join("kilo.json"), "{\"plugin\": [],\n\"plugin\": [\"x\"]}").unwrap();
+    let (code, said) = probe(folder.path(), &["--dir", ".", "--server", "kilo", "--stand-in"]);
+    assert!(code == 3 && said.contains("kilo.json:2 can't be read"), "{code}: {said}");
+    let (code, said) = probe(folder.path(), &["--dir", ".", "--server", "kilo", "--files"]);
+    assert!(code == 1 && said.contains("kilo.json:2: unreadable"), "{code}: {said}");
+    std::fs::create_dir(folder.path().join("docs")).unwrap();
+    std::fs::write(folder.path().join("docs/a.md"), "A page.").unwrap();
+    let (code, said) = probe(folder.path(), &["--dir", "docs", "--server", "kilo", "--files"]);
+    assert!(code == 2 && said.contains("no agents and no settings"), "{code}: {said}");
+}
+
+#[test]
 fn programs_and_pages_get_every_row() {
     let folder = folder("mode: primary\npermission:\n  bash: deny");
     let args = ["--dir", ".kilo", "--server", "kilo", "--stand-in", "--format"];

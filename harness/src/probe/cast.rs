@@ -138,7 +138,7 @@ impl Cast {
     }
 }
 
-/// Over whatever the folder says: our own agent, the scripted model under each name that is used, no servers of tools.
+/// Over whatever the folder says: our own agent, the scripted model under each name that is used.
 fn settings(all: &Declarations, model_url: &str) -> Map<String, Value> {
     let model = json!({
         "name": "Scripted", "tool_call": true, "reasoning": true, "limit": {"context": 100_000, "output": 10_000},
@@ -153,8 +153,6 @@ fn settings(all: &Declarations, model_url: &str) -> Map<String, Value> {
         let entry = providers.entry(id.to_owned()).or_insert_with(|| provider.clone());
         entry["models"][name] = model.clone();
     }
-    let off: Map<String, Value> =
-        all.tool_servers.iter().map(|name| (name.clone(), json!({"enabled": false}))).collect();
     let caller = json!({
         "mode": "primary", "description": "Asks the others.", "prompt": "You ask the others.",
         "permission": {"*": "allow", "task": "allow", "bash": "allow", "edit": "allow"},
@@ -164,8 +162,5 @@ fn settings(all: &Declarations, model_url: &str) -> Map<String, Value> {
     settings.insert("small_model".to_owned(), json!("fake/fake"));
     settings.insert("provider".to_owned(), Value::Object(providers));
     settings.insert("agent".to_owned(), json!({CALLER: caller}));
-    if !off.is_empty() {
-        settings.insert("mcp".to_owned(), Value::Object(off));
-    }
     settings
 }

@@ -2,12 +2,13 @@
 
 use super::fields::{Field, FieldValue, Unreadable, front, json, yaml};
 use super::folder::AgentFolder;
+use mock_server::world::fits_pattern as matches;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A list of agents beside their files that says how hard each shall think.
 const INDEX: &str = "capability-index";
 /// Folders in which each Markdown file is an agent.
-const AGENT_FOLDERS: [&str; 4] = ["agent", "agents", "mode", "modes"];
+pub(super) const AGENT_FOLDERS: [&str; 4] = ["agent", "agents", "mode", "modes"];
 
 /// Where something is said.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,8 +73,6 @@ pub(super) struct Declarations {
     pub(super) rules: Vec<Said>,
     /// Models that somebody names, as provider/model.
     pub(super) models: BTreeSet<String>,
-    /// Servers of tools.
-    pub(super) tool_servers: BTreeSet<String>,
     /// Efforts that the index names, by agent.
     pub(super) index: BTreeMap<String, Effort>,
     /// The file of the index, if there is one.
@@ -151,11 +150,11 @@ impl Declarations {
                     agent.mode = Some(("primary".to_owned(), agent.at.clone()));
                 }
             }
-            ("json" | "jsonc", [_] | [_, _]) if ["kilo", "opencode"].contains(&stem) => {
+            _ if is_settings(path) => {
                 let said = json(text)?;
                 self.settings(path, &said);
             }
-            ("yaml" | "yml" | "json", _) if stem == INDEX => {
+            _ if is_index(path) => {
                 let said = if ending == "json" { json(text)? } else { yaml(text)? };
                 self.index_file = Some(path.to_owned());
                 self.efforts(path, None, &said);
@@ -169,9 +168,6 @@ impl Declarations {
         let at = |line| Spot { file: path.to_owned(), line };
         for key in ["model", "small_model"] {
             self.models.extend(said.get(key).and_then(Field::word).map(str::to_owned));
-        }
-        for (name, _) in said.get("mcp").map(Field::entries).unwrap_or_default() {
-            self.tool_servers.insert(name.clone());
         }
         let mut rules = Vec::new();
         rules_of(said, &at, &mut rules, &mut self.wrong_words);
@@ -259,6 +255,26 @@ impl Said {
     }
 }
 
+/// Does a server read its settings there?
+pub(super) fn is_settings(path: &str) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let names = ["kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc"];
+    !folder.contains('/') && names.contains(&name)
+}
+
+/// Is it the list of agents beside their files?
+pub(super) fn is_index(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.split_once('.')
+        .is_some_and(|(stem, ending)| stem == INDEX && ["yaml", "yml", "json"].contains(&ending))
+}
+
+/// Is it the file of one agent?
+pub(super) fn is_agent(path: &str) -> bool {
+    let mut parts = path.split('/').skip(1);
+    parts.next().is_some_and(|kind| AGENT_FOLDERS.contains(&kind)) && path.ends_with(".md")
+}
+
 /// Every spelling of it that people use.
 pub(super) fn is_effort(key: &str) -> bool {
     let plain: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -316,20 +332,6 @@ pub(super) fn permission_of(tool: &str) -> &str {
     }
 }
 
-/// Does a word fit a pattern with `*` and `?`? A pattern that ends in ` *` fits the word alone, too.
-pub(super) fn matches(word: &str, pattern: &str) -> bool {
-    fn fits(word: &[char], pattern: &[char]) -> bool {
-        match pattern.split_first() {
-            None => word.is_empty(),
-            Some(('*', rest)) => (0..=word.len()).any(|from| fits(&word[from..], rest)),
-            Some(('?', rest)) => !word.is_empty() && fits(&word[1..], rest),
-            Some((letter, rest)) => word.first() == Some(letter) && fits(&word[1..], rest),
-        }
-    }
-    let letters = |text: &str| text.chars().collect::<Vec<char>>();
-    fits(&letters(word), &letters(pattern)) || pattern.strip_suffix(" *").is_some_and(|plain| plain == word)
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -371,13 +373,22 @@ pub(super) mod tests {
         assert!(all.agents["deep/y"].words.contains("is y"));
         assert_eq!(all.models.iter().collect::<Vec<_>>(), ["a/b", "c/d"]);
         assert_eq!(all.index.keys().collect::<Vec<_>>(), ["x", "z"]);
-        assert_eq!((x.places.len(), all.tool_servers.len()), (2, 1));
+        assert_eq!(x.places.len(), 2);
     }
 
+    /// One star more makes a matcher that tries everything some hundred times as slow.
     #[test]
-    fn a_pattern_fits_as_the_servers_fit_it() {
-        assert!(matches("git push x", "git *") && matches("git", "git *") && !matches("gi", "git *"));
-        assert!(matches("abc", "a?c") && matches("", "*") && !matches("b", "a"));
+    fn a_rule_fits_as_the_servers_fit_it() {
+        let stars = format!("{}b", "*a".repeat(40));
+        let text = format!(
+            "---\npermission:\n  read: {{\"src/*\": deny}}\n  bash: {{\"git *\": allow, {stars:?}: deny}}\n---\n"
+        );
+        let all = Declarations::read(&folder(&[(".kilo/agents/x.md", &text)]));
+        let word =
+            |permission: &str, what: &str| all.decision(&all.agents["x"], permission, what).map(|it| it.word);
+        assert_eq!((word("bash", "git"), word("bash", "gi")), (Some(Word::Allow), None));
+        assert_eq!(word("read", "src\\a.txt"), Some(Word::Deny));
+        assert_eq!(word("bash", &"a".repeat(400)), None);
     }
 
     #[test]

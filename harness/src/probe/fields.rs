@@ -1,9 +1,14 @@
 //! YAML and JSON with the line of every key: a finding is of use where it says its place.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use yaml_rust2::Event;
 use yaml_rust2::parser::Parser;
 use yaml_rust2::scanner::{ScanError, TScalarStyle};
+
+/// More than anybody writes by hand, each repeat of an alias counted: a few lines of YAML can stand for billions.
+const MOST_FIELDS: usize = 100_000;
+/// Nor does anybody nest so deep.
+const DEEPEST: usize = 100;
 
 /// A value, and where it begins.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +64,19 @@ impl Field {
         }
     }
 
+    /// How many fields it is, and how deep they are nested.
+    fn size(&self) -> (usize, usize) {
+        let add = |(count, depth): (usize, usize), field: &Self| {
+            let (own, below) = field.size();
+            (count + own, depth.max(below + 1))
+        };
+        match &self.value {
+            FieldValue::Word(_) => (1, 1),
+            FieldValue::List(items) => items.iter().fold((1, 1), add),
+            FieldValue::Table(entries) => entries.iter().map(|(_, field)| field).fold((1, 1), add),
+        }
+    }
+
     fn nothing(line: usize) -> Self {
         Self { line, value: FieldValue::Word(String::new()) }
     }
@@ -66,7 +84,8 @@ impl Field {
 
 /// The first document of a text.
 pub(super) fn yaml(text: &str) -> Result<Field, Unreadable> {
-    let mut reading = Reading { parser: Parser::new_from_str(text), anchors: HashMap::new() };
+    let mut reading =
+        Reading { parser: Parser::new_from_str(text), anchors: HashMap::new(), count: 0, depth: 0 };
     loop {
         match reading.next()? {
             (Event::StreamEnd, line) => return Ok(Field::nothing(line)),
@@ -141,6 +160,10 @@ fn in_blocks(head: &str) -> (String, Vec<usize>) {
 struct Reading<'a> {
     parser: Parser<std::str::Chars<'a>>,
     anchors: HashMap<usize, Field>,
+    /// Fields so far, repeated ones too.
+    count: usize,
+    /// Lists and tables that are open.
+    depth: usize,
 }
 
 impl Reading<'_> {
@@ -150,10 +173,37 @@ impl Reading<'_> {
         self.parser.next_token().map(|(event, marker)| (event, marker.line())).map_err(told)
     }
 
+    /// Room for so many fields more, so deep.
+    fn takes(&mut self, (count, depth): (usize, usize), line: usize) -> Result<(), Unreadable> {
+        self.count += count;
+        let why = if self.count > MOST_FIELDS {
+            format!(
+                "more than {MOST_FIELDS} fields, those that aliases repeat counted: nobody writes so many"
+            )
+        } else if self.depth + depth > DEEPEST {
+            format!("lists and tables nested more than {DEEPEST} deep: nobody writes so")
+        } else {
+            return Ok(());
+        };
+        Err(Unreadable { line, why })
+    }
+
     fn field(&mut self, event: Event, line: usize) -> Result<Field, Unreadable> {
+        self.takes((1, 1), line)?;
+        self.depth += 1;
+        let field = self.any_field(event, line);
+        self.depth -= 1;
+        field
+    }
+
+    fn any_field(&mut self, event: Event, line: usize) -> Result<Field, Unreadable> {
         let (anchor, value) = match event {
             Event::Alias(anchor) => {
-                return Ok(self.anchors.get(&anchor).cloned().unwrap_or_else(|| Field::nothing(line)));
+                let Some(size) = self.anchors.get(&anchor).map(Field::size) else {
+                    return Ok(Field::nothing(line));
+                };
+                self.takes(size, line)?;
+                return Ok(self.anchors[&anchor].clone());
             }
             Event::Scalar(word, style, anchor, _) => {
                 let is_nothing = style == TScalarStyle::Plain && matches!(word.as_str(), "~" | "null");
@@ -176,13 +226,15 @@ impl Reading<'_> {
         };
         let field = Field { line, value };
         if anchor > 0 {
+            let (count, _) = field.size();
+            self.takes((count, 0), line)?;
             self.anchors.insert(anchor, field.clone());
         }
         Ok(field)
     }
 
     fn entries(&mut self) -> Result<Vec<(String, Field)>, Unreadable> {
-        let mut entries: Vec<(String, Field)> = Vec::new();
+        let (mut entries, mut known): (Vec<(String, Field)>, HashSet<String>) = Default::default();
         loop {
             let (event, line) = self.next()?;
             if event == Event::MappingEnd {
@@ -193,7 +245,7 @@ impl Reading<'_> {
             // The place of an entry is that of its key.
             let value = Field { line, ..self.field(event, line)? };
             let Some(key) = key.word() else { continue };
-            if entries.iter().any(|(known, _)| known == key) {
+            if !known.insert(key.to_owned()) {
                 return Err(Unreadable { line, why: format!("the key '{key}' stands here a second time") });
             }
             entries.push((key.to_owned(), value));
@@ -269,6 +321,31 @@ mod tests {
         let front = front("---\ndescription: Deep: with a colon\nmode: all\n---\n").unwrap();
         assert_eq!(front.get("description").unwrap().word(), Some("Deep: with a colon"));
         assert_eq!(front.get("mode").unwrap().line, 3);
+    }
+
+    #[test]
+    fn a_few_lines_do_not_become_billions_of_fields() {
+        let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for at in 1..12 {
+            let before = vec![format!("*a{}", at - 1); 10].join(", ");
+            text.push_str(&format!("a{at}: &a{at} [{before}]\n"));
+        }
+        let error = yaml(&text).unwrap_err();
+        assert!(error.why.contains("more than 100000 fields"), "{error:?}");
+        assert_eq!(error.line, 5);
+        let plain: String = (0..9_000).map(|at| format!("a{at}: x\n")).collect();
+        assert_eq!(yaml(&plain).unwrap().entries().len(), 9_000);
+    }
+
+    #[test]
+    fn nesting_has_an_end_however_it_is_written() {
+        let nested = |deep: usize| format!("{}{}", "[".repeat(deep), "]".repeat(deep));
+        assert!(yaml(&nested(90)).is_ok());
+        let error = yaml(&nested(150)).unwrap_err();
+        assert!(error.why.contains("nested more than 100 deep"), "{error:?}");
+        let by_alias = format!("a: &a {}\nb: {}*a{}\n", nested(80), "[".repeat(80), "]".repeat(80));
+        let error = yaml(&by_alias).unwrap_err();
+        assert!(error.why.contains("nested more than 100 deep"), "{error:?}");
     }
 
     #[test]

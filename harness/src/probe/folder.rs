@@ -1,5 +1,6 @@
 //! A folder of agents: which of its files a server reads, and where it would find them in a workspace.
 
+use super::declared::{AGENT_FOLDERS, is_agent, is_settings};
 use fixtures::{FileError, ServerKind};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -11,6 +12,9 @@ const TEXTS: [&str; 6] = ["md", "json", "jsonc", "yaml", "yml", "txt"];
 const LEFT_OUT: [&str; 4] = ["node_modules", ".git", "worktrees", "logs"];
 /// More than anybody writes by hand.
 const LONGEST_TEXT: u64 = 1024 * 1024;
+/// Nor so much, or so many files: it is another folder than the one that was meant.
+const MOST_TEXT: usize = 16 * 1024 * 1024;
+const MOST_FILES: usize = 20_000;
 
 /// The files of a folder of agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +74,11 @@ impl AgentFolder {
                 found.take(&absolute, &absolute.join(name))?;
             }
         } else {
-            let own = if names.folders.contains(&own_name) { own_name } else { names.folders[0] };
+            let is_own = names.folders.contains(&own_name);
+            if !is_own && !AGENT_FOLDERS.iter().any(|kind| absolute.join(kind).is_dir()) {
+                return Err(no_agents(folder));
+            }
+            let own = if is_own { own_name } else { names.folders[0] };
             found.prefix = format!("{own}/");
             found.take(&absolute, &absolute)?;
             let parent = absolute.parent().unwrap_or(&absolute);
@@ -80,11 +88,8 @@ impl AgentFolder {
                 ));
             }
         }
-        if found.files.is_empty() {
-            return Err(FileError::whole(
-                folder,
-                "holds no agents: name a folder such as .kilo or .opencode, or the project that has one",
-            ));
+        if !found.files.keys().any(|path| is_agent(path) || is_settings(path)) {
+            return Err(no_agents(folder));
         }
         Ok(found)
     }
@@ -108,10 +113,21 @@ impl AgentFolder {
             entry.depth() == 0 || !entry.file_name().to_str().is_some_and(|name| LEFT_OUT.contains(&name))
         };
         let mut code = 0;
+        let (mut count, mut length) = (0, 0);
         for entry in WalkDir::new(place).sort_by_file_name().into_iter().filter_entry(wanted) {
             let entry = entry.map_err(|error| FileError::whole(place, error.to_string()))?;
             if !entry.file_type().is_file() {
                 continue;
+            }
+            count += 1;
+            if count > MOST_FILES || length > MOST_TEXT {
+                return Err(FileError::whole(
+                    place,
+                    format!(
+                        "holds more than {MOST_FILES} files or {} MiB of texts: name the folder of the agents alone",
+                        MOST_TEXT >> 20
+                    ),
+                ));
             }
             let path = entry.path();
             let is_text = path.extension().and_then(|it| it.to_str()).is_some_and(|it| TEXTS.contains(&it));
@@ -121,6 +137,7 @@ impl AgentFolder {
             }
             let below = path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
             let text = std::fs::read(path).map_err(|error| FileError::io(path, "read it", &error))?;
+            length += text.len();
             self.files.insert(format!("{}{below}", self.prefix), String::from_utf8_lossy(&text).into_owned());
         }
         if code > 0 {
@@ -129,6 +146,13 @@ impl AgentFolder {
         }
         Ok(())
     }
+}
+
+fn no_agents(folder: &Path) -> FileError {
+    FileError::whole(
+        folder,
+        "holds no agents and no settings: name a folder such as .kilo or .opencode, or the project that has one",
+    )
 }
 
 #[cfg(test)]
@@ -163,10 +187,21 @@ mod tests {
 
     #[test]
     fn a_folder_without_agents_is_refused() {
-        let empty = folder(&[]);
-        let error = AgentFolder::read(empty.path(), ServerKind::Kilo).unwrap_err().to_string();
-        assert!(error.contains("holds no agents"), "{error}");
+        for files in [&[][..], &["notes/a.md", "b.json"], &["agents/a.txt"], &[".kilo/rules/a.md"]] {
+            let error = AgentFolder::read(folder(files).path(), ServerKind::Kilo).unwrap_err().to_string();
+            assert!(error.contains("holds no agents"), "{error}");
+        }
         let error = AgentFolder::read(Path::new("/none/such"), ServerKind::Kilo).unwrap_err().to_string();
         assert!(error.contains("is no folder"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_of_everything_is_not_read_to_its_end() {
+        let much = folder(&["agents/a.md"]);
+        for at in 0..18 {
+            std::fs::write(much.path().join(format!("{at}.txt")), vec![b'a'; 1024 * 1024]).unwrap();
+        }
+        let error = AgentFolder::read(much.path(), ServerKind::Kilo).unwrap_err().to_string();
+        assert!(error.contains("16 MiB"), "{error}");
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! * [`folder`] — which files a server reads, and where it looks for them; `fields` — YAML and JSON with lines.
 //! * `declared` — what the files say; `lint` — what in them contradicts itself, seen without a server.
-//! * `questions` — what each agent is told to do; `cast` — the server; `effects` — what came of it.
+//! * `questions` — what each agent is told to do; `given` — what of the folder a server may see; `cast` — the server;
+//!   `effects` — what came of it.
 //! * `rows` — declared beside effective; `told` — as text, JSON and Markdown.
 
 mod cast;
@@ -11,6 +12,7 @@ mod declared;
 mod effects;
 mod fields;
 pub mod folder;
+mod given;
 mod lint;
 mod questions;
 mod rows;
@@ -23,6 +25,7 @@ use effects::{Listed, Seen};
 use fixtures::ServerKind;
 use fixtures::near_names::unknown;
 use folder::AgentFolder;
+use given::Given;
 pub use lint::Finding;
 use questions::{Question, Role, questions};
 use recorder::Limits;
@@ -64,6 +67,18 @@ pub enum ProbeError {
     /// Somebody is named who is not there.
     #[error("{0}")]
     UnknownAgent(String),
+    /// Settings that a server might read otherwise than we do.
+    #[error(
+        "{file}:{line} can't be read: {why}; no server is started on such settings: mend them, or read the files alone (--files)"
+    )]
+    Settings {
+        /// The file, as whoever named the folder would write it.
+        file: String,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
     /// The folders of the server.
     #[error(transparent)]
     Sandbox(#[from] recorder::sandbox::SandboxError),
@@ -99,8 +114,9 @@ impl Subject {
     /// Starts a server, the real one or the stand-in, and asks each agent.
     pub async fn ask(&self, program: Option<&Program>, limits: &Limits) -> Result<Probe, ProbeError> {
         let all = self.declarations()?;
+        let given = Given::of(&self.folder)?;
         let questions = questions(&all, &self.agents);
-        let cast = Cast::begin(self.server, program, &self.folder.files, &all, &questions, limits).await?;
+        let cast = Cast::begin(self.server, program, &given.files, &all, &questions, limits).await?;
         let by = match program {
             Some(_) => format!("{} {}", self.server, cast.version),
             None => format!("stand-in for {} {}", self.server, cast.version),
@@ -109,7 +125,9 @@ impl Subject {
         let ended = cast.end(limits).await;
         let (rows, known) = probed?;
         ended?;
-        Ok(self.probe(&all, by, rows, &known))
+        let mut probe = self.probe(&all, by, rows, &known);
+        probe.notes.extend(given.notes);
+        Ok(probe)
     }
 
     fn declarations(&self) -> Result<Declarations, ProbeError> {

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-/// What a text says; `None` when it is no such JSON.
-pub(super) fn read(text: &str) -> Option<Value> {
+/// What a text of settings says, JSON with comments and with commas behind the last; `None` when it is no such JSON.
+#[must_use]
+pub fn read(text: &str) -> Option<Value> {
     if text.trim().is_empty() {
         return Some(json!({}));
     }

@@ -18,6 +18,7 @@ use crate::world::{Skill, merge};
 pub(crate) use faults::Fault;
 use faults::What;
 use front::Front;
+pub use jsonc::read as read_settings;
 pub(crate) use next::NextFiles;
 use references::Places;
 use serde_json::{Map, Value, json};

@@ -119,6 +119,7 @@ pub use mcp::{Program, ProgramNews};
 use permission::Permissions;
 use purpose::Purpose;
 pub(crate) use rules::at_home;
+pub use rules::matches as fits_pattern;
 use serde_json::{Map, Value, json};
 use session::Session;
 pub(crate) use session::iso_time;

@@ -151,7 +151,7 @@ pub(crate) fn decide<'r>(
 }
 
 /// `*` is any text and `?` any letter; a last ` *` may be missing. Backslashes count as slashes.
-pub(crate) fn matches(text: &str, pattern: &str) -> bool {
+pub fn matches(text: &str, pattern: &str) -> bool {
     let (text, pattern) = (text.replace('\\', "/"), pattern.replace('\\', "/"));
     let text: Vec<char> = text.chars().collect();
     let whole: Vec<char> = pattern.chars().collect();
