@@ -12,6 +12,7 @@ use fixtures::redact::{clean, hide_telling_values};
 use futures_util::FutureExt as _;
 use mock_server::Journal;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -24,8 +25,8 @@ type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>>
 /// Says of a notification, method and parameters, what is wrong with it.
 pub type Understands = Arc<dyn Fn(&str, &Value) -> Result<(), RpcError> + Send + Sync>;
 
-/// Is told all that an adapter says, and where, as it says it: what is kept of it has no secrets any more.
-pub type Overhears = Arc<dyn Fn(&'static str, &str) + Send + Sync>;
+/// Is told all that an adapter says, and where, as it says it; gives what may be kept of it.
+pub type Overhears = Arc<dyn for<'a> Fn(&'static str, &'a str) -> Cow<'a, str> + Send + Sync>;
 
 /// What is made of an adapter's words beside its answers.
 #[derive(Clone)]
@@ -40,7 +41,7 @@ pub struct Ear {
 pub(crate) fn of_the_chat() -> Ear {
     Ear {
         understands: Arc::new(|method, params| Notification::from_call(method, params).map(drop)),
-        overhears: Arc::new(|_, _| {}),
+        overhears: Arc::new(|_, words| Cow::Borrowed(words)),
     }
 }
 
@@ -311,8 +312,9 @@ impl Reading {
         if line.trim().is_empty() {
             return None;
         }
-        (self.ear.overhears)("line", line);
-        note(&self.journal, Speaker::Adapter, line);
+        let overhears = self.ear.overhears.clone();
+        let kept = overhears("line", line);
+        note(&self.journal, Speaker::Adapter, &kept);
         match parse_line(line) {
             Ok(Incoming::Response { id, outcome }) => {
                 let sender = match id {
@@ -322,7 +324,7 @@ impl Reading {
                     _ => None,
                 };
                 let Some(sender) = sender else {
-                    return self.bad_line("it answers what was not asked".to_owned(), line);
+                    return self.bad_line("it answers what was not asked".to_owned(), &kept);
                 };
                 self.answered = true;
                 // Whoever asked may have stopped waiting.
@@ -331,12 +333,12 @@ impl Reading {
             }
             Ok(Incoming::Notification { method, params }) => {
                 let error = (self.ear.understands)(&method, &params).err()?;
-                self.bad_line(error.message, line)
+                self.bad_line(error.message, &kept)
             }
             Ok(Incoming::Request { .. }) => {
-                self.bad_line("an adapter asks nothing, but this one does".to_owned(), line)
+                self.bad_line("an adapter asks nothing, but this one does".to_owned(), &kept)
             }
-            Err(bad) => self.bad_line(bad.error.message, line),
+            Err(bad) => self.bad_line(bad.error.message, &kept),
         }
     }
 
