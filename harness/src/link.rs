@@ -153,7 +153,8 @@ impl Link {
     /// # Errors
     /// The adapter refuses, does not answer, or is gone.
     pub async fn call(&mut self, method: &str, params: Value, limit: Duration) -> Result<Value, AskError> {
-        self.begin(method, params, limit).await.answer(limit).await
+        let line = json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params});
+        self.ask_line(method, line.to_string() + "\n", limit).await
     }
 
     /// Asks for a method by its name and does not wait for the answer. A request that the adapter does not read within
@@ -163,24 +164,42 @@ impl Link {
         self.put(method, line.to_string() + "\n", limit).await
     }
 
+    /// Sending and waiting have one limit together.
     async fn ask_line(&mut self, method: &str, line: String, limit: Duration) -> Result<Value, AskError> {
-        self.put(method, line, limit).await.answer(limit).await
+        let mut asked = self.enter(method, &line);
+        let mut answer = None;
+        // An adapter that does not read may have answered all the same: what came is kept, however long it reads.
+        let both = async { tokio::join!(self.send(&line), async { answer = Some(asked.answered().await) }) };
+        within(limit, both).await;
+        answer.unwrap_or(Err(AskError::Silent { method: asked.method, limit }))
     }
 
     async fn put(&mut self, method: &str, line: String, limit: Duration) -> Asked {
+        let asked = self.enter(method, &line);
+        within(limit, self.send(&line)).await;
+        asked
+    }
+
+    /// Writes a request into the history, and waits for its answer from now on.
+    fn enter(&mut self, method: &str, line: &str) -> Asked {
         let (sender, receiver) = oneshot::channel();
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(self.next_id, sender);
         self.next_id += 1;
-        note(&self.journal, Speaker::Harness, &line);
-        let line = if line.ends_with('\n') { line } else { line + "\n" };
+        note(&self.journal, Speaker::Harness, line);
+        Asked { method: method.to_owned(), receiver, gone: self.gone.clone() }
+    }
+
+    /// An adapter that is gone says so itself.
+    async fn send(&mut self, line: &str) {
         let gone = self.gone();
         let sent = async {
             self.writer.write_all(line.as_bytes()).await?;
+            if !line.ends_with('\n') {
+                self.writer.write_all(b"\n").await?;
+            }
             self.writer.flush().await
         };
-        // An adapter that does not read may have answered all the same; one that is gone says so itself.
-        let _unread = within(limit, before_gone(sent, gone)).await;
-        Asked { method: method.to_owned(), receiver, gone: self.gone.clone() }
+        let _unread = before_gone(sent, gone).await;
     }
 
     /// Closes the adapter's input. What is left of it is read as long as the result lives.
@@ -210,7 +229,10 @@ impl Asked {
 
     /// The answer, if it comes within `limit`; else it can be waited for again.
     pub async fn answered_within(&mut self, limit: Duration) -> Option<Result<Value, AskError>> {
-        let method = self.method.clone();
+        within(limit, self.answered()).await
+    }
+
+    async fn answered(&mut self) -> Result<Value, AskError> {
         let receiver = &mut self.receiver;
         let answer = async {
             match receiver.await {
@@ -219,12 +241,12 @@ impl Asked {
                 Err(_) => std::future::pending().await,
             }
         };
-        let answer = within(limit, before_gone(answer, until_gone(self.gone.clone()))).await?;
-        Some(match answer {
-            Err(why) => Err(AskError::Ended { method, why }),
-            Ok(Err(error)) => Err(AskError::Refused { method, error }),
+        let method = || self.method.clone();
+        match before_gone(answer, until_gone(self.gone.clone())).await {
+            Err(why) => Err(AskError::Ended { method: method(), why }),
+            Ok(Err(error)) => Err(AskError::Refused { method: method(), error }),
             Ok(Ok(result)) => Ok(result),
-        })
+        }
     }
 }
 
@@ -374,19 +396,4 @@ fn shown(line: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::task::Poll;
-
-    #[tokio::test]
-    async fn the_last_words_of_an_adapter_that_ends_between_two_looks_are_heard() {
-        let mut looks = 0;
-        let answer = std::future::poll_fn(|_| {
-            looks += 1;
-            if looks == 1 { Poll::Pending } else { Poll::Ready("bye") }
-        });
-        assert_eq!(before_gone(answer, std::future::ready(ENDED.to_owned())).await, Ok("bye"));
-        let silence = std::future::pending::<()>();
-        assert_eq!(before_gone(silence, std::future::ready(ENDED.to_owned())).await, Err(ENDED.to_owned()));
-    }
-}
+mod tests;
