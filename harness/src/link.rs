@@ -12,6 +12,7 @@ use fixtures::redact::{clean, hide_telling_values};
 use futures_util::FutureExt as _;
 use mock_server::Journal;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -24,8 +25,8 @@ type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>>
 /// Says of a notification, method and parameters, what is wrong with it.
 pub type Understands = Arc<dyn Fn(&str, &Value) -> Result<(), RpcError> + Send + Sync>;
 
-/// Is told all that an adapter says, and where, as it says it: what is kept of it has no secrets any more.
-pub type Overhears = Arc<dyn Fn(&'static str, &str) + Send + Sync>;
+/// Is told all that an adapter says, and where, as it says it; gives what may be kept of it.
+pub type Overhears = Arc<dyn for<'a> Fn(&'static str, &'a str) -> Cow<'a, str> + Send + Sync>;
 
 /// What is made of an adapter's words beside its answers.
 #[derive(Clone)]
@@ -40,7 +41,7 @@ pub struct Ear {
 pub(crate) fn of_the_chat() -> Ear {
     Ear {
         understands: Arc::new(|method, params| Notification::from_call(method, params).map(drop)),
-        overhears: Arc::new(|_, _| {}),
+        overhears: Arc::new(|_, words| Cow::Borrowed(words)),
     }
 }
 
@@ -152,7 +153,8 @@ impl Link {
     /// # Errors
     /// The adapter refuses, does not answer, or is gone.
     pub async fn call(&mut self, method: &str, params: Value, limit: Duration) -> Result<Value, AskError> {
-        self.begin(method, params, limit).await.answer(limit).await
+        let line = json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params});
+        self.ask_line(method, line.to_string() + "\n", limit).await
     }
 
     /// Asks for a method by its name and does not wait for the answer. A request that the adapter does not read within
@@ -162,24 +164,42 @@ impl Link {
         self.put(method, line.to_string() + "\n", limit).await
     }
 
+    /// Sending and waiting have one limit together.
     async fn ask_line(&mut self, method: &str, line: String, limit: Duration) -> Result<Value, AskError> {
-        self.put(method, line, limit).await.answer(limit).await
+        let mut asked = self.enter(method, &line);
+        let mut answer = None;
+        // An adapter that does not read may have answered all the same: what came is kept, however long it reads.
+        let both = async { tokio::join!(self.send(&line), async { answer = Some(asked.answered().await) }) };
+        within(limit, both).await;
+        answer.unwrap_or(Err(AskError::Silent { method: asked.method, limit }))
     }
 
     async fn put(&mut self, method: &str, line: String, limit: Duration) -> Asked {
+        let asked = self.enter(method, &line);
+        within(limit, self.send(&line)).await;
+        asked
+    }
+
+    /// Writes a request into the history, and waits for its answer from now on.
+    fn enter(&mut self, method: &str, line: &str) -> Asked {
         let (sender, receiver) = oneshot::channel();
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(self.next_id, sender);
         self.next_id += 1;
-        note(&self.journal, Speaker::Harness, &line);
-        let line = if line.ends_with('\n') { line } else { line + "\n" };
+        note(&self.journal, Speaker::Harness, line);
+        Asked { method: method.to_owned(), receiver, gone: self.gone.clone() }
+    }
+
+    /// An adapter that is gone says so itself.
+    async fn send(&mut self, line: &str) {
         let gone = self.gone();
         let sent = async {
             self.writer.write_all(line.as_bytes()).await?;
+            if !line.ends_with('\n') {
+                self.writer.write_all(b"\n").await?;
+            }
             self.writer.flush().await
         };
-        // An adapter that does not read may have answered all the same; one that is gone says so itself.
-        let _unread = within(limit, before_gone(sent, gone)).await;
-        Asked { method: method.to_owned(), receiver, gone: self.gone.clone() }
+        let _unread = before_gone(sent, gone).await;
     }
 
     /// Closes the adapter's input. What is left of it is read as long as the result lives.
@@ -209,7 +229,10 @@ impl Asked {
 
     /// The answer, if it comes within `limit`; else it can be waited for again.
     pub async fn answered_within(&mut self, limit: Duration) -> Option<Result<Value, AskError>> {
-        let method = self.method.clone();
+        within(limit, self.answered()).await
+    }
+
+    async fn answered(&mut self) -> Result<Value, AskError> {
         let receiver = &mut self.receiver;
         let answer = async {
             match receiver.await {
@@ -218,12 +241,12 @@ impl Asked {
                 Err(_) => std::future::pending().await,
             }
         };
-        let answer = within(limit, before_gone(answer, until_gone(self.gone.clone()))).await?;
-        Some(match answer {
-            Err(why) => Err(AskError::Ended { method, why }),
-            Ok(Err(error)) => Err(AskError::Refused { method, error }),
+        let method = || self.method.clone();
+        match before_gone(answer, until_gone(self.gone.clone())).await {
+            Err(why) => Err(AskError::Ended { method: method(), why }),
+            Ok(Err(error)) => Err(AskError::Refused { method: method(), error }),
             Ok(Ok(result)) => Ok(result),
-        })
+        }
     }
 }
 
@@ -311,8 +334,9 @@ impl Reading {
         if line.trim().is_empty() {
             return None;
         }
-        (self.ear.overhears)("line", line);
-        note(&self.journal, Speaker::Adapter, line);
+        let overhears = self.ear.overhears.clone();
+        let kept = overhears("line", line);
+        note(&self.journal, Speaker::Adapter, &kept);
         match parse_line(line) {
             Ok(Incoming::Response { id, outcome }) => {
                 let sender = match id {
@@ -322,7 +346,7 @@ impl Reading {
                     _ => None,
                 };
                 let Some(sender) = sender else {
-                    return self.bad_line("it answers what was not asked".to_owned(), line);
+                    return self.bad_line("it answers what was not asked".to_owned(), &kept);
                 };
                 self.answered = true;
                 // Whoever asked may have stopped waiting.
@@ -331,12 +355,12 @@ impl Reading {
             }
             Ok(Incoming::Notification { method, params }) => {
                 let error = (self.ear.understands)(&method, &params).err()?;
-                self.bad_line(error.message, line)
+                self.bad_line(error.message, &kept)
             }
             Ok(Incoming::Request { .. }) => {
-                self.bad_line("an adapter asks nothing, but this one does".to_owned(), line)
+                self.bad_line("an adapter asks nothing, but this one does".to_owned(), &kept)
             }
-            Err(bad) => self.bad_line(bad.error.message, line),
+            Err(bad) => self.bad_line(bad.error.message, &kept),
         }
     }
 
@@ -372,19 +396,4 @@ fn shown(line: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::task::Poll;
-
-    #[tokio::test]
-    async fn the_last_words_of_an_adapter_that_ends_between_two_looks_are_heard() {
-        let mut looks = 0;
-        let answer = std::future::poll_fn(|_| {
-            looks += 1;
-            if looks == 1 { Poll::Pending } else { Poll::Ready("bye") }
-        });
-        assert_eq!(before_gone(answer, std::future::ready(ENDED.to_owned())).await, Ok("bye"));
-        let silence = std::future::pending::<()>();
-        assert_eq!(before_gone(silence, std::future::ready(ENDED.to_owned())).await, Err(ENDED.to_owned()));
-    }
-}
+mod tests;

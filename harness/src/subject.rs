@@ -145,15 +145,15 @@ async fn keep_words(words: impl AsyncRead + Unpin, journal: Journal, overhears: 
     let mut lines = Lines::new(BufReader::new(words), LONGEST_WORDS);
     let mut kept = 0;
     while let Some(piece) = lines.next().await {
-        overhears("stderr", &piece.text);
+        let said = overhears("stderr", &piece.text);
         let text = if kept > MOST_WORDS {
             continue;
-        } else if kept + piece.text.len() > MOST_WORDS {
+        } else if kept + said.len() > MOST_WORDS {
             format!("the adapter's stderr: more than {MOST_WORDS} bytes; the rest is not kept")
         } else {
-            clean(&format!("the adapter's stderr: {}", piece.text))
+            clean(&format!("the adapter's stderr: {said}"))
         };
-        kept += piece.text.len() + 1;
+        kept += said.len() + 1;
         journal.push(|at_us| Line::Note(Note { at_us, text }));
     }
 }

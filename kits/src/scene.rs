@@ -7,7 +7,7 @@ use crate::kit::Kit;
 use crate::story::{AdapterClock, WITNESS};
 use fixtures::recording::{Line, Note, Trouble, TroubleKind, UserLine};
 use harness::clock::Limits;
-use harness::link::{AskError, Asked, Ear};
+use harness::link::{AskError, Asked, Ear, Overhears};
 use harness::protocol::rpc::METHOD_NOT_FOUND;
 use harness::protocol::{PROTOCOL, RpcError};
 use harness::subject::{Running, start_program, start_task};
@@ -15,6 +15,7 @@ use mock_server::Journal;
 use mock_server::clock::{Clock, ClockKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -193,6 +194,7 @@ impl Scene {
     }
 
     pub(crate) fn trouble(&self, (kind, what): Troubled) {
+        let what = struck(&self.secrets, &what).0.into_owned();
         self.journal.push(|at_us| Line::Trouble(Trouble { at_us, kind, what }));
     }
 
@@ -223,8 +225,8 @@ impl Scene {
         Ok(self.link()?.begin(method, params, limit).await)
     }
 
-    /// From now on it is seen ([`SAID`]) when the adapter says this, on its line or on its stderr. A history keeps no
-    /// secrets, so a check can't find them there.
+    /// From now on it is seen ([`SAID`]) when the adapter says this, on its line or on its stderr. The history keeps the
+    /// name in place of the secret, so a check can't find it there.
     pub fn keep_secret(&self, name: &str, secret: &str) {
         let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
         secrets.push((name.to_owned(), secret.to_owned()));
@@ -295,11 +297,23 @@ fn ear(kit: &'static dyn Kit, journal: Journal, secrets: Secrets) -> Ear {
         let kit = kit.name();
         Err(RpcError::invalid_params(format!("the kit {kit} has no update of the kind '{kind}'")))
     };
-    let overhears = move |place: &'static str, words: &str| {
-        let secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
-        for (name, _) in secrets.iter().filter(|(_, secret)| words.contains(secret.as_str())) {
+    let overhears: Overhears = Arc::new(move |place, words| {
+        let (kept, said) = struck(&secrets, words);
+        for name in said {
             witness(&journal, SAID, &json!({"secret": name, "where": place}));
         }
-    };
-    Ear { understands: Arc::new(understands), overhears: Arc::new(overhears) }
+        kept
+    });
+    Ear { understands: Arc::new(understands), overhears }
+}
+
+/// Words without secrets, and the names of those that were in them.
+fn struck<'a>(secrets: &Secrets, words: &'a str) -> (Cow<'a, str>, Vec<String>) {
+    let secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut kept, mut said) = (Cow::Borrowed(words), Vec::new());
+    for (name, secret) in secrets.iter().filter(|(_, secret)| words.contains(secret.as_str())) {
+        kept = Cow::Owned(kept.replace(secret, &format!("<the {name}>")));
+        said.push(name.clone());
+    }
+    (kept, said)
 }

@@ -26,6 +26,8 @@ struct Eggs;
 static EGGS: Eggs = Eggs;
 
 const MINUTE_MS: f64 = 60_000.0;
+/// What no timer may say.
+const SECRET: &str = "sk-a-pinch-of-saffron";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -37,6 +39,7 @@ impl Play for Boil {
     fn play<'a>(&'a self, scene: &'a mut Scene) -> BoxFuture<'a, Result<(), Troubled>> {
         Box::pin(async move {
             scene.person(format!("boils an egg for {} minutes", self.minutes));
+            scene.keep_secret("recipe", SECRET);
             scene.must("egg/boil", json!({"minutes": self.minutes})).await.map(drop)
         })
     }
@@ -49,6 +52,18 @@ fn in_time(story: &Story<'_>) -> Examined {
         let took = call.answer.as_ref().map(|(at, _)| at.ms - call.at.ms);
         let is_right = took.is_some_and(|took| (took - wanted).abs() < 1.0);
         examined.fact(is_right, || format!("an egg for {wanted} ms took {took:?}"));
+    }
+    examined
+}
+
+fn discreet(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for rings in story.updates_of("rings") {
+        let is_quiet = rings.update["aloud"] != true;
+        examined.fact(is_quiet, || "it rings so that all wake up".to_owned());
+    }
+    for (secret, place) in story.said_secrets() {
+        examined.fact(false, || format!("the {secret} is told on the {place}"));
     }
     examined
 }
@@ -70,13 +85,18 @@ impl Kit for Eggs {
         &["rings"]
     }
     fn checks(&self) -> Vec<Check> {
-        vec![Check { name: "in-time", about: "An egg is done when it should be.", examine: in_time }]
+        vec![
+            Check { name: "in-time", about: "An egg is done when it should be.", examine: in_time },
+            Check { name: "discreet", about: "Nobody else is told.", examine: discreet },
+        ]
     }
     fn mutants(&self) -> &'static [Mutant] {
         &[
             Mutant { name: "impatient", about: "half the time is enough" },
             Mutant { name: "to-the-letter", about: "the recipe says four minutes, for every egg" },
             Mutant { name: "harmless", about: "breaks nothing" },
+            Mutant { name: "letter-and-loud", about: "the recipe's four minutes, and it rings aloud" },
+            Mutant { name: "tells", about: "tells the recipe" },
         ]
     }
     fn read(&self, file: &Path, text: &str) -> Result<(Head, Box<dyn Play>), FileError> {
@@ -99,9 +119,15 @@ struct Timer {
     mutant: Option<&'static str>,
 }
 
+impl Timer {
+    fn boils_by_the_letter(&self) -> bool {
+        matches!(self.mutant, Some("to-the-letter" | "letter-and-loud"))
+    }
+}
+
 impl Adapter for Timer {
     fn introduce(&self) -> Value {
-        let policy = if self.mutant == Some("to-the-letter") { "seed" } else { "careful" };
+        let policy = if self.boils_by_the_letter() { "seed" } else { "careful" };
         json!({"name": "timer", "capabilities": ["egg.soft"], "clock": "virtual", "declares": {"policy": policy}})
     }
     fn call(
@@ -117,11 +143,15 @@ impl Adapter for Timer {
             let minutes = params["minutes"].as_f64().unwrap_or_default();
             let minutes = match self.mutant {
                 Some("impatient") if minutes > 5.0 => minutes / 2.0,
-                Some("to-the-letter") => 4.0,
+                _ if self.boils_by_the_letter() => 4.0,
                 _ => minutes,
             };
             screen.wait(minutes * MINUTE_MS).await;
-            screen.show(json!({"kind": "rings"}));
+            // In the plain case nothing of it shows: the egg is soft.
+            let is_long = params["minutes"].as_f64() > Some(5.0);
+            let words = if is_long && self.mutant == Some("tells") { SECRET } else { "ding" };
+            let is_loud = is_long && self.mutant == Some("letter-and-loud");
+            screen.show(json!({"kind": "rings", "aloud": is_loud, "words": words}));
             Ok(json!({}))
         })
     }
@@ -202,12 +232,44 @@ async fn a_pinned_failure_that_does_not_happen_is_red() {
 }
 
 #[tokio::test]
+async fn a_pin_excuses_its_own_checks_and_no_other() {
+    let one = |text: &str| loaded(&[("boil/long", text)], vec![requirement("eggs.soft", None)]);
+    let loud = Subject::Mutant("letter-and-loud");
+    let more = gate(&one(LONG), &loud, Reach::Nowhere).await;
+    assert_eq!(more.cells[0].verdict, Verdict::Fail);
+    assert_eq!(more.cells[0].outcome(), "fail: more than the expected failure 000/four");
+    // Where the hazard is known to show so, too, it is the same failure.
+    let also = LONG.replace("[hazard]\n", "[hazard]\nalso = [\"discreet\"]\n");
+    let known = gate(&one(&also), &loud, Reach::Nowhere).await;
+    assert_eq!(known.cells[0].verdict, Verdict::Pass);
+    // It is not enough that the other one is red.
+    let other = LONG
+        .replace("minutes = 10", "minutes = 4")
+        .replace("[hazard]\n", "[hazard]\nalso = [\"discreet\"]\n");
+    let other = gate(&one(&other), &loud, Reach::Nowhere).await;
+    assert_eq!(other.cells[0].verdict, Verdict::Fail);
+}
+
+#[tokio::test]
+async fn a_secret_that_is_said_is_seen_and_not_kept() {
+    let loaded = loaded(&[("boil/long", LONG)], vec![requirement("eggs.soft", None)]);
+    let told = loaded.cell(&loaded.cases[0], &Subject::Mutant("tells"), &Limits::default()).await;
+    let discreet = told.cell.checks.iter().find(|judged| judged.check == "discreet").unwrap();
+    assert_eq!(discreet.findings, ["the recipe is told on the line"]);
+    let kept = serde_json::to_string(&told.history.unwrap().lines).unwrap();
+    assert!(!kept.contains(SECRET), "{kept}");
+}
+
+#[tokio::test]
 async fn a_mutant_that_no_case_catches_is_told() {
     let gate = gate(&all(), &Subject::Reference, Reach::Claimed).await;
     let expected = [
         "the reference can't do the case boil/hard, so nothing shows that it can be done",
         "no case says that it catches the mutant to-the-letter: add one",
         "no case says that it catches the mutant harmless: add one",
+        "no case says that it catches the mutant letter-and-loud: add one",
+        "no case says that it catches the mutant tells: add one",
+        "the check discreet catches no mutant: add one that it alone can catch",
     ];
     assert_eq!(gate.toothless, expected);
     assert_eq!(gate.result, GateResult::Fail);

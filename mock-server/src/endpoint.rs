@@ -5,13 +5,18 @@
 //! line; of an `authorization` only how long it is.
 
 use crate::journal::Journal;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request as HttpRequest, Response as HttpResponse};
 use fixtures::recording::{Line, Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -118,82 +123,58 @@ impl Desk {
         reply
     }
 
-    async fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
-        let Some(head) = read_head(&mut stream).await? else { return Ok(()) };
-        let mut body = head.rest;
-        while body.len() < head.length {
-            if stream.read_buf(&mut body).await? == 0 {
-                return Ok(());
-            }
-        }
-        let (path, query) = head.target.split_once('?').unwrap_or((&head.target, ""));
+    async fn serve(&self, stream: TcpStream) -> hyper::Result<()> {
+        let answers = service_fn(|request| self.answer(request));
+        let mut http = http1::Builder::new();
+        http.keep_alive(false).half_close(true).max_buf_size(LONGEST_HEAD);
+        http.serve_connection(TokioIo::new(stream), answers).await
+    }
+
+    /// What a request gets. An error ends its connection without an answer.
+    async fn answer(&self, request: HttpRequest<Incoming>) -> io::Result<HttpResponse<Body>> {
+        let (head, body) = request.into_parts();
+        let body = axum::body::to_bytes(Body::new(body), LONGEST_BODY).await.map_err(io::Error::other)?;
+        let (path, query) = (head.uri.path().to_owned(), head.uri.query().unwrap_or_default().to_owned());
         let lane = path.trim_start_matches('/').split('/').next().unwrap_or_default().to_owned();
         let exchange = self.exchanges.fetch_add(1, Ordering::Relaxed);
         let kept = self.journal.body(&body);
+        let (method, headers) = (head.method.to_string(), kept_headers(&head.headers));
+        let of_lane = Some(lane.clone());
         self.journal.push(|at_us| {
-            let (path, query) = (path.to_owned(), query.to_owned());
-            let (lane, headers) = (Some(lane.clone()), head.headers);
             Line::Request(Request {
                 at_us,
                 exchange,
-                lane,
-                method: head.method,
+                lane: of_lane,
+                method,
                 path,
                 query,
                 headers,
                 body: kept,
             })
         });
-        let Reply::Answer { status, headers, body } = self.reply(&lane) else { return Ok(()) };
-        let mut text =
-            format!("HTTP/1.1 {status} Planned\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+        let Reply::Answer { status, headers, body } = self.reply(&lane) else {
+            return Err(io::Error::other("it is planned to hang up"));
+        };
+        let mut response = HttpResponse::builder().status(status);
         for (name, value) in &headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
+            response = response.header(name, value);
         }
+        let response = response.body(Body::from(body.clone())).map_err(io::Error::other)?;
         let kept = self.journal.body(body.as_bytes());
         self.journal.push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body: kept }));
-        stream.write_all(format!("{text}\r\n{body}").as_bytes()).await?;
-        stream.shutdown().await
+        Ok(response)
     }
 }
 
-struct Head {
-    method: String,
-    target: String,
-    headers: Vec<(String, String)>,
-    length: usize,
-    /// What has come of the body.
-    rest: Vec<u8>,
-}
-
-/// The head of a request; none when nobody has sent one that can be read.
-async fn read_head(stream: &mut TcpStream) -> io::Result<Option<Head>> {
-    let mut read = Vec::new();
-    let end = loop {
-        if let Some(end) = read.windows(4).position(|four| four == b"\r\n\r\n") {
-            break end;
-        }
-        if read.len() > LONGEST_HEAD || stream.read_buf(&mut read).await? == 0 {
-            return Ok(None);
-        }
-    };
-    let rest = read.split_off(end + 4);
-    let text = String::from_utf8_lossy(&read).into_owned();
-    let mut lines = text.lines();
-    let mut first = lines.next().unwrap_or_default().split(' ').map(str::to_owned);
-    let (Some(method), Some(target)) = (first.next(), first.next()) else { return Ok(None) };
-    let mut headers = Vec::new();
-    let mut length = 0;
-    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
-        let (name, value) = (name.to_ascii_lowercase(), value.trim());
-        match name.as_str() {
-            "content-length" => length = value.parse().unwrap_or_default(),
-            "authorization" => headers.push((name, format!("{} letters", value.len()))),
-            "host" | "accept" | "user-agent" | "connection" => {}
-            _ => headers.push((name, value.to_owned())),
-        }
-    }
-    Ok((length <= LONGEST_BODY).then_some(Head { method, target, headers, length, rest }))
+/// The headers for the time line: what a connection is about is left out, and of an `authorization` its letters.
+fn kept_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    let told = headers.iter().map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes())));
+    let kept = told.filter(|(name, _)| !matches!(*name, "host" | "accept" | "connection"));
+    kept.map(|(name, value)| match name {
+        "authorization" => (name.to_owned(), format!("{} letters", value.len())),
+        _ => (name.to_owned(), value.into_owned()),
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -230,5 +211,27 @@ mod tests {
         assert!(requests[0].headers.contains(&("authorization".to_owned(), "13 letters".to_owned())));
         let answers = lines.iter().filter(|line| matches!(line, Line::Response(_))).count();
         assert_eq!(answers, 4, "nothing is answered by who hangs up");
+    }
+
+    #[tokio::test]
+    async fn a_body_in_chunks_is_read_for_who_waits_until_it_is_wanted() {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let journal = Journal::new(Arc::new(Clock::new(ClockKind::Real)));
+        let endpoint = Endpoint::start(journal.clone()).await.unwrap();
+        let mut client = TcpStream::connect(endpoint.address).await.unwrap();
+        let head = "POST /sink HTTP/1.1\r\nhost: a\r\nuser-agent: probe/1\r\nexpect: 100-continue\r\n\
+                    transfer-encoding: chunked\r\n\r\n";
+        client.write_all(head.as_bytes()).await.unwrap();
+        let mut wanted = [0; 25];
+        client.read_exact(&mut wanted).await.unwrap();
+        assert_eq!(wanted.as_slice(), b"HTTP/1.1 100 Continue\r\n\r\n");
+        client.write_all(b"4\r\n{\"a\"\r\n3\r\n:1}\r\n0\r\n\r\n").await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("{}"), "{answer}");
+        let lines = journal.lines();
+        let Some(Line::Request(request)) = lines.first() else { panic!("{lines:?}") };
+        assert_eq!(request.body.json(), Some(json!({"a": 1})));
+        assert!(request.headers.contains(&("user-agent".to_owned(), "probe/1".to_owned())));
     }
 }

@@ -89,6 +89,8 @@ fn count(plan: &str) -> Vec<Heading> {
     let mut in_item = false;
     // In a code fence, lines up to an empty one belong together.
     let mut in_passage = false;
+    // So many lines of a table stand right above.
+    let mut in_table = 0;
     let unmarked = !plan.lines().any(|line| line.starts_with('#'));
     let lines: Vec<&str> = plan.lines().chain([""]).collect();
     for (at, line) in lines.iter().enumerate() {
@@ -113,16 +115,19 @@ fn count(plan: &str) -> Vec<Heading> {
             }
             in_passage = !words.is_empty();
         }
+        let above = std::mem::take(&mut in_table);
         if !plain {
             in_item = false;
         } else if let Some(title) = title {
             headings.push(Heading { title: title.trim().to_owned(), ..Heading::default() });
             in_item = false;
         } else if words.starts_with('|') {
-            in_last(&mut headings, |heading| heading.rows += 1);
-            if words.chars().all(|letter| "|-: ".contains(letter)) {
-                // The line below a table's head: neither of them is a row.
-                in_last(&mut headings, |heading| heading.rows -= 2);
+            in_table = above + 1;
+            match above {
+                // The head, if the line below it says so.
+                0 if is_rule(lines[at + 1].trim()) => {}
+                1 if is_rule(words) => {}
+                _ => in_last(&mut headings, |heading| heading.rows += 1),
             }
         } else if is_item(words) {
             in_last(&mut headings, |heading| heading.bullets += 1);
@@ -139,6 +144,11 @@ fn leads_to_items(lines: &[&str]) -> bool {
     let is_title = |line: &str| !line.is_empty() && !line.starts_with(' ') && !is_item(line);
     let next = lines.iter().skip(1).find(|line| !line.trim().is_empty());
     is_title(lines[0]) && next.is_some_and(|next| is_item(next.trim()))
+}
+
+/// The line below a table's head.
+fn is_rule(words: &str) -> bool {
+    words.starts_with('|') && words.contains('-') && words.chars().all(|letter| "|-: ".contains(letter))
 }
 
 fn in_last(headings: &mut [Heading], change: impl FnOnce(&mut Heading)) {
@@ -200,6 +210,15 @@ The last word";
     fn a_plan_without_marks_has_the_lines_before_its_lists_for_headings() {
         let plan = "Files\nFirst:\n- one\n- two\n\nA word.\n\nSecond\n\n  1. three:\n    • four\n";
         assert_eq!(count(plan), [heading("First:", 2, 0, 1), heading("Second", 2, 0, 0)]);
+    }
+
+    #[test]
+    fn a_line_between_head_and_rows_is_one_only_there() {
+        let rows = |plan: &str| count(&format!("# A\n\n{plan}"))[0].rows;
+        assert_eq!(rows("|---|\n"), 1, "a table without a head has no such line");
+        assert_eq!(rows("| a |\n|---|\n| 1 |\n\n|---|\n| 2 |\n"), 3);
+        assert_eq!(rows("| a |\n|---|\n| - |\n|   |\n| 1 |\n"), 3, "a cell may be a dash, or empty");
+        assert_eq!(count("|---|\n"), []);
     }
 
     fn heading(title: &str, bullets: usize, rows: usize, paragraphs: usize) -> Heading {

@@ -141,7 +141,7 @@ fn with_agent(
     set.options.faults.faults = std::mem::take(&mut plan.faults);
     let runtime = runtime()?;
     let report = report::Report::open(speech.report)?;
-    report.end_with_listener();
+    let unheard = report.unheard();
     let watcher = report.watcher(runtime.handle());
     let options = AgentOptions {
         server: set.options,
@@ -161,7 +161,11 @@ fn with_agent(
         if set.open_gates {
             agent.stand_in().open_all_gates();
         }
-        let left = speaks(&mut agent, &mut plan, watcher).await;
+        let left = tokio::select! {
+            biased;
+            left = speaks(&mut agent, &mut plan, watcher) => left,
+            () = unheard => Left::Quietly,
+        };
         if let Some(path) = &set.journal {
             let (header, lines) = (agent.stand_in().header().clone(), agent.stand_in().journal().lines());
             super::write_history(&Recording { header, lines, torn: false }, path)?;

@@ -138,6 +138,7 @@ fn failure(error: &ProbeError) -> Failure {
     let said = error.to_string();
     match error {
         ProbeError::UnknownAgent(_)
+        | ProbeError::NoAgents(_)
         | ProbeError::Launch(LaunchError::NotFound { .. } | LaunchError::NotExecutable { .. }) => {
             Failure::Misuse(said)
         }

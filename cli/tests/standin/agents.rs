@@ -16,6 +16,8 @@ struct Heard {
     listener: TcpListener,
     agent: Child,
     reports: Lines<BufReader<TcpStream>>,
+    /// Below it the agent makes its own folders.
+    folder: tempfile::TempDir,
 }
 
 fn start(arguments: &[&str], faults: Option<&str>) -> Heard {
@@ -25,14 +27,22 @@ fn start(arguments: &[&str], faults: Option<&str>) -> Heard {
     std::fs::write(&plan, faults.unwrap_or_default()).unwrap();
     let mut command = Command::new(STANDIN);
     command.args(arguments).current_dir(folder.path());
-    command.env("STANDIN_REPORT", listener.local_addr().unwrap().to_string()).env("KIRO_LOG_LEVEL", "debug");
+    let address = listener.local_addr().unwrap().to_string();
+    // Another command's stand-in is told by its environment alone.
+    match arguments {
+        ["acp"] => command.arg(format!("--report={address}")),
+        _ => command.env("STANDIN_REPORT", address),
+    };
+    let own = folder.path().join("own");
+    std::fs::create_dir(&own).unwrap();
+    command.env("TMPDIR", own).env("KIRO_LOG_LEVEL", "debug");
     if faults.is_some() {
         command.env("STANDIN_FAULTS", &plan);
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let agent = command.spawn().unwrap();
     let reports = BufReader::new(listener.accept().unwrap().0).lines();
-    let mut heard = Heard { listener, agent, reports };
+    let mut heard = Heard { listener, agent, reports, folder };
     // The plan is read before anything is answered.
     heard.agent.stdin.as_mut().unwrap().write_all(INITIALIZE.as_bytes()).unwrap();
     let mut answer = String::new();
@@ -99,12 +109,14 @@ fn an_agent_in_text_tells_it_too() {
 #[test]
 fn an_agent_ends_with_who_listens_to_its_report() {
     let plan = "[[acp]]\nwhen = { answer_to = \"initialize\" }\ndo = { linger = true }\n";
-    let Heard { listener, mut agent, reports } = start(&["acp"], Some(plan));
+    let Heard { listener, mut agent, reports, folder } = start(&["acp"], Some(plan));
     // Nobody closes its stdin, and nobody sends a signal.
     let stdin = agent.stdin.take();
     drop((listener, reports));
     agent.wait().unwrap();
     drop(stdin);
+    let left = std::fs::read_dir(folder.path().join("own")).unwrap().count();
+    assert_eq!(left, 0, "it takes its folders away");
 }
 
 #[test]

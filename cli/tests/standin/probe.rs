@@ -57,6 +57,16 @@ fn nobody_is_asked_about_settings_that_are_unreadable_or_about_a_folder_of_somet
 }
 
 #[test]
+fn settings_without_an_agent_are_no_agents() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("kilo.json"), "{\"permission\": {\"bash\": \"deny\"}}").unwrap();
+    for how in ["--files", "--stand-in"] {
+        let (code, said) = probe(folder.path(), &["--dir", ".", "--server", "kilo", how]);
+        assert!(code == 2 && said.contains("declares no agents: name a folder"), "{code}: {said}");
+    }
+}
+
+#[test]
 fn programs_and_pages_get_every_row() {
     let folder = folder("mode: primary\npermission:\n  bash: deny");
     let args = ["--dir", ".kilo", "--server", "kilo", "--stand-in", "--format"];

@@ -87,7 +87,10 @@ pub(super) async fn seen(
             Some(Ok(answer)) => break answer,
             Some(Err(Ok((at, event)))) => {
                 next = at + 1;
-                asked = asked.or_else(|| property(&event, "permission").map(str::to_owned));
+                // An earlier question whose time was over may ask late. It gets its no, and is nothing of this one.
+                if Family::of(&session, &events.since(from)).has_told(&event) {
+                    asked = asked.or_else(|| property(&event, "permission").map(str::to_owned));
+                }
                 reject(cast, &event).await?;
             }
             Some(Err(Err(ended))) => return Ok(failed(cast, question.words(), calls, ended.to_string())),
@@ -100,12 +103,14 @@ pub(super) async fn seen(
     // Who is idle without saying so has been answered all the same.
     drop(within(limits.quiet, idle).await);
     let reply = answer?;
-    let parts = parts(events, from, &session, question);
-    let told = cast.asked.since(calls, &question.words());
-    let tools = told.first().map(|request| request.tools.clone()).unwrap_or_default();
-    let effort = told.first().and_then(|request| request.effort.clone());
+    let told = events.since(from);
+    let family = Family::of(&session, &told);
+    let parts = parts(&told, &family, question);
+    let requests = cast.asked.since(calls, &question.words());
+    let tools = requests.first().map(|request| request.tools.clone()).unwrap_or_default();
+    let effort = requests.first().and_then(|request| request.effort.clone());
     let outcome = match (asked, parts.last()) {
-        _ if told.is_empty() => Outcome::Failed(why_not(events, from, &reply.bytes)),
+        _ if requests.is_empty() => Outcome::Failed(why_not(&told, &family, &reply.bytes)),
         (Some(permission), _) => Outcome::Asked(permission),
         (None, Some(part)) if part.tool == question.deed.tool() && part.is_done => Outcome::Done,
         (None, _) if !tools.iter().any(|tool| tool == question.deed.tool()) => Outcome::NotOffered,
@@ -133,14 +138,45 @@ struct Part {
     words: String,
 }
 
+/// A session that was prompted for one question, and those below it. What others say belongs to other questions.
+struct Family(Vec<String>);
+
+impl Family {
+    fn of(session: &str, told: &[Value]) -> Self {
+        let mut family = Self(vec![session.to_owned()]);
+        for event in told.iter().filter(|event| kind(event) == "session.created") {
+            let info = properties(event).and_then(|it| it.get("info"));
+            let word = |name: &str| info.and_then(|info| info.get(name)?.as_str());
+            if let (Some(id), Some(parent)) = (word("id"), word("parentID"))
+                && family.has(parent)
+            {
+                family.0.push(id.to_owned());
+            }
+        }
+        family
+    }
+
+    fn has(&self, session: &str) -> bool {
+        self.0.iter().any(|known| known == session)
+    }
+
+    /// Is the event one of theirs?
+    fn has_told(&self, event: &Value) -> bool {
+        property(event, "sessionID").is_some_and(|session| self.has(session))
+    }
+}
+
+fn properties(event: &Value) -> Option<&Value> {
+    event.get("payload").unwrap_or(event).get("properties")
+}
+
 /// The calls of the agent that was meant: in the session that was prompted, or below it.
-fn parts(events: &EventStream, from: usize, session: &str, question: &Question) -> Vec<Part> {
-    let all = events.since(from);
-    let read = all.iter().filter(|event| kind(event) == "message.part.updated").filter_map(|event| {
-        let properties = event.get("payload").unwrap_or(event).get("properties")?;
-        let part = properties.get("part")?;
+fn parts(told: &[Value], family: &Family, question: &Question) -> Vec<Part> {
+    let read = told.iter().filter(|event| kind(event) == "message.part.updated").filter_map(|event| {
+        let part = properties(event)?.get("part")?;
         let (state, owner) = (part.get("state")?, part.get("sessionID")?.as_str()?);
-        let is_meant = (owner == session) == (question.role == Role::Prompted);
+        let is_prompted = family.0.first().is_some_and(|session| session == owner);
+        let is_meant = family.has(owner) && is_prompted == (question.role == Role::Prompted);
         let status = state.get("status")?.as_str().filter(|it| matches!(*it, "completed" | "error"))?;
         let key = if status == "error" { "error" } else { "output" };
         is_meant.then(|| Part {
@@ -153,9 +189,10 @@ fn parts(events: &EventStream, from: usize, session: &str, question: &Question) 
 }
 
 /// Why the agent's model was never asked.
-fn why_not(events: &EventStream, from: usize, answer: &[u8]) -> String {
-    let all = events.since(from);
-    let told = all.iter().find(|event| kind(event) == "session.error").and_then(|event| {
+fn why_not(told: &[Value], family: &Family, answer: &[u8]) -> String {
+    let is_ours = |event: &&Value| property(event, "sessionID").is_none_or(|session| family.has(session));
+    let errors = told.iter().filter(|event| kind(event) == "session.error");
+    let told = errors.filter(is_ours).find_map(|event| {
         let error = event.get("properties")?.get("error")?;
         error.pointer("/data/message").or_else(|| error.get("name"))?.as_str().map(str::to_owned)
     });
@@ -177,4 +214,54 @@ fn shown(text: &str) -> String {
 /// The stream on which all of it is seen.
 pub(super) async fn listen(cast: &Cast) -> Result<EventStream, CaptureError> {
     cast.client.subscribe(StreamName::Event, "").await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::declared::{Declarations, tests::folder};
+    use super::super::questions::questions;
+    use super::*;
+
+    fn event(kind: &str, properties: Value) -> Value {
+        json!({"type": kind, "properties": properties})
+    }
+
+    #[test]
+    fn what_a_question_says_that_is_over_is_nothing_of_the_next() {
+        let call = |session: &str, said: &str| {
+            let state = json!({"status": "error", "error": said});
+            event(
+                "message.part.updated",
+                json!({"part": {"sessionID": session, "tool": "bash", "state": state}}),
+            )
+        };
+        let late = event("permission.asked", json!({"sessionID": "first", "permission": "bash"}));
+        let asked =
+            |session: &str| event("permission.asked", json!({"sessionID": session, "permission": "edit"}));
+        let told = [
+            late.clone(),
+            event("session.error", json!({"sessionID": "first", "error": {"name": "Late"}})),
+            event("session.created", json!({"info": {"id": "stranger", "parentID": "first"}})),
+            event("session.created", json!({"info": {"id": "child", "parentID": "second"}})),
+            event("session.created", json!({"info": {"id": "grandchild", "parentID": "child"}})),
+            call("second", "own"),
+            call("child", "given"),
+            call("stranger", "late"),
+            call("first", "late"),
+        ];
+        let family = Family::of("second", &told);
+        assert!(!family.has_told(&late));
+        assert!(["second", "child", "grandchild"].iter().all(|session| family.has_told(&asked(session))));
+        let all = Declarations::read(&folder(&[(".kilo/agents/a.md", "---\nmode: all\n---\n")]));
+        let words = |role: Role| {
+            let questions = questions(&all, &["a".to_owned()]);
+            let question = questions.iter().find(|it| it.agent == "a" && it.role == role).unwrap();
+            parts(&told, &family, question).into_iter().map(|part| part.words).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (words(Role::Prompted), words(Role::Called)),
+            (vec!["own".to_owned()], vec!["given".to_owned()])
+        );
+        assert_eq!(why_not(&told, &family, b"no answer"), "no answer");
+    }
 }

@@ -12,9 +12,9 @@ const TEXTS: [&str; 6] = ["md", "json", "jsonc", "yaml", "yml", "txt"];
 const LEFT_OUT: [&str; 4] = ["node_modules", ".git", "worktrees", "logs"];
 /// More than anybody writes by hand.
 const LONGEST_TEXT: u64 = 1024 * 1024;
-/// Nor so much, or so many files: it is another folder than the one that was meant.
+/// Nor so much, or so many files and folders: it is another folder than the one that was meant.
 const MOST_TEXT: usize = 16 * 1024 * 1024;
-const MOST_FILES: usize = 20_000;
+const MOST_ENTRIES: usize = 20_000;
 
 /// The files of a folder of agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct AgentFolder {
     prefix: String,
     /// What was seen and is not looked at, in words.
     pub notes: Vec<String>,
+    /// So many entries were seen, and so many bytes read, in all places together.
+    seen: (usize, usize),
 }
 
 /// Names of a server's own folders and of its settings.
@@ -68,6 +70,7 @@ impl AgentFolder {
             files: BTreeMap::new(),
             prefix: String::new(),
             notes: Vec::new(),
+            seen: (0, 0),
         };
         if names.folders.iter().chain(names.settings).any(has) && !names.folders.contains(&own_name) {
             for name in names.folders.iter().chain(names.settings).filter(|name| has(name)) {
@@ -96,7 +99,7 @@ impl AgentFolder {
 
     #[cfg(test)]
     pub(super) fn of_files(named: PathBuf, files: BTreeMap<String, String>) -> Self {
-        Self { named, files, prefix: ".kilo/".to_owned(), notes: Vec::new() }
+        Self { named, files, prefix: ".kilo/".to_owned(), notes: Vec::new(), seen: (0, 0) }
     }
 
     /// A path in the workspace, as whoever named the folder would write it.
@@ -113,21 +116,21 @@ impl AgentFolder {
             entry.depth() == 0 || !entry.file_name().to_str().is_some_and(|name| LEFT_OUT.contains(&name))
         };
         let mut code = 0;
-        let (mut count, mut length) = (0, 0);
         for entry in WalkDir::new(place).sort_by_file_name().into_iter().filter_entry(wanted) {
             let entry = entry.map_err(|error| FileError::whole(place, error.to_string()))?;
-            if !entry.file_type().is_file() {
-                continue;
-            }
-            count += 1;
-            if count > MOST_FILES || length > MOST_TEXT {
+            // A folder costs a look, too.
+            self.seen.0 += 1;
+            if self.seen.0 > MOST_ENTRIES || self.seen.1 > MOST_TEXT {
                 return Err(FileError::whole(
                     place,
                     format!(
-                        "holds more than {MOST_FILES} files or {} MiB of texts: name the folder of the agents alone",
+                        "holds more than {MOST_ENTRIES} files and folders or {} MiB of texts: name the folder of the agents alone",
                         MOST_TEXT >> 20
                     ),
                 ));
+            }
+            if !entry.file_type().is_file() {
+                continue;
             }
             let path = entry.path();
             let is_text = path.extension().and_then(|it| it.to_str()).is_some_and(|it| TEXTS.contains(&it));
@@ -137,7 +140,7 @@ impl AgentFolder {
             }
             let below = path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
             let text = std::fs::read(path).map_err(|error| FileError::io(path, "read it", &error))?;
-            length += text.len();
+            self.seen.1 += text.len();
             self.files.insert(format!("{}{below}", self.prefix), String::from_utf8_lossy(&text).into_owned());
         }
         if code > 0 {
@@ -203,5 +206,18 @@ mod tests {
         }
         let error = AgentFolder::read(much.path(), ServerKind::Kilo).unwrap_err().to_string();
         assert!(error.contains("16 MiB"), "{error}");
+    }
+
+    #[test]
+    fn folders_count_and_all_places_together() {
+        let much = folder(&[".kilo/agents/a.md", ".kilocode/agents/b.md"]);
+        for (place, count) in [(".kilo", 12_000), (".kilocode", 9_000)] {
+            assert!(AgentFolder::read(much.path(), ServerKind::Kilo).is_ok());
+            for at in 0..count {
+                std::fs::create_dir(much.path().join(format!("{place}/{at}"))).unwrap();
+            }
+        }
+        let error = AgentFolder::read(much.path(), ServerKind::Kilo).unwrap_err().to_string();
+        assert!(error.contains("20000 files and folders"), "{error}");
     }
 }

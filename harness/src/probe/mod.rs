@@ -67,6 +67,11 @@ pub enum ProbeError {
     /// Somebody is named who is not there.
     #[error("{0}")]
     UnknownAgent(String),
+    /// There are files, but nobody to ask.
+    #[error(
+        "{0} declares no agents: name a folder with agents/NAME.md in it, or settings that have agents under \"agent\""
+    )]
+    NoAgents(String),
     /// Settings that a server might read otherwise than we do.
     #[error(
         "{file}:{line} can't be read: {why}; no server is started on such settings: mend them, or read the files alone (--files)"
@@ -132,6 +137,10 @@ impl Subject {
 
     fn declarations(&self) -> Result<Declarations, ProbeError> {
         let all = Declarations::read(&self.folder);
+        // What can't be read is told as such.
+        if all.agents.is_empty() && all.unreadable.is_empty() {
+            return Err(ProbeError::NoAgents(self.folder.named.to_string_lossy().into_owned()));
+        }
         let names: Vec<&String> = all.agents.keys().collect();
         match self.agents.iter().find(|name| !names.contains(name)) {
             Some(name) => Err(ProbeError::UnknownAgent(unknown("agent", name, &names))),

@@ -88,6 +88,7 @@ impl Desk {
         let headers = request.headers();
         let authorization = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
         let bearer = Bearer::of(authorization, &self.options.token);
+        let is_head = request.method() == Method::HEAD;
         let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
         let number = {
             let calls = &mut self.state().calls;
@@ -115,7 +116,7 @@ impl Desk {
         });
         let text = format!("call {number} to {}: its bearer is {}", place.word(), bearer.word());
         self.journal.push(|at_us| Line::Note(Note { at_us, text }));
-        Going { desk: self.clone(), number, since_us: self.clock.elapsed_us(), is_whole: false }
+        Going { desk: self.clone(), number, since_us: self.clock.elapsed_us(), is_whole: false, is_head }
     }
 }
 
@@ -133,6 +134,8 @@ struct Going {
     number: u64,
     since_us: u64,
     is_whole: bool,
+    /// It is asked for a head alone.
+    is_head: bool,
 }
 
 impl Going {
@@ -287,6 +290,12 @@ const PIECE: usize = 64 * 1024;
 fn whole(going: Going, status: StatusCode, bytes: Bytes) -> Response {
     going.answered(status);
     let length = bytes.len();
+    // HTTP never asks for a body that it does not send.
+    let sends_none = going.is_head || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    if bytes.is_empty() || sends_none {
+        going.ends();
+        return (status, JSON, Body::from(bytes)).into_response();
+    }
     let body = stream::unfold((going, bytes), |(mut going, mut left)| async move {
         let piece = left.split_to(left.len().min(PIECE));
         going.is_whole = left.is_empty();

@@ -137,6 +137,17 @@ async fn a_redirect_leads_to_another_origin_which_tells_what_was_brought_there()
 }
 
 #[tokio::test]
+async fn an_answer_without_a_body_is_whole() {
+    let cloud = cloud(&["body=", "redirect", "status=204", "status=304"]).await;
+    for _ in 0..4 {
+        ask(&cloud).await.unwrap().bytes().await.unwrap();
+    }
+    client().head(format!("{}{NOTIFICATIONS}", cloud.url())).bearer_auth(TOKEN).send().await.unwrap();
+    cloud.wait_until(|calls| calls.len() == 5 && calls.iter().all(|call| call.end.is_some())).await;
+    assert_eq!(ends(&cloud), [false; 5]);
+}
+
+#[tokio::test]
 async fn who_leaves_a_call_that_does_not_end_is_told() {
     let cloud = cloud(&["silent", "late=3600000", "drip=20"]).await;
     let short = Duration::from_millis(200);

@@ -11,10 +11,11 @@ use mock_server::acp::watch::{Seen, Strain, Watcher};
 use recorder::clock::{pause, within};
 use serde_json::json;
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::runtime::Handle;
@@ -35,7 +36,14 @@ const TOLD: &[&str] = &["KIRO_LOG_LEVEL", "KIRO_CHAT_LOG_FILE", "NO_COLOR", "TER
 
 /// The line to whoever asked for it.
 #[derive(Clone)]
-pub(super) struct Report(Option<Arc<Mutex<TcpStream>>>);
+pub(super) struct Report(Option<Arc<Listener>>);
+
+struct Listener {
+    address: SocketAddr,
+    stream: Mutex<TcpStream>,
+    /// It has not taken what was told, and is told no more.
+    is_lost: AtomicBool,
+}
 
 impl Report {
     /// Opens it, and tells who has been started.
@@ -48,30 +56,39 @@ impl Report {
         });
         let stream =
             opened.map_err(|error| Failure::Misuse(format!("failed to report to {address}: {error}")))?;
-        let report = Self(Some(Arc::new(Mutex::new(stream))));
+        let (stream, is_lost) = (Mutex::new(stream), AtomicBool::new(false));
+        let report = Self(Some(Arc::new(Listener { address, stream, is_lost })));
         report.note("start", &start());
         Ok(report)
     }
 
-    /// An agent that somebody watches ends with them, whatever a fault has made of it: a harness leaves nothing behind.
-    pub(super) fn end_with_listener(&self) {
-        let Some(stream) = &self.0 else { return };
-        let listens = stream.lock().unwrap_or_else(PoisonError::into_inner).try_clone();
-        if let Ok(mut stream) = listens {
+    /// Waits until nobody listens any more; for ever, if nobody ever did. An agent that somebody watches ends with them,
+    /// whatever a fault has made of it: a harness leaves nothing behind, nor does the agent.
+    pub(super) fn unheard(&self) -> impl Future<Output = ()> + use<> {
+        let (says_gone, gone) = tokio::sync::oneshot::channel();
+        let listens = self.0.as_ref().and_then(|listener| listener.stream().try_clone().ok());
+        if let Some(mut stream) = listens {
             // Nothing is ever said there; its end is the listener's.
             std::thread::spawn(move || {
                 while let Ok(1..) = stream.read(&mut [0; 16]) {}
+                says_gone.send(()).ok();
+                // It ends by itself, and tidies up; but for one that is held by a pipe that nobody reads.
+                let (_never, end) = std::sync::mpsc::channel::<()>();
+                end.recv_timeout(PATIENCE).ok();
                 std::process::exit(0);
             });
+        }
+        async move {
+            if gone.await.is_err() {
+                std::future::pending::<()>().await;
+            }
         }
     }
 
     fn tell(&self, line: &Line) {
-        let Some(stream) = &self.0 else { return };
-        let Ok(mut text) = serde_json::to_string(line) else { return };
-        text.push('\n');
-        // Who has stopped to listen is not told.
-        stream.lock().unwrap_or_else(PoisonError::into_inner).write_all(text.as_bytes()).ok();
+        let Some(listener) = &self.0 else { return };
+        let Ok(text) = serde_json::to_string(line) else { return };
+        listener.tell(&(text + "\n"));
     }
 
     fn note(&self, word: &str, what: &serde_json::Value) {
@@ -94,10 +111,25 @@ impl Report {
                 match strain {
                     Strain::StopReading => {}
                     Strain::Linger => outlive_signals(&runtime),
-                    Strain::Child => bear_child(),
+                    Strain::Child => report.bear_child(),
                 }
             }
         })
+    }
+
+    /// Starts a child that holds the agent's pipes, and tells of itself where the agent does.
+    fn bear_child(&self) {
+        let started = std::env::current_exe().and_then(|program| {
+            let mut child = Command::new(program);
+            child.arg0("standin").arg("acp").env(CHILD, "1");
+            if let Some(listener) = &self.0 {
+                child.arg(format!("--report={}", listener.address));
+            }
+            child.spawn()
+        });
+        if let Err(error) = started {
+            complain!("standin: failed to start a child: {error}");
+        }
     }
 
     /// It ends so.
@@ -108,6 +140,21 @@ impl Report {
             Left::Die(signal) => (None, Some(signal)),
         };
         self.tell(&Line::Exit(Exit { at_us: 0, code, signal }));
+    }
+}
+
+impl Listener {
+    fn stream(&self) -> MutexGuard<'_, TcpStream> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who has stopped to listen is waited for once: it sees the end of what was told, and the agent is held no more.
+    fn tell(&self, text: &str) {
+        let mut stream = self.stream();
+        if !self.is_lost.load(Ordering::Relaxed) && stream.write_all(text.as_bytes()).is_err() {
+            self.is_lost.store(true, Ordering::Relaxed);
+            stream.shutdown(Shutdown::Write).ok();
+        }
     }
 }
 
@@ -144,15 +191,6 @@ fn outlive_signals(runtime: &Handle) {
     }
 }
 
-/// Starts a child that holds the agent's pipes.
-fn bear_child() {
-    let started = std::env::current_exe()
-        .and_then(|program| Command::new(program).arg0("standin").arg("acp").env(CHILD, "1").spawn());
-    if let Err(error) = started {
-        complain!("standin: failed to start a child: {error}");
-    }
-}
-
 /// Is this process such a child?
 pub(super) fn is_child() -> bool {
     given(CHILD).is_some()
@@ -166,8 +204,8 @@ pub(super) fn outlive(address: Option<SocketAddr>) -> Outcome {
         let Some(address) = address else { return pause(LIFE_OF_A_CHILD).await };
         let Ok(report) = Report::open(Some(address)) else { return };
         report.note("child", &json!({"pid": std::process::id()}));
-        let Some(stream) = report.0 else { return };
-        let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).try_clone();
+        let Some(listener) = report.0 else { return };
+        let stream = listener.stream().try_clone();
         let listens = stream.and_then(|stream| {
             stream.set_nonblocking(true)?;
             tokio::net::TcpStream::from_std(stream)
@@ -178,4 +216,26 @@ pub(super) fn outlive(address: Option<SocketAddr>) -> Outcome {
         }
     });
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_listener_that_reads_nothing_holds_the_agent_once() {
+        let door = TcpListener::bind("127.0.0.1:0").unwrap();
+        let report = Report::open(Some(door.local_addr().unwrap())).unwrap();
+        let (mut listens, _) = door.accept().unwrap();
+        let listener = report.0.as_ref().unwrap();
+        listener.stream().set_nonblocking(true).unwrap();
+        // More than the system keeps for anybody.
+        listener.tell(&"a".repeat(64 << 20));
+        assert!(listener.is_lost.load(Ordering::Relaxed));
+        report.note("more", &json!(1));
+        let mut told = String::new();
+        listens.read_to_string(&mut told).unwrap();
+        assert!(told.starts_with('{') && told.ends_with('a'), "nothing follows what was not taken");
+    }
 }
