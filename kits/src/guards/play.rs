@@ -10,19 +10,18 @@ use crate::scene::{Scene, Troubled, broken, our_fault};
 use crate::story::Story;
 use fixtures::error::FileError;
 use fixtures::failures::{self, KEY};
+use fixtures::recording::Line;
 use fixtures::{commands, paths};
 use futures_util::future::BoxFuture;
+use harness::clock::within;
+use harness::link::AskError;
 use mock_server::endpoint::{Endpoint, Reply};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::time::Duration;
 use steps::{Change, Configure, Context, Kept, KeyStep, Operate, Run, Step};
 
 /// What has to come of a call stands under this name.
 pub(super) const WANTED: &str = "wanted";
-
-/// The person is shown a question within so many looks of this length.
-const LOOK: Duration = Duration::from_millis(25);
 
 impl Play for Steps {
     fn play<'a>(&'a self, scene: &'a mut Scene) -> BoxFuture<'a, Result<(), Troubled>> {
@@ -180,29 +179,25 @@ impl Stage<'_> {
         let line = &run.line;
         let begun = self.scene.journal().lines().len();
         let mut asked = self.scene.begin("command/run", json!({"line": line})).await?;
-        let mut answered = false;
-        let most = self.scene.limits().step.as_millis() / LOOK.as_millis();
-        for _ in 0..most {
-            if let Some(answer) = asked.answered_within(LOOK).await {
-                answer.map(drop).or_else(|error| match error {
-                    harness::link::AskError::Refused { .. } => Ok(()),
-                    error => Err(broken(error.to_string())),
-                })?;
-                answered = true;
-                break;
-            }
-            if let Some(id) = self.question(begun) {
+        let (journal, limit) = (self.scene.journal().clone(), self.scene.limits().step);
+        let is_asked = within(limit, journal.wait_until(|lines| question(lines, begun).is_some()));
+        tokio::select! {
+            biased;
+            answer = asked.answered_within(limit) => match answer {
+                Some(Ok(_) | Err(AskError::Refused { .. })) => {}
+                Some(Err(error)) => return Err(broken(error.to_string())),
+                None => {
+                    return Err(broken(format!("it neither ran {line}, nor refused it, nor asked the person")));
+                }
+            },
+            Some(()) = is_asked => {
                 self.scene.person(format!("says {} to {line}", run.choice.word()));
+                let id = question(&journal.lines(), begun).unwrap_or_default();
                 let said = json!({"id": id, "choice": run.choice.word()});
                 self.scene.must("command/answer", said).await?;
                 // The answer to what was asked comes now.
                 let _answer = self.scene.answer(asked).await?;
-                answered = true;
-                break;
             }
-        }
-        if !answered {
-            return Err(broken(format!("it neither ran {line}, nor refused it, nor asked the person")));
         }
         self.want(
             "command/run",
@@ -210,14 +205,6 @@ impl Stage<'_> {
         );
         ground::look(self.scene);
         Ok(())
-    }
-
-    /// The question that the person is shown since a line of the time line.
-    fn question(&self, since: usize) -> Option<Value> {
-        let lines = self.scene.journal().lines();
-        let story = Story::of(&lines);
-        let prompt = story.updates_of("prompt").find(|told| told.at.line >= since)?;
-        Some(prompt.update["id"].clone())
     }
 
     async fn operate(&mut self, operate: &Operate) -> Result<(), Troubled> {
@@ -295,4 +282,11 @@ impl Stage<'_> {
         let lines = self.scene.journal().lines();
         Story::of(&lines).exchanges.iter().filter(|exchange| exchange.lane.as_deref() == Some(lane)).count()
     }
+}
+
+/// The question that the person is shown since a line of the time line.
+fn question(lines: &[Line], since: usize) -> Option<Value> {
+    let story = Story::of(lines);
+    let prompt = story.updates_of("prompt").find(|told| told.at.line >= since)?;
+    Some(prompt.update["id"].clone())
 }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
 
-/// The lines of a runner. `{issue}`, `{folder}`, `{server}`, `{user}`, `{password}` and `{phases}` are filled in, and are
-/// in the environment as `PIPELINE_ISSUE` and so on.
+/// The lines of a runner. `{issue}`, `{folder}`, `{server}`, `{user}`, `{password}`, `{phases}`, `{agent}` and `{file}` are
+/// filled in, and are in the environment as `PIPELINE_ISSUE` and so on.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Commands {
@@ -25,6 +25,10 @@ pub struct Commands {
     pub resume: Option<String>,
     /// Sweeps what is left of it.
     pub cleanup: Option<String>,
+    /// Prints how far it is, as JSON: `{"phase": …, "agent": …, "status": …}`.
+    pub status: Option<String>,
+    /// Takes back what an agent did to a file.
+    pub revert: Option<String>,
     /// What it can do, without the `pipeline.` before each word; `checkpoint` at least.
     pub can: Vec<String>,
     /// What it declares, as `policy = "seed"`.
@@ -62,6 +66,8 @@ impl Adapter for Commands {
                 "pipeline/run" => Some(&self.run),
                 "pipeline/resume" => self.resume.as_ref(),
                 "pipeline/cleanup" => self.cleanup.as_ref(),
+                "pipeline/status" => self.status.as_ref(),
+                "diff/revertFile" => self.revert.as_ref(),
                 _ => None,
             };
             let line = line.ok_or_else(|| RpcError::unsupported(&method))?;
@@ -78,11 +84,13 @@ impl Adapter for Commands {
                 command.env(format!("PIPELINE_{}", name.to_ascii_uppercase()), value);
             }
             let output = command.output().await.map_err(|error| RpcError::failed(error.to_string()))?;
-            let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            let said = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned();
             if !said.trim().is_empty() {
                 screen.show(json!({"kind": "notice", "text": said}));
             }
             match output.status.success() {
+                true if method == "pipeline/status" => serde_json::from_slice(&output.stdout)
+                    .map_err(|error| RpcError::failed(format!("what it prints is no JSON: {error}"))),
                 true => Ok(json!({"status": "success"})),
                 false => Err(RpcError::failed(format!("the command ended with {}", output.status))),
             }
@@ -90,12 +98,14 @@ impl Adapter for Commands {
     }
 }
 
-/// What stands for what. Phases are told as `name:agent`, with a `!` where the agent edits destructively.
+/// What stands for what. Phases are told as `name:agent`, with a `!` where the agent edits destructively, and `@image` where
+/// it works beside a container.
 fn words(params: &Value) -> Vec<(&'static str, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let phase = |phase: &Value| {
         let mark = if phase["destructive"] == true { "!" } else { "" };
-        format!("{}:{}{mark}", text(&phase["phase"]), text(&phase["agent"]))
+        let image = phase["image"].as_str().map(|image| format!("@{image}")).unwrap_or_default();
+        format!("{}:{}{mark}{image}", text(&phase["phase"]), text(&phase["agent"]))
     };
     let phases: Vec<String> = params["phases"].as_array().into_iter().flatten().map(phase).collect();
     let server = &params["server"];
@@ -106,15 +116,34 @@ fn words(params: &Value) -> Vec<(&'static str, String)> {
         ("user", text(&server["user"])),
         ("password", text(&server["password"])),
         ("phases", phases.join(" ")),
+        ("agent", text(&params["agent"])),
+        ("file", text(&params["file"])),
     ]
 }
 
-/// Each word in quotes: an issue may be called anything.
+/// Each word in quotes: an issue may be called anything. What has been filled in is not looked at again: it may read
+/// `{folder}`.
 fn filled(line: &str, words: &[(&'static str, String)]) -> String {
-    words.iter().fold(line.to_owned(), |line, (name, value)| {
-        let quoted = format!("'{}'", value.replace('\'', "'\\''"));
-        line.replace(&format!("{{{name}}}"), &quoted)
-    })
+    let (mut done, mut rest) = (String::new(), line);
+    while let Some(begin) = rest.find('{') {
+        let (before, from) = rest.split_at(begin);
+        done.push_str(before);
+        let word = words.iter().find_map(|(name, value)| {
+            let behind = from.strip_prefix('{')?.strip_prefix(name)?.strip_prefix('}')?;
+            Some((value, behind))
+        });
+        rest = match word {
+            Some((value, behind)) => {
+                done.push_str(&format!("'{}'", value.replace('\'', "'\\''")));
+                behind
+            }
+            None => {
+                done.push('{');
+                &from[1..]
+            }
+        };
+    }
+    done + rest
 }
 
 #[cfg(test)]
@@ -127,5 +156,15 @@ mod tests {
             &json!({"issue": "it's; rm -rf", "phases": [{"phase": "a", "agent": "b", "destructive": true}]}),
         );
         assert_eq!(filled("go {issue} {phases} {other}", &words), "go 'it'\\''s; rm -rf' 'a:b!' {other}");
+    }
+
+    #[test]
+    fn what_has_been_filled_in_is_not_filled_again() {
+        let words = words(&json!({"issue": "{folder}{issue}", "folder": "/a {issue} b"}));
+        assert_eq!(
+            filled("go {issue} in {folder}, {{issue}", &words),
+            "go '{folder}{issue}' in '/a {issue} b', {'{folder}{issue}'"
+        );
+        assert_eq!(filled("{nobody} { {issue", &words), "{nobody} { {issue");
     }
 }

@@ -2,12 +2,14 @@
 //! they go on, what becomes of the work and of what the person had there before.
 //!
 //! * `play` — a case: what is done, where the runner is killed. * `stage` — the server whose agents do the work.
-//! * `shim` — a git that holds at any of its calls. * [`commands`] — an adapter for runners that are commands.
+//! * `shim` — a git that holds at any of its calls. * `docker` — one without machines, that writes down what there would be.
+//! * [`commands`] — an adapter for runners that are commands.
 //! * `repository` — the folder and its repository; what the harness sees of it.
 //! * `checks` — pure functions of the history. * `reference` — a careful runner, and mutants of it.
 
 mod checks;
 pub mod commands;
+mod docker;
 mod play;
 mod reference;
 mod repository;
@@ -44,6 +46,15 @@ impl Kit for Pipeline {
             Capability { name: "pipeline.fork", about: "makes a way back before destructive edits" },
             Capability { name: "pipeline.difflog", about: "logs the diff of each agent" },
             Capability { name: "pipeline.worktree", about: "gives each agent a worktree of its own" },
+            Capability { name: "pipeline.together", about: "works on two issues at once in one repository" },
+            Capability { name: "pipeline.plan", about: "hands the designer's last words on to those behind" },
+            Capability { name: "pipeline.submodule", about: "a worktree has the repository's submodules" },
+            Capability {
+                name: "pipeline.container",
+                about: "begins a container for an agent, and removes it",
+            },
+            Capability { name: "pipeline.status", about: "tells where a resume would begin" },
+            Capability { name: "pipeline.revert", about: "takes one file of an agent's diff back" },
         ]
     }
 

@@ -10,6 +10,12 @@ use std::process::Command;
 
 /// What the person has changed and not committed.
 pub(super) const OWN_WORDS: &str = "My own words, not committed.\n";
+/// What is left in a worktree of before, and nowhere else.
+pub(super) const UNFINISHED: &str = "Unfinished, and nowhere else.\n";
+/// What the person adds where an agent adds something else.
+pub(super) const OWN_LINE: &str = "the person's line\n";
+/// What stands in the submodule.
+const OF_THE_LIBRARY: &str = "library\n";
 /// What must never stand in a patch.
 pub(super) const SECRET: &str = "canary-of-the-env-file";
 
@@ -53,6 +59,32 @@ impl Repository {
             .map_err(|error| our_fault(format!("failed to write {}: {error}", path.display())))
     }
 
+    /// A repository of its own within this one. Its place is a folder of this machine, which git takes as a submodule only
+    /// with `-c protocol.file.allow=always`.
+    pub(super) fn add_library(&mut self) -> Result<(), Troubled> {
+        let library = self.around.join("library");
+        fs::create_dir_all(&library).map_err(|error| our_fault(error.to_string()))?;
+        let place = library.to_string_lossy().into_owned();
+        fs::write(library.join("lib.txt"), OF_THE_LIBRARY).map_err(|error| our_fault(error.to_string()))?;
+        let who = ["-c", "user.name=Standin", "-c", "user.email=standin@example.invalid", "-C", &place];
+        self.git(&["init", "--quiet", "--template=", "--initial-branch=main", &place])?;
+        self.git(&[&who[..], &["add", "--all"]].concat())?;
+        self.git(&[&who[..], &["commit", "--quiet", "--message", "A library"]].concat())?;
+        self.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &place, "lib"])?;
+        self.git(&["commit", "--quiet", "--message", "With a library"])?;
+        self.base = self.git(&["rev-parse", "HEAD"])?;
+        Ok(())
+    }
+
+    /// The person commits, or only writes, a line where the lead developer writes one.
+    pub(super) fn own_line(&self, commits: bool) -> Result<(), Troubled> {
+        self.write("src/app.txt", &format!("app\n{OWN_LINE}"))?;
+        if commits {
+            self.git(&["commit", "--quiet", "--message", "The person's", "src/app.txt"])?;
+        }
+        Ok(())
+    }
+
     /// What a phase leaves when it has been done and merged.
     pub(super) fn do_work(&self, phase: &Phase) -> Result<(), Troubled> {
         for file in phase.files {
@@ -86,6 +118,9 @@ impl Repository {
             .map(|file| ((*file).to_owned(), json!(text(file))))
             .collect();
         let worktrees = self.git(&["worktree", "list", "--porcelain"])?;
+        let entries =
+            worktrees.split("\n\n").filter(|entry| entry.lines().any(|line| line.starts_with("prunable")));
+        let prunable: Vec<&str> = entries.filter_map(|entry| entry.lines().next()).collect();
         let worktrees: Vec<&str> = worktrees
             .lines()
             .filter_map(|line| line.strip_prefix("worktree "))
@@ -99,8 +134,12 @@ impl Repository {
             "checkpoints": self.checkpoints(),
             "files": files,
             "worktrees": worktrees,
+            "prunable": prunable,
             "refs": refs.lines().collect::<Vec<_>>(),
             "stashes": self.git(&["stash", "list"])?.lines().count(),
+            "merging": self.root.join(".git/MERGE_HEAD").exists() || !self.git(&["ls-files", "--unmerged"])?.is_empty(),
+            "leftOver": self.has_unfinished(refs.lines()),
+            "library": text("lib/lib.txt").map(|text| text == OF_THE_LIBRARY),
             "around": names(&self.around),
             "own": names(&self.root.join(".kilo")),
             "kept": self.kept(refs.lines()),
@@ -135,13 +174,41 @@ impl Repository {
         in_folder || refs.any(in_ref)
     }
 
+    /// All files of the checkout, but for what git ignores.
+    pub(super) fn tree(&self) -> Result<Value, Troubled> {
+        let listed = self.git(&["ls-files", "--cached", "--others", "--exclude-standard"])?;
+        let read =
+            |name: &str| Some((name.to_owned(), json!(fs::read_to_string(self.root.join(name)).ok()?)));
+        Ok(listed.lines().filter_map(read).collect::<Map<String, Value>>().into())
+    }
+
+    /// Is what was left in a worktree of before still somewhere?
+    fn has_unfinished<'a>(&self, mut refs: impl Iterator<Item = &'a str>) -> bool {
+        let folder = walkdir::WalkDir::new(self.root.join(".kilo")).max_depth(8);
+        let in_folder = folder
+            .into_iter()
+            .flatten()
+            .any(|entry| fs::read_to_string(entry.path()).is_ok_and(|text| text == UNFINISHED));
+        let words = UNFINISHED.trim_end();
+        in_folder || refs.any(|name| self.git_in(&self.root, &["grep", "--quiet", "-F", words, name]).is_ok())
+    }
+
     /// Each patch, put on the beginning again: does it give what its agent has made? Of one that has failed nothing stands
-    /// in the checkout.
-    pub(super) fn patches(&self, fails: Option<&str>) -> Result<Vec<Value>, Troubled> {
+    /// in the checkout. Where another agent of the case has worked in the same file, no patch alone gives it: that one is
+    /// not put on anything.
+    pub(super) fn patches(&self, phases: &[&Phase], fails: Option<&str>) -> Result<Vec<Value>, Troubled> {
         let folder = self.root.join(".kilo/logs/diffs");
         let mut seen = Vec::new();
         for name in names(&folder).iter().filter(|name| name.ends_with(".patch")) {
             let path = folder.join(name);
+            let agent = PHASES.iter().find(|phase| name.ends_with(&format!("-{}.patch", phase.agent)));
+            let is_shared = |own: &&Phase| {
+                let mut others = phases.iter().filter(|other| other.agent != own.agent);
+                others.any(|other| other.files.iter().any(|file| own.files.contains(file)))
+            };
+            if agent.as_ref().is_some_and(is_shared) {
+                continue;
+            }
             let copy = tempfile::tempdir().map_err(|error| our_fault(error.to_string()))?;
             let root = self.root.to_string_lossy().into_owned();
             let place = copy.path().to_string_lossy().into_owned();
@@ -150,7 +217,6 @@ impl Repository {
             let applied = self
                 .git_in(copy.path(), &["checkout", "--quiet", &self.base])
                 .and_then(|_| self.git_in(copy.path(), &["apply", "--binary", &patch]));
-            let agent = PHASES.iter().find(|phase| name.ends_with(&format!("-{}.patch", phase.agent)));
             let files: Vec<&str> = PHASES
                 .iter()
                 .filter(|phase| {
@@ -179,11 +245,14 @@ pub(super) fn done(phase: &Phase, file: &str) -> &'static str {
         ("implementing", "src/new.txt") => "new\n",
         ("implementing", _) => "implemented\n",
         ("polishing", _) => "polished\n",
+        ("fixing", _) => "fixed\n",
+        ("linking", _) => OF_THE_LIBRARY,
+        ("checking", _) => "checked\n",
         _ => "tested\n",
     }
 }
 
-fn names(folder: &Path) -> Vec<String> {
+pub(super) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> =
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();

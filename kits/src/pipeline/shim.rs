@@ -1,58 +1,149 @@
-//! A `git` in front of git: it writes down what it is told, and holds at one of its calls, so that a runner can be killed
-//! between any two of them.
+//! A `git` in front of git: it counts its calls, and holds at one of them, so that a runner can be killed between any two.
+//! Calls that come at once get a number each. What holds waits for a pipe whose other end is the harness's: it ends with it,
+//! whoever has been killed before.
 
 use crate::scene::{Troubled, our_fault};
 use harness::machine::Machine;
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::net::unix::pipe::{OpenOptions, Receiver, Sender};
 
-/// A folder to be put before all others on the `PATH`.
+/// A folder to be put before all others on the `PATH`, and a git in it that holds.
 pub(super) struct Shim {
-    folder: tempfile::TempDir,
-    path: OsString,
+    _folder: tempfile::TempDir,
+    path: String,
+    /// What the call that holds was told.
+    told: BufReader<Receiver>,
+    /// As long as these are open, a pipe is neither without a writer nor without a reader.
+    _open: [Sender; 2],
+    _held: Receiver,
 }
 
 impl Shim {
     /// Holds at the call of this number, from 1; at none when there are fewer.
     pub(super) fn holding_at(call: usize) -> Result<Self, Troubled> {
-        let failed = |error: std::io::Error| our_fault(format!("failed to make a shim for git: {error}"));
         let folder = tempfile::Builder::new().prefix("standin-shim-").tempdir().map_err(failed)?;
-        let path = Machine::of_this_process().path_env;
-        let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-        let git = folders.iter().map(|folder| folder.join("git")).find(|git| git.is_file());
-        let git = git.ok_or_else(|| our_fault("git is not on the PATH: install it"))?;
-        let place = folder.path().to_string_lossy().into_owned();
+        let place = folder.path();
+        let git = on_the_path("git")?;
+        for name in ["told", "hold"] {
+            let made = Command::new("mkfifo").arg(place.join(name)).status().map_err(failed)?;
+            if !made.success() {
+                return Err(our_fault(format!("mkfifo ended with {made}")));
+            }
+        }
+        let (told, its_writer) = both_ends(&place.join("told"))?;
+        let (held, its_holder) = both_ends(&place.join("hold"))?;
+        let (place, git) = (place.display(), git.display());
+        // `set -C` makes a file only where there is none: so no two calls have one number. When the folder is gone, there is
+        // nobody to be called for.
         let text = format!(
             "#!/bin/sh\n\
-             calls=$(($(cat '{place}/calls' 2>/dev/null || echo 0) + 1))\n\
-             echo $calls > '{place}/calls'\n\
-             echo \"$*\" >> '{place}/journal'\n\
-             if [ $calls -eq {call} ]; then : > '{place}/held'; exec sleep 1000000; fi\n\
-             exec '{}' \"$@\"\n",
-            git.display()
+             set -C\n\
+             call=1\n\
+             while ! command : 2>/dev/null >'{place}/call-'$call; do\n\
+             [ -d '{place}' ] || exit 1\n\
+             call=$((call + 1))\n\
+             done\n\
+             if [ $call -eq {call} ]; then\n\
+             printf '%s\\n' \"$*\" >>'{place}/told'\n\
+             read -r _ <'{place}/hold'\n\
+             exit 1\n\
+             fi\n\
+             exec '{git}' \"$@\"\n",
         );
-        let shim = folder.path().join("git");
-        fs::write(&shim, text).map_err(failed)?;
-        fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).map_err(failed)?;
-        let all = std::iter::once(folder.path().to_owned()).chain(folders);
-        let path = std::env::join_paths(all).map_err(|error| our_fault(error.to_string()))?;
-        Ok(Self { folder, path })
+        put_program(folder.path(), "git", &text)?;
+        let path = path_behind(folder.path())?;
+        Ok(Self {
+            _folder: folder,
+            path,
+            told: BufReader::new(told),
+            _open: [its_writer, its_holder],
+            _held: held,
+        })
     }
 
     /// The `PATH` that a runner is to use for what it starts.
-    pub(super) fn path(&self) -> String {
-        self.path.to_string_lossy().into_owned()
+    pub(super) fn path(&self) -> &str {
+        &self.path
     }
 
-    pub(super) fn holds(&self) -> bool {
-        self.folder.path().join("held").exists()
+    /// Waits until a call holds; gives what it was told.
+    pub(super) async fn holds(&mut self) -> Result<String, Troubled> {
+        let mut words = String::new();
+        self.told.read_line(&mut words).await.map_err(failed)?;
+        Ok(words.trim_end().to_owned())
+    }
+}
+
+fn failed(error: std::io::Error) -> Troubled {
+    our_fault(format!("failed to make a shim: {error}"))
+}
+
+fn both_ends(pipe: &Path) -> Result<(Receiver, Sender), Troubled> {
+    let reader = OpenOptions::new().open_receiver(pipe).map_err(failed)?;
+    let writer = OpenOptions::new().open_sender(pipe).map_err(failed)?;
+    Ok((reader, writer))
+}
+
+fn folders() -> Vec<PathBuf> {
+    std::env::split_paths(&Machine::of_this_process().path_env).collect()
+}
+
+fn on_the_path(program: &str) -> Result<PathBuf, Troubled> {
+    let found = folders().iter().map(|folder| folder.join(program)).find(|it| it.is_file());
+    found.ok_or_else(|| our_fault(format!("{program} is not on the PATH: install it")))
+}
+
+/// A program that is a script.
+pub(super) fn put_program(folder: &Path, name: &str, text: &str) -> Result<(), Troubled> {
+    let program = folder.join(name);
+    fs::write(&program, text).map_err(failed)?;
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).map_err(failed)
+}
+
+/// The `PATH` of this process, with this folder before all others.
+pub(super) fn path_behind(folder: &Path) -> Result<String, Troubled> {
+    let all = std::iter::once(folder.to_owned()).chain(folders());
+    let path = std::env::join_paths(all).map_err(|error| our_fault(error.to_string()))?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::StreamExt as _;
+    use futures_util::stream::FuturesUnordered;
+    use harness::clock::within;
+    use std::time::Duration;
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    fn git(shim: &Shim) -> tokio::process::Child {
+        let mut git = tokio::process::Command::new("git");
+        git.arg("--version").env("PATH", shim.path()).stdout(std::process::Stdio::null());
+        git.spawn().unwrap()
     }
 
-    /// What it was told last.
-    pub(super) fn last_words(&self) -> String {
-        let journal = fs::read_to_string(self.folder.path().join("journal")).unwrap_or_default();
-        journal.lines().last().unwrap_or_default().to_owned()
+    #[tokio::test]
+    async fn of_calls_that_come_at_once_exactly_one_holds() {
+        let mut shim = Shim::holding_at(5).unwrap();
+        let mut calls: FuturesUnordered<_> = (0..12)
+            .map(|_| {
+                let mut call = git(&shim);
+                async move { call.wait().await.unwrap().code() }
+            })
+            .collect();
+        let mut codes = Vec::new();
+        while codes.len() < 11 {
+            codes.push(within(SOON, calls.next()).await.unwrap().unwrap());
+        }
+        assert_eq!(codes, [Some(0); 11]);
+        assert_eq!(within(SOON, shim.holds()).await.unwrap().unwrap(), "--version");
+        // The one that holds ends with the harness's end of its pipe, and without a signal.
+        drop(shim);
+        assert_eq!(within(SOON, calls.next()).await.unwrap(), Some(Some(1)));
     }
 }

@@ -25,16 +25,23 @@ pub(super) struct Phase {
     /// The files that its work changes.
     pub(super) files: &'static [&'static str],
     line: &'static str,
+    /// Its agent works beside a container of this image.
+    pub(super) image: Option<&'static str>,
 }
 
+/// What the designer says last: a plan for those behind.
+pub(super) const PLAN: &str =
+    "The plan:\n1. Keep `app` on top: it's \"first\".\n2. $HOME and {issue} stay as they are.\n\n   - äöü";
+
 /// All phases that a case may have, in their order.
-pub(super) const PHASES: [Phase; 4] = [
+pub(super) const PHASES: [Phase; 7] = [
     Phase {
         name: "designing",
         agent: "designer",
         is_destructive: false,
         files: &["docs/design.md"],
         line: "mkdir -p docs && echo designed >> docs/design.md",
+        image: None,
     },
     Phase {
         name: "implementing",
@@ -42,6 +49,7 @@ pub(super) const PHASES: [Phase; 4] = [
         is_destructive: true,
         files: &["src/app.txt", "src/new.txt"],
         line: "echo implemented >> src/app.txt && echo new >> src/new.txt",
+        image: None,
     },
     Phase {
         name: "polishing",
@@ -49,6 +57,31 @@ pub(super) const PHASES: [Phase; 4] = [
         is_destructive: true,
         files: &["src/app.txt"],
         line: "echo polished >> src/app.txt",
+        image: None,
+    },
+    Phase {
+        name: "fixing",
+        agent: "the-fixer",
+        is_destructive: true,
+        files: &["src/app.txt"],
+        line: "echo fixed >> src/app.txt",
+        image: None,
+    },
+    Phase {
+        name: "linking",
+        agent: "linker",
+        is_destructive: false,
+        files: &["docs/linked.md"],
+        line: "mkdir -p docs && cat lib/lib.txt >> docs/linked.md",
+        image: None,
+    },
+    Phase {
+        name: "checking",
+        agent: "checker",
+        is_destructive: false,
+        files: &["docs/checked.md"],
+        line: "mkdir -p docs && echo checked >> docs/checked.md",
+        image: Some("tools"),
     },
     Phase {
         name: "testing",
@@ -56,6 +89,7 @@ pub(super) const PHASES: [Phase; 4] = [
         is_destructive: false,
         files: &["docs/tests.md"],
         line: "mkdir -p docs && echo tested >> docs/tests.md",
+        image: None,
     },
 ];
 
@@ -81,11 +115,16 @@ impl Phase {
 
     /// What every prompt of it holds.
     fn words(&self) -> String {
-        format!("phase {}", self.name)
+        words(self.name)
     }
 
-    fn turn(&self, hold: Option<(&str, Moment)>, fails: Option<&str>) -> Turn {
-        let held = |moment| hold == Some((self.name, moment));
+    /// What its agent says last.
+    fn last_words(&self) -> &'static str {
+        if self.name == "designing" { PLAN } else { "Done." }
+    }
+
+    fn turn(&self, holds: &[(&str, Moment)], fails: Option<&str>) -> Turn {
+        let held = |moment| holds.contains(&(self.name, moment));
         let gate = || AgentStep::Gate(GATE.to_owned());
         let mut steps = Vec::new();
         if held(Moment::Asked) {
@@ -105,7 +144,7 @@ impl Phase {
                 headers: BTreeMap::new(),
                 body: None,
             }),
-            false => AgentStep::Say("Done.".to_owned()),
+            false => AgentStep::Say(self.last_words().to_owned()),
         });
         Turn { on: On { prompt_contains: self.words() }, steps }
     }
@@ -114,7 +153,7 @@ impl Phase {
 impl Stage {
     pub(super) async fn begin(
         root: &Path,
-        hold: Option<(&str, Moment)>,
+        holds: &[(&str, Moment)],
         fails: Option<&str>,
     ) -> Result<Self, Troubled> {
         let agents: Map<String, Value> = PHASES
@@ -132,7 +171,7 @@ impl Stage {
                 ..Workspace::default()
             },
             pages: BTreeMap::new(),
-            agent: PHASES.iter().map(|phase| phase.turn(hold, fails)).collect(),
+            agent: PHASES.iter().map(|phase| phase.turn(holds, fails)).collect(),
             user: User { steps: Vec::new() },
         };
         let mut options = Options::scenario(ServerKind::Kilo, scenario);
@@ -150,11 +189,19 @@ impl Stage {
         json!({"url": self.0.url(), "user": self.0.username(), "password": PASSWORD})
     }
 
-    /// Is this phase at that moment?
-    pub(super) fn has_come_to(&self, phase: &Phase, moment: Moment) -> bool {
-        let words = phase.words();
-        let asked = self.0.journal().lines().iter().filter(|line| is_question(line, &words)).count();
-        asked >= if moment == Moment::Asked { 1 } else { 2 }
+    /// Waits until all of these are at their moment; whoever waits has a limit.
+    pub(super) async fn come_to(&self, places: &[(&str, Moment)]) {
+        let is_there = |lines: &[Line], (phase, moment): &(&str, Moment)| {
+            let words = words(phase);
+            let asked = lines.iter().filter(|line| is_question(line, &words)).count();
+            asked >= if *moment == Moment::Asked { 1 } else { 2 }
+        };
+        self.0.journal().wait_until(|lines| places.iter().all(|place| is_there(lines, place))).await;
+    }
+
+    /// Whoever is held goes on.
+    pub(super) fn open(&self) {
+        self.0.open_all_gates();
     }
 
     /// Who was prompted where, in order.
@@ -178,7 +225,7 @@ impl Stage {
                     let phase = PHASES.iter().find(|phase| text.contains(&phase.words()));
                     prompted.push(json!({
                         "phase": phase.map(|phase| phase.name), "agent": body["agent"],
-                        "directory": sessions.get(session),
+                        "directory": sessions.get(session), "plan": text_of(&body["parts"]).contains(PLAN),
                     }));
                 }
                 _ => {}
@@ -193,8 +240,17 @@ impl Stage {
     }
 }
 
+fn words(phase: &str) -> String {
+    format!("phase {phase}")
+}
+
 fn json_of(body: &Body) -> Option<Value> {
     body.json().filter(Value::is_object)
+}
+
+fn text_of(parts: &Value) -> String {
+    let parts = parts.as_array().into_iter().flatten();
+    parts.filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
 fn is_question(line: &Line, words: &str) -> bool {

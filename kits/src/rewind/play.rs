@@ -17,7 +17,7 @@ use std::time::Duration;
 /// An adapter that is to stop at a write has done so by then, or has come to its end.
 const HELD_BY: Duration = Duration::from_secs(5);
 /// The words of an agent that goes on though it should not.
-const LATE_WORDS: &str = "late words of the run before";
+pub(super) const LATE_WORDS: &str = "late words of the run before";
 
 /// What happens.
 #[derive(Debug, Deserialize, JsonSchema)]

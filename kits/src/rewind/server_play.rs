@@ -1,6 +1,7 @@
 //! A case of clients that leave the history to a server: the stand-in serves, the user prompts three times and edits one of
 //! the prompts.
 
+use super::play::LATE_WORDS;
 use crate::scene::{Scene, Troubled, our_fault};
 use fixtures::recording::{Line, ModelPurpose};
 use harness::clock::within;
@@ -13,8 +14,6 @@ use std::time::Duration;
 
 /// What is waited for comes soon, or is found missing by the checks.
 const SOON: Duration = Duration::from_secs(5);
-/// What the agent says when it should say nothing any more.
-const LATE: &str = "late words of the run before";
 
 /// A conversation on a server, and the edit.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -54,7 +53,7 @@ impl OnServer {
             (_, true) => {
                 r#"{ tool = "write", input = { filePath = "${workspace}/late.txt", content = "late\n" } }, { say = "Written." }"#.to_owned()
             }
-            (true, _) => format!(r#"{{ say = "Working." }}, {{ gate = "mid" }}, {{ say = "{LATE}" }}"#),
+            (true, _) => format!(r#"{{ say = "Working." }}, {{ gate = "mid" }}, {{ say = "{LATE_WORDS}" }}"#),
             _ => r#"{ say = "Answer three." }"#.to_owned(),
         };
         let agent = |on: &str, steps: &str| {
@@ -97,7 +96,7 @@ impl OnServer {
             "episode",
             &json!({
                 "name": "on a server", "stays": {"user": stays, "model": stays}, "user": list, "model": list,
-                "seams": {}, "works_for_ms": is_at_work.then_some(1), "late": LATE,
+                "seams": {}, "works_for_ms": is_at_work.then_some(1), "late": LATE_WORDS,
             }),
         );
         scene.must("configure", json!({"server": server.url()})).await?;

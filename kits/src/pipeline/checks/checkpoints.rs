@@ -1,6 +1,6 @@
 //! What a checkpoint says: seven fields, each what it is meant to be, and the files that were really changed.
 
-use super::{list, looks, prompted, subject, word};
+use super::{issue_of, list, looks, prompted, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -20,14 +20,14 @@ const STATUS: [&str; 3] = ["success", "fail", "blocked"];
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     let subject = subject(story);
-    let issue = word(&subject, "issue");
     // Those that the case has planted are none of the runner's.
-    let own: BTreeSet<&str> = prompted(story).map(|it| word(it, "phase")).collect();
+    let own: BTreeSet<(&str, &str)> =
+        prompted(story).map(|it| (issue_of(it, &subject), word(it, "phase"))).collect();
     for look in looks(story, &["gone", "killed"]) {
         for checkpoint in list(&look.value["checkpoints"]) {
             let (file, says) = (word(checkpoint, "file"), &checkpoint["says"]);
-            let phase = own.iter().find(|phase| file == format!("{issue}-{phase}.json"));
-            let Some(phase) = phase else { continue };
+            let phase = own.iter().find(|(issue, phase)| file == format!("{issue}-{phase}.json"));
+            let Some((issue, phase)) = phase else { continue };
             examined.fact(!says.is_null(), || format!("{file} is not whole"));
             if says.is_null() {
                 continue;
@@ -46,8 +46,8 @@ fn examine(story: &Story<'_>) -> Examined {
             .iter()
             .map(|it| word(it, "file"))
             .collect();
-        for phase in list(&ended.value["prompted"]).iter().map(|it| word(it, "phase")) {
-            let name = format!("{issue}-{phase}.json");
+        for asked in list(&ended.value["prompted"]) {
+            let name = format!("{}-{}.json", issue_of(asked, &subject), word(asked, "phase"));
             examined.fact(files.contains(&name.as_str()), || format!("there is no checkpoint {name}"));
         }
     }

@@ -13,12 +13,12 @@ pub(super) const CHECK: Check = Check {
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
-    for look in looks(story, &["killed", "gone", "swept"]) {
+    for look in looks(story, &["killed", "gone", "swept", "swept-back"]) {
         let strangers = |list: &[serde_json::Value], known: &[&str]| {
             let names = list.iter().filter_map(|it| it.as_str()).filter(|it| !known.contains(it));
             names.map(str::to_owned).collect::<Vec<_>>()
         };
-        let around = strangers(list(&look.value["around"]), &["work"]);
+        let around = strangers(list(&look.value["around"]), &["work", "library"]);
         examined.fact(around.is_empty(), || format!("{around:?} appeared beside the repository"));
         let own = strangers(list(&look.value["own"]), &["logs", "worktrees", ".gitignore"]);
         examined.fact(own.is_empty(), || format!("{own:?} appeared in .kilo"));

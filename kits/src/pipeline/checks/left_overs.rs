@@ -33,5 +33,18 @@ fn examine(story: &Story<'_>) -> Examined {
             });
         }
     }
+    // What stood in the way of a worktree is somewhere still, whatever became of the run.
+    let holds_work = story.seen_of("left-over").any(|seen| seen.value["holdsWork"] == true);
+    for look in looks(story, &["gone", "killed", "swept"]).filter(|_| holds_work) {
+        examined.fact(look.value["leftOver"] == true, || {
+            "what was left in a worktree is nowhere any more".to_owned()
+        });
+    }
+    if story.seen_of("left-over").next().is_some() {
+        for look in looks(story, &["gone"]) {
+            let gone = list(&look.value["prunable"]);
+            examined.fact(gone.is_empty(), || format!("git still knows {gone:?}, and they are gone"));
+        }
+    }
     examined
 }

@@ -1,13 +1,18 @@
 //! The checks of the kit: each a pure function of a history, in a file of its own.
 
+mod blocked;
 mod checkpoints;
 mod contained;
+mod containers;
 mod diff_log;
 mod forks;
 mod left_overs;
 mod order;
 mod place;
+mod plan;
 mod resumes;
+mod status;
+mod taken_back;
 mod work;
 
 use crate::kit::Check;
@@ -23,6 +28,11 @@ pub(super) fn all() -> Vec<Check> {
         forks::CHECK,
         diff_log::CHECK,
         work::CHECK,
+        blocked::CHECK,
+        plan::CHECK,
+        containers::CHECK,
+        status::CHECK,
+        taken_back::CHECK,
         left_overs::CHECK,
         contained::CHECK,
     ]
@@ -49,4 +59,16 @@ fn word<'a>(value: &'a Value, key: &str) -> &'a str {
 /// The phases that were prompted, in all runs, in order.
 fn prompted<'a>(story: &'a Story<'_>) -> impl Iterator<Item = &'a Value> {
     story.seen_of("prompted").flat_map(|seen| list(&seen.value["prompted"]))
+}
+
+/// Whose work it is, where two issues are worked on at once.
+fn issue_of<'a>(prompted: &'a Value, subject: &'a Value) -> &'a str {
+    prompted["issue"].as_str().unwrap_or_else(|| word(subject, "issue"))
+}
+
+/// What the checkpoint of a phase says that came of it, when the harness looked.
+fn status_in<'a>(look: &'a Seen, issue: &str, phase: &str) -> Option<&'a str> {
+    let name = format!("{issue}-{phase}.json");
+    let found = list(&look.value["checkpoints"]).iter().find(|it| word(it, "file") == name)?;
+    found["says"]["status"].as_str()
 }

@@ -1,6 +1,6 @@
 //! Where the agents work: each in its own worktree, and the person's checkout stays as it is.
 
-use super::{looks, prompted, subject, word};
+use super::{issue_of, looks, prompted, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -14,10 +14,11 @@ pub(super) const CHECK: Check = Check {
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     let subject = subject(story);
-    let (root, issue) = (word(&subject, "root"), word(&subject, "issue"));
+    let root = word(&subject, "root");
     if story.can.contains("pipeline.worktree") {
         for asked in prompted(story) {
             let (agent, place) = (word(asked, "agent"), word(asked, "directory").trim_end_matches('/'));
+            let issue = issue_of(asked, &subject);
             let own = format!("{root}/.kilo/worktrees/{issue}/{agent}");
             examined.fact(place == own, || format!("{agent} was sent to work in {place}, not in {own}"));
         }

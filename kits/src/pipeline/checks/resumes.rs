@@ -4,6 +4,7 @@ use super::{list, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
+use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "resumes",
@@ -17,10 +18,17 @@ fn examine(story: &Story<'_>) -> Examined {
         let wanted: Vec<&str> = list(&run.value["wanted"]).iter().filter_map(|it| it.as_str()).collect();
         let found: Vec<&str> = list(&run.value["prompted"]).iter().map(|it| word(it, "phase")).collect();
         let stops = run.value["orStops"] == true && found.is_empty();
+        let stops = stops || stops_at(&run.value, &wanted) == Some(&found[..]);
         let fewer = run.value["orFewer"] == true && wanted.ends_with(&found);
         examined.fact(found == wanted || stops || fewer, || {
             format!("{} had to prompt {wanted:?} and prompted {found:?}", word(&run.value, "method"))
         });
     }
     examined
+}
+
+/// What is prompted by one who stops where he may.
+fn stops_at<'a>(run: &Value, wanted: &'a [&'a str]) -> Option<&'a [&'a str]> {
+    let at = wanted.iter().position(|phase| run["orStopsAt"] == **phase)?;
+    Some(&wanted[..at])
 }

@@ -1,0 +1,32 @@
+//! One file of an agent's diff is taken back: that file, and no other.
+
+use crate::kit::Check;
+use crate::story::Story;
+use harness::checks::Examined;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+pub(super) const CHECK: Check = Check {
+    name: "taken-back",
+    about: "What an agent did to a file is taken back, what others did to it and all other files stay.",
+    examine,
+};
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for seen in story.seen_of("taken-back") {
+        let (wanted, found) = (&seen.value["wanted"], &seen.value["found"]);
+        let names = [wanted, found].into_iter().filter_map(Value::as_object).flat_map(|files| files.keys());
+        for name in names.collect::<BTreeSet<_>>() {
+            examined.fact(wanted[name] == found[name], || {
+                format!("{name} should hold {} and holds {}", wanted[name], found[name])
+            });
+        }
+        let is_refused = seen.value["refused"] == true;
+        examined.fact(is_refused != (seen.value["done"] == true), || {
+            let word = if is_refused { "done" } else { "refused" };
+            format!("to take back {} was {word}", seen.value["path"])
+        });
+    }
+    examined
+}

@@ -1,0 +1,141 @@
+//! A run or a resume, with what happens in its midst: it is killed, its agent fails, or the person works, too.
+
+use super::super::repository::OWN_LINE;
+use super::super::stage::{Moment, Stage};
+use super::{Place, Played};
+use crate::scene::{Scene, Troubled, broken};
+use harness::clock::within;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// A run of the pipeline, from the start or from where it was.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Going {
+    /// The phases whose agents must be prompted, each once, in order.
+    prompts: Vec<String>,
+    /// It may also stop, and prompt nobody.
+    #[serde(default)]
+    or_stops: bool,
+    /// It may also stop before this phase, if its checkpoint says that it is blocked or has failed.
+    or_stops_at: Option<String>,
+    /// The runner is killed here, and its server with it.
+    kill: Option<Spot>,
+    /// The agent of this phase fails after its work.
+    fails: Option<String>,
+    /// The person works here, too.
+    meanwhile: Option<Meanwhile>,
+    /// This phase can't begin or end well, and is blocked or has failed.
+    blocked: Option<String>,
+}
+
+/// A place in a run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Spot {
+    phase: String,
+    at: Moment,
+}
+
+/// What the person does to the file of the lead developer, who has done his work and not said so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Meanwhile {
+    /// Commits another line.
+    Commits,
+    /// Writes another line.
+    Writes,
+}
+
+/// Whose work the person crosses.
+const CROSSED: &str = "implementing";
+
+impl Going {
+    /// Where it is held, and waits for the harness.
+    fn hold(&self) -> Option<(&str, Moment)> {
+        let crossed = self.meanwhile.map(|_| (CROSSED, Moment::Worked));
+        self.kill.as_ref().map(|spot| (spot.phase.as_str(), spot.at)).or(crossed)
+    }
+
+    /// The phase at which it ends early.
+    fn last(&self) -> Option<&str> {
+        let crossed = self.meanwhile.map(|_| CROSSED);
+        self.fails.as_deref().or(crossed).or(self.blocked.as_deref())
+    }
+}
+
+impl Played {
+    pub(super) async fn goes(
+        &self,
+        scene: &mut Scene,
+        place: &Place,
+        method: &str,
+        going: &Going,
+    ) -> Result<(), Troubled> {
+        let hold = going.hold();
+        let stage = Stage::begin(&place.repository.root, hold.as_slice(), going.fails.as_deref()).await?;
+        let told = self.told(place, Some(&stage))?;
+        scene.person(format!("{method} of the issue {}", self.issue));
+        match hold {
+            // That it refuses is an answer: what it has done is seen.
+            None => scene.ask(method, told).await?.map_or_else(drop, drop),
+            Some(spot) => self.held(scene, place, (method, told), going, &stage, spot).await?,
+        }
+        let prompted = stage.prompted();
+        stage.end().await;
+        let stops_at = going.or_stops_at.as_deref();
+        scene.witness(
+            "prompted",
+            &json!({
+                "method": method, "wanted": going.prompts, "orStops": going.or_stops, "orStopsAt": stops_at,
+                "prompted": prompted, "killed": going.kill.as_ref().map(|spot| &spot.phase),
+                "failed": going.fails, "blocked": going.meanwhile.map(|_| CROSSED).or(going.blocked.as_deref()),
+            }),
+        );
+        place.look(scene, if going.kill.is_some() { "killed" } else { "gone" })?;
+        if going.kill.is_some() {
+            return scene.restart().await;
+        }
+        let app = if going.meanwhile.is_some() { format!("app\n{OWN_LINE}") } else { "app\n".to_owned() };
+        let stopped = stops_at.filter(|phase| !prompted.iter().any(|it| it["phase"] == **phase));
+        let until = going.last().or(stopped);
+        scene.witness("work", &self.work(place, until, &app)?);
+        let patches = place.repository.patches(&self.phases()?, until)?;
+        // What the person has changed meanwhile is in no agent's patch.
+        scene.witness("patches", &if going.meanwhile.is_some() { json!([]) } else { json!(patches) });
+        Ok(())
+    }
+
+    /// Waits until it has come to its place; then it is killed, or the person does something and it goes on.
+    async fn held(
+        &self,
+        scene: &mut Scene,
+        place: &Place,
+        (method, told): (&str, Value),
+        going: &Going,
+        stage: &Stage,
+        spot: (&str, Moment),
+    ) -> Result<(), Troubled> {
+        let (phase, limit) = (spot.0, scene.limits().answer);
+        let mut asked = scene.begin(method, told).await?;
+        let spots = [spot];
+        let never = || broken(format!("{method} never came to the phase {phase}"));
+        tokio::select! {
+            biased;
+            come = within(limit, stage.come_to(&spots)) => come.ok_or_else(never)?,
+            _ = asked.answered_within(limit) => return Err(never()),
+        }
+        place.look(scene, "held")?;
+        let Some(meanwhile) = going.meanwhile else {
+            scene.person(format!("kills the runner and its server in the phase {phase}"));
+            scene.kill().await;
+            return Ok(());
+        };
+        scene.person(format!("writes in the file of the agent meanwhile: {meanwhile:?}"));
+        place.repository.own_line(meanwhile == Meanwhile::Commits)?;
+        stage.open();
+        scene.answer(asked).await?.map_or_else(drop, drop);
+        Ok(())
+    }
+}

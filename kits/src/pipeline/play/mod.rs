@@ -1,0 +1,195 @@
+//! A case: what stands there before, what the runner is told to do, where it is killed, and what comes after.
+//!
+//! * `before` — what is there already. * `going` — a run or a resume, and what happens in its midst. * `sweep` — killed between
+//!   any two calls of git. * `together` — two issues at once. * `wishes` — a status, a plan, a file taken back, a sweep.
+
+mod before;
+mod going;
+mod sweep;
+mod together;
+mod wishes;
+
+use super::docker::{Docker, Engine};
+use super::repository::{Repository, done};
+use super::stage::{PHASES, Phase, Stage};
+use crate::kit::Play;
+use crate::scene::{Scene, Troubled};
+use before::{LeftOver, Planted};
+use futures_util::future::BoxFuture;
+use going::Going;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use together::Together;
+use wishes::TakenBack;
+
+/// What happens.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Played {
+    /// The issue's number.
+    #[serde(default = "seven")]
+    issue: String,
+    /// The phases, in their order; without them designing, implementing and testing.
+    #[serde(default = "usual")]
+    phases: Vec<String>,
+    /// The repository has a submodule, `lib`.
+    #[serde(default)]
+    submodule: bool,
+    /// How it is with containers; without it there is no docker of the case's own.
+    docker: Option<Engine>,
+    /// In order.
+    steps: Vec<Step>,
+}
+
+fn seven() -> String {
+    "7".to_owned()
+}
+
+fn usual() -> Vec<String> {
+    ["designing", "implementing", "testing"].map(str::to_owned).to_vec()
+}
+
+/// One thing that happens.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Step {
+    /// A checkpoint stands there, and the work that it speaks of.
+    Checkpoint(Planted),
+    /// Somebody else's worktree stands there, with work in it.
+    Worktree(String),
+    /// Something is left where the lead developer is to work.
+    LeftOver(LeftOver),
+    /// The pipeline begins.
+    Run(Going),
+    /// It goes on.
+    Resume(Going),
+    /// Two issues are worked on at once.
+    Together(Together),
+    /// Killed between any two calls of git, each time anew, and resumed.
+    Sweep(Empty),
+    /// Left-overs are swept.
+    Cleanup(Empty),
+    /// Somebody asks how far it is.
+    Status(Empty),
+    /// What an agent did to a file is taken back.
+    TakeBack(TakenBack),
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Empty {}
+
+/// The place of a case.
+struct Place {
+    repository: Repository,
+    docker: Option<Docker>,
+}
+
+impl Play for Played {
+    fn play<'a>(&'a self, scene: &'a mut Scene) -> BoxFuture<'a, Result<(), Troubled>> {
+        Box::pin(async move {
+            let mut repository = Repository::make(scene.folder())?;
+            if self.submodule {
+                repository.add_library()?;
+            }
+            let docker = self.docker.map(Docker::make).transpose()?;
+            let place = Place { repository, docker };
+            scene.witness("pipeline", &json!({
+                "issue": self.issue, "root": place.repository.root, "docker": self.docker.is_some(),
+                "phases": PHASES.iter().filter(|phase| self.knows(phase)).map(|phase| json!({
+                    "phase": phase.name, "agent": phase.agent, "destructive": phase.is_destructive, "files": phase.files,
+                    "image": phase.image,
+                })).collect::<Vec<_>>(),
+            }));
+            for step in &self.steps {
+                match step {
+                    Step::Checkpoint(planted) => self.plant(scene, &place, planted)?,
+                    Step::Worktree(name) => before::plant_worktree(scene, &place, name)?,
+                    Step::LeftOver(left_over) => self.leave(scene, &place, *left_over)?,
+                    Step::Run(going) => self.goes(scene, &place, "pipeline/run", going).await?,
+                    Step::Resume(going) => self.goes(scene, &place, "pipeline/resume", going).await?,
+                    Step::Together(together) => self.both(scene, &place, together).await?,
+                    Step::Sweep(_) => self.sweep(scene).await?,
+                    Step::Cleanup(_) => self.clean(scene, &place).await?,
+                    Step::Status(_) => self.status(scene, &place).await?,
+                    Step::TakeBack(taken) => self.take_back(scene, &place, taken).await?,
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Played {
+    /// Is this phase one of the case's? Those of two issues at once are all.
+    fn knows(&self, phase: &Phase) -> bool {
+        let together = self.steps.iter().filter_map(|step| match step {
+            Step::Together(together) => Some(together),
+            _ => None,
+        });
+        self.phases.iter().chain(together.flat_map(Together::phases)).any(|name| name == phase.name)
+    }
+
+    fn phases(&self) -> Result<Vec<&'static Phase>, Troubled> {
+        self.phases.iter().map(|name| Phase::of(name)).collect()
+    }
+
+    fn told(&self, place: &Place, stage: Option<&Stage>) -> Result<Value, Troubled> {
+        Ok(place.told(&self.issue, &self.phases()?, stage))
+    }
+
+    /// What each file should hold once all phases before this one are done, and what it holds.
+    fn work(&self, place: &Place, until: Option<&str>, app: &str) -> Result<Value, Troubled> {
+        let phases = self.phases()?;
+        let until = phases.iter().position(|phase| Some(phase.name) == until).unwrap_or(phases.len());
+        let mut told = Map::new();
+        for file in PHASES.iter().flat_map(|phase| phase.files) {
+            let mut wanted = if *file == "src/app.txt" { app.to_owned() } else { String::new() };
+            for phase in phases[..until].iter().filter(|phase| phase.files.contains(file)) {
+                wanted.push_str(done(phase, file));
+            }
+            let found = std::fs::read_to_string(place.repository.root.join(file)).unwrap_or_default();
+            told.insert((*file).to_owned(), json!({"wanted": wanted, "found": found}));
+        }
+        Ok(Value::Object(told))
+    }
+}
+
+impl Place {
+    /// What a runner is told of an issue.
+    fn told(&self, issue: &str, phases: &[&Phase], stage: Option<&Stage>) -> Value {
+        let phases: Vec<Value> = phases
+            .iter()
+            .map(|phase| {
+                let mut told =
+                    json!({"phase": phase.name, "agent": phase.agent, "destructive": phase.is_destructive});
+                if let Some(image) = phase.image {
+                    told["image"] = json!(image);
+                }
+                told
+            })
+            .collect();
+        let mut told = json!({"issue": issue, "folder": self.repository.root, "phases": phases});
+        if let Some(stage) = stage {
+            told["server"] = stage.address();
+        }
+        if let Some(docker) = &self.docker {
+            told["path"] = json!(docker.path());
+        }
+        told
+    }
+
+    /// Writes down what is there.
+    fn look(&self, scene: &Scene, when: &str) -> Result<(), Troubled> {
+        let mut seen = self.repository.seen()?;
+        seen["when"] = json!(when);
+        let others = std::fs::read_to_string(self.repository.root.join(".kilo/worktrees/other/mine.txt"));
+        seen["others"] = json!(others.is_ok());
+        if let Some(docker) = &self.docker {
+            seen["containers"] = docker.seen();
+        }
+        scene.witness("disk", &seen);
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! A runner that is killed at its first call of git, at its second, and so on, each time in a fresh repository, and resumed.
+
+use super::super::repository::Repository;
+use super::super::shim::Shim;
+use super::super::stage::{Phase, Stage};
+use super::{Place, Played};
+use crate::scene::{Scene, Troubled, broken, our_fault};
+use harness::clock::within;
+use serde_json::{Value, json};
+
+/// More calls of git than a run makes that does anything else.
+const MOST_CALLS: usize = 200;
+
+impl Played {
+    /// Until a run comes to its end before the call.
+    pub(super) async fn sweep(&self, scene: &mut Scene) -> Result<(), Troubled> {
+        let limit = scene.limits().answer;
+        for call in 1..=MOST_CALLS {
+            let root = scene.folder().join("work");
+            std::fs::remove_dir_all(&root).map_err(|error| our_fault(error.to_string()))?;
+            let place = Place { repository: Repository::make(scene.folder())?, docker: None };
+            let mut shim = Shim::holding_at(call)?;
+            let stage = Stage::begin(&place.repository.root, &[], None).await?;
+            scene.person(format!("pipeline/run of the issue {}, killed at call {call} of git", self.issue));
+            let mut told = self.told(&place, Some(&stage))?;
+            told["path"] = json!(shim.path());
+            let mut asked = scene.begin("pipeline/run", told).await?;
+            let held = tokio::select! {
+                biased;
+                held = within(limit, shim.holds()) => held,
+                Some(_) = asked.answered_within(limit) => {
+                    stage.end().await;
+                    scene.witness("swept-calls", &json!(call - 1));
+                    return Ok(());
+                }
+            };
+            let never = || broken(format!("a run neither ended nor came to call {call} of git"));
+            scene.witness("interrupted", &json!({"call": call, "git": held.ok_or_else(never)??}));
+            scene.kill().await;
+            stage.end().await;
+            scene.restart().await?;
+            let undone = undone(&self.issue, &self.phases()?, &place.repository.seen()?);
+            self.ends(scene, &place, &undone).await?;
+        }
+        Err(broken(format!("a run calls git more than {MOST_CALLS} times")))
+    }
+
+    /// A resume that nobody disturbs; what is done already without a checkpoint need not be done again.
+    async fn ends(&self, scene: &mut Scene, place: &Place, undone: &[&str]) -> Result<(), Troubled> {
+        let stage = Stage::begin(&place.repository.root, &[], None).await?;
+        scene.person(format!("pipeline/resume of the issue {}", self.issue));
+        let _answer = scene.ask("pipeline/resume", self.told(place, Some(&stage))?).await?;
+        let prompted = stage.prompted();
+        stage.end().await;
+        scene.witness(
+            "prompted",
+            &json!({"method": "pipeline/resume", "wanted": undone, "orFewer": true, "prompted": prompted}),
+        );
+        place.look(scene, "gone")?;
+        scene.witness("work", &self.work(place, None, "app\n")?);
+        scene.witness("patches", &json!(place.repository.patches(&self.phases()?, None)?));
+        Ok(())
+    }
+}
+
+/// The phases that no whole checkpoint calls a success, from the first of them on.
+fn undone<'a>(issue: &str, phases: &[&'a Phase], seen: &Value) -> Vec<&'a str> {
+    let is_done = |phase: &&&Phase| super::wishes::said_of(issue, phase.name, seen) == Some("success");
+    phases.iter().skip_while(is_done).map(|phase| phase.name).collect()
+}

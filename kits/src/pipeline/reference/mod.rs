@@ -1,0 +1,262 @@
+//! A careful runner, and mutants of it. It knows git, docker and a server's REST; of the stand-in it knows nothing.
+//!
+//! * `worktrees` — where agents work, and what becomes of it. * `containers` — what they work beside. * `wishes` — a status, a
+//!   file taken back. * `outside` — git, docker, the server, the disk. * `mutants` — the switches.
+
+mod containers;
+mod mutants;
+mod outside;
+mod wishes;
+mod worktrees;
+
+pub(super) use mutants::MUTANTS;
+
+use crate::adapter::{Adapter, Screen};
+use futures_util::future::BoxFuture;
+use harness::protocol::RpcError;
+use outside::put;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A fixed point in time will do: no rule of this runner looks at it.
+const NOW: &str = "2026-01-01T12:00:00Z";
+
+pub(super) struct Runner {
+    mutant: Option<&'static str>,
+    /// Whoever changes the person's checkout: two merges at once are none.
+    checkout: tokio::sync::Mutex<()>,
+    /// Plans of one who keeps them nowhere else.
+    plans: Mutex<BTreeMap<String, String>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Pipeline {
+    issue: String,
+    folder: PathBuf,
+    #[serde(default)]
+    server: Server,
+    #[serde(default)]
+    phases: Vec<Phase>,
+    /// The `PATH` for what is started.
+    path: Option<String>,
+    /// Whose change is taken back.
+    #[serde(default)]
+    agent: String,
+    /// Of which file.
+    #[serde(default)]
+    file: String,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+struct Server {
+    url: String,
+    user: String,
+    password: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Phase {
+    phase: String,
+    agent: String,
+    destructive: bool,
+    /// It works beside a container of this image.
+    image: Option<String>,
+}
+
+/// What came of a phase.
+enum Outcome {
+    /// These files were changed, and are in the checkout.
+    Done(Vec<String>),
+    /// Its agent has failed.
+    Failed,
+    /// Somebody has to look at it.
+    Blocked(String),
+}
+
+impl Adapter for Runner {
+    fn introduce(&self) -> Value {
+        let can = [
+            "checkpoint",
+            "resume",
+            "fork",
+            "difflog",
+            "worktree",
+            "together",
+            "plan",
+            "submodule",
+            "container",
+            "status",
+            "revert",
+        ];
+        json!({
+            "name": "reference runner", "clock": "real",
+            "capabilities": can.map(|word| format!("pipeline.{word}")),
+            "declares": {"policy": "careful", "failed": "rerun"},
+        })
+    }
+
+    fn call(
+        self: Arc<Self>,
+        method: String,
+        params: Value,
+        _screen: Screen,
+    ) -> BoxFuture<'static, Result<Value, RpcError>> {
+        Box::pin(async move {
+            let known =
+                ["pipeline/run", "pipeline/resume", "pipeline/cleanup", "pipeline/status", "diff/revertFile"];
+            if !known.contains(&method.as_str()) {
+                return Err(RpcError::unsupported(&method));
+            }
+            let asked: Pipeline = serde_json::from_value(params)
+                .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+            let is_plain =
+                asked.issue.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_'));
+            if !self.is("unsafe-issue") && (asked.issue.is_empty() || !is_plain) {
+                return Err(RpcError::failed(format!("'{}' is no name for an issue", asked.issue)));
+            }
+            let done = match method.as_str() {
+                "pipeline/cleanup" => self.sweep(&asked).await,
+                "pipeline/status" => Ok(self.status(&asked)),
+                "diff/revertFile" => self.take_back(&asked).await,
+                _ => self.go(&asked, method == "pipeline/resume").await,
+            };
+            done.map_err(RpcError::failed)
+        })
+    }
+}
+
+impl Runner {
+    pub(super) fn new(mutant: Option<&'static str>) -> Self {
+        Self { mutant, checkout: tokio::sync::Mutex::new(()), plans: Mutex::default() }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.mutant == Some(name)
+    }
+
+    async fn go(&self, asked: &Pipeline, resumes: bool) -> Result<Value, String> {
+        if resumes && !self.is("leaks-on-kill") {
+            self.remove_containers(asked).await?;
+        }
+        let from = if resumes { self.first_undone(asked) } else { 0 };
+        for (at, phase) in asked.phases.iter().enumerate().skip(from) {
+            let next = asked.phases.get(at + 1).map(|next| next.agent.as_str());
+            if self.is("checkpoint-before-work") {
+                self.checkpoint(asked, phase, "success", &[], next)?;
+            }
+            let done = self.beside(asked, phase, resumes).await?;
+            if self.is("late-checkpoint") {
+                self.remove(asked, phase, matches!(done, Outcome::Done(_))).await?;
+            }
+            // Between the merge and this nothing else is done: a kill there would do the work twice.
+            let (status, files, next) = match &done {
+                Outcome::Done(files) => ("success", &files[..], next),
+                Outcome::Failed => ("fail", &[][..], Some(phase.agent.as_str())),
+                Outcome::Blocked(_) => ("blocked", &[][..], Some(phase.agent.as_str())),
+            };
+            self.checkpoint(asked, phase, status, files, next)?;
+            match done {
+                Outcome::Done(_) => self.remove(asked, phase, true).await?,
+                Outcome::Blocked(_) if self.is("goes-on-blocked") => {}
+                Outcome::Failed => return Ok(json!({"status": "fail", "phase": phase.phase})),
+                Outcome::Blocked(why) => {
+                    return Ok(json!({"status": "blocked", "phase": phase.phase, "why": why}));
+                }
+            }
+        }
+        Ok(json!({"status": "success"}))
+    }
+
+    /// The first phase that no whole checkpoint of this issue calls a success.
+    fn first_undone(&self, asked: &Pipeline) -> usize {
+        if self.is("restart-from-first") {
+            return 0;
+        }
+        if self.is("newest-by-time") {
+            let time = |phase: &Phase| self.read(asked, phase).map(|it| it["timestamp"].to_string());
+            let newest = (0..asked.phases.len()).filter(|at| time(&asked.phases[*at]).is_some());
+            return newest.max_by_key(|at| time(&asked.phases[*at])).map_or(0, |at| at + 1);
+        }
+        let is_done = |phase: &Phase| match self.read(asked, phase) {
+            Some(says) => {
+                self.is("skip-failed")
+                    || self.is("torn-is-done") && says.is_null()
+                    || says["status"] == "success" && says["phase"] == phase.phase.as_str()
+            }
+            None => false,
+        };
+        asked.phases.iter().position(|phase| !is_done(phase)).unwrap_or(asked.phases.len())
+    }
+
+    /// The checkpoint of a phase; one that can't be read is null.
+    fn read(&self, asked: &Pipeline, phase: &Phase) -> Option<Value> {
+        let folder = asked.folder.join(".kilo/logs/checkpoints");
+        let own = format!("{}-{}.json", asked.issue, phase.phase);
+        let mut names: Vec<String> = vec![own];
+        if self.is("wrong-issue") {
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            names.extend(entries.map(|entry| entry.file_name().to_string_lossy().into_owned()));
+            names.retain(|name| {
+                name.starts_with(&asked.issue) && name.ends_with(&format!("-{}.json", phase.phase))
+            });
+        }
+        let text = names.iter().find_map(|name| fs::read_to_string(folder.join(name)).ok())?;
+        Some(serde_json::from_str(&text).unwrap_or_default())
+    }
+
+    /// Whole or not at all: a file of another name first.
+    fn checkpoint(
+        &self,
+        asked: &Pipeline,
+        phase: &Phase,
+        status: &str,
+        files: &[String],
+        next: Option<&str>,
+    ) -> Result<(), String> {
+        let time = if self.is("local-time") { "2026-01-01T12:00:00" } else { NOW };
+        let files = if self.is("no-files") { &[] } else { files };
+        let mut says = json!({
+            "issue_number": asked.issue, "phase": phase.phase, "agent_name": phase.agent, "files_modified": files,
+            "status": status, "timestamp": time, "next_agent": next,
+        });
+        if self.is("missing-field") {
+            says.as_object_mut().map(|says| says.remove("next_agent"));
+        }
+        let name = format!("{}-{}.json", asked.issue, phase.phase);
+        put(&asked.folder.join(".kilo/logs/checkpoints").join(name), says.to_string())
+    }
+
+    /// What the first agent has said last is the plan for all behind it, word for word, whoever is killed meanwhile.
+    fn plan(&self, asked: &Pipeline) -> Option<String> {
+        let plan = match self.is("forgets-the-plan") {
+            true => self.plans.lock().unwrap_or_else(PoisonError::into_inner).get(&asked.issue).cloned(),
+            false => fs::read_to_string(plan_of(asked)).ok(),
+        }?;
+        Some(if self.is("one-line-plan") {
+            plan.split_whitespace().collect::<Vec<_>>().join(" ")
+        } else {
+            plan
+        })
+    }
+
+    fn keep_plan(&self, asked: &Pipeline, words: &str) -> Result<(), String> {
+        if self.is("forgets-the-plan") {
+            let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+            plans.insert(asked.issue.clone(), words.to_owned());
+            return Ok(());
+        }
+        put(&plan_of(asked), words.to_owned())
+    }
+}
+
+fn plan_of(asked: &Pipeline) -> PathBuf {
+    asked.folder.join(".kilo/logs/plans").join(format!("{}.md", asked.issue))
+}
+
+fn plain(text: &str) -> String {
+    text.chars().filter(|it| it.is_ascii_alphanumeric()).collect()
+}

@@ -1,0 +1,224 @@
+//! Where agents work, and what becomes of it: merged, kept, put away, swept.
+
+use super::outside::{git, prompt, put};
+use super::{NOW, Outcome, Phase, Pipeline, Runner, plain};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+impl Runner {
+    fn place(&self, asked: &Pipeline, phase: &Phase) -> PathBuf {
+        let all = asked.folder.join(".kilo/worktrees");
+        if self.is("one-worktree") { all.join("all") } else { all.join(&asked.issue).join(&phase.agent) }
+    }
+
+    pub(super) async fn work(
+        &self,
+        asked: &Pipeline,
+        phase: &Phase,
+        resumes: bool,
+    ) -> Result<Outcome, String> {
+        let root = &asked.folder;
+        let place = self.place(asked, phase);
+        let branch = format!("work/{}-{}", plain(&asked.issue), phase.agent);
+        if let Some(why) = self.make_place(asked, phase, &place, &branch).await? {
+            return Ok(Outcome::Blocked(why));
+        }
+        if phase.destructive && !self.is("no-fork") {
+            git(asked, root, &["branch", &free_name(asked, phase).await?]).await?;
+        }
+        if self.is("stash-all") {
+            git(asked, root, &["stash", "push", "--include-untracked"]).await?;
+        }
+        let elsewhere = self.is("resume-in-main") && resumes;
+        let plan = self.plan(asked);
+        let words = prompt(asked, phase, if elsewhere { root } else { &place }, plan.as_deref()).await?;
+        if let (Some(words), None, "designing") = (&words, &plan, phase.phase.as_str()) {
+            self.keep_plan(asked, words)?;
+        }
+        let is_done = words.is_some();
+        if elsewhere {
+            return Ok(if is_done { Outcome::Done(Vec::new()) } else { Outcome::Failed });
+        }
+        let stage = if self.is("no-untracked") { "--update" } else { "--all" };
+        git(asked, &place, &["add", stage]).await?;
+        let diff = git(asked, &place, &["diff", "--cached", "--binary", "HEAD"]).await?;
+        git(asked, &place, &["add", "--all"]).await?;
+        let files = git(asked, &place, &["diff", "--cached", "--name-only", "HEAD"]).await?;
+        let message = format!("{}: {}", asked.issue, phase.phase);
+        git(asked, &place, &["commit", "--quiet", "--allow-empty", "--message", &message]).await?;
+        if (is_done || self.is("merge-on-fail"))
+            && let Err(why) = self.merge(asked, &branch).await
+            && !self.is("conflict-is-success")
+        {
+            return Ok(Outcome::Blocked(why));
+        }
+        self.log(asked, phase, &diff, is_done)?;
+        let files = files.lines().map(str::to_owned).collect();
+        Ok(if is_done { Outcome::Done(files) } else { Outcome::Failed })
+    }
+
+    /// A worktree of this phase alone; a word why there can be none.
+    async fn make_place(
+        &self,
+        asked: &Pipeline,
+        phase: &Phase,
+        place: &Path,
+        branch: &str,
+    ) -> Result<Option<String>, String> {
+        let root = &asked.folder;
+        // Who has one for all lets one in after the other.
+        let _alone = if self.is("one-worktree") { Some(self.checkout.lock().await) } else { None };
+        let is_there = place.exists();
+        let taken =
+            is_there && (self.is("reuses-worktree") || self.is("uses-left-overs") || self.is("one-worktree"));
+        if taken {
+            return Ok(None);
+        }
+        if let Some(why) = self.put_away(asked, phase, place, branch).await? {
+            return Ok(Some(why));
+        }
+        let path = place.to_string_lossy().into_owned();
+        git(asked, root, &["worktree", "add", "--quiet", "-b", branch, &path]).await?;
+        if place.join(".gitmodules").exists() && !self.is("no-submodules") {
+            // Where a submodule comes from is the person's to say, and said in the repository.
+            let words = [
+                "-c",
+                "protocol.file.allow=always",
+                "submodule",
+                "--quiet",
+                "update",
+                "--init",
+                "--recursive",
+            ];
+            git(asked, place, &words).await?;
+        }
+        Ok(None)
+    }
+
+    /// Into the person's checkout, or not at all.
+    async fn merge(&self, asked: &Pipeline, branch: &str) -> Result<(), String> {
+        let root = &asked.folder;
+        let _alone = self.checkout.lock().await;
+        let mut words = vec!["merge", "--quiet", "--no-edit", branch];
+        if self.is("takes-theirs") {
+            words.extend(["--strategy-option", "theirs"]);
+        }
+        let merged = git(asked, root, &words).await;
+        if merged.is_err() && !self.is("leaves-the-merge") && root.join(".git/MERGE_HEAD").exists() {
+            git(asked, root, &["merge", "--abort"]).await?;
+        }
+        merged.map(drop)
+    }
+
+    /// The worktree of a phase that is merged.
+    pub(super) async fn remove(
+        &self,
+        asked: &Pipeline,
+        phase: &Phase,
+        is_merged: bool,
+    ) -> Result<(), String> {
+        let place = self.place(asked, phase);
+        if is_merged && place.exists() {
+            git(asked, &asked.folder, &["worktree", "remove", "--force", &place.to_string_lossy()]).await?;
+            let branch = format!("work/{}-{}", plain(&asked.issue), phase.agent);
+            git(asked, &asked.folder, &["branch", "--quiet", "-D", &branch]).await?;
+        }
+        Ok(())
+    }
+
+    /// What an agent that was killed has left is kept behind a ref, and its worktree goes. What git does not know is moved
+    /// aside; what somebody has locked stays, and a word tells why.
+    async fn put_away(
+        &self,
+        asked: &Pipeline,
+        phase: &Phase,
+        place: &Path,
+        branch: &str,
+    ) -> Result<Option<String>, String> {
+        let root = &asked.folder;
+        let path = place.to_string_lossy().into_owned();
+        if self.is("deletes-left-overs") && place.exists() {
+            // It may be locked: twice the force.
+            let known = git(asked, root, &["worktree", "remove", "--force", "--force", &path]).await;
+            if known.is_err() {
+                fs::remove_dir_all(place).map_err(|error| error.to_string())?;
+            }
+        }
+        if !self.is("never-prunes") {
+            git(asked, root, &["worktree", "prune"]).await?;
+        }
+        let known = git(asked, root, &["worktree", "list", "--porcelain"]).await?;
+        let entry =
+            known.split("\n\n").find(|entry| entry.lines().any(|line| line == format!("worktree {path}")));
+        if entry.is_some_and(|entry| entry.lines().any(|line| line.starts_with("locked"))) {
+            return Ok(Some(format!("{path} is locked")));
+        }
+        if place.exists() && entry.is_none() {
+            let mut free = (1..).map(|number| place.with_extension(format!("left-{number}")));
+            let aside = free.find(|free| !free.exists()).ok_or("no name is free")?;
+            fs::rename(place, aside).map_err(|error| error.to_string())?;
+        } else if place.exists() {
+            git(asked, place, &["add", "--all"]).await?;
+            if !git(asked, place, &["diff", "--cached", "--name-only", "HEAD"]).await?.is_empty() {
+                git(asked, place, &["commit", "--quiet", "--message", "What was left"]).await?;
+            }
+            git(asked, place, &["branch", &free_name(asked, phase).await?]).await?;
+            git(asked, root, &["worktree", "remove", "--force", &path]).await?;
+        }
+        if git(asked, root, &["rev-parse", "--verify", "--quiet", branch]).await.is_ok() {
+            git(asked, root, &["branch", "--quiet", "-D", branch]).await?;
+        }
+        Ok(None)
+    }
+
+    /// Each diff stands behind the ones before it: together they are what the agent has made. What came to nothing stands
+    /// apart.
+    fn log(&self, asked: &Pipeline, phase: &Phase, diff: &str, is_done: bool) -> Result<(), String> {
+        let end = if is_done { "" } else { "-failed" };
+        let name = format!("{}-{}{end}.patch", asked.issue, phase.agent);
+        let path = asked.folder.join(".kilo/logs/diffs").join(name);
+        let before = match is_done && !self.is("patch-overwrite") {
+            true => fs::read_to_string(&path).unwrap_or_default(),
+            false => String::new(),
+        };
+        put(&path, format!("{before}{diff}"))
+    }
+
+    /// The worktrees of this issue go, but for those that hold work, and its containers.
+    pub(super) async fn sweep(&self, asked: &Pipeline) -> Result<Value, String> {
+        if !self.is("leaks-on-kill") {
+            self.remove_containers(asked).await?;
+        }
+        if self.is("leak-on-kill") {
+            return Ok(json!({}));
+        }
+        let root = &asked.folder;
+        let all = self.is("force-remove");
+        let own = root.join(".kilo/worktrees").join(if all { "" } else { asked.issue.as_str() });
+        let listed = git(asked, root, &["worktree", "list", "--porcelain"]).await?;
+        for place in listed.lines().filter_map(|line| line.strip_prefix("worktree ")) {
+            if !Path::new(place).starts_with(&own) || place == root.to_string_lossy() {
+                continue;
+            }
+            let is_clean = git(asked, Path::new(place), &["status", "--porcelain"]).await?.is_empty();
+            if all || is_clean {
+                git(asked, root, &["worktree", "remove", "--force", place]).await?;
+            }
+        }
+        git(asked, root, &["worktree", "prune"]).await?;
+        Ok(json!({}))
+    }
+}
+
+/// A name that nobody has yet, and that is one everywhere: a time with colons is none.
+async fn free_name(asked: &Pipeline, phase: &Phase) -> Result<String, String> {
+    let (issue, time) = (plain(&asked.issue), plain(NOW));
+    for number in 0.. {
+        let name = format!("checkpoint/{issue}-{}-{time}-{number}", phase.agent);
+        if git(asked, &asked.folder, &["rev-parse", "--verify", "--quiet", &name]).await.is_err() {
+            return Ok(name);
+        }
+    }
+    Err("no name is free".to_owned())
+}
