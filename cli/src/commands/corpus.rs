@@ -10,6 +10,7 @@ use super::Outcome;
 use clap::{Args, Subcommand, ValueEnum};
 use fixtures::corpus::{self, Entry};
 use fixtures::error::FileError;
+use fixtures::told_corpus::Told;
 use harness::say;
 use serde_json::Value;
 
@@ -41,12 +42,16 @@ enum Format {
     Text,
     /// For programs.
     Json,
-    /// For tables: a line for each case and policy. What may hold line ends or NUL is JSON in it.
+    /// For tables: a line for each case, and for each policy of it. What is no plain word is JSON in it.
     Csv,
 }
 
 impl Format {
-    fn tell(self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value, csv: impl FnOnce() -> String) {
+    fn tell(self, told: &Told) {
+        self.say(|| told.text(), || told.json.clone(), || told.csv());
+    }
+
+    fn say(self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value, csv: impl FnOnce() -> String) {
         match self {
             Self::Text => say!("{}", text().trim_end()),
             Self::Json => say!("{:#}", json()),

@@ -58,11 +58,16 @@ fn what_is_made_stands_where_it_is_told() {
     );
 }
 
+fn of_kinds(kinds: &[&str]) -> usize {
+    kinds.iter().map(|kind| fixtures::corpus::of::<fixtures::histories::Case>(kind).unwrap().len()).sum()
+}
+
 #[test]
 fn the_corpora_about_an_edit_are_told() {
     for (args, cases) in [
         (&["history"][..], fixtures::corpus::all::<fixtures::histories::Case>().unwrap().len()),
         (&["history", "--skew", "1000"], 5 * 3),
+        (&["history", "--kind", "which", "--kind", "untimed"], of_kinds(&["which", "untimed"])),
         (&["checkpoints"], fixtures::corpus::all::<fixtures::checkpoints::Case>().unwrap().len()),
         (&["tokens"], fixtures::corpus::all::<fixtures::tokens::Case>().unwrap().len()),
     ] {
@@ -121,5 +126,7 @@ fn the_other_corpora_are_told_whole_and_in_every_format() {
     let images = told("csp", &["--rule", "images"]);
     let line = images.lines().find(|line| line.starts_with("whole/any-image ")).unwrap();
     assert!(line.contains(" breaks images "), "{line}");
-    assert_eq!(of("errors", &["--kind", "trobles"], folder.path()).status.code(), Some(2));
+    for (name, kind) in [("errors", "trobles"), ("tokens", "clams"), ("history", "wich")] {
+        assert_eq!(of(name, &["--kind", kind], folder.path()).status.code(), Some(2), "{name}");
+    }
 }

@@ -221,7 +221,7 @@ impl Stage<'_> {
 
     async fn errors(&mut self, kinds: &[String]) -> Result<(), Troubled> {
         for kind in kinds {
-            let told = failures::told::json(&fixtures::corpus::of::<failures::Case>(kind).map_err(unread)?);
+            let told = failures::told(&fixtures::corpus::of::<failures::Case>(kind).map_err(unread)?).json;
             for case in told["cases"].as_array().into_iter().flatten() {
                 let mut wanted = json!({"about": case["name"], "category": case["category"]});
                 wanted["retryable"] = case["retryable"].clone();

@@ -51,11 +51,6 @@ impl From<PolicyWord> for Policy {
 pub(super) fn run(arguments: &Commands) -> Outcome {
     let policies = named_or(arguments.policy.iter().map(|word| (*word).into()), Policy::ALL);
     let all = cases_of(&arguments.kind)?;
-    let format = arguments.format;
-    format.tell(
-        || told::text(&all, &policies),
-        || told::json(&all, &policies),
-        || told::csv(&all, &policies),
-    );
+    arguments.format.tell(&told(&all, &policies));
     Ok(ExitCode::SUCCESS)
 }

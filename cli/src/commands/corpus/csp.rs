@@ -59,10 +59,6 @@ impl From<RuleWord> for Rule {
 pub(super) fn run(arguments: &Csp) -> Outcome {
     let rules = named_or(arguments.rule.iter().map(|word| (*word).into()), Rule::ALL);
     let all = cases_of(&arguments.kind)?;
-    arguments.format.tell(
-        || told::text(&all, &rules),
-        || told::json(&all, &rules),
-        || told::csv(&all, &rules),
-    );
+    arguments.format.tell(&told(&all, &rules));
     Ok(ExitCode::SUCCESS)
 }

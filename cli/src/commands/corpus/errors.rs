@@ -27,6 +27,6 @@ pub(super) struct Errors {
 
 pub(super) fn run(arguments: &Errors) -> Outcome {
     let all = cases_of(&arguments.kind)?;
-    arguments.format.tell(|| told::text(&all), || told::json(&all), || told::csv(&all));
+    arguments.format.tell(&told(&all));
     Ok(ExitCode::SUCCESS)
 }

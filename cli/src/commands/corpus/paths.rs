@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Paths) -> Outcome {
         }
         put(&mut all, folder)?;
     }
-    arguments.format.tell(|| told::text(&all), || told::json(&all), || told::csv(&all));
+    arguments.format.say(|| told::text(&all), || told::json(&all), || told::csv(&all));
     Ok(ExitCode::SUCCESS)
 }
 

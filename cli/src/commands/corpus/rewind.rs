@@ -1,12 +1,9 @@
 //! `standin corpus history|checkpoints|tokens`: the corpora about an edited message and about a cloud's token.
 
-use crate::commands::{Failure, Outcome};
-use clap::{Args, Subcommand, ValueEnum};
-use fixtures::corpus::all;
-use fixtures::error::FileError;
-use fixtures::told_corpus::Told;
+use super::{Format, cases_of};
+use crate::commands::Outcome;
+use clap::{Args, Subcommand};
 use fixtures::{checkpoints, histories, tokens};
-use harness::say;
 use std::process::ExitCode;
 
 #[derive(Debug, Subcommand)]
@@ -23,6 +20,9 @@ pub(super) enum Corpus {
 #[derive(Debug, Args)]
 #[command(after_help = "docs/rewind-corpora.md says what the fields mean, with a test in TypeScript.")]
 pub(super) struct Plain {
+    /// Cases of this kind alone; may be given again.
+    #[arg(long, value_name = "KIND")]
+    kind: Vec<String>,
     /// How it is told.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -35,45 +35,30 @@ pub(super) struct Plain {
 get it wrong. docs/rewind-corpora.md says what the fields mean, with a test in TypeScript.
 
     standin corpus history --format json
+    standin corpus history --kind which --kind untimed
     standin corpus history --skew 250 --format csv"
 )]
 pub(super) struct History {
+    /// Conversations of this kind alone; may be given again.
+    #[arg(long, value_name = "KIND")]
+    kind: Vec<String>,
     /// How it is told.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// In place of the corpus one conversation, its two clocks apart by -2000 to 2000 ms, so many each time.
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u16).range(1..=2000))]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u16).range(1..=2000), conflicts_with = "kind")]
     skew: Option<u16>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people: a line a case.
-    Text,
-    /// For programs.
-    Json,
-    /// For tables: a line a case; lists are JSON.
-    Csv,
-}
-
 pub(super) fn run(corpus: &Corpus) -> Outcome {
-    let broken = |error: FileError| Failure::CouldNot(error.to_string());
     let (told, format) = match corpus {
-        Corpus::History(History { format, skew: Some(step) }) => {
+        Corpus::History(History { format, skew: Some(step), .. }) => {
             (histories::told(&histories::skew::sweep(usize::from(*step))), format)
         }
-        Corpus::History(History { format, skew: None }) => (histories::told(&all().map_err(broken)?), format),
-        Corpus::Checkpoints(Plain { format }) => (checkpoints::told(&all().map_err(broken)?), format),
-        Corpus::Tokens(Plain { format }) => (tokens::told(&all().map_err(broken)?), format),
+        Corpus::History(History { format, kind, .. }) => (histories::told(&cases_of(kind)?), format),
+        Corpus::Checkpoints(Plain { format, kind }) => (checkpoints::told(&cases_of(kind)?), format),
+        Corpus::Tokens(Plain { format, kind }) => (tokens::told(&cases_of(kind)?), format),
     };
-    tell(&told, *format);
+    format.tell(&told);
     Ok(ExitCode::SUCCESS)
-}
-
-fn tell(told: &Told, format: Format) {
-    match format {
-        Format::Text => say!("{}", told.text().trim_end()),
-        Format::Json => say!("{:#}", told.json),
-        Format::Csv => say!("{}", told.csv().trim_end()),
-    }
 }
