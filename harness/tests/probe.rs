@@ -11,32 +11,16 @@ use harness::probe::{Probe, Row, Subject};
 use recorder::Limits;
 use std::path::Path;
 
-/// Each with rules that servers and people read differently.
-const AGENTS: [(&str, &str); 7] = [
-    ("orchestrator", "mode: primary\npermission:\n  task:\n    \"*\": deny\n    subagent: deny\n  bash: ask"),
-    ("stopped", "mode: primary\npermission:\n  task: {\"*\": deny}"),
-    (
-        "delegates",
-        "mode: primary\npermission:\n  task:\n    \"*\": deny\n    coder: allow\n  edit: {\"*.md\": allow, \"*\": ask}",
-    ),
-    (
-        "coder",
-        "mode: subagent\nmodel: some/model\nreasoning_effort: xhigh\npermission:\n  task:\n    \"*\": deny\n    subagent: deny",
-    ),
-    (
-        "fixer",
-        "description: Fixes: all of it\nmode: subagent\nreasoningEffort: xhigh\npermission:\n  task: deny\n  edit: deny",
-    ),
-    ("nester", "mode: subagent\npermission:\n  task: allow\n  bash: deny"),
-    ("plain", "temperature: 0.5"),
-];
+/// Each has rules that servers and people read differently. `cargo xtask probe` asks the real servers about them, too.
+const AGENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/probed/agents");
 
 fn folder(place: &Path, server: ServerKind) -> AgentFolder {
     let own = place.join(format!(".{}", server.word()));
     let agents = own.join("agents");
     std::fs::create_dir_all(&agents).unwrap();
-    for (name, head) in AGENTS {
-        std::fs::write(agents.join(format!("{name}.md")), format!("---\n{head}\n---\nWorks.\n")).unwrap();
+    for file in std::fs::read_dir(AGENTS).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), agents.join(file.file_name())).unwrap();
     }
     AgentFolder::read(&own, server).unwrap()
 }

@@ -25,6 +25,7 @@ mod package;
 mod page;
 mod pinned;
 mod plan;
+mod probe;
 mod providers;
 mod real;
 mod record;
@@ -69,6 +70,8 @@ enum Command {
     Package(package::Arguments),
     /// Count the statements of a plan, and hold them against the index that requirements claim from.
     Plan(plan::Arguments),
+    /// Ask the real servers and the stand-ins what the same agents may do, and compare.
+    Probe(probe::Arguments),
     /// Record scenarios with the real servers again, and compare with the kept recordings.
     Record(record::Arguments),
     /// Ask the real servers for the providers that they know, and compare with what is kept.
@@ -112,6 +115,7 @@ fn run(command: Command, root: &Path) -> Outcome {
         Command::Mutants => mutants::run(),
         Command::Package(arguments) => package::run(&arguments, root),
         Command::Plan(arguments) => plan::run(&arguments, root),
+        Command::Probe(arguments) => probe::run(&arguments, root),
         Command::Record(arguments) => record::run(&arguments, root),
         Command::Providers(arguments) => providers::run(&arguments, root),
         Command::Kills(arguments) => kills::run(&arguments, root),

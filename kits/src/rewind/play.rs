@@ -6,6 +6,7 @@ use crate::kit::Play;
 use crate::scene::{Scene, Troubled, our_fault};
 use fixtures::checkpoints;
 use fixtures::histories::{Case as History, Says, skew};
+use fixtures::recording::Line;
 use futures_util::future::BoxFuture;
 use harness::clock::within;
 use harness::link::Asked;
@@ -53,6 +54,20 @@ pub(super) struct Editing {
     server: Option<OnServer>,
     /// The adapter stops for ever after so many writes of its lists, and is killed.
     kill_after_writes: Option<u32>,
+    /// The adapter is killed when this part of it has begun.
+    kill_in: Option<Part>,
+}
+
+/// A part of a client that takes a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Part {
+    /// The work is being stopped.
+    Cancel,
+    /// The files are being put back.
+    Restore,
+    /// The task is being made anew.
+    Reinit,
 }
 
 /// What is slow within the client, and what fails.
@@ -157,7 +172,7 @@ impl Editing {
         scene.witness("episode", &json!({
             "name": history.full_name(), "stays": history.expected().map(|cut| json!({"user": cut.user, "model": cut.model})),
             "user": user, "model": model, "checkpoints": self.checkpoints, "restores": restores, "had": had,
-            "seams": seams, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.kill_after_writes.is_some(),
+            "seams": seams, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(),
             "switched": self.switch, "images": self.images, "edit_images": self.edit_images,
         }));
         self.configure(scene, &ground, self.kill_after_writes).await?;
@@ -181,7 +196,7 @@ impl Editing {
             scene.must("task/open", json!({"taskId": "task-2"})).await?;
         }
         self.edit(scene, history).await?;
-        if self.kill_after_writes.is_some() {
+        if self.is_killed() {
             scene.kill().await;
             scene.restart().await?;
             self.configure(scene, &ground, None).await?;
@@ -195,6 +210,10 @@ impl Editing {
         let found: Vec<&String> = had.iter().filter(|text| ground.has(text)).collect();
         scene.witness("after", &json!({"snapshot": snapshot, "tree": tree(&ground.workspace), "has": found}));
         Ok(())
+    }
+
+    fn is_killed(&self) -> bool {
+        self.kill_after_writes.is_some() || self.kill_in.is_some()
     }
 
     async fn configure(&self, scene: &mut Scene, ground: &Ground, hold: Option<u32>) -> Result<(), Troubled> {
@@ -226,10 +245,15 @@ impl Editing {
             }
             asked.push(scene.begin("message/edit", params).await?);
         }
-        if self.kill_after_writes.is_some() {
-            let held = |line: &fixtures::recording::Line| {
-                matches!(line, fixtures::recording::Line::Adapter(said)
-                if said.message.pointer("/params/update/state") == Some(&json!("held")))
+        if self.is_killed() {
+            let killed_in = json!(self.kill_in);
+            let held = |line: &Line| {
+                let Line::Adapter(said) = line else { return false };
+                let update = &said.message["params"]["update"];
+                match self.kill_in {
+                    Some(_) => update["name"] == killed_in && update["state"] == "begin",
+                    None => update["state"] == "held",
+                }
             };
             let journal = scene.journal().clone();
             let mut asked = asked;

@@ -35,12 +35,13 @@ fn examine(story: &Story<'_>) -> Examined {
             let phase =
                 list(&subject["phases"]).iter().find(|phase| phase["phase"] == checkpoint["says"]["phase"]);
             let Some(phase) = phase.filter(|phase| own.contains(&word(phase, "phase"))) else { continue };
-            for file in list(&phase["files"]) {
-                let there = look.value["files"][file.as_str().unwrap_or_default()].is_string();
-                examined.fact(there, || {
-                    format!("{} is done by its checkpoint, and {file} is not there", word(phase, "phase"))
-                });
-            }
+            let there = |file: &&str| look.value["files"][*file].is_string();
+            let mut files = list(&phase["files"]).iter().filter_map(|file| file.as_str());
+            let missing = files.find(|file| !there(file));
+            examined.fact(missing.is_none(), || {
+                let (phase, file) = (word(phase, "phase"), missing.unwrap_or_default());
+                format!("{phase} is done by its checkpoint, and {file} is not there")
+            });
         }
     }
     examined

@@ -19,8 +19,12 @@ fn examine(story: &Story<'_>) -> Examined {
         for asked in prompted(story) {
             let (agent, place) = (word(asked, "agent"), word(asked, "directory").trim_end_matches('/'));
             let issue = issue_of(asked, &subject);
-            let own = format!("{root}/.kilo/worktrees/{issue}/{agent}");
-            examined.fact(place == own, || format!("{agent} was sent to work in {place}, not in {own}"));
+            let place = place.strip_prefix(root).unwrap_or(place).trim_start_matches('/');
+            let own = format!(".kilo/worktrees/{issue}/{agent}");
+            examined.fact(place == own, || {
+                let place = if place.is_empty() { "the person's checkout" } else { place };
+                format!("{agent} was sent to work in {place}, not in {own}")
+            });
         }
     }
     for look in looks(story, &["held", "killed", "gone", "swept"]) {

@@ -18,6 +18,10 @@ fn examine(story: &Story<'_>) -> Examined {
         let wanted: Vec<&str> = list(&run.value["wanted"]).iter().filter_map(|it| it.as_str()).collect();
         let found: Vec<&str> = list(&run.value["prompted"]).iter().map(|it| word(it, "phase")).collect();
         let stops = run.value["orStops"] == true && found.is_empty();
+        if let (true, Some(name)) = (stops && found != wanted, run.value["names"].as_str()) {
+            let says = said_before(story, run.at.line).contains(name);
+            examined.fact(says, || format!("it stops, and does not say that {name} is why"));
+        }
         let stops = stops || stops_at(&run.value, &wanted) == Some(&found[..]);
         let fewer = run.value["orFewer"] == true && wanted.ends_with(&found);
         examined.fact(found == wanted || stops || fewer, || {
@@ -31,4 +35,15 @@ fn examine(story: &Story<'_>) -> Examined {
 fn stops_at<'a>(run: &Value, wanted: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let at = wanted.iter().position(|phase| run["orStopsAt"] == **phase)?;
     Some(&wanted[..at])
+}
+
+/// What the runner said in the call before this line: what it answered, and what it showed meanwhile.
+fn said_before(story: &Story<'_>, line: usize) -> String {
+    let Some(call) = story.calls.iter().rfind(|call| call.at.line < line) else { return String::new() };
+    let shown = story.updates.iter().filter(|told| (call.at.line..line).contains(&told.at.line));
+    let mut said: String = shown.map(|told| told.update.to_string()).collect();
+    if let Some((_, answer)) = &call.answer {
+        said += &answer.as_ref().map_or_else(|error| error.message.clone(), Value::to_string);
+    }
+    said
 }

@@ -18,6 +18,8 @@ pub(super) struct Going {
     /// It may also stop, and prompt nobody.
     #[serde(default)]
     or_stops: bool,
+    /// Who stops says what is wrong, with this name in it: else it stops each time, and nobody knows why.
+    names: Option<String>,
     /// It may also stop before this phase, if its checkpoint says that it is blocked or has failed.
     or_stops_at: Option<String>,
     /// The runner is killed here, and its server with it.
@@ -88,7 +90,7 @@ impl Played {
         scene.witness(
             "prompted",
             &json!({
-                "method": method, "wanted": going.prompts, "orStops": going.or_stops, "orStopsAt": stops_at,
+                "method": method, "wanted": going.prompts, "orStops": going.or_stops, "names": going.names, "orStopsAt": stops_at,
                 "prompted": prompted, "killed": going.kill.as_ref().map(|spot| &spot.phase),
                 "failed": going.fails, "blocked": going.meanwhile.map(|_| CROSSED).or(going.blocked.as_deref()),
             }),

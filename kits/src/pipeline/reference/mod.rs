@@ -142,6 +142,10 @@ impl Runner {
         if resumes && !self.is("leaks-on-kill") {
             self.remove_containers(asked).await?;
         }
+        let is_torn = |phase| self.read(asked, phase).is_some_and(|says| says.is_null());
+        if self.is("stops-without-a-word") && asked.phases.iter().any(is_torn) {
+            return Err("expected value at line 1".to_owned());
+        }
         let from = if resumes { self.first_undone(asked) } else { 0 };
         for (at, phase) in asked.phases.iter().enumerate().skip(from) {
             let next = asked.phases.get(at + 1).map(|next| next.agent.as_str());

@@ -9,6 +9,7 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "skip-failed", about: "a phase with a checkpoint is done, whatever its status" },
     Mutant { name: "newest-by-time", about: "goes on behind the checkpoint with the latest time" },
     Mutant { name: "torn-is-done", about: "a checkpoint is done if its file is there, whole or not" },
+    Mutant { name: "stops-without-a-word", about: "ends at a checkpoint that it can't read" },
     Mutant { name: "wrong-issue", about: "takes checkpoints of issues whose number begins alike" },
     Mutant { name: "missing-field", about: "leaves next_agent out" },
     Mutant { name: "local-time", about: "writes times without a zone" },

@@ -6,13 +6,24 @@ use crate::story::Story;
 use harness::checks::Examined;
 use serde_json::{Map, Value};
 
-pub(super) const CHECK: Check =
-    Check { name: "tree", about: "When the edited message is sent, the tree is the checkpoint's.", examine };
+pub(super) const CHECK: Check = Check {
+    name: "tree",
+    about: "When the edited message is sent, the tree is the checkpoint's; after a kill it is old or new.",
+    examine,
+};
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     for episode in episodes(story).iter().filter(|episode| !episode.told["checkpoints"].is_null()) {
         let name = episode.name();
+        if episode.was_killed() {
+            // Half-way is neither.
+            let tree = &episode.after["tree"];
+            let is_whole = tree["state.txt"] == "the latest state\n" || is_a_checkpoint(episode, tree);
+            examined
+                .fact(is_whole, || format!("{name}: after a kill the tree is {tree}, neither old nor new"));
+            continue;
+        }
         if episode.done().is_none() {
             // Nothing was asked for that could not be done: then the files are as they were, too.
             if episode.has_to_fail() {
