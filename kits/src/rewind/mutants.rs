@@ -8,6 +8,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "untimed-is-zero", about: "the same, and what has no time is the oldest" },
     Mutant { name: "cut-at-ts", about: "the model's list is cut at the message's time" },
     Mutant { name: "cut-user-only", about: "the model is told all that there was" },
+    Mutant { name: "refuses-untimed", about: "one entry without a time, and nothing can be edited" },
     Mutant { name: "first-of-these-words", about: "the first prompt with these words is taken" },
     Mutant {
         name: "deletes-first",

@@ -4,6 +4,7 @@ use super::{Episode, episodes};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
+use serde_json::json;
 use serde_json::{Map, Value};
 
 pub(super) const CHECK: Check = Check {
@@ -38,7 +39,7 @@ fn examine(story: &Story<'_>) -> Examined {
         for tree in trees {
             examined.fact(is_a_checkpoint(episode, tree), || {
                 let right: Vec<&Value> = episode.restores().iter().map(|state| &state["tree"]).collect();
-                format!("{name}: the tree is {tree}, and {right:?} is right")
+                format!("{name}: the tree is {tree}, and right is {}", json!(right))
             });
         }
     }
