@@ -57,6 +57,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("sends-window-again", "the same conversation is sent again"),
     mutant("one-debounce", "all files share one quiet time, as in the plan: the last one alone is indexed"),
     mutant("no-debounce", "every change is indexed at once"),
+    mutant("batch-of-the-first", "what comes while a batch is gathered is left out"),
     mutant("wedged-batch", "a batch that throws is the last one, as in the plan"),
     mutant("keeps-for-ever", "an answer is kept without end"),
     mutant("keeps-failures", "a failure is kept as an answer is"),
@@ -85,6 +86,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("divides-by-zero", "who wants no copies gets an error"),
     mutant("two-services", "two who ask for a service at the same time get two"),
     mutant("initialized-twice", "there is one service, and two who ask at the same time initialize it both"),
+    mutant("never-disposed", "a service that is no longer needed stays as it was"),
     mutant("failed-for-ever", "a service that could not be initialized once never is"),
     mutant(
         "listener-fails-action",

@@ -27,7 +27,12 @@ impl Stage<'_> {
     }
 
     pub(super) async fn stands(&mut self, stands: &Stands) -> Result<(), Troubled> {
-        self.ask("state/dump", json!({}), json!({"has": stands.has, "lacks": stands.lacks})).await
+        self.ask("state/dump", json!({}), json!({"has": stands.has, "lacks": stands.lacks})).await?;
+        if !self.servers.is_empty() {
+            let found = ground::files_with(self.scene, CANARY, SERVERS);
+            self.scene.witness("server-key-in", &json!(found));
+        }
+        Ok(())
     }
 
     pub(super) async fn conversation(&mut self, kept: &Conversation) -> Result<(), Troubled> {
@@ -79,7 +84,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// What each server was asked, whose key it has, and where a key stands that is no place for it.
+    /// What each server was asked, and whose key it has.
     fn look_at_servers(&self) {
         let folder = self.scene.folder().join(SERVERS);
         for (name, own) in &self.servers {
@@ -95,7 +100,5 @@ impl Stage<'_> {
             let seen = json!({"server": name, "has_own": has(own), "others": others, "asked": asked});
             self.scene.witness("server", &seen);
         }
-        let found = ground::files_with(self.scene, CANARY, SERVERS);
-        self.scene.witness("server-key-in", &json!(found));
     }
 }

@@ -169,7 +169,9 @@ impl Reference {
     }
 
     pub(super) fn dispose(&self, params: &Value) -> Value {
-        self.operations.put(text(&params["name"]), Service::default());
+        if !self.is("never-disposed") {
+            self.operations.put(text(&params["name"]), Service::default());
+        }
         json!({})
     }
 
