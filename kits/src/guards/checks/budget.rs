@@ -42,11 +42,11 @@ fn examine(story: &Story<'_>) -> Examined {
             AdapterClock::Virtual => {
                 story.lines[..update.at.line].iter().rposition(is_advance).map(|at| (at, 0.0))
             }
-            _ => story
-                .calls_of("fs/event")
-                .filter(|call| call.at.line < update.at.line)
-                .last()
-                .map(|call| (call.at.line, QUIET_MS * story.time_scale)),
+            clock => {
+                let scale = if clock == AdapterClock::Scaled { story.time_scale } else { 1.0 };
+                let events = story.calls_of("fs/event").filter(|call| call.at.line < update.at.line);
+                events.last().map(|call| (call.at.line, QUIET_MS * scale))
+            }
         };
         if let Some((since, quiet)) = since {
             let ms = between(story, since, update.at.line) - quiet;

@@ -2,7 +2,7 @@
 
 use super::{is_about, text, wanted};
 use crate::kit::Check;
-use crate::story::Story;
+use crate::story::{AdapterClock, Story};
 use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
@@ -17,12 +17,17 @@ fn examine(story: &Story<'_>) -> Examined {
         let id = text(&call.params["id"]);
         let is_late = wanted["late"] == true;
         let ok = call.result().is_some_and(|said| said["ok"] == true);
+        let limit = wanted["timeout_ms"].as_f64().unwrap_or_default();
+        let took = call.answer.as_ref().map_or(f64::INFINITY, |(at, _)| at.ms - call.at.ms);
+        if !is_late && !ok && took >= limit && story.clock != AdapterClock::Virtual {
+            examined.facts += 1;
+            examined.doubts.push(format!("{id}: the answer took {took:.0} ms of {limit:.0} on this machine"));
+            continue;
+        }
         examined.fact(ok != is_late, || match is_late {
             true => format!("{id}: the host answered when the time was over, and it says ok = {ok}"),
             false => format!("{id}: the host answered in time, and it says ok = {ok}"),
         });
-        let limit = wanted["timeout_ms"].as_f64().unwrap_or_default();
-        let took = call.answer.as_ref().map_or(f64::INFINITY, |(at, _)| at.ms - call.at.ms);
         examined.fact(!is_late || is_about(story, took, limit), || {
             format!("{id}: it had {limit:.0} ms, and ended after {took:.0} ms")
         });

@@ -30,7 +30,11 @@ fn examine(story: &Story<'_>) -> Examined {
         examined.fact(reports.len() == allowed, || {
             format!("{label}: {} reports instead of {allowed}", reports.len())
         });
-        let takes = wanted["takes_ms"].as_f64().unwrap_or_default();
+        // As long as the host held it, and not as long as it was to.
+        let lane = wanted["lane"].as_str();
+        let held = story.exchanges.iter().find(|exchange| exchange.lane.as_deref() == lane);
+        let held = held.and_then(|held| held.answer.map(|(at, _)| at.ms - held.at.ms));
+        let takes = held.or(wanted["takes_ms"].as_f64()).unwrap_or_default();
         for report in &reports {
             let (kind, instead) = (text(&report.body["kind"]), if is_ok { "timing" } else { "error" });
             examined.fact(kind == instead && report.body["label"] == label, || {

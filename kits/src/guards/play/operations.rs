@@ -97,8 +97,9 @@ impl Stage<'_> {
         }
         self.scene.settle().await;
         let ok = matches!(reply, Planned::Status(status) if *status < 300);
-        let wanted =
-            json!({"label": label, "ok": ok, "takes_ms": takes_ms, "slow_ms": slow_ms, "reports": reports});
+        let wanted = json!({
+            "label": label, "lane": lane, "ok": ok, "takes_ms": takes_ms, "slow_ms": slow_ms, "reports": reports,
+        });
         self.want("op/measured", wanted);
         Ok(())
     }

@@ -73,32 +73,34 @@ impl Stage<'_> {
         let arguments = if tool.arguments.is_null() { json!({}) } else { tool.arguments.clone() };
         let asked = json!({"server": tool.server, "tool": tool.tool, "arguments": arguments});
         self.ask("mcp/call", asked, json!({"says": tool.says})).await?;
-        self.look_at_servers();
+        self.look_at(&tool.server);
         Ok(())
     }
 
     pub(super) async fn resource(&mut self, resource: &Resource) -> Result<(), Troubled> {
         let asked = json!({"server": resource.server, "uri": resource.uri});
         self.ask("mcp/read", asked, json!({"says": resource.says})).await?;
-        self.look_at_servers();
+        self.look_at(&resource.server);
         Ok(())
     }
 
-    /// What each server was asked, and whose key it has.
-    fn look_at_servers(&self) {
+    /// What a server was asked, and whose key it has. It has just answered, or left: it has written down all by then.
+    fn look_at(&self, name: &str) {
         let folder = self.scene.folder().join(SERVERS);
-        for (name, own) in &self.servers {
-            let environment = fs::read_to_string(folder.join(format!("{name}.env"))).unwrap_or_default();
-            let has = |variable: &str| {
-                environment.lines().any(|line| line.contains(variable) && line.contains(CANARY))
-            };
-            let others = self.servers.iter().map(|(_, variable)| variable);
-            let others: Vec<&String> = others.filter(|other| *other != own && has(other)).collect();
-            let asked = fs::read_to_string(folder.join(format!("{name}.asked"))).unwrap_or_default();
-            let asked: Vec<Value> =
-                asked.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-            let seen = json!({"server": name, "has_own": has(own), "others": others, "asked": asked});
-            self.scene.witness("server", &seen);
-        }
+        let environment = fs::read_to_string(folder.join(format!("{name}.env"))).unwrap_or_default();
+        let has =
+            |variable: &str| environment.lines().any(|line| line.contains(variable) && line.contains(CANARY));
+        let variables = |own: bool| {
+            self.servers
+                .iter()
+                .filter(move |(server, _)| (server == name) == own)
+                .map(|(_, variable)| variable)
+        };
+        let others: Vec<&String> = variables(false).filter(|other| has(other)).collect();
+        let asked = fs::read_to_string(folder.join(format!("{name}.asked"))).unwrap_or_default();
+        let asked: Vec<Value> = asked.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let has_own = variables(true).all(|variable| has(variable));
+        let seen = json!({"server": name, "has_own": has_own, "others": others, "asked": asked});
+        self.scene.witness("server", &seen);
     }
 }
