@@ -26,6 +26,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant { name: "waits-for-ever", about: "it waits half a minute for the agent to stop" },
     Mutant { name: "continues-silently", about: "a restore that fails is passed over" },
+    Mutant { name: "leaves-half", about: "of a restore that fails, one file alone is put back" },
     Mutant { name: "first-checkpoint", about: "the first checkpoint is taken" },
     Mutant { name: "nearest-checkpoint", about: "the nearest checkpoint is taken, before or behind" },
     Mutant { name: "overwrites", about: "what was in the tree is not saved before a restore" },

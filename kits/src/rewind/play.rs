@@ -19,6 +19,8 @@ use std::time::Duration;
 const STATES: [&str; 4] = ["begin", "end", "failed", "held"];
 /// An adapter that is to stop at a write has done so by then, or has come to its end.
 const HELD_BY: Duration = Duration::from_secs(5);
+/// The file of an agent that goes on though it should not.
+pub(super) const LATE_FILE: &str = "late.txt";
 /// The words of an agent that goes on though it should not.
 pub(super) const LATE_WORDS: &str = "late words of the run before";
 
@@ -171,11 +173,12 @@ impl Editing {
             had.push(OWN_WORK.to_owned());
         }
         let seams = serde_json::to_value(&self.seams).map_err(|error| our_fault(error.to_string()))?;
+        let before = tree(&ground.workspace);
         scene.witness("episode", &json!({
             "name": history.full_name(), "stays": history.expected().map(|cut| json!({"user": cut.user, "model": cut.model})),
             "user": user, "model": model, "checkpoints": self.checkpoints, "restores": restores, "had": had,
             "seams": seams, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(),
-            "switched": self.switch, "images": self.images, "edit_images": self.edit_images,
+            "switched": self.switch, "tree": before, "images": self.images, "edit_images": self.edit_images,
         }));
         self.configure(scene, &ground, self.kill_after_writes).await?;
         scene
@@ -187,7 +190,7 @@ impl Editing {
         let working = self.works_for_ms;
         let _work: Option<Asked> = match working {
             Some(ms) => {
-                let asked = json!({"ms": ms, "file": "late.txt", "words": LATE_WORDS});
+                let asked = json!({"ms": ms, "file": LATE_FILE, "words": LATE_WORDS});
                 let asked = scene.begin("task/work", asked).await?;
                 scene.settle().await;
                 Some(asked)

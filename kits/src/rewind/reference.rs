@@ -227,15 +227,14 @@ impl Client {
         };
         screen.wait(f64::from(ground.seams.restore_ms)).await;
         if ground.seams.restore_fails {
-            let half = fs::write(ground.workspace.join("state.txt"), "half of a sta");
-            half.map_err(|error| error.to_string())?;
+            shadow.write_half()?;
             told("failed");
             let why = "the files could not be put back";
             if self.goes_on(why, screen) {
                 return Ok(saved);
             }
             if let Some(saved) = &saved {
-                shadow.restore(saved)?;
+                shadow.put_back(saved, self.is("leaves-half"))?;
             }
             return Err(why.to_owned());
         }
