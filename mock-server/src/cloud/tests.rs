@@ -168,7 +168,7 @@ async fn who_leaves_a_call_that_does_not_end_is_told() {
 #[tokio::test]
 async fn kilos_server_asks_the_cloud_with_the_persons_key_and_passes_on_what_it_knows() {
     let cloud = Cloud::start(Options { shape: Shape::Doc, ..Options::default() }).await.unwrap();
-    let scenario = crate::catalog::scenario("text/plain").unwrap();
+    let scenario = fixtures::catalog::scenario("text/plain").unwrap();
     let mut options = crate::Options::scenario(fixtures::ServerKind::Kilo, scenario);
     options.cloud = Some(cloud.url());
     let server = crate::StandIn::start(options).await.unwrap();
