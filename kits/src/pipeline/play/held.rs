@@ -17,7 +17,7 @@ impl Held {
     pub(super) fn look(&mut self, folder: &Path) -> (Vec<String>, Vec<String>) {
         let (mut replaced, mut over) = (Vec::new(), Vec::new());
         for (name, (file, before)) in &mut self.0 {
-            let is_other = fs::read(folder.join(&*name)).is_ok_and(|now| now != *before);
+            let is_other = fs::read(folder.join(name.as_str())).is_ok_and(|now| now != *before);
             if is_other {
                 replaced.push(name.clone());
             }
