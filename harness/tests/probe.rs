@@ -102,6 +102,18 @@ async fn agents_that_the_server_refuses_are_a_difference() {
     assert_eq!(probe.findings[0].rule, "mode");
 }
 
+#[tokio::test]
+async fn what_could_not_be_seen_is_no_row_that_holds() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = folder(place.path(), ServerKind::Kilo);
+    let subject = Subject { folder, server: ServerKind::Kilo, agents: Vec::new() };
+    let never = std::time::Duration::ZERO;
+    let probe = subject.ask(None, &Limits { idle: never, ready: never, ..Limits::default() }).await.unwrap();
+    assert_eq!(row(&probe, "", "all tools").effective, "not seen: no answer within 0 s", "{:?}", probe.rows);
+    assert_eq!((probe.unseen() > 1, row(&probe, "coder", "bash").holds), (true, None));
+    assert!(probe.text(false).contains("not seen"), "{}", probe.text(false));
+}
+
 /// A program in the server's place: it keeps the settings that it is given, and ends.
 fn keeps_settings(place: &Path) -> Program {
     use std::os::unix::fs::PermissionsExt as _;

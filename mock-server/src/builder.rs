@@ -338,6 +338,7 @@ impl Builder {
             server: self.server,
             play: Play::Scenario(Box::new(scenario)),
             model: self.model,
+            cloud: None,
             call_wait: CALL_WAIT,
             username: None,
             settings: Map::new(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// What a page's server is told of who asks.
 const AGENT: &str = concat!("standin/", env!("CARGO_PKG_VERSION"));
 /// More than that is not taken.
-const BYTES_MAX: usize = 5 * 1024 * 1024;
+pub(crate) const BYTES_MAX: usize = 5 * 1024 * 1024;
 
 /// Gets a page; what fails is told in the servers' words.
 pub(crate) async fn fetch(wish: PageWish) -> Result<Page, String> {
@@ -30,7 +30,12 @@ pub(crate) async fn fetch(wish: PageWish) -> Result<Page, String> {
     let failed = |error: reqwest::Error| {
         if error.is_timeout() { "Request timed out".to_owned() } else { unreachable() }
     };
-    let answer = client.get(url).header("accept", wish.accept).send().await.map_err(failed)?;
+    let asked = client.get(url).header("accept", wish.accept);
+    let asked = match &wish.bearer {
+        Some(bearer) => asked.bearer_auth(bearer),
+        None => asked,
+    };
+    let answer = asked.send().await.map_err(failed)?;
     if !answer.status().is_success() {
         let status = answer.status().as_u16();
         return Err(format!("StatusCode: non 2xx status code ({status} GET {})", wish.url));
@@ -38,7 +43,7 @@ pub(crate) async fn fetch(wish: PageWish) -> Result<Page, String> {
     let kind = answer.headers().get("content-type").and_then(|kind| kind.to_str().ok());
     let kind = kind.unwrap_or_default().to_owned();
     let bytes = answer.bytes().await.map_err(failed)?;
-    if bytes.len() > BYTES_MAX {
+    if bytes.len() > wish.bytes_max {
         return Err("Response too large (exceeds 5MB limit)".to_owned());
     }
     Ok(Page { kind, bytes: bytes.to_vec() })
@@ -55,7 +60,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     fn wish(url: String) -> PageWish {
-        PageWish { url, accept: "*/*", timeout_ms: 60_000 }
+        PageWish { url, accept: "*/*", timeout_ms: 60_000, bearer: None, bytes_max: 1024 }
     }
 
     #[tokio::test]

@@ -21,6 +21,8 @@ pub struct Options {
     pub play: Play,
     /// The address of a model that plays the agent's part in place of the scenario's, as `http://127.0.0.1:8000/v1`.
     pub model: Option<String>,
+    /// The address of the cloud that Kilo's server asks for news; without one it asks nobody.
+    pub cloud: Option<String>,
     /// So long a call waits for the rest of the answer in which a model at an address wants it.
     pub call_wait: Duration,
     /// The user name that goes with the password; the server's own word when absent.
@@ -95,6 +97,7 @@ impl Options {
             server,
             play,
             model: None,
+            cloud: None,
             call_wait: CALL_WAIT,
             username: None,
             password: None,

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
 fn asked(server: ServerKind, program: &Program, root: &Path) -> Result<(Probe, Probe), String> {
     let folder = AgentFolder::read(&root.join(AGENTS), server).map_err(|error| error.to_string())?;
     let subject = Subject { folder, server, agents: Vec::new() };
-    let limits = Limits { idle: Duration::from_secs(30), quiet: Duration::from_secs(5), ..Limits::default() };
+    let limits = Limits { quiet: Duration::from_secs(5), ..Limits::default() };
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     runtime.block_on(async {
         let real = subject.ask(Some(program), &limits).await.map_err(|error| error.to_string())?;

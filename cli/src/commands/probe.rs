@@ -1,6 +1,6 @@
 //! `standin probe agents`: what the agents of a folder are declared to do, beside what a server lets them do.
 
-use super::{FAILS, Failure, Outcome, runtime, words};
+use super::{COULD_NOT_CHECK, FAILS, Failure, Outcome, runtime, words};
 use clap::{Args, Subcommand, ValueEnum};
 use fixtures::ServerKind;
 use harness::machine::Machine;
@@ -42,8 +42,8 @@ is asked, done and refused is printed where it differs from what the files decla
 
 The server sees settings without what may start a program (mcp, plugin, formatter, lsp, …), and none of the folder's code.
 
-Exit codes: 0 all holds, 1 something differs or a file contradicts itself, 2 misuse, 3 no server to ask, or settings
-that can't be read: no server is started on them."
+Exit codes: 0 all holds, 1 something differs or a file contradicts itself, 2 misuse, 3 no server to ask, one that did
+not answer in time, or settings that can't be read: no server is started on them."
 )]
 struct Agents {
     /// The folder of the agents, such as .kilo or .opencode, or a project that has one.
@@ -94,12 +94,16 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let probe = if agents.files { subject.read() } else { asked(agents, &subject)? };
     let probe = probe.map_err(|error| failure(&error))?;
     print(agents, &probe);
-    Ok(ExitCode::from(if probe.holds() { 0 } else { FAILS }))
+    Ok(ExitCode::from(match (probe.holds(), probe.unseen()) {
+        (false, _) => FAILS,
+        (true, 0) => 0,
+        (true, _) => COULD_NOT_CHECK,
+    }))
 }
 
 fn asked(agents: &Agents, subject: &Subject) -> Result<Result<Probe, ProbeError>, Failure> {
     let program = if agents.stand_in { None } else { Some(program(agents)?) };
-    let limits = Limits { idle: Duration::from_secs(30), quiet: Duration::from_secs(5), ..Limits::default() };
+    let limits = Limits { quiet: Duration::from_secs(5), ..Limits::default() };
     Ok(runtime()?.block_on(subject.ask(program.as_ref(), &limits)))
 }
 

@@ -7,6 +7,7 @@ use super::questions::{CALLER, Question, scenario};
 use crate::performance::Program;
 use crate::secret::random_password;
 use fixtures::ServerKind;
+use fixtures::recording::ModelPurpose;
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{ChatRequest, Script};
 use mock_server::standin::fill_workspace;
@@ -30,7 +31,8 @@ impl Asked {
     pub(super) fn since(&self, from: usize, words: &str) -> Vec<ChatRequest> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = |request: &&ChatRequest| {
-            !request.tools.is_empty()
+            // One who may do nothing at all is offered no tool, and is at work like everybody.
+            request.purpose() == ModelPurpose::Turn
                 && request.last_prompt().is_some_and(|(_, prompt)| prompt.contains(words))
         };
         all.iter().skip(from).filter(holds).cloned().collect()

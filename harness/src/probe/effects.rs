@@ -24,6 +24,8 @@ pub(super) enum Outcome {
     NotOffered,
     /// It did not come so far.
     Failed(String),
+    /// The time was over first: on a slow machine that says nothing about the agent.
+    Unseen(String),
 }
 
 /// What was seen of one question.
@@ -94,7 +96,11 @@ pub(super) async fn seen(
                 reject(cast, &event).await?;
             }
             Some(Err(Err(ended))) => return Ok(failed(cast, question.words(), calls, ended.to_string())),
-            None => return Ok(failed(cast, question.words(), calls, "no answer within the time".to_owned())),
+            None => {
+                let why = format!("no answer within {} s", limits.idle.as_secs());
+                let seen = failed(cast, question.words(), calls, String::new());
+                return Ok(Seen { outcome: Outcome::Unseen(why), ..seen });
+            }
         }
     };
     let idle = events.wait_for(from, |event| {

@@ -29,6 +29,15 @@ const KEYS: [&str; 19] = [
 ];
 /// Keys of two words that are written as they are.
 const AS_THEY_ARE: [&str; 2] = ["top_p", "top_k"];
+/// What tools are called elsewhere: no server asks for these permissions, and none says so.
+const OTHER_NAMES: [(&str, &str); 6] = [
+    ("shell", "bash"),
+    ("terminal", "bash"),
+    ("command", "bash"),
+    ("execute", "bash"),
+    ("browser", "webfetch"),
+    ("subagent", "task"),
+];
 /// What rules of permission are about, beside what servers of tools bring.
 const PERMISSIONS: [&str; 18] = [
     "*",
@@ -220,7 +229,9 @@ impl Lint<'_> {
     fn permission_name(&mut self, said: &Said, agent: Option<&Declared>) {
         let name = said.permission.as_str();
         let is_known = PERMISSIONS.contains(&name) || name.contains(['*', '_']);
-        if let (false, Some(near)) = (is_known, did_you_mean(name, &PERMISSIONS)) {
+        let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
+        let meant = other.map(|(_, meant)| format!("write '{meant}'"));
+        if let (false, Some(near)) = (is_known, meant.or_else(|| did_you_mean(name, &PERMISSIONS))) {
             self.say(
                 "unknown-permission",
                 &said.at,
@@ -332,8 +343,8 @@ mod tests {
         assert_eq!(agent("mode: sub"), ["2:mode"]);
         assert_eq!(agent("permissions:\n  bash: deny\nmax_steps: 3"), ["2:unknown-key", "4:unknown-key"]);
         assert_eq!(
-            agent("permission:\n  bahs: deny\n  edit: never"),
-            ["3:unknown-permission", "4:rule-word"]
+            agent("permission:\n  bahs: deny\n  edit: never\n  shell: deny"),
+            ["3:unknown-permission", "4:rule-word", "5:unknown-permission"]
         );
         assert_eq!(agent("permission: [a"), ["3:unreadable"]);
     }

@@ -21,7 +21,7 @@ mod told;
 use crate::performance::Program;
 use cast::Cast;
 use declared::{Declarations, Declared};
-use effects::{Listed, Seen};
+use effects::{Listed, Outcome, Seen};
 use fixtures::ServerKind;
 use fixtures::near_names::unknown;
 use folder::AgentFolder;
@@ -157,7 +157,7 @@ impl Subject {
     ) -> Result<(Vec<Row>, Vec<String>), ProbeError> {
         let listed = match effects::listed(cast).await? {
             Ok(listed) => listed,
-            Err(why) => return Ok((vec![refused(&why)], Vec::new())),
+            Err(why) => return Ok((vec![failed("all agents", &why)], Vec::new())),
         };
         let known = listed.iter().map(|agent| agent.name.clone()).collect();
         let events = effects::listen(cast).await?;
@@ -165,14 +165,28 @@ impl Subject {
         let (mut base, mut first): (Vec<String>, BTreeMap<(String, &str), ()>) = Default::default();
         for question in questions {
             let Some(agent) = all.agents.get(&question.agent) else {
-                base = effects::seen(cast, &events, question, limits).await?.tools;
+                // Only the first prompt of all makes a server get up in this folder.
+                let slow = Limits { idle: limits.idle.max(limits.ready), ..*limits };
+                let seen = effects::seen(cast, &events, question, &slow).await?;
+                match &seen.outcome {
+                    Outcome::Failed(why) if seen.tools.is_empty() => rows.push(failed("all tools", why)),
+                    Outcome::Unseen(why) if seen.tools.is_empty() => {
+                        let effective = format!("{}{why}", rows::UNSEEN);
+                        rows.push(Row { effective, holds: None, ..failed("all tools", why) });
+                    }
+                    _ => {}
+                }
+                base = seen.tools;
                 continue;
             };
             if !is_reachable(&listed, question) {
                 continue;
             }
             let seen = effects::seen(cast, &events, question, limits).await?;
-            if first.insert((agent.name.clone(), question.role.word()), ()).is_none() {
+            let reached = (agent.name.clone(), question.role.word());
+            let is_heard =
+                !seen.tools.is_empty() || !matches!(seen.outcome, Outcome::Failed(_) | Outcome::Unseen(_));
+            if is_heard && first.insert(reached, ()).is_none() {
                 rows.extend(once(all, agent, question.role, &seen, &base));
             }
             rows.push(rows::of_deed(all, agent, question, &seen));
@@ -209,7 +223,13 @@ impl Probe {
         self.rows.iter().filter(|row| row.holds == Some(false)).count()
     }
 
-    /// Does everything hold, and do the files not contradict themselves?
+    /// In how many rows the server's time was over before anything could be seen.
+    #[must_use]
+    pub fn unseen(&self) -> usize {
+        self.rows.iter().filter(|row| row.is_unseen()).count()
+    }
+
+    /// Does all that was seen hold, and do the files not contradict themselves?
     #[must_use]
     pub fn holds(&self) -> bool {
         self.differences() == 0 && self.findings.is_empty()
@@ -218,9 +238,6 @@ impl Probe {
 
 /// What is seen once of an agent, whatever it is told to do.
 fn once(all: &Declarations, agent: &Declared, role: Role, seen: &Seen, base: &[String]) -> Vec<Row> {
-    if seen.tools.is_empty() {
-        return Vec::new();
-    }
     let mut rows = rows::of_tools(all, agent, role, seen, base);
     rows.push(rows::of_effort(all, agent, role, seen));
     rows
@@ -235,12 +252,12 @@ fn is_reachable(listed: &[Listed], question: &Question) -> bool {
     })
 }
 
-/// The server does not even list its agents.
-fn refused(why: &str) -> Row {
+/// The server does not even list its agents, or say which tools there are: then nothing can be told of what is behind it.
+fn failed(about: &str, why: &str) -> Row {
     Row {
         agent: String::new(),
         role: "listed",
-        about: "all agents".to_owned(),
+        about: about.to_owned(),
         declared: Some("there".to_owned()),
         effective: format!("failed: {why}"),
         holds: Some(false),

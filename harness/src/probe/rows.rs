@@ -6,6 +6,9 @@ use super::questions::{Deed, Question, Role};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
+/// How a row begins that says nothing.
+pub(super) const UNSEEN: &str = "not seen: ";
+
 /// One thing that is declared of an agent, or seen of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
@@ -23,6 +26,13 @@ pub struct Row {
     pub holds: Option<bool>,
     /// Where it is declared, `file:line`.
     pub at: Option<String>,
+}
+
+impl Row {
+    /// Was the time over before anything could be seen?
+    pub(super) fn is_unseen(&self) -> bool {
+        self.effective.starts_with(UNSEEN)
+    }
 }
 
 /// What the server lists of the declared agents: that they are there, and how they can be reached.
@@ -62,14 +72,16 @@ pub(super) fn of_deed(all: &Declarations, agent: &Declared, question: &Question,
         Outcome::Refused(why) => (format!("deny: {why}"), Some(Word::Deny)),
         Outcome::NotOffered => ("deny: not offered".to_owned(), Some(Word::Deny)),
         Outcome::Failed(why) => (format!("failed: {why}"), None),
+        Outcome::Unseen(why) => (format!("{UNSEEN}{why}"), None),
     };
+    let is_seen = !matches!(seen.outcome, Outcome::Unseen(_));
     Row {
         agent: agent.name.clone(),
         role: question.role.word(),
         about,
         declared: said.map(|said| said.word.word().to_owned()),
         effective,
-        holds: said.map(|said| Some(said.word) == word),
+        holds: said.filter(|_| is_seen).map(|said| Some(said.word) == word),
         at: said.map(|said| told(&said.at)),
     }
 }

@@ -14,7 +14,8 @@ impl Probe {
         for note in &self.notes {
             let _ = writeln!(text, "note: {note}");
         }
-        let rows: Vec<&Row> = self.rows.iter().filter(|row| whole || row.holds == Some(false)).collect();
+        let rows: Vec<&Row> =
+            self.rows.iter().filter(|row| whole || row.holds == Some(false) || row.is_unseen()).collect();
         if !rows.is_empty() {
             let mut lines = vec![HEAD.map(str::to_owned)];
             lines.extend(rows.iter().map(|row| short(cells(row))));
@@ -22,8 +23,9 @@ impl Probe {
             let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
             text.push('\n');
             for (at, line) in lines.iter().enumerate() {
-                let mark = match at.checked_sub(1).map(|at| rows[at].holds) {
-                    Some(Some(false)) => "! ",
+                let mark = match at.checked_sub(1).map(|at| rows[at]) {
+                    Some(row) if row.is_unseen() => "? ",
+                    Some(row) if row.holds == Some(false) => "! ",
                     _ => "  ",
                 };
                 let cells: Vec<String> =
@@ -85,6 +87,9 @@ impl Probe {
         let found = if found == 1 { "1 finding".to_owned() } else { format!("{found} findings") };
         match self.rows.is_empty() {
             true => format!("{found} in the files"),
+            false if self.unseen() > 0 => {
+                format!("{held} rows hold, {differ}, {} not seen; {found} in the files", self.unseen())
+            }
             false => format!("{held} rows hold, {differ}; {found} in the files"),
         }
     }

@@ -42,6 +42,10 @@ const CAPABILITIES: &[Capability] = &[
     Capability { name: "kiro.commands", about: "gives Kiro's commands, and shows which there are" },
     Capability { name: "kiro.compaction", about: "shows how a summary stands" },
     Capability { name: "kiro.mcp", about: "shows what servers of tools want" },
+    Capability {
+        name: "kiro.words",
+        about: "reads agents in the words of the design, and knows its word for the end of a turn",
+    },
     Capability { name: "detect", about: "finds out whether there is ACP, and falls back to text" },
     Capability { name: "text", about: "reads an agent in text" },
     Capability { name: "environment", about: "hands variables on to the agent" },

@@ -64,7 +64,12 @@ impl Play for Part {
             let desk = Desk::open(scene.journal().clone()).await;
             let mut desk = desk.map_err(|error| our_fault(format!("the desk: {}", io_words(&error))))?;
             let place = Place::make(self, scene.folder(), &desk).map_err(our_fault)?;
-            let mut person = Person { scene, place, sends: BTreeMap::new(), is_lost: false };
+            // Words that the standard has not: a client that knows it alone can't follow.
+            let agent = &self.agent;
+            let is_in_other_words = agent.dialect.as_deref() == Some("kiro-seed")
+                || agent.turn_end.as_deref() == Some("update-only");
+            let mut person =
+                Person { scene, place, sends: BTreeMap::new(), is_lost: false, is_in_other_words };
             for step in &self.steps {
                 person.does(step).await?;
                 if person.is_lost {
@@ -134,6 +139,7 @@ struct Person<'a> {
     sends: BTreeMap<String, usize>,
     /// Something that had to be done was not; what comes behind it would show nothing more.
     is_lost: bool,
+    is_in_other_words: bool,
 }
 
 impl Person<'_> {
@@ -227,7 +233,7 @@ impl Person<'_> {
             *self.sends.entry(turn.chat.to_owned()).or_default() += 1;
             let expected = json!({
                 "chat": turn.chat, "text": turn.says, "ends": turn.ends.split('|').collect::<Vec<_>>(),
-                "withinMs": turn.within_s * 1000.0,
+                "withinMs": turn.within_s * 1000.0, "inOtherWords": self.is_in_other_words,
             });
             self.scene.witness("turn", &expected);
         }

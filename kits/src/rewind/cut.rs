@@ -61,6 +61,10 @@ fn by_a_mutant(
     edit: &Value,
     mutant: &str,
 ) -> Option<Result<(usize, usize), &'static str>> {
+    if mutant == "refuses-untimed" {
+        let is_untimed = model.iter().any(|entry| !entry["ts"].is_u64());
+        return is_untimed.then_some(Err("an entry has no time"));
+    }
     let ts = edit["ts"].as_u64()?;
     let from = ts.saturating_sub(1000);
     let first = |is_cut: &dyn Fn(Option<u64>) -> bool| {

@@ -7,6 +7,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+impl Task {
+    /// What stays of it: so many entries of each list.
+    pub(super) fn until(&self, (user, model): (usize, usize)) -> Self {
+        Self {
+            user: self.user[..user].to_vec(),
+            model: self.model[..model].to_vec(),
+            checkpoints: self.checkpoints.clone(),
+        }
+    }
+}
+
 impl Client {
     /// The new words are on the disk before anything else happens.
     pub(super) fn keep_words(&self, edit: &Value) {

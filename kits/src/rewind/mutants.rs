@@ -8,6 +8,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "untimed-is-zero", about: "the same, and what has no time is the oldest" },
     Mutant { name: "cut-at-ts", about: "the model's list is cut at the message's time" },
     Mutant { name: "cut-user-only", about: "the model is told all that there was" },
+    Mutant { name: "refuses-untimed", about: "one entry without a time, and nothing can be edited" },
     Mutant { name: "first-of-these-words", about: "the first prompt with these words is taken" },
     Mutant {
         name: "deletes-first",
@@ -25,6 +26,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant { name: "waits-for-ever", about: "it waits half a minute for the agent to stop" },
     Mutant { name: "continues-silently", about: "a restore that fails is passed over" },
+    Mutant { name: "leaves-half", about: "of a restore that fails, one file alone is put back" },
     Mutant { name: "first-checkpoint", about: "the first checkpoint is taken" },
     Mutant { name: "nearest-checkpoint", about: "the nearest checkpoint is taken, before or behind" },
     Mutant { name: "overwrites", about: "what was in the tree is not saved before a restore" },

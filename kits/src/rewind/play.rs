@@ -3,7 +3,7 @@
 use super::ground::{Ground, OWN_WORK, tree};
 use super::server_play::OnServer;
 use crate::kit::Play;
-use crate::scene::{Scene, Troubled, our_fault};
+use crate::scene::{Scene, Troubled, broken, our_fault};
 use fixtures::checkpoints;
 use fixtures::histories::{Case as History, Says, skew};
 use fixtures::recording::Line;
@@ -15,8 +15,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
 
+/// What a seam says of itself.
+const STATES: [&str; 4] = ["begin", "end", "failed", "held"];
 /// An adapter that is to stop at a write has done so by then, or has come to its end.
 const HELD_BY: Duration = Duration::from_secs(5);
+/// The file of an agent that goes on though it should not.
+pub(super) const LATE_FILE: &str = "late.txt";
 /// The words of an agent that goes on though it should not.
 pub(super) const LATE_WORDS: &str = "late words of the run before";
 
@@ -169,11 +173,12 @@ impl Editing {
             had.push(OWN_WORK.to_owned());
         }
         let seams = serde_json::to_value(&self.seams).map_err(|error| our_fault(error.to_string()))?;
+        let before = tree(&ground.workspace);
         scene.witness("episode", &json!({
             "name": history.full_name(), "stays": history.expected().map(|cut| json!({"user": cut.user, "model": cut.model})),
             "user": user, "model": model, "checkpoints": self.checkpoints, "restores": restores, "had": had,
             "seams": seams, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(),
-            "switched": self.switch, "images": self.images, "edit_images": self.edit_images,
+            "switched": self.switch, "tree": before, "images": self.images, "edit_images": self.edit_images,
         }));
         self.configure(scene, &ground, self.kill_after_writes).await?;
         scene
@@ -185,7 +190,7 @@ impl Editing {
         let working = self.works_for_ms;
         let _work: Option<Asked> = match working {
             Some(ms) => {
-                let asked = json!({"ms": ms, "file": "late.txt", "words": LATE_WORDS});
+                let asked = json!({"ms": ms, "file": LATE_FILE, "words": LATE_WORDS});
                 let asked = scene.begin("task/work", asked).await?;
                 scene.settle().await;
                 Some(asked)
@@ -207,8 +212,25 @@ impl Editing {
             scene.pass(f64::from(ms) + 100.0).await?;
         }
         let snapshot = scene.must("task/snapshot", json!({"taskId": "task-1"})).await?;
+        Self::know_all_states(scene)?;
         let found: Vec<&String> = had.iter().filter(|text| ground.has(text)).collect();
         scene.witness("after", &json!({"snapshot": snapshot, "tree": tree(&ground.workspace), "has": found}));
+        Ok(())
+    }
+
+    /// A seam that says its state in a word of its own would be overlooked, and the wrong thing said to be missing.
+    fn know_all_states(scene: &Scene) -> Result<(), Troubled> {
+        for line in scene.journal().lines() {
+            let Line::Adapter(said) = line else { continue };
+            let update = &said.message["params"]["update"];
+            if update["kind"] == "seam" && !STATES.iter().any(|known| update["state"] == *known) {
+                let (name, state) = (&update["name"], &update["state"]);
+                return Err(broken(format!(
+                    "the seam {name} is in the state {state}: states are {}",
+                    STATES.join(", ")
+                )));
+            }
+        }
         Ok(())
     }
 
@@ -218,10 +240,16 @@ impl Editing {
 
     async fn configure(&self, scene: &mut Scene, ground: &Ground, hold: Option<u32>) -> Result<(), Troubled> {
         let seams = serde_json::to_value(&self.seams).map_err(|error| our_fault(error.to_string()))?;
-        let told = json!({
-            "model": ground.model.url(), "workspace": ground.workspace, "store": ground.store,
-            "shadow": self.checkpoints.as_ref().map(|_| &ground.shadow), "seams": seams, "holdAfterWrites": hold,
+        let mut told = json!({
+            "model": ground.model.url(), "workspace": ground.workspace, "store": ground.store, "seams": seams,
         });
+        // What is not said is not there: a null would be a number to some.
+        if self.checkpoints.is_some() {
+            told["shadow"] = json!(ground.shadow);
+        }
+        if let Some(hold) = hold {
+            told["holdAfterWrites"] = json!(hold);
+        }
         scene.must("configure", told).await.map(drop)
     }
 

@@ -145,16 +145,22 @@ impl Client {
         let rule = if self.is_to_the_letter() { Some("cut-a-second-before") } else { self.mutant };
         let (user, model) = cut::find(&before.user, &before.model, edit, rule)?;
         let after = self.after(&before, (user, model), edit);
-        if self.is("deletes-first") {
+        if self.is("deletes-first") && !self.is_to_the_letter() {
             self.keep(id, &after, screen).await?;
         }
-        if ground.seams.task_is_missing {
-            return Err("the task is not in the list of tasks".to_owned());
+        let missing = ground.seams.task_is_missing.then(|| "the task is not in the list of tasks".to_owned());
+        if let (Some(why), false) = (&missing, self.is_to_the_letter()) {
+            return Err(why.clone());
         }
         let saved = match edit["revert"] == true {
             true => self.restore(&before, edit, screen).await?,
             false => None,
         };
+        if self.is_to_the_letter() {
+            // The lists are cut when the files are back; the new words stand in neither until the task is there.
+            self.keep(id, &before.until((user, model)), screen).await?;
+            missing.map_or(Ok(()), Err)?;
+        }
         if let Err(why) = self.reinit(&ground, id, &after, screen).await {
             if let (Some(saved), Some(shadow)) = (saved, &ground.shadow) {
                 Shadow { repository: shadow, workspace: &ground.workspace }.restore(&saved)?;
@@ -173,9 +179,10 @@ impl Client {
             (Some(_), Some("keeps-images")) | (None, _) => {}
             (Some(images), _) => entry["images"] = images.clone(),
         }
-        let with = |list: &[Value]| list.iter().cloned().chain([entry.clone()]).collect();
-        let checkpoints = before.checkpoints.clone();
-        Task { user: with(&before.user[..user]), model: with(&before.model[..model]), checkpoints }
+        let mut after = before.until((user, model));
+        after.user.push(entry.clone());
+        after.model.push(entry);
+        after
     }
 
     /// Stops the agent's work; that it does not stop in time is an error.
@@ -220,15 +227,14 @@ impl Client {
         };
         screen.wait(f64::from(ground.seams.restore_ms)).await;
         if ground.seams.restore_fails {
-            let half = fs::write(ground.workspace.join("state.txt"), "half of a sta");
-            half.map_err(|error| error.to_string())?;
+            shadow.write_half()?;
             told("failed");
             let why = "the files could not be put back";
             if self.goes_on(why, screen) {
                 return Ok(saved);
             }
             if let Some(saved) = &saved {
-                shadow.restore(saved)?;
+                shadow.put_back(saved, self.is("leaves-half"))?;
             }
             return Err(why.to_owned());
         }

@@ -2,8 +2,12 @@
 //! is saved first, so that it can be had again.
 
 use crate::git::said;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+/// The file that each checkpoint has.
+const STATE: &str = "state.txt";
 
 /// A shadow repository and the workspace that it follows.
 pub(super) struct Shadow<'a> {
@@ -22,6 +26,24 @@ impl Shadow<'_> {
     /// Makes the tree what it was; what was saved and is not in that state goes.
     pub(super) fn restore(&self, hash: &str) -> Result<(), String> {
         self.git(&["read-tree", "--reset", "-u", hash]).map(drop)
+    }
+
+    /// A restore that fails half-way: one file is half written, and another one is empty.
+    pub(super) fn write_half(&self) -> Result<(), String> {
+        let names = self.git(&["ls-files"])?;
+        let other = names.lines().find(|name| *name != STATE);
+        let half = |(name, text): (&str, &str)| {
+            fs::write(self.workspace.join(name), text).map_err(|error| format!("{name}: {error}"))
+        };
+        [(STATE, "half of a sta")].into_iter().chain(other.map(|name| (name, ""))).try_for_each(half)
+    }
+
+    /// What was saved is there again; or the one file alone of which it is known.
+    pub(super) fn put_back(&self, saved: &str, alone: bool) -> Result<(), String> {
+        match alone {
+            true => self.git(&["checkout", saved, "--", STATE]).map(drop),
+            false => self.restore(saved),
+        }
     }
 
     fn git(&self, words: &[&str]) -> Result<String, String> {

@@ -17,6 +17,8 @@ pub(super) const UPDATES: [&str; 2] = ["waits", "waited"];
 const MOST_WAITS: usize = 200;
 /// How long an answer is waited for before it is looked whether time should go on.
 const LOOK: Duration = Duration::from_millis(25);
+/// Who was asked something and has not said that he waits is at work: on a slow machine his time must not go on under his hands.
+const AT_WORK: Duration = Duration::from_secs(2);
 
 impl Scene {
     /// Waits for an answer, and lets the adapter's time pass meanwhile. That it refuses is an answer.
@@ -44,6 +46,7 @@ impl Scene {
                 match asked.answered_within(LOOK).await {
                     Some(answer) => return understood(answer),
                     None if !self.is_quiet().await => idle = Duration::ZERO,
+                    None if idle < AT_WORK && self.is_at_work() => idle += LOOK + self.limits.quiet,
                     None => match self.earliest() {
                         Some(due) => {
                             self.advance_to(due).await?;
@@ -106,8 +109,20 @@ impl Scene {
 
     /// When the next wait of the adapter is over.
     fn earliest(&self) -> Option<f64> {
+        self.waits(&Story::of(&self.journal.lines())).into_iter().min_by(f64::total_cmp)
+    }
+
+    /// Has the adapter been asked more than it says that it waits for?
+    fn is_at_work(&self) -> bool {
         let lines = self.journal.lines();
         let story = Story::of(&lines);
+        let asked =
+            story.calls.iter().filter(|call| call.at.line >= self.started_at && call.answer.is_none());
+        asked.count() > self.waits(&story).len()
+    }
+
+    /// When each of the adapter's waits is over.
+    fn waits(&self, story: &Story<'_>) -> Vec<f64> {
         let mut waits: BTreeMap<String, f64> = BTreeMap::new();
         // What an adapter waited for that was killed is nobody's any more.
         for told in story.updates.iter().filter(|told| told.at.line >= self.started_at) {
@@ -122,8 +137,7 @@ impl Scene {
                 _ => {}
             }
         }
-        let due = waits.into_values().filter(|due| *due > self.virtual_ms);
-        due.min_by(f64::total_cmp)
+        waits.into_values().filter(|due| *due > self.virtual_ms).collect()
     }
 
     async fn advance_to(&mut self, due: f64) -> Result<(), Troubled> {

@@ -163,3 +163,27 @@ async fn who_leaves_a_call_that_does_not_end_is_told() {
     assert_eq!(ends(&cloud), [true; 3]);
     assert!(cloud.calls().iter().all(|call| call.end.unwrap().after_ms < 60_000));
 }
+
+/// As the real server was seen to do, started with `KILO_API_URL` at this cloud.
+#[tokio::test]
+async fn kilos_server_asks_the_cloud_with_the_persons_key_and_passes_on_what_it_knows() {
+    let cloud = Cloud::start(Options { shape: Shape::Doc, ..Options::default() }).await.unwrap();
+    let scenario = crate::catalog::scenario("text/plain").unwrap();
+    let mut options = crate::Options::scenario(fixtures::ServerKind::Kilo, scenario);
+    options.cloud = Some(cloud.url());
+    let server = crate::StandIn::start(options).await.unwrap();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let news = async || -> Value {
+        client.get(format!("{}/kilo/notifications", server.url())).send().await.unwrap().json().await.unwrap()
+    };
+    assert_eq!((news().await, cloud.calls().len()), (json!([]), 0));
+    let key = client.put(format!("{}/auth/kilo", server.url()));
+    key.json(&json!({"type": "api", "key": "standin-token"})).send().await.unwrap();
+    assert_eq!(news().await, Shape::Doc.news()["notifications"]);
+    cloud.answer_with(vec!["status=500".parse().unwrap()]);
+    assert_eq!(news().await, json!([]));
+    cloud.answer_with(vec!["redirect".parse().unwrap()]);
+    assert_eq!(news().await, Shape::Doc.news()["notifications"]);
+    let bearers: Vec<Value> = cloud.calls().iter().map(|call| json!(call)["bearer"].clone()).collect();
+    assert_eq!(bearers, ["right", "right", "right", "missing"]);
+}

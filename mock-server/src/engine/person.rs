@@ -30,6 +30,7 @@ impl Person {
             config: scenario.workspace.config.clone(),
             skills: Vec::new(),
             faults: Vec::new(),
+            cloud: None,
             runs_shell: false,
         };
         let mind = mind(Script::new(scenario, root));

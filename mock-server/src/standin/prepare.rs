@@ -113,6 +113,7 @@ impl Stage {
             config: Map::new(),
             skills: Vec::new(),
             faults: Vec::new(),
+            cloud: options.cloud.clone(),
             runs_shell: folders.is_fresh || options.allow_shell,
         };
         config.learn(&ProjectFiles::read(profile, workspace.root(), &folders.home));

@@ -261,6 +261,7 @@ impl Purpose {
             | Self::CallWritten(of, _) => of == session,
             Self::ToolServer
             | Self::ToolPatience(..)
+            | Self::News(_)
             | Self::RuleKept
             | Self::OutputKept
             | Self::CutTree(_)

@@ -98,6 +98,7 @@ impl World {
             | "network.reject"
             | "backgroundProcess.stopSession" => json!(true),
             "experimental.session.background" => json!(false),
+            "kilo.notifications" if self.ask_for_news(ticket) => return Some(()),
             "file.status" | "find.symbols" | "kilo.notifications" => json!([]),
             "experimental.console.listOrgs" => json!({"orgs": []}),
             "indexing.models" => json!({"defaultModel": "", "models": [], "aliases": {}}),

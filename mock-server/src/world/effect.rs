@@ -126,8 +126,12 @@ pub struct PageWish {
     pub url: String,
     /// What kinds are liked.
     pub accept: &'static str,
-    /// How long it may take.
+    /// How long it may take, in all.
     pub timeout_ms: u64,
+    /// Who asks; brought to this host alone.
+    pub bearer: Option<String>,
+    /// How many bytes are read.
+    pub bytes_max: usize,
 }
 
 /// A page.

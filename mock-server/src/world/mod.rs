@@ -68,6 +68,7 @@ mod memory;
 mod messages;
 mod model_usage;
 mod models;
+mod news;
 mod next;
 mod patch;
 mod permission;
@@ -282,6 +283,7 @@ impl World {
             (Purpose::CallFetched(session, call), EffectResult::Fetched(got)) => {
                 self.call_fetched(&session, call, got);
             }
+            (Purpose::News(ticket), EffectResult::Fetched(got)) => self.news_came(ticket, got),
             (Purpose::WrittenLate(session, plan), EffectResult::Written(done)) => {
                 self.written_late(&session, &plan, &done);
             }

@@ -33,6 +33,8 @@ pub(super) enum Purpose {
     CallLooked(String, usize),
     /// `tools`: the page that a call wants.
     CallFetched(String, usize),
+    /// `news`: what the cloud tells.
+    News(Ticket),
     /// `mcp`: the program of a server of tools.
     ToolServer,
     /// `mcp`: the patience of whoever asked this of this program is over.

@@ -26,6 +26,8 @@ pub struct WorldConfig {
     pub skills: Vec<Skill>,
     /// The files of the workspace that can't be used.
     pub(crate) faults: Vec<Fault>,
+    /// The address of the cloud that is asked for news.
+    pub cloud: Option<String>,
     /// Shell lines of the agent are run.
     pub runs_shell: bool,
 }

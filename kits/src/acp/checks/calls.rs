@@ -22,7 +22,10 @@ fn examine(story: &Story<'_>) -> Examined {
                 examined.fact(false, || format!("{method} is answered too late"));
             }
             (Some("ok"), Some((_, said))) => {
-                examined.fact(said.is_ok(), || format!("{method} was to be done, and is refused: {said:?}"));
+                examined.fact(said.is_ok(), || {
+                    let why = said.as_ref().err().map(|error| error.message.as_str()).unwrap_or_default();
+                    format!("{method} was to be done, and is refused: {why}")
+                });
             }
             (Some("refused"), Some((_, said))) => {
                 examined.fact(said.is_err(), || format!("{method} can't be done, and is said to be"));

@@ -9,6 +9,9 @@ pub(super) const CHECK: Check =
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
+    if !story.can.contains("kiro.compaction") {
+        return examined;
+    }
     let told: Vec<&str> = messages(story)
         .filter(|message| !message.is_clients && message.method() == Some("_kiro.dev/compaction/status"))
         .filter_map(|message| {

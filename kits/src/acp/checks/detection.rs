@@ -3,6 +3,7 @@
 use super::{Check, Examined};
 use crate::acp::heard::expected;
 use crate::story::Story;
+use serde_json::json;
 
 pub(super) const CHECK: Check =
     Check { name: "detection", about: "Which kind of agent there is, is found out, and in time.", examine };
@@ -13,7 +14,7 @@ fn examine(story: &Story<'_>) -> Examined {
         let start = story.calls_of("client/start").find(|call| call.at.line > at.line);
         let found = start.and_then(|call| call.result()).map(|result| result["mode"].clone());
         examined.fact(found.as_ref() == Some(finds), || {
-            format!("there is an agent in {finds}, and found is {found:?}")
+            format!("there is an agent in {finds}, and found is {}", json!(found))
         });
     }
     examined

@@ -1,7 +1,7 @@
 //! Every turn has one end, which comes in time and says how it was: an agent that dies, fails or falls silent is an error
 //! that says why.
 
-use super::{Check, Examined};
+use super::{Check, Examined, is_foreign};
 use crate::story::Story;
 
 pub(super) const CHECK: Check =
@@ -25,6 +25,8 @@ fn examine(story: &Story<'_>) -> Examined {
         let stop = done.update["stop"].as_str().unwrap_or_default();
         let is_as_wanted =
             turn.value["ends"].as_array().is_some_and(|ends| ends.iter().any(|end| end == stop));
+        // Who knows only the standard may say that he does not understand.
+        let is_as_wanted = is_as_wanted || stop == "error" && is_foreign(story, turn);
         let wanted = &turn.value["ends"];
         examined
             .fact(is_as_wanted, || format!("the turn in {chat} was to end as {wanted}, and ends as {stop}"));

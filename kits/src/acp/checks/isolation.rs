@@ -23,8 +23,12 @@ fn examine(story: &Story<'_>) -> Examined {
                 && params["sessionId"].as_str().is_some_and(|session| sessions.contains(&session))
                 && text_of(&params["update"]) == delta
         });
-        examined
-            .fact(is_own, || format!("{delta:?} is shown in the chat {chat}, and its session never said it"));
+        examined.fact(is_own, || {
+            format!(
+                "{:?} is shown in the chat {chat}, and its session never said it",
+                delta.unwrap_or_default()
+            )
+        });
     }
     examined
 }

@@ -11,6 +11,9 @@ pub(super) const CHECK: Check =
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
+    if !story.can.contains("kiro.mcp") {
+        return examined;
+    }
     let opened = story.calls_of("chat/open").filter(|call| call.result().is_some());
     let chats: BTreeSet<&str> = opened.filter_map(|call| call.params["chatId"].as_str()).collect();
     for message in messages(story).filter(|message| !message.is_clients) {

@@ -23,7 +23,13 @@ mod setters;
 mod text;
 
 use crate::kit::Check;
+use crate::story::{Seen, Story};
 use harness::checks::Examined;
+
+/// Is the turn's agent one that this client need not understand?
+fn is_foreign(story: &Story<'_>, turn: &Seen) -> bool {
+    turn.value["inOtherWords"] == true && !story.can.contains("kiro.words")
+}
 
 /// All checks.
 pub(super) fn all() -> Vec<Check> {

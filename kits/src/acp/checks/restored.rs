@@ -3,6 +3,7 @@
 use super::{Check, Examined};
 use crate::acp::heard::expected;
 use crate::story::Story;
+use serde_json::json;
 
 pub(super) const CHECK: Check = Check {
     name: "restored",
@@ -17,7 +18,7 @@ fn examine(story: &Story<'_>) -> Examined {
         let chat = &call.params["chatId"];
         let said = call.result().map(|result| result["restored"].clone());
         examined.fact(said.as_ref() == Some(is_restored), || {
-            format!("the chat {chat} is restored: {is_restored}; the client says {said:?}")
+            format!("the chat {chat} is restored: {is_restored}; the client says {}", json!(said))
         });
         if *is_restored == false {
             let is_told = story

@@ -4,6 +4,7 @@
 use super::{Check, Examined};
 use crate::acp::heard::{expected, requests};
 use crate::story::Story;
+use serde_json::json;
 
 pub(super) const CHECK: Check =
     Check { name: "setters", about: "What is said to be set has been set by the agent.", examine };
@@ -36,8 +37,9 @@ fn examine(story: &Story<'_>) -> Examined {
     for (at, says) in expected(story, "says") {
         let call = story.calls_of("chat/command").find(|call| call.at.line > at.line);
         let shown = call.and_then(|call| call.result()).map(|result| result["text"].clone());
-        examined
-            .fact(shown.as_ref() == Some(says), || format!("the agent says {says}, and shown is {shown:?}"));
+        examined.fact(shown.as_ref() == Some(says), || {
+            format!("the agent says {says}, and shown is {}", json!(shown))
+        });
     }
     examined
 }

@@ -1,7 +1,7 @@
 //! What the person reads in a chat is what the agent said there: all of it, once, in its order, and nothing else. An
 //! empty answer in place of one is the worst: it looks like success.
 
-use super::{Check, Examined};
+use super::{Check, Examined, is_foreign};
 use crate::story::Story;
 use std::collections::BTreeMap;
 
@@ -24,6 +24,14 @@ fn examine(story: &Story<'_>) -> Examined {
         let Some(wanted) = wanted else { continue };
         let of_chat = story.updates_of("chatText").filter(|told| told.update["chatId"] == chat);
         let shown: String = of_chat.filter_map(|told| told.update["delta"].as_str()).collect();
+        // Who knows only the standard says that he does not understand, and never that there was nothing.
+        let says_so = story
+            .updates_of("chatDone")
+            .any(|told| told.update["chatId"] == chat && told.update["stop"] == "error");
+        if shown.is_empty() && says_so && story.seen_of("turn").all(|turn| is_foreign(story, turn)) {
+            examined.fact(true, String::new);
+            continue;
+        }
         let brief = |text: &str| text.chars().take(200).collect::<String>();
         examined.fact(shown == wanted, || {
             format!(

@@ -1,6 +1,6 @@
 //! What can't be merged or begun: it is said, nothing is lost, and the person's checkout is as the person left it.
 
-use super::{list, looks, status_in, subject, word};
+use super::{list, looks, says, status_in, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -20,7 +20,7 @@ fn examine(story: &Story<'_>) -> Examined {
         let Some(look) = looks(story, &["gone"]).find(|look| look.at.line > run.at.line) else { continue };
         let status = status_in(look, issue, phase);
         examined.fact(matches!(status, Some("blocked" | "fail")), || {
-            format!("{phase} could not be ended well, and its checkpoint says {status:?}")
+            format!("{phase} could not be ended well, and its checkpoint says {}", says(status))
         });
         let worked = list(&run.value["prompted"]).iter().any(|it| it["phase"] == phase);
         if worked && phase == "implementing" {
@@ -41,7 +41,10 @@ fn examine(story: &Story<'_>) -> Examined {
             .collect();
         let done = states.iter().filter(|(_, status)| *status == Some("success")).count();
         let wanted = if both.value["cross"] == true { 1 } else { states.len() };
-        examined.fact(done == wanted, || format!("{wanted} of two can be merged, and they say {states:?}"));
+        examined.fact(done == wanted, || {
+            let told = states.iter().map(|(phase, status)| format!("{phase} says {}", says(*status)));
+            format!("{wanted} of two can be merged: {}", told.collect::<Vec<_>>().join(", "))
+        });
         for (phase, status) in &states {
             let word = match *phase {
                 "implementing" => "implemented\n",
@@ -51,7 +54,7 @@ fn examine(story: &Story<'_>) -> Examined {
             let holds = look.value["files"]["src/app.txt"].as_str().is_some_and(|text| text.contains(word));
             examined.fact(holds == (*status == Some("success")), || {
                 let is = if holds { "is" } else { "is not" };
-                format!("{phase} says {status:?}, and its work {is} in the checkout")
+                format!("{phase} says {}, and its work {is} in the checkout", says(*status))
             });
         }
     }

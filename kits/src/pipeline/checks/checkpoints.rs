@@ -36,6 +36,12 @@ fn examine(story: &Story<'_>) -> Examined {
             for wrong in mistakes(says, issue, known.unwrap_or(&Value::Null)) {
                 examined.fact(false, || format!("{file}: {wrong}"));
             }
+            // Of two issues at once each has phases of its own, and one of them is all.
+            if story.seen_of("together").next().is_none()
+                && let Some(wrong) = wrong_next(says, list(&subject["phases"]), phase)
+            {
+                examined.fact(false, || format!("{file}: {wrong}"));
+            }
         }
     }
     for ended in story.seen_of("prompted").filter(|seen| seen.value["killed"].is_null()) {
@@ -81,6 +87,21 @@ fn mistakes(says: &Value, issue: &str, known: &Value) -> Vec<String> {
     let is_true = says["status"] != "success" || names(&says["files_modified"]) == names(&known["files"]);
     wrong("files_modified", is_true, &|| known["files"].to_string());
     found
+}
+
+/// Behind a success is the agent of the next phase; behind the last one is nobody.
+fn wrong_next(says: &Value, phases: &[Value], phase: &str) -> Option<String> {
+    let at = phases.iter().position(|known| word(known, "phase") == phase)?;
+    let (wanted, found) = (phases.get(at + 1).map(|next| word(next, "agent")), says["next_agent"].as_str());
+    let is_true = match wanted {
+        Some(agent) => found == Some(agent),
+        None => !phases.iter().any(|known| Some(word(known, "agent")) == found),
+    };
+    if says["status"] != "success" || is_true {
+        return None;
+    }
+    let next = wanted.unwrap_or("null: nobody");
+    Some(format!("next_agent is {}, and behind {phase} comes {next}", says["next_agent"]))
 }
 
 /// ISO 8601 with a zone: `2026-01-01T12:00:00Z`, with parts of a second and another zone as one likes.

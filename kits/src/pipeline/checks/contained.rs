@@ -19,9 +19,9 @@ fn examine(story: &Story<'_>) -> Examined {
             names.map(str::to_owned).collect::<Vec<_>>()
         };
         let around = strangers(list(&look.value["around"]), &["work", "library"]);
-        examined.fact(around.is_empty(), || format!("{around:?} appeared beside the repository"));
+        examined.fact(around.is_empty(), || format!("{} appeared beside the repository", around.join(", ")));
         let own = strangers(list(&look.value["own"]), &["logs", "worktrees", ".gitignore"]);
-        examined.fact(own.is_empty(), || format!("{own:?} appeared in .kilo"));
+        examined.fact(own.is_empty(), || format!("{} appeared in .kilo", own.join(", ")));
     }
     examined
 }

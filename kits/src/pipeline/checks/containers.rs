@@ -30,7 +30,7 @@ fn examine(story: &Story<'_>) -> Examined {
     }
     for look in looks(story, &["gone", "swept"]) {
         let left = own(&look.value);
-        examined.fact(left.is_empty(), || format!("{left:?} are left"));
+        examined.fact(left.is_empty(), || format!("left is {}", left.join(", ")));
     }
     for look in looks(story, &["held", "killed", "gone", "swept"]) {
         examined.fact(look.value["containers"]["stranger"] == true, || {

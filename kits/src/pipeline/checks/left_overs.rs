@@ -1,6 +1,6 @@
 //! What is left after kills: swept where nobody misses it, and nothing that somebody made is lost.
 
-use super::{list, looks, subject, word};
+use super::{list, looks, named, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -25,7 +25,15 @@ fn examine(story: &Story<'_>) -> Examined {
             .filter(|it| it.starts_with(&own))
             .collect();
         // A dirty one may stay: somebody may want it.
-        examined.fact(left.is_empty() || had_work, || format!("{left:?} are still there, and hold nothing"));
+        examined
+            .fact(left.is_empty() || had_work, || format!("{} still there, and nothing in it", named(left)));
+        // Whose agent is about to begin has a worktree without work in it, too.
+        let is_strange = |it: &&str| it.starts_with(".kilo/worktrees/") && !it.starts_with(&own);
+        let were = before.map(|it| list(&it.value["worktrees"])).unwrap_or_default();
+        let now = list(&look.value["worktrees"]);
+        let gone = were.iter().filter(|it| !now.contains(it)).filter_map(|it| it.as_str()).filter(is_strange);
+        let gone = named(gone);
+        examined.fact(gone.is_empty(), || format!("{gone} is swept away, and it is another issue's"));
         if story.calls_of("pipeline/cleanup").next().is_some() && look.value["others"].is_boolean() {
             let were = before.is_some_and(|it| it.value["others"] == true);
             examined.fact(!were || look.value["others"] == true, || {
@@ -42,8 +50,8 @@ fn examine(story: &Story<'_>) -> Examined {
     }
     if story.seen_of("left-over").next().is_some() {
         for look in looks(story, &["gone"]) {
-            let gone = list(&look.value["prunable"]);
-            examined.fact(gone.is_empty(), || format!("git still knows {gone:?}, and they are gone"));
+            let gone = named(list(&look.value["prunable"]).iter().filter_map(|it| it.as_str()));
+            examined.fact(gone.is_empty(), || format!("git still knows {gone}, and nothing is there"));
         }
     }
     examined

@@ -13,6 +13,7 @@ mod plan;
 mod resumes;
 mod status;
 mod taken_back;
+mod whole;
 mod work;
 
 use crate::kit::Check;
@@ -22,6 +23,7 @@ use serde_json::Value;
 pub(super) fn all() -> Vec<Check> {
     vec![
         checkpoints::CHECK,
+        whole::CHECK,
         order::CHECK,
         resumes::CHECK,
         place::CHECK,
@@ -50,6 +52,16 @@ fn looks<'a>(story: &'a Story<'_>, when: &'a [&str]) -> impl Iterator<Item = &'a
 
 fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Names, as a person reads them.
+fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// What a checkpoint says, as a person reads it.
+fn says(status: Option<&str>) -> String {
+    status.map_or_else(|| "nothing, for there is none".to_owned(), |status| format!("\"{status}\""))
 }
 
 fn word<'a>(value: &'a Value, key: &str) -> &'a str {

@@ -31,8 +31,9 @@ fn examine(story: &Story<'_>) -> Examined {
         let (branch, staged) = (word(&look.value, "branch"), word(&look.value, "staged"));
         examined.fact(branch == "main", || format!("the person's checkout is on {branch}"));
         examined.fact(staged.is_empty(), || format!("the person's index holds {staged}"));
-        examined
-            .fact(look.value["ownWords"] == true, || "what the person has not committed is gone".to_owned());
+        examined.fact(look.value["ownWords"] == true, || {
+            "README.md does not hold any more what the person has written and not committed".to_owned()
+        });
     }
     examined
 }

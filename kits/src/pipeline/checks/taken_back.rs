@@ -19,7 +19,14 @@ fn examine(story: &Story<'_>) -> Examined {
         let names = [wanted, found].into_iter().filter_map(Value::as_object).flat_map(|files| files.keys());
         for name in names.collect::<BTreeSet<_>>() {
             examined.fact(wanted[name] == found[name], || {
-                format!("{name} should hold {} and holds {}", wanted[name], found[name])
+                let told =
+                    |it: &Value| if it.is_null() { "not be there".to_owned() } else { format!("hold {it}") };
+                let found = if found[name].is_null() {
+                    "is not there".to_owned()
+                } else {
+                    format!("holds {}", found[name])
+                };
+                format!("{name} should {} and {found}", told(&wanted[name]))
             });
         }
         let is_refused = seen.value["refused"] == true;

@@ -24,7 +24,9 @@ fn examine(story: &Story<'_>) -> Examined {
         }
         for (file, state) in seen.value.as_object().into_iter().flatten() {
             let (wanted, found) = (&state["wanted"], &state["found"]);
-            examined.fact(wanted == found, || format!("{file} should hold {wanted} and holds {found}"));
+            examined.fact(wanted == found, || {
+                format!("{file} should hold {wanted} in the person's checkout and holds {found}")
+            });
         }
     }
     examined

@@ -102,10 +102,15 @@ impl Played {
     }
 }
 
-/// Somebody else works there, and has not committed it.
-pub(super) fn plant_worktree(scene: &mut Scene, place: &Place, name: &str) -> Result<(), Troubled> {
+/// Somebody else works there, and has not committed it; or is about to begin.
+pub(super) fn plant_worktree(
+    scene: &mut Scene,
+    place: &Place,
+    name: &str,
+    has_work: bool,
+) -> Result<(), Troubled> {
     scene.person(format!("works in a worktree of their own: {name}"));
     let branch = format!("mine/{}", name.rsplit('/').next().unwrap_or(name));
     place.repository.git(&["worktree", "add", "--quiet", "-b", &branch, name])?;
-    place.repository.write(&format!("{name}/mine.txt"), "mine\n")
+    if has_work { place.repository.write(&format!("{name}/mine.txt"), "mine\n") } else { Ok(()) }
 }

@@ -1,10 +1,12 @@
 //! A case: what stands there before, what the runner is told to do, where it is killed, and what comes after.
 //!
-//! * `before` — what is there already. * `going` — a run or a resume, and what happens in its midst. * `sweep` — killed between
+//! * `before` — what is there already. * `going` — a run or a resume, and what happens in its midst. * `held` —
+//!   the checkpoints of the last look. * `sweep` — killed between
 //!   any two calls of git. * `together` — two issues at once. * `wishes` — a status, a plan, a file taken back, a sweep.
 
 mod before;
 mod going;
+mod held;
 mod sweep;
 mod together;
 mod wishes;
@@ -17,9 +19,11 @@ use crate::scene::{Scene, Troubled};
 use before::{LeftOver, Planted};
 use futures_util::future::BoxFuture;
 use going::Going;
+use held::Held;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::sync::{Mutex, PoisonError};
 use together::Together;
 use wishes::TakenBack;
 
@@ -58,6 +62,8 @@ enum Step {
     Checkpoint(Planted),
     /// Somebody else's worktree stands there, with work in it.
     Worktree(String),
+    /// Somebody else's worktree stands there, and whose agent works there has not begun.
+    IdleWorktree(String),
     /// Something is left where the lead developer is to work.
     LeftOver(LeftOver),
     /// The pipeline begins.
@@ -83,6 +89,8 @@ struct Empty {}
 /// The place of a case.
 struct Place {
     repository: Repository,
+    /// The checkpoints that stood there at the last look.
+    held: Mutex<Held>,
     docker: Option<Docker>,
 }
 
@@ -94,7 +102,7 @@ impl Play for Played {
                 repository.add_library()?;
             }
             let docker = self.docker.map(Docker::make).transpose()?;
-            let place = Place { repository, docker };
+            let place = Place { repository, held: Mutex::default(), docker };
             scene.witness("pipeline", &json!({
                 "issue": self.issue, "root": place.repository.root, "docker": self.docker.is_some(),
                 "phases": PHASES.iter().filter(|phase| self.knows(phase)).map(|phase| json!({
@@ -105,7 +113,8 @@ impl Play for Played {
             for step in &self.steps {
                 match step {
                     Step::Checkpoint(planted) => self.plant(scene, &place, planted)?,
-                    Step::Worktree(name) => before::plant_worktree(scene, &place, name)?,
+                    Step::Worktree(name) => before::plant_worktree(scene, &place, name, true)?,
+                    Step::IdleWorktree(name) => before::plant_worktree(scene, &place, name, false)?,
                     Step::LeftOver(left_over) => self.leave(scene, &place, *left_over)?,
                     Step::Run(going) => self.goes(scene, &place, "pipeline/run", going).await?,
                     Step::Resume(going) => self.goes(scene, &place, "pipeline/resume", going).await?,
@@ -184,6 +193,10 @@ impl Place {
     fn look(&self, scene: &Scene, when: &str) -> Result<(), Troubled> {
         let mut seen = self.repository.seen()?;
         seen["when"] = json!(when);
+        let folder = self.repository.root.join(".kilo/logs/checkpoints");
+        let (replaced, over) = self.held.lock().unwrap_or_else(PoisonError::into_inner).look(&folder);
+        seen["replaced"] = json!(replaced);
+        seen["writtenOver"] = json!(over);
         let others = std::fs::read_to_string(self.repository.root.join(".kilo/worktrees/other/mine.txt"));
         seen["others"] = json!(others.is_ok());
         if let Some(docker) = &self.docker {

@@ -221,6 +221,7 @@ impl Runner {
         files: &[String],
         next: Option<&str>,
     ) -> Result<(), String> {
+        let next = if self.is("next-is-itself") { Some(phase.agent.as_str()) } else { next };
         let time = if self.is("local-time") { "2026-01-01T12:00:00" } else { NOW };
         let files = if self.is("no-files") { &[] } else { files };
         let mut says = json!({
@@ -231,7 +232,11 @@ impl Runner {
             says.as_object_mut().map(|says| says.remove("next_agent"));
         }
         let name = format!("{}-{}.json", asked.issue, phase.phase);
-        put(&asked.folder.join(".kilo/logs/checkpoints").join(name), says.to_string())
+        let path = asked.folder.join(".kilo/logs/checkpoints").join(name);
+        if self.is("writes-over") && path.exists() {
+            return fs::write(&path, says.to_string()).map_err(|error| error.to_string());
+        }
+        put(&path, says.to_string())
     }
 
     /// What the first agent has said last is the plan for all behind it, word for word, whoever is killed meanwhile.

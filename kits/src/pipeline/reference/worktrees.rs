@@ -195,7 +195,8 @@ impl Runner {
         }
         let root = &asked.folder;
         let all = self.is("force-remove");
-        let own = root.join(".kilo/worktrees").join(if all { "" } else { asked.issue.as_str() });
+        let everywhere = all || self.is("sweeps-all-issues");
+        let own = root.join(".kilo/worktrees").join(if everywhere { "" } else { asked.issue.as_str() });
         let listed = git(asked, root, &["worktree", "list", "--porcelain"]).await?;
         for place in listed.lines().filter_map(|line| line.strip_prefix("worktree ")) {
             if !Path::new(place).starts_with(&own) || place == root.to_string_lossy() {

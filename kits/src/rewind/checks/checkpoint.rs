@@ -4,7 +4,7 @@ use super::episodes;
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(super) const CHECK: Check = Check {
     name: "checkpoint",
@@ -28,7 +28,9 @@ fn examine(story: &Story<'_>) -> Examined {
             [one] => right.contains(&one),
             _ => false,
         };
-        examined.fact(is_so, || format!("{name}: {restored:?} was restored, and {right:?} is right"));
+        examined.fact(is_so, || {
+            format!("{name}: {} was restored, and right is one of {}", json!(restored), json!(right))
+        });
     }
     examined
 }

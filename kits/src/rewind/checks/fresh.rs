@@ -1,5 +1,6 @@
 //! Nothing of the run before reaches the new turn.
 
+use super::super::play::LATE_FILE;
 use super::{episodes, messages, text_of};
 use crate::kit::Check;
 use crate::story::Story;
@@ -27,7 +28,7 @@ fn examine(story: &Story<'_>) -> Examined {
             let has = episode.list(list).iter().any(|text| text.contains(late));
             examined.fact(!has, || format!("{name}: the list of the {list} has late words in it"));
         }
-        let has_file = !episode.after["tree"]["late.txt"].is_null();
+        let has_file = !episode.after["tree"][LATE_FILE].is_null();
         examined.fact(!has_file, || format!("{name}: the run before has written a file into the new turn"));
     }
     examined

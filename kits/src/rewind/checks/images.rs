@@ -4,7 +4,7 @@ use super::{carries, episodes, messages, words_of};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(super) const CHECK: Check =
     Check { name: "images", about: "Pictures of an edited message stay or go as the edit says.", examine };
@@ -25,7 +25,7 @@ fn examine(story: &Story<'_>) -> Examined {
             let parts = last["content"].as_array().into_iter().flatten();
             let sent: Vec<&Value> = parts.filter_map(|part| part.pointer("/image_url/url")).collect();
             examined.fact(sent == wanted, || {
-                format!("{}: pictures {sent:?} in place of {wanted:?}", episode.name())
+                format!("{}: pictures {} in place of {}", episode.name(), json!(sent), json!(wanted))
             });
         }
     }

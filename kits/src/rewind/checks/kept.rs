@@ -14,6 +14,15 @@ pub(super) const CHECK: Check = Check {
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     for episode in episodes(story) {
+        // Nothing stood against the edit: to refuse it is no care.
+        if let (None, Some(_), [edit, ..]) = (episode.done(), episode.stays(), &episode.edits[..])
+            && !episode.was_killed()
+            && !episode.has_to_fail()
+        {
+            let why = edit.result().map(|result| result["error"].to_string()).unwrap_or_default();
+            examined
+                .fact(false, || format!("{}: an edit that could be done is refused: {why}", episode.name()));
+        }
         let (Some(edit), Some((_, stays))) = (episode.done(), episode.stays()) else { continue };
         let words = words_of(edit);
         let before = texts(&episode.told["model"]);

@@ -21,7 +21,9 @@ fn examine(story: &Story<'_>) -> Examined {
         examined.fact(episode.is_unchanged(), || format!("{name}: the lists are not what they were"));
         let words = words_of(edit);
         let draft = episode.after["snapshot"]["draft"].as_str();
-        examined.fact(draft == Some(words), || format!("{name}: the new words are lost; there is {draft:?}"));
+        examined.fact(draft == Some(words), || {
+            format!("{name}: the new words are lost; there is {:?}", draft.unwrap_or_default())
+        });
         examined.fact(episode.asked.is_empty(), || format!("{name}: the model was asked"));
         let notices = episode.notices.len();
         examined.fact(notices == 1, || format!("{name}: the user was told {notices} times"));

@@ -40,7 +40,12 @@ fn examine(story: &Story<'_>) -> Examined {
         for edit in episode.edits.iter().filter(|_| stopped.is_none() && !episode.was_killed()) {
             let took = edit.answer.as_ref().map(|(at, _)| at.ms - edit.at.ms);
             let is_so = took.is_some_and(|took| took <= LIMIT_MS + slack);
-            examined.fact(is_so, || format!("{name}: the work did not stop, and the edit took {took:?} ms"));
+            examined.fact(is_so, || {
+                format!(
+                    "{name}: the work did not stop, and the edit took {} ms",
+                    took.unwrap_or(f64::INFINITY)
+                )
+            });
         }
     }
     examined

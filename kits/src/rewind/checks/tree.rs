@@ -1,10 +1,11 @@
 //! When the edited message is sent, the tree is the checkpoint's, and it stays so.
 
+use super::super::play::LATE_FILE;
 use super::{Episode, episodes};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub(super) const CHECK: Check = Check {
     name: "tree",
@@ -19,7 +20,7 @@ fn examine(story: &Story<'_>) -> Examined {
         if episode.was_killed() {
             // Half-way is neither.
             let tree = &episode.after["tree"];
-            let is_whole = tree["state.txt"] == "the latest state\n" || is_a_checkpoint(episode, tree);
+            let is_whole = other_than_before(episode, tree).is_none() || is_a_checkpoint(episode, tree);
             examined
                 .fact(is_whole, || format!("{name}: after a kill the tree is {tree}, neither old nor new"));
             continue;
@@ -27,9 +28,14 @@ fn examine(story: &Story<'_>) -> Examined {
         if episode.done().is_none() {
             // Nothing was asked for that could not be done: then the files are as they were, too.
             if episode.has_to_fail() {
-                let state = &episode.after["tree"]["state.txt"];
-                examined.fact(state == "the latest state\n", || {
-                    format!("{name}: a file is {state} after a failure")
+                let other = other_than_before(episode, &episode.after["tree"]);
+                examined.fact(other.is_none(), || {
+                    let file = other.unwrap_or_default();
+                    let holds = &episode.after["tree"][&file];
+                    format!(
+                        "{name}: after a failure {file} holds {holds}, and held {}",
+                        episode.told["tree"][&file]
+                    )
                 });
             }
             continue;
@@ -38,11 +44,18 @@ fn examine(story: &Story<'_>) -> Examined {
         for tree in trees {
             examined.fact(is_a_checkpoint(episode, tree), || {
                 let right: Vec<&Value> = episode.restores().iter().map(|state| &state["tree"]).collect();
-                format!("{name}: the tree is {tree}, and {right:?} is right")
+                format!("{name}: the tree is {tree}, and right is {}", json!(right))
             });
         }
     }
     examined
+}
+
+/// A file that is not as it was before the edit; but what an agent writes that does not stop is its own.
+fn other_than_before(episode: &Episode<'_>, tree: &Value) -> Option<String> {
+    let (before, now) = (episode.told["tree"].as_object()?, tree.as_object()?);
+    let is_other = |name: &&String| before.get(*name) != now.get(*name) && *name != LATE_FILE;
+    before.keys().chain(now.keys()).find(is_other).cloned()
 }
 
 /// What the user has changed himself may stay where it is.

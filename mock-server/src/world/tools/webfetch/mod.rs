@@ -58,7 +58,13 @@ impl World {
                 "text/html;q=1.0, application/xhtml+xml;q=0.9, text/plain;q=0.8, text/markdown;q=0.7, */*;q=0.1"
             }
         };
-        let wish = PageWish { url: plan.url, accept, timeout_ms: plan.timeout_ms };
+        let wish = PageWish {
+            url: plan.url,
+            accept,
+            timeout_ms: plan.timeout_ms,
+            bearer: None,
+            bytes_max: crate::fetch::BYTES_MAX,
+        };
         self.effect(Purpose::CallFetched(session.to_owned(), call), Effect::Fetch(wish));
     }
 
