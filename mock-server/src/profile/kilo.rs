@@ -33,6 +33,8 @@ pub(super) static PROFILE: Profile = Profile {
     follow_ups: FollowUps::OwnTurns,
     warns_of_length: true,
     empty_calls_end: true,
+    answers_once: false,
+    logs_in_to_shells: false,
     lists_blocking: true,
     prompts_dismiss: true,
     always_answers_all: true,

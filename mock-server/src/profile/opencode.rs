@@ -31,6 +31,8 @@ pub(super) static PROFILE: Profile = Profile {
     follow_ups: FollowUps::NextStep,
     warns_of_length: false,
     empty_calls_end: false,
+    answers_once: true,
+    logs_in_to_shells: true,
     lists_blocking: false,
     prompts_dismiss: false,
     always_answers_all: false,
