@@ -154,16 +154,13 @@ fn shells() -> Vec<String> {
     paths.filter(|path| Path::new(path).exists()).map(str::to_owned).collect()
 }
 
-/// The program, if it and the folder are there.
+/// The program, if it is there; a path may be seen from the folder.
 fn program(name: Option<&str>, folder: &Path) -> Option<String> {
     let in_path = |name: &str| {
         let folders = search_path();
         let places: Vec<_> = std::env::split_paths(&folders).map(|folder| folder.join(name)).collect();
         places.into_iter().find(|place| place.is_file()).map(|place| place.to_string_lossy().into_owned())
     };
-    if !folder.is_dir() {
-        return None;
-    }
     match name {
         None => Some(in_path("bash").unwrap_or_else(|| "/bin/sh".to_owned())),
         Some(name) if name.contains('/') => folder.join(name).is_file().then(|| name.to_owned()),

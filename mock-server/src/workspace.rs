@@ -15,7 +15,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use tree::{
-    Blob, Choice, LINK, PLAIN, PROGRAM, Tree, as_walked, flat, hex, read_project, read_tree, tree_id,
+    Blob, Choice, LINK, PLAIN, PROGRAM, Tree, as_walked, flat, hex, read_part, read_project, read_tree,
+    tree_id,
 };
 
 /// How files are called that hold instructions; of those in one folder the first counts.
@@ -76,7 +77,7 @@ impl Workspace {
     }
 
     fn files(&self) -> BTreeMap<String, Blob> {
-        flat(&read_project(&self.root, None))
+        flat(&read_project(&self.root))
     }
 
     /// Keeps the state of a folder of the workspace, with what is known of the others; its name is the id of the git
@@ -159,7 +160,7 @@ impl Workspace {
         let below = below.map(|below| if below.is_empty() { below } else { format!("{below}/") });
         let choice = |below: &str| chosen.map(|chosen| Choice::of(&chosen, below));
         let (tree, top, below) = match below {
-            Ok(below) => (read_project(&self.root, choice(&below)), &self.root, below),
+            Ok(below) => (read_part(&self.root, &below, choice(&below)), &self.root, below),
             Err(_) => (read_tree(&folder, choice("")), &folder, String::new()),
         };
         let files = as_walked(tree, top).into_iter().filter(|(_, (mode, _))| *mode != LINK);

@@ -34,6 +34,8 @@ pub(super) static PROFILE: Profile = Profile {
     warns_of_length: true,
     empty_calls_end: true,
     answers_once: false,
+    shares_terminals: true,
+    pictures_at_addresses: true,
     logs_in_to_shells: false,
     lists_blocking: true,
     prompts_dismiss: true,

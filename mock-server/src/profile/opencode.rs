@@ -32,6 +32,8 @@ pub(super) static PROFILE: Profile = Profile {
     warns_of_length: false,
     empty_calls_end: false,
     answers_once: true,
+    shares_terminals: false,
+    pictures_at_addresses: false,
     logs_in_to_shells: true,
     lists_blocking: false,
     prompts_dismiss: false,

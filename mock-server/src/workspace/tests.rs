@@ -131,6 +131,7 @@ fn what_is_chosen_by_its_name_is_found_though_it_is_ignored_or_hidden() {
     assert_eq!(found("/src", "e.*", false), ["e.txt"]);
     assert_eq!(found("", "", false), ["a.txt", "src/e.txt"]);
     assert_eq!(found("", "!a.*", false), ["src/e.txt"]);
+    assert_eq!(found("/build", "", false), ["d.txt"], "who looks there finds it, ignored or not");
     assert_eq!(found("", "!src", true), [".b.txt", ".dot/c.txt", ".gitignore", "a.txt"]);
 }
 

@@ -39,14 +39,20 @@ pub(super) const PLAIN: &str = "100644";
 pub(super) const PROGRAM: &str = "100755";
 pub(super) const LINK: &str = "120000";
 
-/// The files that git would keep; by a choice, those that are chosen.
-pub(super) fn read_project(root: &Path, choice: Option<Choice>) -> Tree {
-    read_below(root, "", &mut Sieve { patterns: Some(Vec::new()), choice })
+/// The files that git would keep.
+pub(super) fn read_project(root: &Path) -> Tree {
+    read_part(root, "", None)
+}
+
+/// The files that git would keep, by a choice those that are chosen. The folder in which somebody looks is looked at
+/// though it is ignored.
+pub(super) fn read_part(root: &Path, wanted: &str, choice: Option<Choice>) -> Tree {
+    read_below(root, "", &mut Sieve { patterns: Some(Vec::new()), wanted: wanted.to_owned(), choice })
 }
 
 /// All files, or those that are chosen.
 pub(super) fn read_tree(folder: &Path, choice: Option<Choice>) -> Tree {
-    read_below(folder, "", &mut Sieve { patterns: None, choice })
+    read_below(folder, "", &mut Sieve { patterns: None, wanted: String::new(), choice })
 }
 
 /// The patterns of the folders above, each with the length of its folder's path.
@@ -55,6 +61,8 @@ type Patterns = Vec<(usize, Ignored)>;
 /// Which files and folders are looked at.
 struct Sieve {
     patterns: Option<Patterns>,
+    /// The folder that is looked into.
+    wanted: String,
     choice: Option<Choice>,
 }
 
@@ -89,6 +97,9 @@ impl Choice {
 
 impl Sieve {
     fn keeps(&self, path: &str) -> bool {
+        if path.ends_with('/') && self.wanted.starts_with(path) {
+            return true;
+        }
         let said = self.choice.as_ref().and_then(|choice| choice.says(path));
         said.unwrap_or_else(|| !self.patterns.as_ref().is_some_and(|patterns| is_ignored(patterns, path)))
     }

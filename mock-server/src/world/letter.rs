@@ -58,7 +58,7 @@ impl World {
                 Reading::Nonsense => return self.unknown_error_to(letter.prompt.waiting()),
             }
         }
-        match letter.parts.iter().find_map(no_picture) {
+        match letter.parts.iter().find_map(|part| no_picture(part, self.profile.pictures_at_addresses)) {
             Some(why) => self.refuse_picture(&letter, why),
             None => self.store_letter(letter),
         }
@@ -219,11 +219,14 @@ fn is_image(part: &Value) -> bool {
 }
 
 /// Why a file that is said to be a picture can't be shown.
-fn no_picture(part: &Value) -> Option<&'static str> {
+fn no_picture(part: &Value, elsewhere: bool) -> Option<&'static str> {
     if part["type"] != "file" || !is_image(part) {
         return None;
     }
     let url = part["url"].as_str().unwrap_or_default();
+    if elsewhere && !url.starts_with("data:") {
+        return None;
+    }
     let Some((_, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) else {
         return Some("ImageInvalidDataUrlError: Image URL must be a base64 data URL");
     };
@@ -296,12 +299,14 @@ mod tests {
     #[test]
     fn what_is_no_picture_is_told_apart() {
         let part = |mime: &str, url: &str| json!({"type": "file", "mime": mime, "url": url});
-        let why = |part: &Value| no_picture(part).and_then(|why| why.split_once(':')).map(|(why, _)| why);
+        let why =
+            |part: &Value| no_picture(part, false).and_then(|why| why.split_once(':')).map(|(why, _)| why);
         let dot = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
         assert_eq!(why(&part("image/gif", dot)), None);
         assert_eq!(why(&part("image/png", dot)), None);
         assert_eq!(why(&part("image/gif", "data:image/gif;base64,aGVsbG8=")), Some("ImageDecodeError"));
         assert_eq!(why(&part("image/gif", "http://x/y.gif")), Some("ImageInvalidDataUrlError"));
+        assert_eq!(no_picture(&part("image/gif", "http://x/y.gif"), true), None);
         assert_eq!(why(&part("application/pdf", "http://x/y.pdf")), None);
     }
 

@@ -34,11 +34,11 @@ pub enum PlaceWish {
     },
     /// The shells that the machine offers.
     Shells,
-    /// Is there such a program, and the folder to run it in?
+    /// Is there such a program?
     Program {
         /// Its name or path; nobody's wish is the shell that people get.
         name: Option<String>,
-        /// The folder, absolute.
+        /// The folder from which a path is seen, absolute.
         folder: String,
     },
     /// Which of these files and folders of the workspace are there.
@@ -81,7 +81,7 @@ pub enum PlaceFound {
     },
     /// The shells' paths, in order.
     Shells(Vec<String>),
-    /// What the program is called; none where there is none, or no such folder.
+    /// What the program is called; none where there is none.
     Program(Option<String>),
     /// Those that are there.
     Existing(Vec<String>),

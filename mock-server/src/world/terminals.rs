@@ -20,6 +20,8 @@ pub(super) struct Terminals {
 #[derive(Debug)]
 struct Terminal {
     directory: String,
+    /// The next generation has opened it.
+    is_next: bool,
     /// As the wire has it.
     info: Value,
     /// What runs in it, if anything has to.
@@ -51,6 +53,11 @@ impl Terminal {
     fn is_running(&self) -> bool {
         self.info["status"] == "running"
     }
+
+    /// Each generation may have its own; one that has ended is there for the next generation only.
+    fn is_there_for(&self, next: bool, shares: bool) -> bool {
+        (shares || self.is_next == next) && (next || self.is_running())
+    }
 }
 
 impl World {
@@ -65,9 +72,9 @@ impl World {
         let id = request.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
         match verb {
             "pty.list" => {
+                let shares = self.profile.shares_terminals;
                 let here = self.terminals.all.iter().filter(|terminal| terminal.directory == directory);
-                // The next generation lists those that have ended, too.
-                let told = here.filter(|terminal| is_next || terminal.is_running());
+                let told = here.filter(|terminal| terminal.is_there_for(is_next, shares));
                 let list = told.map(|terminal| terminal.info.clone()).collect();
                 self.tell_terminals(ticket, is_next, &directory, list);
             }
@@ -92,12 +99,12 @@ impl World {
                     terminal.info["title"] = json!(title);
                 }
                 let info = terminal.info.clone();
-                self.emit(&directory, "pty.updated", json!({"info": info}));
+                self.tell_of_terminal(&directory, is_next, "pty.updated", json!({"info": info}));
                 self.tell_terminals(ticket, is_next, &directory, info);
             }
             "pty.remove" => {
                 self.terminal(&id, &directory, is_next)?;
-                self.close_terminal(&id);
+                self.close_terminal(&id, is_next);
                 if is_next {
                     self.reply(ticket, 204, ReplyBody::Empty);
                 } else {
@@ -109,10 +116,11 @@ impl World {
         Some(())
     }
 
-    /// The terminal of that name; one that has ended is there for the next generation only.
+    /// The terminal of that name.
     fn terminal(&mut self, id: &str, directory: &str, is_next: bool) -> Option<&mut Terminal> {
+        let shares = self.profile.shares_terminals;
         let mut here = self.terminals.all.iter_mut().filter(|terminal| terminal.directory == directory);
-        here.find(|terminal| terminal.id() == id && (is_next || terminal.is_running()))
+        here.find(|terminal| terminal.id() == id && terminal.is_there_for(is_next, shares))
     }
 
     fn tell_terminals(&mut self, ticket: u64, is_next: bool, directory: &str, told: Value) {
@@ -144,8 +152,8 @@ impl World {
             "id": id, "title": title, "command": program, "args": arguments, "cwd": folder, "status": "running",
             "pid": NO_PROCESS + self.terminals.opened,
         });
-        self.emit(directory, "pty.created", json!({"info": info}));
         let is_next = request.path.starts_with("/api/");
+        self.tell_of_terminal(directory, is_next, "pty.created", json!({"info": info}));
         self.tell_terminals(request.ticket, is_next, directory, info.clone());
         let runs = (!waits).then(|| {
             let words = std::iter::once(&program).chain(&arguments).map(|word| quoted(word));
@@ -157,7 +165,7 @@ impl World {
             let line = ShellLine { line, directory: folder.clone(), home, timeout_ms: PATIENCE_MS };
             self.named_effect(Purpose::Terminal(id), Effect::Run(line))
         });
-        self.terminals.all.push(Terminal { directory: directory.clone(), info, runs });
+        self.terminals.all.push(Terminal { directory: directory.clone(), is_next, info, runs });
     }
 
     /// What runs in a terminal tells something; what it prints nobody hears.
@@ -173,21 +181,30 @@ impl World {
         terminal.info["status"] = json!("exited");
         terminal.info["exitCode"] = json!(code);
         terminal.runs = None;
-        let directory = terminal.directory.clone();
-        self.emit(&directory, "pty.exited", json!({"id": id, "exitCode": code}));
+        let (directory, is_next) = (terminal.directory.clone(), terminal.is_next);
+        self.tell_of_terminal(&directory, is_next, "pty.exited", json!({"id": id, "exitCode": code}));
         let here = self.terminals.all.iter().filter(|terminal| terminal.directory == directory);
         let ended: Vec<String> =
             here.filter(|terminal| !terminal.is_running()).map(|terminal| terminal.id().to_owned()).collect();
         for oldest in &ended[..ended.len().saturating_sub(ENDED_MAX)] {
-            self.close_terminal(oldest);
+            self.close_terminal(oldest, is_next);
         }
     }
 
-    fn close_terminal(&mut self, id: &str) {
+    fn close_terminal(&mut self, id: &str, is_next: bool) {
         let Some(at) = self.terminals.all.iter().position(|terminal| terminal.id() == id) else { return };
         let closed = self.terminals.all.remove(at);
         self.end_terminal(&closed);
-        self.emit(&closed.directory, "pty.deleted", json!({"id": id}));
+        self.tell_of_terminal(&closed.directory, is_next, "pty.deleted", json!({"id": id}));
+    }
+
+    /// What the next generation tells names no project.
+    fn tell_of_terminal(&mut self, directory: &str, is_next: bool, kind: &str, properties: Value) {
+        if is_next {
+            self.emit_outside_project(directory, kind, properties);
+        } else {
+            self.emit(directory, kind, properties);
+        }
     }
 
     /// The instance of a directory ends, or that of all; nobody is told of its terminals.
