@@ -86,6 +86,8 @@ pub struct Exchange {
     pub path: String,
     /// The folder that it names, in the query or in a header.
     pub folder: Option<String>,
+    /// The page that asks, if one does.
+    pub origin: Option<String>,
     /// Its body, if it is JSON.
     pub body: Value,
     /// What the server answered.
@@ -367,9 +369,11 @@ pub(crate) fn unwrapped(mut event: Value) -> Value {
 fn exchange(line: usize, request: &fixtures::recording::Request) -> Exchange {
     let query =
         request.query.trim_start_matches('?').split('&').find_map(|pair| pair.strip_prefix("directory="));
-    let header = request.headers.iter().find(|(name, _)| name.ends_with("-directory"));
+    let header = |is: fn(&str) -> bool| {
+        request.headers.iter().find(|(name, _)| is(name)).map(|(_, value)| value.clone())
+    };
     let folder =
-        query.map(|value| value.replace('+', " ")).or_else(|| header.map(|(_, value)| value.clone()));
+        query.map(|value| value.replace('+', " ")).or_else(|| header(|name| name.ends_with("-directory")));
     let folder = folder.map(|value| percent_decode_str(&value).decode_utf8_lossy().into_owned());
     Exchange {
         line,
@@ -377,6 +381,7 @@ fn exchange(line: usize, request: &fixtures::recording::Request) -> Exchange {
         method: request.method.clone(),
         path: request.path.clone(),
         folder,
+        origin: header(|name| name == "origin"),
         body: request.body.json().unwrap_or_default(),
         answer: None,
         end: None,

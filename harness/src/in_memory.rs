@@ -49,13 +49,16 @@ impl Net for InMemory {
     fn send(&self, ask: Ask) -> BoxFuture<'static, Result<Answered, String>> {
         let (there, back) = (self.delay(), self.delay());
         let lanes = self.lanes.clone();
-        let Ask { method, server, path, credentials, accept, body } = ask;
+        let Ask { method, server, path, credentials, accept, origin, body } = ask;
         let call = Call {
             method: method.to_owned(),
             port: server.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or_default(),
             path,
             credentials,
-            headers: accept.map(|kind| ("accept".to_owned(), kind.to_owned())).into_iter().collect(),
+            headers: [("accept", accept), ("origin", origin)]
+                .into_iter()
+                .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+                .collect(),
             body: body.map(|body| body.to_string()),
         };
         Box::pin(async move {

@@ -21,6 +21,8 @@ pub struct Ask {
     pub credentials: Option<(String, String)>,
     /// The type of answer that is wanted.
     pub accept: Option<&'static str>,
+    /// The page that asks.
+    pub origin: Option<&'static str>,
     /// JSON.
     pub body: Option<Value>,
 }
@@ -114,7 +116,7 @@ impl Web {
 
 impl Net for Web {
     fn send(&self, ask: Ask) -> BoxFuture<'static, Result<Answered, String>> {
-        let Ask { method, server, path, credentials, accept, body } = ask;
+        let Ask { method, server, path, credentials, accept, origin, body } = ask;
         let method = if method == "POST" { reqwest::Method::POST } else { reqwest::Method::GET };
         // Without a server there is no address: it fails when it is sent, and the failure is told like any other.
         let mut request = self.0.request(method, format!("{}{path}", server.trim_end_matches('/')));
@@ -123,6 +125,9 @@ impl Net for Web {
         }
         if let Some(kind) = accept {
             request = request.header("accept", kind);
+        }
+        if let Some(page) = origin {
+            request = request.header("origin", page);
         }
         if let Some(body) = body {
             request = request.json(&body);

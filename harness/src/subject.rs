@@ -159,6 +159,15 @@ async fn keep_words(words: impl AsyncRead + Unpin, journal: Journal, overhears: 
 }
 
 impl Running {
+    /// The number of its process, if it is a program.
+    #[must_use]
+    pub fn program_number(&self) -> Option<i32> {
+        match &self.process {
+            Process::Task(_) => None,
+            Process::Program(group) => Some(group.number()),
+        }
+    }
+
     /// Kills the adapter in the middle of whatever it does, with all that it has started; nothing more of it is heard.
     pub async fn kill(self) {
         match self.process {

@@ -38,6 +38,10 @@ pub enum Witnessed {
         fault: Option<StartAction>,
         /// It has a password, and no server had that before.
         fresh_password: bool,
+        /// Where it was told to listen.
+        host: String,
+        /// It is the server within a wrapper that was started as this one.
+        wrapped: bool,
     },
     /// A server listens.
     Listens {
@@ -74,6 +78,11 @@ pub enum Witnessed {
     },
     /// The keys were looked for in all that the adapter has said, asked and left behind.
     CredentialsSought {
+        /// Where they were found.
+        found: Vec<String>,
+    },
+    /// The passwords of the servers that the adapter has started were looked for in all that it has said and asked.
+    PasswordsSought {
         /// Where they were found.
         found: Vec<String>,
     },

@@ -169,6 +169,15 @@ impl Scene {
         self.folder.path()
     }
 
+    /// The most memory that the adapter has had so far, if it is a program and the system tells.
+    #[must_use]
+    pub fn memory_kb(&self) -> Option<u64> {
+        let program = self.running.as_ref()?.program_number()?;
+        let status = std::fs::read_to_string(format!("/proc/{program}/status")).ok()?;
+        let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        most.trim().trim_end_matches("kB").trim().parse().ok()
+    }
+
     /// The time line; stand-ins of the case write on it, too.
     #[must_use]
     pub fn journal(&self) -> &Journal {

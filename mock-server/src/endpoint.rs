@@ -2,12 +2,16 @@
 //! here: what a provider, a sink or any other host would say, request by request.
 //!
 //! The first part of a path is the lane, and each lane has a plan of its own. Every request and answer is on the time
-//! line; of an `authorization` only how long it is.
+//! line; of an `authorization` only how long it is. An answer, or a part of one, may be held until it
+//! is let go.
+
+mod gates;
 
 use crate::journal::Journal;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request as HttpRequest, Response as HttpResponse};
 use fixtures::recording::{Line, Request, Response};
+use gates::Gates;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -39,6 +43,24 @@ pub enum Reply {
     },
     /// The connection ends without one.
     HangUp,
+    /// Another one, once a gate is open.
+    Held {
+        /// The name of the gate.
+        gate: String,
+        /// What comes then.
+        reply: Box<Self>,
+    },
+    /// An event stream that comes piece by piece.
+    Stream(Vec<Piece>),
+}
+
+/// A piece of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes that are sent at once.
+    Bytes(Vec<u8>),
+    /// Nothing more comes until this gate is open.
+    Gate(String),
 }
 
 impl Reply {
@@ -47,6 +69,23 @@ impl Reply {
     pub fn json(status: u16, body: &serde_json::Value) -> Self {
         let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         Self::Answer { status, headers, body: body.to_string() }
+    }
+
+    /// The same, held until a gate is open.
+    #[must_use]
+    pub fn held(self, gate: &str) -> Self {
+        Self::Held { gate: gate.to_owned(), reply: Box::new(self) }
+    }
+}
+
+/// Opens the gates of an address.
+#[derive(Clone)]
+pub struct Porter(Gates);
+
+impl Porter {
+    /// Lets go what is held by this gate, now and later.
+    pub fn open(&self, gate: &str) {
+        self.0.open(gate);
     }
 }
 
@@ -61,6 +100,7 @@ struct Desk {
     journal: Journal,
     exchanges: AtomicU64,
     plans: Mutex<BTreeMap<String, Plan>>,
+    gates: Gates,
 }
 
 #[derive(Default)]
@@ -77,7 +117,8 @@ impl Endpoint {
     pub async fn start(journal: Journal) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let desk = Arc::new(Desk { journal, exchanges: AtomicU64::new(1), plans: Mutex::default() });
+        let (exchanges, plans, gates) = (AtomicU64::new(1), Mutex::default(), Gates::default());
+        let desk = Arc::new(Desk { journal, exchanges, plans, gates });
         let at_door = desk.clone();
         let task = tokio::spawn(async move {
             let mut visitors = JoinSet::new();
@@ -100,6 +141,12 @@ impl Endpoint {
     /// How the next requests of a lane are answered; the last answer stays. A lane without a plan says `{}`.
     pub fn plan(&self, lane: &str, replies: Vec<Reply>) {
         self.desk.plans().insert(lane.to_owned(), Plan { replies, asked: 0 });
+    }
+
+    /// Who opens its gates.
+    #[must_use]
+    pub fn porter(&self) -> Porter {
+        Porter(self.desk.gates.clone())
     }
 }
 
@@ -152,8 +199,15 @@ impl Desk {
                 body: kept,
             })
         });
-        let Reply::Answer { status, headers, body } = self.reply(&lane) else {
-            return Err(io::Error::other("it is planned to hang up"));
+        let mut reply = self.reply(&lane);
+        while let Reply::Held { gate, reply: then } = reply {
+            self.gates.pass(&gate).await;
+            reply = *then;
+        }
+        let (status, headers, body) = match reply {
+            Reply::Answer { status, headers, body } => (status, headers, body),
+            Reply::Stream(pieces) => return self.stream(exchange, pieces),
+            Reply::HangUp | Reply::Held { .. } => return Err(io::Error::other("it is planned to hang up")),
         };
         let mut response = HttpResponse::builder().status(status);
         for (name, value) in &headers {
@@ -163,6 +217,18 @@ impl Desk {
         let kept = self.journal.body(body.as_bytes());
         self.journal.push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body: kept }));
         Ok(response)
+    }
+
+    fn stream(&self, exchange: u64, pieces: Vec<Piece>) -> io::Result<HttpResponse<Body>> {
+        let headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+        let mut response = HttpResponse::builder().status(200);
+        for (name, value) in &headers {
+            response = response.header(name, value);
+        }
+        let body = self.journal.body(b"");
+        self.journal.push(|at_us| Line::Response(Response { at_us, exchange, status: 200, headers, body }));
+        let pieces = gates::body(self.gates.clone(), self.journal.clone(), exchange, pieces);
+        response.body(Body::from_stream(pieces)).map_err(io::Error::other)
     }
 }
 
@@ -211,6 +277,35 @@ mod tests {
         assert!(requests[0].headers.contains(&("authorization".to_owned(), "13 letters".to_owned())));
         let answers = lines.iter().filter(|line| matches!(line, Line::Response(_))).count();
         assert_eq!(answers, 4, "nothing is answered by who hangs up");
+    }
+
+    #[tokio::test]
+    async fn what_is_held_comes_when_it_is_let_go() {
+        let journal = Journal::new(Arc::new(Clock::new(ClockKind::Real)));
+        let endpoint = Endpoint::start(journal.clone()).await.unwrap();
+        endpoint.plan("late", vec![Reply::json(200, &json!(1)).held("a").held("b")]);
+        let pieces =
+            [Piece::Bytes(b"one".to_vec()), Piece::Gate("c".to_owned()), Piece::Bytes(b"two".to_vec())];
+        endpoint.plan("streams", vec![Reply::Stream(pieces.to_vec())]);
+        let late = tokio::spawn(reqwest::get(endpoint.url("late")));
+        let of = |lines: &[Line], lane: &str| {
+            lines.iter().any(|line| matches!(line, Line::Request(it) if it.lane.as_deref() == Some(lane)))
+        };
+        journal.wait_until(|lines| of(lines, "late")).await;
+        let mut streams = reqwest::get(endpoint.url("streams")).await.unwrap();
+        assert_eq!(streams.chunk().await.unwrap().unwrap(), "one");
+        assert_eq!(
+            journal.lines().len(),
+            4,
+            "one request waits; of the stream there is its head and a piece"
+        );
+        endpoint.porter().open("c");
+        assert_eq!(streams.chunk().await.unwrap().unwrap(), "two");
+        assert_eq!(streams.chunk().await.unwrap(), None);
+        endpoint.porter().open("b");
+        endpoint.porter().open("a");
+        assert_eq!(late.await.unwrap().unwrap().text().await.unwrap(), "1");
+        assert!(matches!(journal.lines().last(), Some(Line::Response(_))), "{:?}", journal.lines());
     }
 
     #[tokio::test]

@@ -70,10 +70,9 @@ impl Service {
             say!("{before}");
         }
         match &fault {
-            Some(StartAction::Exit { code, stderr }) => {
-                if let Some(stderr) = stderr {
-                    complain!("{stderr}");
-                }
+            Some(action @ StartAction::Exit { code, .. }) => {
+                let password = self.set.options.password.as_deref().unwrap_or_default();
+                action.last_words(password).for_each(|words| complain!("{words}"));
                 return Ok(ExitCode::from(*code));
             }
             Some(StartAction::Never) => return told.wait().await.end(),

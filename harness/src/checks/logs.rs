@@ -2,14 +2,14 @@
 
 use super::{Check, Examined};
 use crate::course::{Course, What};
-use crate::protocol::{Capability, Request};
+use crate::protocol::{Capability, Request, Update};
 use crate::witness::{Witnessed, witnessed};
 use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "logs",
     about: "Each log line names folder and port, and the session of its task; it is one line, not long, and quotes no \
-            payload.",
+            payload; no password of a server stands anywhere.",
     needs: &[Capability::Logs],
     has_occasion: |course| course.said.iter().any(|said| matches!(said.what, What::Logs(_))),
     examine,
@@ -29,6 +29,17 @@ fn examine(course: &Course<'_>) -> Examined {
             _ => None,
         })
         .collect();
+    for (_, seen) in witnessed(course.lines) {
+        if let Witnessed::PasswordsSought { found } = seen {
+            examined.fact(found.is_empty(), || format!("a server's password stands in {}", found.join(", ")));
+        }
+    }
+    for (_, update) in course.shown() {
+        let Update::Server { message: Some(told), .. } = update else { continue };
+        examined.fact(told.len() <= LONGEST && !told.contains('\n'), || {
+            format!("what the person is told of the server has {} bytes or several lines", told.len())
+        });
+    }
     for said in &course.said {
         let What::Logs(line) = &said.what else { continue };
         let text = &line.text;

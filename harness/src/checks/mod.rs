@@ -17,6 +17,7 @@ mod fail_closed;
 mod isolation;
 pub(crate) mod locales;
 mod logs;
+mod one_server;
 mod parts;
 mod prefix;
 mod questions;
@@ -25,6 +26,7 @@ mod remains;
 mod retry;
 mod sends;
 mod signals;
+mod single_client;
 mod startup;
 mod termination;
 mod unknown;
@@ -101,6 +103,8 @@ pub fn all() -> Vec<Check> {
         startup::CHECK,
         crash::CHECK,
         remains::CHECK,
+        one_server::CHECK,
+        single_client::CHECK,
         credentials::CHECK,
     ]
 }

@@ -15,6 +15,9 @@ pub(super) const CHECK: Check = Check {
     examine,
 };
 
+/// What this machine alone can reach.
+const HERE: [&str; 3] = ["127.0.0.1", "localhost", "::1"];
+
 /// How long a start may take, unscaled, and what a busy machine may add to it.
 const LIMIT_S: f64 = 30.0;
 const SLACK_S: f64 = 6.0;
@@ -61,9 +64,12 @@ fn examine(course: &Course<'_>) -> Examined {
             });
             examined.fact(asked, || "the server was used, and never asked how it is".to_owned());
             for seen in &seen {
-                if let Witnessed::Started { number, fresh_password, .. } = seen {
+                if let Witnessed::Started { number, fresh_password, host, .. } = seen {
                     examined.fact(*fresh_password, || {
                         format!("start {number} has no password, or one that a server had before")
+                    });
+                    examined.fact(HERE.contains(&host.as_str()), || {
+                        format!("start {number} is told to listen on {host}, where others than this machine come in")
                     });
                 }
             }

@@ -14,6 +14,7 @@ mod approves_and_asks;
 mod approves_at_once;
 mod approves_everything;
 mod approves_for_ever;
+mod asks_from_a_page;
 mod asks_no_health;
 mod asks_twice;
 mod asks_without_tools;
@@ -57,6 +58,7 @@ mod infinitely_patient;
 mod keeps_all_out;
 mod keeps_password;
 mod keeps_stale_question;
+mod knows_its_kinds;
 mod leaves_servers;
 mod leaves_streams_open;
 mod lets_all_in;
@@ -70,10 +72,12 @@ mod offers_a_browser;
 mod offers_a_process;
 mod offers_leave_without_tools;
 mod one_reason;
+mod opens_to_the_network;
 mod own_sessions_only;
 mod passes_locales_on;
 mod pretends_to_stop;
 mod quotes_keys;
+mod quotes_the_server;
 mod reads_escapes;
 mod resume_without_refresh;
 mod sends_again;
@@ -85,14 +89,17 @@ mod shows_unknown;
 mod shows_while_loading;
 mod skips_nameless;
 mod starts_for_ever;
+mod starts_one_for_each;
 mod stays_down;
 mod stops_before_the_server;
 mod takes_all_events;
 mod tells_case_on_windows;
 mod thoughts_as_words;
+mod tidies_code;
 mod trusts_any_answer;
 mod trusts_any_mode;
 mod trusts_any_place;
+mod trusts_any_shape;
 mod trusts_names;
 mod waits_for_echo;
 mod waits_for_ever;
@@ -126,6 +133,7 @@ const ALL: &[Mutant] = &[
     approves_at_once::MUTANT,
     approves_everything::MUTANT,
     approves_for_ever::MUTANT,
+    asks_from_a_page::MUTANT,
     asks_no_health::MUTANT,
     asks_twice::MUTANT,
     asks_without_tools::MUTANT,
@@ -169,6 +177,7 @@ const ALL: &[Mutant] = &[
     keeps_all_out::MUTANT,
     keeps_password::MUTANT,
     keeps_stale_question::MUTANT,
+    knows_its_kinds::MUTANT,
     leaves_servers::MUTANT,
     leaves_streams_open::MUTANT,
     lets_all_in::MUTANT,
@@ -182,10 +191,12 @@ const ALL: &[Mutant] = &[
     offers_a_process::MUTANT,
     offers_leave_without_tools::MUTANT,
     one_reason::MUTANT,
+    opens_to_the_network::MUTANT,
     own_sessions_only::MUTANT,
     passes_locales_on::MUTANT,
     pretends_to_stop::MUTANT,
     quotes_keys::MUTANT,
+    quotes_the_server::MUTANT,
     reads_escapes::MUTANT,
     resume_without_refresh::MUTANT,
     sends_again::MUTANT,
@@ -197,14 +208,17 @@ const ALL: &[Mutant] = &[
     shows_while_loading::MUTANT,
     skips_nameless::MUTANT,
     starts_for_ever::MUTANT,
+    starts_one_for_each::MUTANT,
     stays_down::MUTANT,
     stops_before_the_server::MUTANT,
     takes_all_events::MUTANT,
     tells_case_on_windows::MUTANT,
     thoughts_as_words::MUTANT,
+    tidies_code::MUTANT,
     trusts_any_answer::MUTANT,
     trusts_any_mode::MUTANT,
     trusts_any_place::MUTANT,
+    trusts_any_shape::MUTANT,
     trusts_names::MUTANT,
     waits_for_echo::MUTANT,
     waits_for_ever::MUTANT,

@@ -10,8 +10,6 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
-/// So much of its last words is told.
-const LAST_WORDS: usize = 300;
 /// So much of what it says on stderr is read at all.
 const MOST_WORDS: u64 = 64 * 1024;
 /// What its children hold open is not waited for.
@@ -122,19 +120,16 @@ pub(super) async fn live(start: Start, mut orders: UnboundedReceiver<Order>, say
         Ok(status) => status.to_string(),
         Err(error) => format!("how is not known: {error}"),
     };
-    let how = if words.is_empty() { how } else { format!("{how}; it said: {words}") };
-    say(Input::ServerEnded { start: number, how, port_taken: is_taken(&start.spawn.args) });
+    say(Input::ServerEnded { start: number, how, words, port_taken: is_taken(&start.spawn.args) });
 }
 
-/// The end of what it said on its standard error, without what may be a secret: its password is in no message.
+/// What it said on its standard error.
 async fn last_words(stderr: Option<impl AsyncRead + Unpin>) -> String {
     let Some(stderr) = stderr else { return String::new() };
     let mut said = Vec::new();
     // What can't be read was not said.
     let _ = stderr.take(MOST_WORDS).read_to_end(&mut said).await;
-    let said = fixtures::redact::clean(String::from_utf8_lossy(&said).trim());
-    let skipped = said.chars().count().saturating_sub(LAST_WORDS);
-    said.chars().skip(skipped).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    String::from_utf8_lossy(&said).trim().to_owned()
 }
 
 /// Has somebody else the port that it was told to take?

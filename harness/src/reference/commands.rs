@@ -169,6 +169,7 @@ impl Core {
             return self.fail(id, RpcError::failed("not connected: send `connect` first"));
         };
         let directory = directory.unwrap_or_else(|| server.directory.clone());
+        self.server_for_task(self.tasks.len());
         self.last_request += 1;
         let is_live = |phase: &Phase| matches!(phase, Phase::Live | Phase::Refreshing(_));
         let phase = self.channels.get(&directory).map(|channel| &channel.phase);

@@ -82,7 +82,9 @@ impl Core {
             Input::ServerStarted { start, password } => self.server_started(start, password),
             Input::ServerNotStarted { start, why } => self.server_not_started(start, &why),
             Input::ServerSaid { start, line } => self.server_said(start, &line),
-            Input::ServerEnded { start, how, port_taken } => self.server_ended(start, &how, port_taken),
+            Input::ServerEnded { start, how, words, port_taken } => {
+                self.server_ended(start, &how, &words, port_taken);
+            }
             Input::StreamOpened { stream } => {
                 if let Some(folder) = self.folder_of(stream) {
                     self.stream_alive(&folder);
@@ -121,6 +123,11 @@ impl Core {
     /// What is read of a chunk of a stream.
     pub(super) fn bytes(&self) -> fn(&[u8]) -> Vec<u8> {
         self.strategies.bytes
+    }
+
+    /// The page that asks the server.
+    pub(super) fn origin(&self) -> Option<&'static str> {
+        self.strategies.features.origin()
     }
 
     /// Whose stream this is; news of a stream that was left is not heard.

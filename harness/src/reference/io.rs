@@ -73,7 +73,9 @@ pub enum Input {
     ServerEnded {
         /// Which start.
         start: u64,
-        /// Its status, and its last words.
+        /// What it said on its standard error.
+        words: String,
+        /// Its status.
         how: String,
         /// Somebody listens at the port that it was told to take.
         port_taken: bool,

@@ -61,7 +61,8 @@ impl Core {
             return self.fail(id, RpcError::failed("there is a server already"));
         }
         self.connecting = Some(id);
-        self.life.spawn = Some(spawn);
+        let args = self.strategies.life.words(spawn.args);
+        self.life.spawn = Some(ServerSpawn { args, ..spawn });
         self.start_server();
     }
 
@@ -72,20 +73,29 @@ impl Core {
         self.life.said_strange = false;
         let start = self.life.start;
         self.show_server(ServerState::Starting, None, None);
+        self.order_server(start, spawn);
+        let limit = self.strategies.life.start_limit_ms(self.time_scale);
+        if let Some(limit) = limit {
+            self.start_timer(Timer::Start(start), limit);
+        }
+    }
+
+    fn order_server(&mut self, start: u64, spawn: ServerSpawn) {
         let living = &self.strategies.life;
         let (fresh_password, whole_group) =
             (living.changes_password() || start == 1, living.ends_whole_group());
-        let limit = living.start_limit_ms(self.time_scale);
-        let grace_ms = self.scaled(5000).max(500);
-        self.out.push(Output::StartServer {
-            start,
-            spawn: Box::new(spawn),
-            fresh_password,
-            whole_group,
-            grace_ms,
-        });
-        if let Some(limit) = limit {
-            self.start_timer(Timer::Start(start), limit);
+        let (spawn, grace_ms) = (Box::new(spawn), self.scaled(5000).max(500));
+        self.out.push(Output::StartServer { start, spawn, fresh_password, whole_group, grace_ms });
+    }
+
+    /// A task is started, and there are `others`: they share the server, unless this client thinks otherwise.
+    pub(super) fn server_for_task(&mut self, others: usize) {
+        if let Some(spawn) = self.life.spawn.clone()
+            && others > 0
+            && self.strategies.life.one_for_each_task()
+        {
+            // Far from the starts that count.
+            self.order_server(u64::MAX - others as u64, spawn);
         }
     }
 
@@ -231,10 +241,12 @@ impl Core {
     }
 
     /// Its process has ended.
-    pub(super) fn server_ended(&mut self, start: u64, how: &str, port_taken: bool) {
+    pub(super) fn server_ended(&mut self, start: u64, how: &str, said: &str, port_taken: bool) {
         if start != self.life.start {
             return;
         }
+        let quoted = self.strategies.life.quotes(said, &self.life.password);
+        let how = if quoted.is_empty() { how.to_owned() } else { format!("{how}; it said: {quoted}") };
         match self.life.at {
             At::Nowhere => {}
             At::Starting if !self.strategies.life.hears_end() => {}

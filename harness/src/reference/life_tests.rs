@@ -63,7 +63,7 @@ impl Server {
 
     fn crashes(&mut self) {
         let how = "signal: 9".to_owned();
-        self.step(Input::ServerEnded { start: self.start, how, port_taken: false });
+        self.step(Input::ServerEnded { start: self.start, how, words: String::new(), port_taken: false });
     }
 
     fn is_started_again(&mut self) {
@@ -145,7 +145,12 @@ fn each_failure_has_its_own_reason_and_leaves_no_process() {
             ServerReason::PortTaken,
             false,
             Box::new(|server| {
-                server.step(Input::ServerEnded { start: 1, how: "1".to_owned(), port_taken: true })
+                server.step(Input::ServerEnded {
+                    start: 1,
+                    how: "1".to_owned(),
+                    words: String::new(),
+                    port_taken: true,
+                })
             }),
         ),
         (ServerReason::Garbled, true, Box::new(move |server| server.says(&strange))),

@@ -7,7 +7,7 @@ use super::io::Output;
 use super::strategy::showing::session_of;
 use super::strategy::{Gap, OnUnknown};
 use super::task::{News, Task};
-use crate::protocol::{LogLevel, Update};
+use crate::protocol::{LogLevel, Permission, Update};
 use serde_json::Value;
 
 impl Core {
@@ -21,6 +21,7 @@ impl Core {
         {
             return;
         }
+        let parsed = parsed.map(|value| self.strategies.unknown.read_as(value));
         let read = parsed.and_then(|value| event::read(&value).map(|read| (value, read)));
         let read = read.and_then(|(value, read)| self.belongs(&value, &read).map(|()| (value, read)));
         match read {
@@ -89,14 +90,8 @@ impl Core {
             self.unconfirmed.remove(id);
         }
         let Some((task_id, of_child)) = self.task_of(session) else { return };
-        if matches!(event, Event::Asked(_))
-            && !self.settings.tools
-            && !self.strategies.asking.asks_without_tools()
-        {
-            return;
-        }
         if let Event::Asked(asked) = &event
-            && self.rule_takes(&task_id, asked)
+            && (!self.may_ask(asked) || self.rule_takes(&task_id, asked))
         {
             return;
         }
@@ -111,6 +106,12 @@ impl Core {
         if doubt {
             self.on_gap(&directory, Gap::Quiet);
         }
+    }
+
+    /// Is this for the person, or a rule, to decide?
+    pub(super) fn may_ask(&self, asked: &Permission) -> bool {
+        let asking = &self.strategies.asking;
+        (self.settings.tools || asking.asks_without_tools()) && asking.asks_for_kind(&asked.permission)
     }
 
     /// The task of a session, and whether it is only the task's agent's agent.

@@ -241,9 +241,7 @@ impl Core {
             let children = self.strategies.asking.asks_for_children();
             let absent_is_idle = self.strategies.turns.absent_is_idle();
             let mut fetched = refresh.of((task_id, task), &self.family, children, absent_is_idle);
-            if !self.settings.tools && !self.strategies.asking.asks_without_tools() {
-                fetched.permissions.clear();
-            }
+            fetched.permissions.retain(|asked| self.may_ask(asked));
             fetched.permissions =
                 self.strategies.asking.after_refresh(fetched.permissions, task.permissions());
             fetched.permissions.retain(|asked| !self.rule_takes(task_id, asked));

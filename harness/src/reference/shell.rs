@@ -197,7 +197,8 @@ impl<W: AsyncWrite + Unpin> Shell<W> {
         let server = self.server.as_ref();
         let credentials = server.map(|server| (server.username.clone(), server.password.clone()));
         let server = server.map(|server| server.url.clone()).unwrap_or_default();
-        Ask { method, server, path, credentials, ..Ask::default() }
+        let origin = self.core.origin();
+        Ask { method, server, path, credentials, origin, ..Ask::default() }
     }
 
     async fn write(&mut self, lines: &str) -> Result<(), ServeError> {

@@ -150,7 +150,10 @@ impl Timeline {
     }
 
     /// A part appeared or changed.
-    pub(super) fn part(&mut self, part: Part, deltas: &dyn Deltas) -> Change {
+    pub(super) fn part(&mut self, mut part: Part, deltas: &dyn Deltas) -> Change {
+        if let Body::Text { text, .. } = &mut part.body {
+            *text = deltas.words(std::mem::take(text));
+        }
         match self.rows.iter().position(|row| row.item.part_id == part.id) {
             Some(at) => self.merge(at, part.body, deltas),
             None => self.insert(part, deltas),
@@ -251,6 +254,7 @@ impl Timeline {
         delta: &str,
         deltas: &dyn Deltas,
     ) -> Change {
+        let delta = deltas.words(delta.to_owned());
         let known = self.rows.iter().position(|row| row.item.part_id == part_id);
         let headless = known.is_none_or(|at| !self.rows[at].whole);
         if headless && deltas.on_headless() == OnHeadless::Wait {
@@ -260,7 +264,7 @@ impl Timeline {
             return Change::None;
         }
         let Some(at) = known else {
-            let body = Body::Text { kind: ItemKind::Text, text: delta.to_owned(), ended: false };
+            let body = Body::Text { kind: ItemKind::Text, text: delta, ended: false };
             return self.insert(Part { id: part_id.to_owned(), message_id, body }, deltas);
         };
         if self.rows[at].ended {
@@ -269,9 +273,9 @@ impl Timeline {
         let Some(text) = &mut self.rows[at].item.text else {
             return Change::None;
         };
-        text.push_str(delta);
+        text.push_str(&delta);
         let row = &self.rows[at];
-        if self.shows(row) { Change::Update(self.told(&row.item, delta)) } else { Change::None }
+        if self.shows(row) { Change::Update(self.told(&row.item, &delta)) } else { Change::None }
     }
 
     /// The update that tells of an item; of a text it adds `delta`.

@@ -1,4 +1,5 @@
-//! Files of keys that the adapter is asked to look at, and where their keys are found in the end.
+//! Files of keys that the adapter is asked to look at, and where their keys, and the passwords of servers that it has
+//! started, are found in the end.
 
 use super::{Run, Troubled, broken};
 use crate::protocol::Request;
@@ -61,6 +62,17 @@ impl Run {
         self.keys.secrets.push(secret);
         self.keys.homes.push(home);
         Ok(path)
+    }
+
+    /// Looks for the passwords of its servers in all that the adapter has said.
+    pub(super) fn seek_passwords(&self) {
+        let Some(spawned) = &self.spawned else { return };
+        let passwords = spawned.desk.passwords();
+        let holds = |text: &str| passwords.iter().any(|password| text.contains(password.as_str()));
+        let lines = self.stand_in.journal().lines();
+        let in_lines = lines.iter().filter(|line| said_by_adapter(line).is_some_and(|text| holds(&text)));
+        let found: BTreeSet<String> = in_lines.map(what).collect();
+        Witnessed::PasswordsSought { found: found.into_iter().collect() }.note(self.stand_in.journal());
     }
 
     /// Looks for the keys in all that the adapter has said, asked and left behind.

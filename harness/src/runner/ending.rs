@@ -108,6 +108,7 @@ impl Run {
         let journal = self.stand_in.journal().clone();
         self.canaries.seen().for_each(|seen| seen.note(&journal));
         self.seek_credentials();
+        self.seek_passwords();
         if let Err(what) = self.running.end(was_told, self.limits.end).await {
             journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
         }

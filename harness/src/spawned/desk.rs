@@ -68,6 +68,11 @@ impl Desk {
         &self.address
     }
 
+    /// The passwords that servers were started with.
+    pub(crate) fn passwords(&self) -> BTreeSet<String> {
+        self.state.seen().passwords.clone()
+    }
+
     /// Lets the server that listened last crash, and waits until it has.
     pub(crate) async fn crash(&self, limit: Duration) -> bool {
         let latest = self.state.seen().latest.take();
@@ -117,7 +122,9 @@ impl State {
         self.world.let_in(&password);
         let fault = fault.map(|start| start.action.clone());
         let does = fault.as_ref().map(ToString::to_string);
-        Witnessed::Started { number, does, fault: fault.clone(), fresh_password: fresh }.note(&self.journal);
+        let (host, wrapped) = (hello.host.clone(), hello.wrapped);
+        Witnessed::Started { number, does, fault: fault.clone(), fresh_password: fresh, host, wrapped }
+            .note(&self.journal);
         (number, fault)
     }
 }

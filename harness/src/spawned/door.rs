@@ -40,11 +40,11 @@ impl Line {
     ///
     /// # Errors
     /// There is no harness at the desk, or it says something else.
-    pub async fn open(desk: &str, password: Option<String>, wrapped: bool) -> io::Result<Self> {
+    pub async fn open(desk: &str, password: Option<String>, host: String, wrapped: bool) -> io::Result<Self> {
         let stream = TcpStream::connect(desk).await?;
         let (reader, mut writer) = stream.into_split();
         let mut reader = BufReader::new(reader).lines();
-        say(&mut writer, &Hello { password, wrapped }).await?;
+        say(&mut writer, &Hello { password, host, wrapped }).await?;
         let orders = hear(&mut reader).await?.ok_or(io::ErrorKind::UnexpectedEof)?;
         Ok(Self { reader, writer, orders })
     }

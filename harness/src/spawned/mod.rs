@@ -27,6 +27,8 @@ pub const DESK: &str = "STANDIN_DESK";
 struct Hello {
     /// The password that it was started with.
     password: Option<String>,
+    /// Where it was told to listen; a door listens on this machine alone, whatever it is told.
+    host: String,
     /// It was started by the wrapper that a fault asked for.
     wrapped: bool,
 }

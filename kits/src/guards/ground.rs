@@ -1,5 +1,6 @@
 //! The folder of a case: a workspace, what lies around it, and what nobody may touch.
 
+use super::play::REPOSITORY;
 use crate::scene::{Scene, Troubled, our_fault};
 use fixtures::failures::KEY;
 use serde_json::{Value, json};
@@ -62,9 +63,7 @@ pub(super) fn said(canary: &str) -> &'static str {
 
 /// What stands there now, and in which of the files that are no place for it the key stands.
 pub(super) fn look(scene: &Scene) {
-    let mut files = BTreeMap::new();
-    let base = scene.folder();
-    collect(base, base, &mut files);
+    let mut files = files(scene);
     let has_key = |(name, says): &(&String, &String)| !name.starts_with(SECRETS) && says.contains(KEY);
     let with_key: Vec<&String> = files.iter().filter(has_key).map(|(name, _)| name).collect();
     scene.witness("key-in", &json!(with_key));
@@ -72,9 +71,26 @@ pub(super) fn look(scene: &Scene) {
     scene.witness("disk", &json!(files));
 }
 
+/// The files with a text in them, but for those in a folder.
+pub(super) fn files_with(scene: &Scene, text: &str, except: &str) -> Vec<String> {
+    let files =
+        files(scene).into_iter().filter(|(name, says)| !name.starts_with(except) && says.contains(text));
+    files.map(|(name, _)| name).collect()
+}
+
+/// All files and what they say, but for those of a repository that is indexed: too many, and nobody writes there.
+fn files(scene: &Scene) -> BTreeMap<String, String> {
+    let (base, mut files) = (scene.folder(), BTreeMap::new());
+    collect(base, base, &mut files);
+    files
+}
+
 fn collect(base: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, is_link) = (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+        if path == base.join(REPOSITORY) {
+            continue;
+        }
         if path.is_dir() && !is_link {
             collect(base, &path, files);
         } else if let Ok(name) = path.strip_prefix(base) {

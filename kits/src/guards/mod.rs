@@ -52,12 +52,19 @@ impl Kit for Guards {
                     "debounces changes of files, gathers batches, keeps answers for a while",
                 ),
                 capability("context.window", "fits a conversation into the window of a model"),
+                capability("flow.task", "works on a task with a model and tools"),
+                capability("service.single", "has services that are there once, and tell what they do"),
+                capability("state.scopes", "keeps state for all, for a workspace, for a session"),
+                capability("memory.checkpoints", "keeps copies of a conversation"),
+                capability("mcp.use", "uses servers of tools"),
+                capability("monitor.timings", "tells how long operations take"),
+                capability("index.workspace", "indexes a workspace, and searches it"),
             ]
         }
     }
 
     fn updates(&self) -> &'static [&'static str] {
-        &["prompt", "log", "notice", "indexed", "batch"]
+        &["prompt", "log", "notice", "indexed", "batch", "says", "done", "ended", "action"]
     }
 
     fn checks(&self) -> Vec<Check> {

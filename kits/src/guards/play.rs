@@ -1,7 +1,13 @@
 //! What a case does, step by step. What has to come of each step is written down beside it, for the checks.
 
+mod flow;
+mod index;
+mod operations;
+mod standing;
 mod steps;
 
+pub(super) use index::REPOSITORY;
+pub(super) use standing::CANARY;
 pub(super) use steps::Steps;
 
 use super::ground;
@@ -30,8 +36,13 @@ impl Play for Steps {
             scene.keep_secret("key", KEY);
             let endpoint = Endpoint::start(scene.journal().clone()).await;
             let endpoint = endpoint.map_err(|error| our_fault(format!("there is no port: {error}")))?;
-            let mut stage =
-                Stage { scene, endpoint, asked: BTreeMap::new(), configured: Configure::default() };
+            let mut stage = Stage {
+                scene,
+                endpoint,
+                asked: BTreeMap::new(),
+                configured: Configure::default(),
+                servers: Vec::new(),
+            };
             for step in &self.step {
                 stage.step(step).await?;
             }
@@ -48,6 +59,8 @@ struct Stage<'a> {
     /// How often each method was called.
     asked: BTreeMap<String, usize>,
     configured: Configure,
+    /// Servers of tools: their names, and the variables with their keys.
+    servers: Vec<(String, String)>,
 }
 
 fn unread(error: FileError) -> Troubled {
@@ -103,6 +116,30 @@ impl Stage<'_> {
                 self.scene.pass(add.pass_ms).await
             }
             Step::Kept(kept) => self.kept(kept).await,
+            Step::Task(task) => self.task(task).await,
+            Step::AtOnce(all) => self.at_once(all).await,
+            Step::Limited(limited) => self.limited(limited).await,
+            Step::Measured(measured) => self.measured(measured).await,
+            Step::Sink(replies) => {
+                self.endpoint.plan("telemetry", replies.iter().map(steps::Planned::reply).collect());
+                Ok(())
+            }
+            Step::Service(service) => self.service(service).await,
+            Step::Dispose(name) => self.ask("service/dispose", json!({"name": name}), json!({})).await,
+            Step::Action(action) => self.action(action).await,
+            Step::Reopen(configured) => self.reopen(configured).await,
+            Step::Set(set) => self.set(set).await,
+            Step::Stands(stands) => self.stands(stands).await,
+            Step::Conversation(kept) => self.conversation(kept).await,
+            Step::Messages(count) => self.messages(*count).await,
+            Step::Copies(copies) => self.copies(copies).await,
+            Step::Server(server) => self.server(server).await,
+            Step::Tool(tool) => self.tool(tool).await,
+            Step::Resource(resource) => self.resource(resource).await,
+            Step::Repository(files) => self.repository(*files).await,
+            Step::Index(files) => self.index(*files).await,
+            Step::Write(write) => self.write(write).await,
+            Step::Search(search) => self.search(search).await,
             Step::PassMs(ms) => self.scene.pass(*ms).await,
         }
     }
@@ -124,13 +161,14 @@ impl Stage<'_> {
     }
 
     async fn configure(&mut self) -> Result<(), Troubled> {
-        let Configure { roots, allow, missing, path_breaks, telemetry } = &self.configured;
+        let Configure { roots, allow, missing, path_breaks, telemetry, at_once } = &self.configured;
         let roots: Vec<Value> = roots.iter().map(|root| ground::place(self.scene, root)).collect();
         let params = json!({
             "roots": roots,
             "allow": if *missing { Value::Null } else { json!(allow) },
             "ignoreFile": ".guardignore",
             "pathBreaks": path_breaks,
+            "atOnce": at_once,
             "stateFolder": ground::place(self.scene, ground::STATE),
             "secretFolder": ground::place(self.scene, ground::SECRETS),
             "telemetry": {"enabled": telemetry, "url": self.endpoint.url("telemetry")},

@@ -3,15 +3,24 @@
 
 mod conversation;
 mod errors;
+mod flow;
+mod index;
 mod lists;
+mod operations;
 mod requests;
+mod servers;
+mod standing;
 mod timed;
 
 use crate::adapter::{Adapter, Screen};
 use futures_util::future::BoxFuture;
 use harness::protocol::RpcError;
+use index::Index;
 use lists::AllowList;
+use operations::Operations;
 use serde_json::{Value, json};
+use servers::Servers;
+use standing::Standing;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,6 +33,10 @@ pub(super) struct Reference {
     mutant: Option<&'static str>,
     state: Mutex<State>,
     timed: Timed,
+    operations: Operations,
+    standing: Standing,
+    servers: Servers,
+    index: Index,
     client: reqwest::Client,
 }
 
@@ -45,7 +58,7 @@ struct State {
 
 /// Who follows the plan word for word breaks these promises.
 const LETTER: &str = "to-the-letter";
-const OF_THE_LETTER: [&str; 8] = [
+const OF_THE_LETTER: [&str; 12] = [
     "starts-with",
     "first-root-only",
     "no-list-throws",
@@ -54,6 +67,10 @@ const OF_THE_LETTER: [&str; 8] = [
     "policy-unfilled",
     "one-debounce",
     "wedged-batch",
+    "initialized-twice",
+    "listener-fails-action",
+    "copy-of-nothing",
+    "server-settings-in-state",
 ];
 
 /// Files that nobody edits, whatever the ignore file says.
@@ -71,6 +88,13 @@ impl Adapter for Reference {
             "resilience.errors",
             "resilience.limits",
             "context.window",
+            "flow.task",
+            "service.single",
+            "state.scopes",
+            "memory.checkpoints",
+            "mcp.use",
+            "monitor.timings",
+            "index.workspace",
         ];
         let declares = match self.mutant {
             Some(LETTER) => json!({"policy": "seed", "commands": "exact", "paths": "lexical"}),
@@ -115,7 +139,22 @@ impl Adapter for Reference {
                 "secret/store" => self.store(text(&params["key"]), &screen),
                 "secret/use" => Ok(self.use_key(text(&params["url"])).await),
                 "secret/logout" => self.log_out(),
+                "task/send" => Ok(self.task(&params, &screen).await),
                 "state/dump" => self.dump(),
+                "state/set" => self.set(text(&params["scope"]), text(&params["name"]), &params["value"]),
+                "memory/begin" => self.remember(&params),
+                "memory/add" => self.hear(&params["text"]),
+                "memory/copies" => Ok(self.copies()),
+                "op/begin" => Ok(self.begin(&params).await),
+                "op/limited" => Ok(self.limited(&params, &screen).await),
+                "op/measured" => Ok(self.measured(&params, &screen).await),
+                "service/use" => self.serves(&params).await,
+                "service/dispose" => Ok(self.dispose(&params)),
+                "service/act" => Ok(self.acts(&params, &screen).await),
+                "mcp/register" => self.register(&params, &screen).await,
+                "mcp/call" | "mcp/read" => self.ask_server(&params).await,
+                "index/build" => Ok(self.build().await),
+                "index/search" => Ok(self.search(&params)),
                 "fs/event" => Ok(self.changed(text(&params["path"]), &screen)),
                 "batch/add" => Ok(self.add(&params, &screen)),
                 "cache/get" => Ok(self.kept(&params, &screen).await),
@@ -131,6 +170,10 @@ impl Reference {
             mutant,
             state: Mutex::default(),
             timed: Timed::default(),
+            operations: Operations::default(),
+            standing: Standing::default(),
+            servers: Servers::default(),
+            index: Index::default(),
             client: reqwest::Client::builder().no_proxy().build().unwrap_or_default(),
         }
     }
@@ -157,6 +200,9 @@ impl Reference {
         let kept =
             kept.filter(|_| !self.is("forgets-always")).and_then(|text| serde_json::from_str(&text).ok());
         state.list = AllowList::read(kept.unwrap_or_else(|| params["allow"].clone()));
+        if let Some(most) = params["atOnce"].as_u64() {
+            self.operations.allow(usize::try_from(most).unwrap_or(1));
+        }
         let telemetry = &params["telemetry"];
         let wants_reports = telemetry["enabled"] == true || self.is("reports-unasked");
         state.reports_to = wants_reports.then(|| text(&telemetry["url"]).to_owned());
@@ -303,16 +349,6 @@ impl Reference {
         }
         fs::remove_file(&state.secret_file).map_err(|error| RpcError::failed(error.to_string()))?;
         Ok(json!({}))
-    }
-
-    fn dump(&self) -> Result<Value, RpcError> {
-        let state = self.state();
-        let settings = fs::read_to_string(state.state_folder.join("settings.json")).unwrap_or_default();
-        let mut global = json!({"allowedCommands": state.list.told(), "settings": settings});
-        if self.is("key-in-state") {
-            global["apiKey"] = json!(state.key);
-        }
-        Ok(json!({"global": global, "workspace": {}, "session": {}}))
     }
 }
 

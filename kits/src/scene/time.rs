@@ -23,12 +23,24 @@ impl Scene {
     ///
     /// # Errors
     /// It does not answer, or is gone.
-    pub async fn answer(&mut self, mut asked: Asked) -> Result<Result<Value, RpcError>, Troubled> {
+    pub async fn answer(&mut self, asked: Asked) -> Result<Result<Value, RpcError>, Troubled> {
+        self.answer_within(asked, self.limits.answer).await
+    }
+
+    /// As [`Scene::answer`], for what takes longer than answers do.
+    ///
+    /// # Errors
+    /// It does not answer, or is gone.
+    pub async fn answer_within(
+        &mut self,
+        mut asked: Asked,
+        limit: Duration,
+    ) -> Result<Result<Value, RpcError>, Troubled> {
         use harness::link::AskError::{Ended, Refused, Silent};
         if self.hello.clock == AdapterClock::Virtual {
             let (mut waits, mut idle) = (0, Duration::ZERO);
             // An adapter that neither answers nor waits is busy, or stuck: it has the time that every answer has.
-            while waits < MOST_WAITS && idle < self.limits.answer {
+            while waits < MOST_WAITS && idle < limit {
                 match asked.answered_within(LOOK).await {
                     Some(answer) => return understood(answer),
                     None if !self.is_quiet().await => idle = Duration::ZERO,
@@ -42,7 +54,7 @@ impl Scene {
                 }
             }
         }
-        return understood(asked.answer(self.limits.answer).await);
+        return understood(asked.answer(limit).await);
 
         fn understood(
             answer: Result<Value, harness::link::AskError>,

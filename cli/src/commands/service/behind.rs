@@ -18,7 +18,7 @@ fn failed(doing: &str, error: &std::io::Error) -> Failure {
 /// Serves until it is told to end, by a signal or by the harness.
 pub(super) async fn serve(service: Service, desk: &str) -> Outcome {
     let password = service.set.options.password.clone();
-    let line = door::Line::open(desk, password, wrapper::is_wrapped()).await;
+    let line = door::Line::open(desk, password, service.host.clone(), wrapper::is_wrapped()).await;
     let mut line = line.map_err(|error| failed("ask the harness what to do", &error))?;
     let fault = line.orders.fault.take();
     if fault == Some(StartAction::Orphan) {
@@ -30,10 +30,9 @@ pub(super) async fn serve(service: Service, desk: &str) -> Outcome {
         say!("{before}");
     }
     match &fault {
-        Some(StartAction::Exit { code, stderr }) => {
-            if let Some(stderr) = stderr {
-                complain!("{stderr}");
-            }
+        Some(action @ StartAction::Exit { code, .. }) => {
+            let password = service.set.options.password.as_deref().unwrap_or_default();
+            action.last_words(password).for_each(|words| complain!("{words}"));
             return Ok(ExitCode::from(*code));
         }
         Some(StartAction::Never) => return ended(&mut told, &mut line).await,

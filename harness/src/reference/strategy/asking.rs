@@ -19,6 +19,11 @@ pub trait Asking: Send {
         true
     }
 
+    /// Is the person asked for leave of this kind? There may be kinds that nobody here has words for.
+    fn asks_for_kind(&self, _kind: &str) -> bool {
+        true
+    }
+
     /// Is a question asked that was asked already?
     fn asks_twice(&self) -> bool {
         false

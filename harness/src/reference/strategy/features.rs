@@ -33,6 +33,11 @@ pub trait Features: Send {
         true
     }
 
+    /// The page that asks the server. A page shows; it is the program behind it that asks.
+    fn origin(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What the screen offers, of what can be used just now.
     fn offers(&self, usable: Vec<Affordance>) -> Vec<Affordance> {
         usable

@@ -14,8 +14,31 @@ pub enum Health {
     Strange,
 }
 
+/// So much of a server's last words is told, in letters.
+const LAST_WORDS: usize = 300;
+
 /// Decides about the server's life.
 pub trait Living: Send {
+    /// The words with which the server is started.
+    fn words(&self, words: Vec<String>) -> Vec<String> {
+        words
+    }
+
+    /// What is told of a server's last words: the end of them, in one line, without what may be a secret.
+    fn quotes(&self, said: &str, password: &str) -> String {
+        let said = match password {
+            "" => fixtures::redact::clean(said),
+            password => fixtures::redact::clean(&said.replace(password, "…")),
+        };
+        let skipped = said.chars().count().saturating_sub(LAST_WORDS);
+        said.chars().skip(skipped).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    }
+
+    /// Has each task a server of its own?
+    fn one_for_each_task(&self) -> bool {
+        false
+    }
+
     /// How long a start may take; `None` is for ever. The scale makes no program start faster.
     fn start_limit_ms(&self, time_scale: f64) -> Option<u64> {
         Some(((30_000.0 * time_scale) as u64).max(2500))

@@ -49,6 +49,11 @@ pub trait Deltas: Send {
         OnHeadless::Wait
     }
 
+    /// What is shown of a text of the agent, or of a piece of one.
+    fn words(&self, text: String) -> String {
+        text
+    }
+
     /// Is it remembered that the first words of a part came before the part, and were not kept?
     fn remembers_lost(&self) -> bool {
         true
@@ -93,6 +98,11 @@ pub trait UnknownEvents: Send {
     /// An event of this type came.
     fn on_unknown(&self, _kind: &str) -> OnUnknown {
         OnUnknown::Count
+    }
+
+    /// What is read in an event's place. One that has another shape than its type is not made to fit.
+    fn read_as(&self, event: Value) -> Value {
+        event
     }
 
     /// Is it an error for a task that is in the middle of tools or permissions?

@@ -2,8 +2,9 @@
 
 use super::{text, wanted};
 use crate::kit::Check;
-use crate::story::Story;
+use crate::story::{AdapterClock, Call, Story};
 use harness::checks::Examined;
+use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "answers-kept",
@@ -11,14 +12,101 @@ pub(super) const CHECK: Check = Check {
     examine,
 };
 
+/// So long an answer is kept.
+const KEPT_MS: f64 = 300_000.0;
+
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
-    for (_, wanted) in wanted(story, "cache/get") {
-        let (fetched, fetches) = (wanted["fetched"].as_u64().unwrap_or_default(), wanted["fetches"] == true);
+    for (call, wanted) in wanted(story, "cache/get") {
+        let fetched = wanted["fetched"].as_u64().unwrap_or_default();
+        let Some(fetches) = fetches(story, call, wanted) else { continue };
         examined.fact((fetched > 0) == fetches, || {
             let instead = if fetches { "and has to be" } else { "though the answer is kept" };
             format!("{}: the host is asked {fetched} times, {instead}", text(&wanted["about"]))
         });
     }
     examined
+}
+
+/// Has the host to be asked? For a clock of the machine that is told by the times at which the host was; nothing is told
+/// where five minutes are over just then.
+fn fetches(story: &Story<'_>, call: &Call, wanted: &Value) -> Option<bool> {
+    if story.clock == AdapterClock::Virtual {
+        return Some(wanted["fetches"] == true);
+    }
+    let before = story.exchanges.iter().filter(|exchange| exchange.lane.as_deref() == Some("kept"));
+    let before = before.filter(|exchange| exchange.at.line < call.at.line);
+    let answers = before.filter_map(|exchange| Some((exchange.at.ms, exchange.answer?)));
+    let Some((asked, (said, _))) = answers.filter(|(_, (_, status))| *status < 300).last() else {
+        return Some(true);
+    };
+    let end = call.answer.as_ref().map_or(f64::INFINITY, |(at, _)| at.ms);
+    let (youngest, oldest) = (call.at.ms - said.ms, end - asked);
+    (oldest < KEPT_MS || youngest >= KEPT_MS).then_some(youngest >= KEPT_MS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixtures::recording::{AdapterLine, Body, Line, Note, Request, Response, Speaker};
+    use serde_json::json;
+
+    fn said(at_us: u64, from: Speaker, message: Value) -> Line {
+        Line::Adapter(AdapterLine { at_us, from, message })
+    }
+
+    /// Two calls, the second so many milliseconds of the machine after the first; is the host asked again?
+    fn findings(apart_ms: u64, asked_again: bool) -> Vec<String> {
+        let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"timeScale": 0.01}});
+        let told = json!({"jsonrpc": "2.0", "id": 0, "result": {"capabilities": [], "clock": "scaled"}});
+        let mut lines = vec![said(0, Speaker::Harness, hello), said(0, Speaker::Adapter, told)];
+        for (nth, begun) in [(0, 0), (1, apart_ms * 1000)] {
+            let id = nth + 1;
+            let asked = json!({"jsonrpc": "2.0", "id": id, "method": "cache/get", "params": {}});
+            lines.push(said(begun, Speaker::Harness, asked));
+            if nth == 0 || asked_again {
+                let (method, path, query) = ("GET".to_owned(), "/kept".to_owned(), String::new());
+                let (lane, headers, body) = (Some("kept".to_owned()), Vec::new(), Body::from_bytes(b""));
+                let exchange = id;
+                lines.push(Line::Request(Request {
+                    at_us: begun + 1000,
+                    exchange,
+                    lane,
+                    method,
+                    path,
+                    query,
+                    headers,
+                    body,
+                }));
+                let (headers, body) = (Vec::new(), Body::from_bytes(b"{}"));
+                lines.push(Line::Response(Response {
+                    at_us: begun + 2000,
+                    exchange,
+                    status: 200,
+                    headers,
+                    body,
+                }));
+            }
+            let fetched = u64::from(nth == 0 || asked_again);
+            let wanted = json!({"method": "cache/get", "nth": nth, "fetches": true, "fetched": fetched, "about": "it"});
+            lines.push(said(
+                begun + 3000,
+                Speaker::Adapter,
+                json!({"jsonrpc": "2.0", "id": id, "result": {}}),
+            ));
+            lines.push(Line::Note(Note { at_us: begun + 3000, text: format!("witness wanted {wanted}") }));
+        }
+        examine(&Story::of(&lines)).findings
+    }
+
+    #[test]
+    fn on_a_clock_of_the_machine_the_times_at_the_host_decide() {
+        assert_eq!(findings(2900, false), Vec::<String>::new(), "after 290 s it is kept");
+        assert_eq!(findings(2900, true), ["it: the host is asked 1 times, though the answer is kept"]);
+        assert_eq!(findings(3100, true), Vec::<String>::new(), "after 310 s it is asked for");
+        assert_eq!(findings(3100, false), ["it: the host is asked 0 times, and has to be"]);
+        for asked_again in [true, false] {
+            assert_eq!(findings(3001, asked_again), Vec::<String>::new(), "five minutes are over just then");
+        }
+    }
 }

@@ -1,17 +1,32 @@
 //! The checks of guards: pure functions of a history. One file each, and a line in [`all`].
 
 mod answers_kept;
+mod at_once;
 mod batches;
+mod budget;
 mod canaries;
 mod categories;
 mod changes;
 mod commands;
+mod copies;
+mod ends;
 mod filled;
+mod flow_calls;
+mod flow_resumed;
+mod flow_saved;
+mod flow_shown;
+mod index;
 mod paths;
 mod policy;
 mod prompts;
 mod reports;
+mod scopes;
 mod secrets;
+mod servers;
+mod services;
+mod timeouts;
+mod timings;
+mod told;
 mod tries;
 mod window;
 mod window_tries;
@@ -39,6 +54,20 @@ pub(super) fn all() -> Vec<Check> {
         changes::CHECK,
         batches::CHECK,
         answers_kept::CHECK,
+        flow_shown::CHECK,
+        flow_calls::CHECK,
+        flow_resumed::CHECK,
+        flow_saved::CHECK,
+        at_once::CHECK,
+        timeouts::CHECK,
+        scopes::CHECK,
+        copies::CHECK,
+        services::CHECK,
+        ends::CHECK,
+        servers::CHECK,
+        timings::CHECK,
+        index::CHECK,
+        budget::CHECK,
     ]
 }
 

@@ -1,5 +1,13 @@
 //! The steps of a case as they are written.
 
+mod operations;
+mod standing;
+mod task;
+
+pub(crate) use operations::{Action, AtOnce, Limited, Measured, Service};
+pub(crate) use standing::{Conversation, Reopen, Resource, Search, Server, Set, Stands, Tool, Write};
+pub(crate) use task::{Hold, Task};
+
 use fixtures::commands::Choice;
 use mock_server::endpoint::Reply;
 use schemars::JsonSchema;
@@ -50,6 +58,48 @@ pub(crate) enum Step {
     Add(Add),
     /// An answer is asked for that may be kept.
     Kept(Kept),
+    /// The person says something to a task.
+    Task(Task),
+    /// Operations begin together.
+    AtOnce(AtOnce),
+    /// Something is done that has so long.
+    Limited(Limited),
+    /// Something is done whose time is taken.
+    Measured(Measured),
+    /// What reports get from now on.
+    Sink(Vec<Planned>),
+    /// A service is asked for.
+    Service(Service),
+    /// A service is no longer needed.
+    Dispose(String),
+    /// A service does something.
+    Action(Action),
+    /// The program ends and starts again, configured otherwise.
+    Reopen(Reopen),
+    /// A value is kept.
+    Set(Set),
+    /// Which state is there?
+    Stands(Stands),
+    /// A conversation begins of which copies are kept.
+    Conversation(Conversation),
+    /// It has so many messages more.
+    Messages(u32),
+    /// The copies that there have to be, by how many messages are in each.
+    Copies(Vec<u64>),
+    /// A server of tools is registered.
+    Server(Server),
+    /// One of its tools is called.
+    Tool(Tool),
+    /// One of its resources is read.
+    Resource(Resource),
+    /// A repository of so many files is there, in the folder `repository`.
+    Repository(usize),
+    /// It is indexed, and has so many files.
+    Index(usize),
+    /// A file of it changes.
+    Write(Write),
+    /// Something is looked for in it.
+    Search(Search),
     /// Time passes.
     PassMs(f64),
 }
@@ -78,6 +128,8 @@ pub(crate) struct Configure {
     /// The person wants errors to be reported.
     #[serde(default)]
     pub(crate) telemetry: bool,
+    /// So many operations may run at once.
+    pub(crate) at_once: Option<usize>,
 }
 
 /// A path, and what has to come of it.

@@ -4,7 +4,7 @@ use super::{Reference, text};
 use crate::adapter::Screen;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::AbortHandle;
 
 const QUIET_MS: f64 = 500.0;
@@ -36,15 +36,15 @@ impl Timed {
 
 impl Reference {
     /// A file has changed: it is indexed when it has been quiet.
-    pub(super) fn changed(&self, path: &str, screen: &Screen) -> Value {
+    pub(super) fn changed(self: &Arc<Self>, path: &str, screen: &Screen) -> Value {
         if self.is("no-debounce") {
-            screen.show(json!({"kind": "indexed", "path": path}));
+            self.reread(path, screen);
             return json!({});
         }
-        let (screen, told) = (screen.clone(), path.to_owned());
+        let (adapter, screen, told) = (self.clone(), screen.clone(), path.to_owned());
         let waits = tokio::spawn(async move {
             screen.wait(QUIET_MS).await;
-            screen.show(json!({"kind": "indexed", "path": told}));
+            adapter.reread(&told, &screen);
         });
         let whose = if self.is("one-debounce") { "all" } else { path };
         if let Some(before) = self.timed.inner().files.insert(whose.to_owned(), waits.abort_handle()) {
@@ -54,7 +54,7 @@ impl Reference {
     }
 
     /// Something is added; a moment later all that was added is worked on at once.
-    pub(super) fn add(self: &std::sync::Arc<Self>, params: &Value, screen: &Screen) -> Value {
+    pub(super) fn add(self: &Arc<Self>, params: &Value, screen: &Screen) -> Value {
         let mut inner = self.timed.inner();
         inner.batch.push((text(&params["item"]).to_owned(), params["fails"] == true));
         // Who has begun to gather works on it all.
@@ -69,7 +69,10 @@ impl Reference {
     }
 
     fn flush(&self, screen: &Screen) {
-        let batch = std::mem::take(&mut self.timed.inner().batch);
+        let mut batch = std::mem::take(&mut self.timed.inner().batch);
+        if self.is("batch-of-the-first") {
+            batch.truncate(1);
+        }
         let items: Vec<&String> = batch.iter().map(|(item, _)| item).collect();
         let fails = batch.iter().any(|(_, fails)| *fails);
         screen.show(json!({"kind": "batch", "items": items, "failed": fails}));

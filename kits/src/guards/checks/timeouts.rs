@@ -1,0 +1,39 @@
+//! What takes too long is told as that, once.
+
+use super::{is_about, text, wanted};
+use crate::kit::Check;
+use crate::story::{AdapterClock, Story};
+use harness::checks::Examined;
+
+pub(super) const CHECK: Check = Check {
+    name: "timeouts",
+    about: "An operation ends once: with its answer, or when its time is over; what comes then is left out.",
+    examine,
+};
+
+fn examine(story: &Story<'_>) -> Examined {
+    let mut examined = Examined::default();
+    for (call, wanted) in wanted(story, "op/limited") {
+        let id = text(&call.params["id"]);
+        let is_late = wanted["late"] == true;
+        let ok = call.result().is_some_and(|said| said["ok"] == true);
+        let limit = wanted["timeout_ms"].as_f64().unwrap_or_default();
+        let took = call.answer.as_ref().map_or(f64::INFINITY, |(at, _)| at.ms - call.at.ms);
+        if !is_late && !ok && took >= limit && story.clock != AdapterClock::Virtual {
+            examined.facts += 1;
+            examined.doubts.push(format!("{id}: the answer took {took:.0} ms of {limit:.0} on this machine"));
+            continue;
+        }
+        examined.fact(ok != is_late, || match is_late {
+            true => format!("{id}: the host answered when the time was over, and it says ok = {ok}"),
+            false => format!("{id}: the host answered in time, and it says ok = {ok}"),
+        });
+        examined.fact(!is_late || is_about(story, took, limit), || {
+            format!("{id}: it had {limit:.0} ms, and ended after {took:.0} ms")
+        });
+        let ends = story.updates_of("ended").filter(|told| told.update["id"] == call.params["id"]);
+        let ends: Vec<bool> = ends.map(|told| told.update["ok"] == true).collect();
+        examined.fact(ends == [!is_late], || format!("{id}: the ends that it shows are ok = {ends:?}"));
+    }
+    examined
+}
