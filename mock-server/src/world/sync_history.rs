@@ -43,7 +43,7 @@ impl SyncHistory {
 
     /// What somebody does not know yet who knows each of these sessions up to a number.
     fn behind(&self, known: &Value) -> Vec<Value> {
-        let is_new = |told: &&Told| known[&told.session].as_f64().is_none_or(|until| told.seq as f64 > until);
+        let is_new = |told: &&Told| known[&told.session].as_u64().is_none_or(|until| told.seq > until);
         let mut new: Vec<&Told> = self.told.iter().filter(is_new).collect();
         new.sort_by_key(|told| told.seq);
         new.iter().filter_map(|told| serde_json::from_str(&told.event).ok()).collect()

@@ -85,8 +85,8 @@ impl World {
 
     /// The latest answer, if it is one to this prompt and needs nothing more.
     fn known_answer(&self, session: &str, prompt: &str) -> Option<String> {
-        let messages = self.sessions.get(session)?.messages.iter().rev();
-        let answer = messages.into_iter().find(|message| message.role() == "assistant")?;
+        let mut messages = self.sessions.get(session)?.messages.iter().rev();
+        let answer = messages.find(|message| message.role() == "assistant")?;
         let has_calls = answer.parts.iter().any(|part| part["type"] == "tool");
         let is_whole = is_finished(answer) && !has_calls && answer.info["finish"] != "unknown";
         (self.profile.answers_once && is_whole && answer.info["parentID"] == prompt)
