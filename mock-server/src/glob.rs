@@ -2,8 +2,29 @@
 
 use regex::Regex;
 
+/// Which names a pattern chooses.
+pub(crate) enum Fits {
+    /// It says nothing.
+    All,
+    /// Those that it does not fit.
+    Others(Regex),
+    /// Those that it fits; `None` where it is no pattern.
+    These(Option<Regex>),
+}
+
+/// What a pattern says, be it a comment or a no.
+pub(crate) fn fits(pattern: &str) -> Fits {
+    if pattern.trim_end().is_empty() || pattern.starts_with('#') {
+        return Fits::All;
+    }
+    match pattern.strip_prefix('!') {
+        Some(unwanted) => regex(unwanted).map_or(Fits::These(None), Fits::Others),
+        None => Fits::These(regex(pattern)),
+    }
+}
+
 /// The pattern as an expression for whole paths; `None` where it is none.
-pub(crate) fn regex(pattern: &str) -> Option<Regex> {
+fn regex(pattern: &str) -> Option<Regex> {
     let anchored = pattern.trim_start_matches("./");
     let rooted = anchored.strip_prefix('/');
     let body = rooted.unwrap_or(anchored);

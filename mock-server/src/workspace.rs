@@ -14,7 +14,10 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use tree::{Blob, Choice, LINK, PLAIN, PROGRAM, Tree, flat, hex, read_project, read_tree, tree_id};
+use tree::{
+    Blob, Choice, LINK, PLAIN, PROGRAM, Tree, as_walked, flat, hex, read_part, read_project, read_tree,
+    tree_id,
+};
 
 /// How files are called that hold instructions; of those in one folder the first counts.
 const GUIDES: &[&str] = &["AGENTS.md", "CLAUDE.md", "CONTEXT.md"];
@@ -74,7 +77,7 @@ impl Workspace {
     }
 
     fn files(&self) -> BTreeMap<String, Blob> {
-        flat(&read_project(&self.root, None))
+        flat(&read_project(&self.root))
     }
 
     /// Keeps the state of a folder of the workspace, with what is known of the others; its name is the id of the git
@@ -156,11 +159,11 @@ impl Workspace {
         let below = folder.strip_prefix(&self.root).map(|below| below.to_string_lossy().into_owned());
         let below = below.map(|below| if below.is_empty() { below } else { format!("{below}/") });
         let choice = |below: &str| chosen.map(|chosen| Choice::of(&chosen, below));
-        let (tree, below) = match below {
-            Ok(below) => (read_project(&self.root, choice(&below)), below),
-            Err(_) => (read_tree(&folder, choice("")), String::new()),
+        let (tree, top, below) = match below {
+            Ok(below) => (read_part(&self.root, &below, choice(&below)), &self.root, below),
+            Err(_) => (read_tree(&folder, choice("")), &folder, String::new()),
         };
-        let files = flat(&tree).into_iter().filter(|(_, (mode, _))| *mode != LINK);
+        let files = as_walked(tree, top).into_iter().filter(|(_, (mode, _))| *mode != LINK);
         let found =
             files.filter_map(|(path, (_, content))| Some((path.strip_prefix(&below)?.to_owned(), content)));
         Ok(Found::Tree(found.collect()))

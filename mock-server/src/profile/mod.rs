@@ -62,6 +62,14 @@ pub struct Profile {
     pub warns_of_length: bool,
     /// An answer that says that it calls tools, and calls none, is the last of its turn.
     pub empty_calls_end: bool,
+    /// A prompt that is said again, under its own id, has its answer already.
+    pub answers_once: bool,
+    /// Terminals are there for both generations, whichever has opened them.
+    pub shares_terminals: bool,
+    /// A picture may be at an address.
+    pub pictures_at_addresses: bool,
+    /// A terminal with a shell that is asked for begins as at a login, as one with the usual shell does.
+    pub logs_in_to_shells: bool,
     /// The list of open questions tells whether each blocks the session.
     pub lists_blocking: bool,
     /// A prompt dismisses the questions that are open in its session; while one waits, none is asked.

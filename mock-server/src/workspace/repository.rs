@@ -24,7 +24,7 @@ pub(crate) fn make(root: &Path) -> io::Result<String> {
     for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "logs/refs/heads"] {
         fs::create_dir_all(git.join(folder))?;
     }
-    let tree = read_project(root, None);
+    let tree = read_project(root);
     let files = flat(&tree);
     for (_, content) in files.values() {
         keep(&git, "blob", content)?;
@@ -162,7 +162,7 @@ mod tests {
             fs::write(folder.path().join(path), text).unwrap();
         }
         let commit = make(folder.path()).unwrap();
-        assert_eq!(checked_out(folder.path()), Some(flat(&read_project(folder.path(), None))));
+        assert_eq!(checked_out(folder.path()), Some(flat(&read_project(folder.path()))));
         let git = |args: &[&str]| {
             let mut git = Command::new("git");
             git.args(args).current_dir(folder.path()).env("GIT_CONFIG_GLOBAL", "/dev/null");

@@ -120,11 +120,33 @@ fn what_is_chosen_by_its_name_is_found_though_it_is_ignored_or_hidden() {
         let Ok(Found::Tree(files)) = workspace.search(&format!("{root}{below}"), Some(chosen)) else {
             panic!("{below} is a folder");
         };
-        files.into_iter().map(|(path, _)| path).collect::<Vec<_>>()
+        let mut names = files.into_iter().map(|(path, _)| path).collect::<Vec<_>>();
+        names.sort();
+        names
     };
     assert_eq!(found("", "*.txt", false), [".b.txt", "a.txt", "ignored.txt", "src/e.txt"]);
     assert_eq!(found("", "*.txt", true), [".b.txt", ".dot/c.txt", "a.txt", "ignored.txt", "src/e.txt"]);
     assert_eq!(found("", "build/*", false), Vec::<String>::new());
     assert_eq!(found("", "{build,build/*}", false), ["build/d.txt"]);
     assert_eq!(found("/src", "e.*", false), ["e.txt"]);
+    assert_eq!(found("", "", false), ["a.txt", "src/e.txt"]);
+    assert_eq!(found("", "!a.*", false), ["src/e.txt"]);
+    assert_eq!(found("/build", "", false), ["d.txt"], "who looks there finds it, ignored or not");
+    assert_eq!(found("", "!src", true), [".b.txt", ".dot/c.txt", ".gitignore", "a.txt"]);
+}
+
+#[test]
+fn files_are_found_in_the_order_in_which_ripgrep_finds_them() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..20 {
+        fs::write(folder.path().join(format!("{number}.txt")), "x").unwrap();
+    }
+    let workspace = Workspace::new(folder.path()).unwrap();
+    let Ok(Found::Tree(files)) = workspace.search(&workspace.root().to_string_lossy(), None) else {
+        panic!("it is a folder");
+    };
+    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.reverse();
+    assert_eq!(files.into_iter().map(|(path, _)| path).collect::<Vec<_>>(), names);
 }

@@ -1,9 +1,8 @@
 //! A folder as git keeps it: its files with their modes, and the ids of its trees.
 
-use crate::glob;
+use crate::glob::{self, Fits};
 use crate::ignored::{Cases, Ignored};
 use crate::world::Chosen;
-use regex::Regex;
 use sha1::{Digest as _, Sha1};
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,14 +39,20 @@ pub(super) const PLAIN: &str = "100644";
 pub(super) const PROGRAM: &str = "100755";
 pub(super) const LINK: &str = "120000";
 
-/// The files that git would keep; by a choice, those that are chosen.
-pub(super) fn read_project(root: &Path, choice: Option<Choice>) -> Tree {
-    read_below(root, "", &mut Sieve { patterns: Some(Vec::new()), choice })
+/// The files that git would keep.
+pub(super) fn read_project(root: &Path) -> Tree {
+    read_part(root, "", None)
+}
+
+/// The files that git would keep, by a choice those that are chosen. The folder in which somebody looks is looked at
+/// though it is ignored.
+pub(super) fn read_part(root: &Path, wanted: &str, choice: Option<Choice>) -> Tree {
+    read_below(root, "", &mut Sieve { patterns: Some(Vec::new()), wanted: wanted.to_owned(), choice })
 }
 
 /// All files, or those that are chosen.
 pub(super) fn read_tree(folder: &Path, choice: Option<Choice>) -> Tree {
-    read_below(folder, "", &mut Sieve { patterns: None, choice })
+    read_below(folder, "", &mut Sieve { patterns: None, wanted: String::new(), choice })
 }
 
 /// The patterns of the folders above, each with the length of its folder's path.
@@ -56,12 +61,14 @@ type Patterns = Vec<(usize, Ignored)>;
 /// Which files and folders are looked at.
 struct Sieve {
     patterns: Option<Patterns>,
+    /// The folder that is looked into.
+    wanted: String,
     choice: Option<Choice>,
 }
 
 /// Files that are chosen by a pattern, as ripgrep has it: whatever it fits is looked at, be it ignored or hidden.
 pub(super) struct Choice {
-    pattern: Option<Regex>,
+    fits: Fits,
     /// The folder for whose paths the pattern is.
     below: String,
     in_hidden: bool,
@@ -69,24 +76,30 @@ pub(super) struct Choice {
 
 impl Choice {
     pub(super) fn of(chosen: &Chosen, below: &str) -> Self {
-        let pattern = glob::regex(&chosen.pattern);
-        Self { pattern, below: below.to_owned(), in_hidden: chosen.in_hidden }
+        let fits = glob::fits(&chosen.pattern);
+        Self { fits, below: below.to_owned(), in_hidden: chosen.in_hidden }
     }
 
     /// Is this path looked at? `None` when it is not the choice that decides.
     fn says(&self, path: &str) -> Option<bool> {
         let own = path.strip_prefix(&self.below).filter(|own| !own.is_empty())?;
         let name = own.trim_end_matches('/');
-        if self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(name)) {
-            return Some(true);
-        }
         let is_hidden = name.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
-        (!own.ends_with('/') || is_hidden && !self.in_hidden).then_some(false)
+        let hides = is_hidden && !self.in_hidden;
+        match &self.fits {
+            Fits::These(Some(wanted)) if wanted.is_match(name) => Some(true),
+            Fits::These(_) => (!own.ends_with('/') || hides).then_some(false),
+            Fits::Others(unwanted) if unwanted.is_match(name) => Some(false),
+            Fits::All | Fits::Others(_) => hides.then_some(false),
+        }
     }
 }
 
 impl Sieve {
     fn keeps(&self, path: &str) -> bool {
+        if path.ends_with('/') && self.wanted.starts_with(path) {
+            return true;
+        }
         let said = self.choice.as_ref().and_then(|choice| choice.says(path));
         said.unwrap_or_else(|| !self.patterns.as_ref().is_some_and(|patterns| is_ignored(patterns, path)))
     }
@@ -136,6 +149,25 @@ fn read_blob(path: &Path, kind: fs::FileType) -> Option<Blob> {
     kind.is_file()
         .then(|| fs::read(path).ok())?
         .map(|content| (if is_program { PROGRAM } else { PLAIN }, content))
+}
+
+/// The files of a tree in the order in which ripgrep comes upon them: of what the disk tells it looks at the last first.
+pub(super) fn as_walked(tree: Tree, folder: &Path) -> Vec<(String, Blob)> {
+    let mut files = Vec::new();
+    walk(tree, folder, "", &mut files);
+    files
+}
+
+fn walk(mut tree: Tree, folder: &Path, prefix: &str, files: &mut Vec<(String, Blob)>) {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    for name in names.into_iter().rev() {
+        if let Some(inner) = tree.folders.remove(&name) {
+            walk(inner, &folder.join(&name), &format!("{prefix}{name}/"), files);
+        } else if let Some(content) = tree.files.remove(&name) {
+            files.push((format!("{prefix}{name}"), content));
+        }
+    }
 }
 
 /// The files of a tree by their paths.

@@ -270,6 +270,7 @@ impl Purpose {
             | Self::Rewind(_)
             | Self::Letter(_)
             | Self::CommandLine(_)
+            | Self::Terminal(_)
             | Self::CommandName(_)
             | Self::Place(_)
             | Self::Project(_)

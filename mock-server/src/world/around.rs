@@ -23,6 +23,7 @@ impl World {
             "project.current" => self.current_project(request),
             "project.update" => self.patch_project(request, name),
             "project.directories" => self.project_directories(ticket, name),
+            "sync.history.list" => self.sync_history(request),
             "project.initGit" => self.init_repository(request),
             "experimental.session.list" => self.list_all_sessions(request),
             "vcs.get" => self.vcs(request),
@@ -51,6 +52,7 @@ impl World {
                     .misses_question(request, operation, &segments)
                     .or_else(|| self.answer_next(request, operation, &segments))
                     .or_else(|| self.take_over(request, operation))
+                    .or_else(|| self.about_terminals(request, operation))
                     .or_else(|| self.answer_alone(request, operation, &segments))
                     .or_else(|| self.answer_memory(request, operation))
                     .or_else(|| self.about_servers(request, operation, name))

@@ -221,6 +221,7 @@ impl World {
             self.questions.retain(|open| open.session != *session);
         }
         self.end_servers(directory, ended.servers);
+        self.end_terminals(directory);
         self.booted.remove(directory);
         self.booted_next.remove(directory);
         if self.profile.next_ends {

@@ -3,6 +3,7 @@
 
 use super::prompt::Prompt;
 use super::rules::Action;
+use super::tools::{is_sound, picture_kind};
 use super::{Effect, Found, Purpose, World};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -57,7 +58,23 @@ impl World {
                 Reading::Nonsense => return self.unknown_error_to(letter.prompt.waiting()),
             }
         }
-        self.store_letter(letter);
+        match letter.parts.iter().find_map(|part| no_picture(part, self.profile.pictures_at_addresses)) {
+            Some(why) => self.refuse_picture(&letter, why),
+            None => self.store_letter(letter),
+        }
+    }
+
+    /// Who does not wait is told in the session, where the servers tell the place in their program, too.
+    fn refuse_picture(&mut self, letter: &Letter, why: &str) {
+        if let Some(ticket) = letter.prompt.waiting() {
+            return self.plain_bad_request(ticket);
+        }
+        let error = json!({"name": "UnknownError", "data": {"message": why}});
+        self.emit_session(
+            &letter.session,
+            "session.error",
+            json!({"sessionID": letter.session, "error": error}),
+        );
     }
 
     /// What stands at the place that the current part names.
@@ -201,6 +218,23 @@ fn is_image(part: &Value) -> bool {
     part["mime"].as_str().is_some_and(|mime| mime.starts_with("image/"))
 }
 
+/// Why a file that is said to be a picture can't be shown.
+fn no_picture(part: &Value, elsewhere: bool) -> Option<&'static str> {
+    if part["type"] != "file" || !is_image(part) {
+        return None;
+    }
+    let url = part["url"].as_str().unwrap_or_default();
+    if elsewhere && !url.starts_with("data:") {
+        return None;
+    }
+    let Some((_, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) else {
+        return Some("ImageInvalidDataUrlError: Image URL must be a base64 data URL");
+    };
+    let bytes = STANDARD.decode(data).unwrap_or_default();
+    let is_sound = picture_kind(&bytes).is_some_and(|kind| is_sound(kind, &bytes));
+    (!is_sound).then_some("ImageDecodeError: Image could not be decoded")
+}
+
 fn is_scheme(text: &str) -> bool {
     let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     text.starts_with(|letter: char| letter.is_ascii_alphabetic()) && text.bytes().all(is_sign)
@@ -260,6 +294,20 @@ mod tests {
         assert_eq!(range_of("file:///a?start=2&end=3"), (Some(2), Some(2)));
         assert_eq!(range_of("file:///a?start=0"), (Some(1), None));
         assert_eq!(range_of("file:///a?end=3"), (None, None));
+    }
+
+    #[test]
+    fn what_is_no_picture_is_told_apart() {
+        let part = |mime: &str, url: &str| json!({"type": "file", "mime": mime, "url": url});
+        let why =
+            |part: &Value| no_picture(part, false).and_then(|why| why.split_once(':')).map(|(why, _)| why);
+        let dot = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+        assert_eq!(why(&part("image/gif", dot)), None);
+        assert_eq!(why(&part("image/png", dot)), None);
+        assert_eq!(why(&part("image/gif", "data:image/gif;base64,aGVsbG8=")), Some("ImageDecodeError"));
+        assert_eq!(why(&part("image/gif", "http://x/y.gif")), Some("ImageInvalidDataUrlError"));
+        assert_eq!(no_picture(&part("image/gif", "http://x/y.gif"), true), None);
+        assert_eq!(why(&part("application/pdf", "http://x/y.pdf")), None);
     }
 
     #[test]

@@ -94,8 +94,10 @@ mod structured;
 mod subtask;
 mod summary;
 mod surroundings;
+mod sync_history;
 mod telling;
 mod template;
+mod terminals;
 mod title;
 mod tokens;
 mod tools;
@@ -182,6 +184,8 @@ pub struct World {
     waiting: BTreeMap<EffectId, Purpose>,
     next_effect: EffectId,
     outputs: Vec<Output>,
+    told: sync_history::SyncHistory,
+    terminals: terminals::Terminals,
 }
 
 impl World {
@@ -221,6 +225,8 @@ impl World {
             waiting: BTreeMap::new(),
             next_effect: 1,
             outputs: Vec::new(),
+            told: sync_history::SyncHistory::default(),
+            terminals: terminals::Terminals::default(),
         }
     }
 
@@ -307,33 +313,6 @@ impl World {
             (Purpose::JobSession(job), EffectResult::Changes(changes)) => self.job_session(job, &changes),
             (Purpose::JobPrompt(job), EffectResult::Changes(changes)) => self.job_prompt(&job, &changes),
             (purpose, result) => debug_assert!(false, "{purpose:?} can't take {result:?}"),
-        }
-    }
-
-    fn shell_told(&mut self, effect: EffectId, news: ShellNews) {
-        let goes_on = matches!(news, ShellNews::Printed(_));
-        match self.waiting.remove(&effect) {
-            Some(Purpose::Shell(session, call)) => {
-                if goes_on {
-                    self.waiting.insert(effect, Purpose::Shell(session.clone(), call));
-                }
-                self.shell_says(&session, call, news);
-            }
-            Some(Purpose::PersonLine(session)) => {
-                if goes_on {
-                    self.waiting.insert(effect, Purpose::PersonLine(session.clone()));
-                }
-                self.person_line_says(&session, news);
-            }
-            Some(Purpose::CommandLine(calling)) => {
-                if let Some(calling) = self.command_line_says(*calling, &news) {
-                    self.waiting.insert(effect, Purpose::CommandLine(calling));
-                }
-            }
-            Some(other) => {
-                self.waiting.insert(effect, other);
-            }
-            None => {}
         }
     }
 

@@ -107,7 +107,7 @@ impl World {
             return self.unknown_error_to(prompt.waiting());
         }
         let is_busy = self.run_mut(&session).is_some();
-        let message = self.store_message(&session, info, parts);
+        let (message, parts) = self.store_message(&session, info, parts);
         self.switch_tools(&session, prompt.tools.as_ref());
         if prompt.no_reply {
             if self.profile.prompts_dismiss {
@@ -120,10 +120,9 @@ impl World {
                 // The turn answers whatever was said last, wanted or not.
                 owner.queue.push_back(Queued { ticket: None, message: message.clone(), command: None });
             }
-            let stored =
-                self.sessions.get(&session).and_then(|owner| owner.message(&message)).map(Message::wire);
-            if let (Some(ticket), Some(stored)) = (prompt.ticket, stored) {
-                self.reply_json(ticket, stored);
+            if let Some(ticket) = prompt.ticket {
+                let told = self.told_of_letter(&session, &message, &parts);
+                self.reply_json(ticket, told);
             }
             return;
         }
@@ -145,6 +144,16 @@ impl World {
                 self.dismiss_questions(&session);
             }
         }
+    }
+
+    /// The message with the parts that came with this letter: under its id others may have come before.
+    fn told_of_letter(&self, session: &str, message: &str, parts: &[String]) -> Value {
+        let stored = self.sessions.get(session).and_then(|owner| owner.message(message)).map(Message::wire);
+        let mut told = stored.unwrap_or_default();
+        if let Some(all) = told["parts"].as_array_mut() {
+            all.retain(|part| parts.iter().any(|id| part["id"] == id.as_str()));
+        }
+        told
     }
 
     /// The rules of the session become those of the prompt.
@@ -182,7 +191,7 @@ impl World {
     /// Stores a prompt that nobody has to read first.
     pub(crate) fn store_prompt(&mut self, session: &str, prompt: Prompt) -> String {
         let Some(letter) = self.open_letter(session, prompt) else { return String::new() };
-        self.store_message(session, letter.info, letter.prompt.parts)
+        self.store_message(session, letter.info, letter.prompt.parts).0
     }
 
     /// Who is to answer, with which model; `None` when there is nobody of that name.
@@ -214,8 +223,8 @@ impl World {
     }
 
     /// A message is told before its parts. They are told in the order in which they were written, and stand in the
-    /// order of their ids.
-    fn store_message(&mut self, session: &str, info: Value, parts: Vec<Value>) -> String {
+    /// order of their ids. Returns the message's id and those of its parts.
+    fn store_message(&mut self, session: &str, info: Value, parts: Vec<Value>) -> (String, Vec<String>) {
         let message = info["id"].as_str().unwrap_or_default().to_owned();
         self.push_message(session, &message, info);
         let now = self.now_ms;
@@ -226,6 +235,7 @@ impl World {
             part
         };
         let parts: Vec<Value> = parts.into_iter().map(|part| number(part, &mut self.ids)).collect();
+        let ids = parts.iter().filter_map(|part| part["id"].as_str().map(str::to_owned)).collect();
         for part in parts {
             self.add_part(session, &message, part);
         }
@@ -233,7 +243,7 @@ impl World {
             stored.parts.sort_by(|a, b| a["id"].as_str().cmp(&b["id"].as_str()));
         }
         self.change_session(session, |owner| owner.touch(now));
-        message
+        (message, ids)
     }
 
     /// The model that an agent wants, if it wants one.

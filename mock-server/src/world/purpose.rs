@@ -1,6 +1,9 @@
 //! What the world waits for: each effect has a purpose, by which its result finds the part of the world that asked for it.
 
-use super::{ApiRequest, EffectId, Ticket, abort, command, letter, revert, summary, surroundings, tools};
+use super::{
+    ApiRequest, EffectId, ShellNews, Ticket, World, abort, command, letter, revert, summary, surroundings,
+    tools,
+};
 
 /// What an effect's result is for.
 #[derive(Debug)]
@@ -59,6 +62,8 @@ pub(super) enum Purpose {
     Letter(Box<letter::Letter>),
     /// `person_line`: the line of a person.
     PersonLine(String),
+    /// `terminals`: what runs in one.
+    Terminal(String),
     /// `command`: a line of a command's template.
     CommandLine(Box<command::Calling>),
     /// `command`: what stands at the place that a template names.
@@ -75,4 +80,40 @@ pub(super) enum Purpose {
     NextStep(String),
     /// `next`: the files before a session is taken back to a message.
     NextRevert(Ticket, String, String),
+}
+
+impl World {
+    /// A line of the shell tells something.
+    pub(super) fn shell_told(&mut self, effect: EffectId, news: ShellNews) {
+        let goes_on = matches!(news, ShellNews::Printed(_));
+        match self.waiting.remove(&effect) {
+            Some(Purpose::Shell(session, call)) => {
+                if goes_on {
+                    self.waiting.insert(effect, Purpose::Shell(session.clone(), call));
+                }
+                self.shell_says(&session, call, news);
+            }
+            Some(Purpose::PersonLine(session)) => {
+                if goes_on {
+                    self.waiting.insert(effect, Purpose::PersonLine(session.clone()));
+                }
+                self.person_line_says(&session, news);
+            }
+            Some(Purpose::CommandLine(calling)) => {
+                if let Some(calling) = self.command_line_says(*calling, &news) {
+                    self.waiting.insert(effect, Purpose::CommandLine(calling));
+                }
+            }
+            Some(Purpose::Terminal(id)) => {
+                if goes_on {
+                    self.waiting.insert(effect, Purpose::Terminal(id.clone()));
+                }
+                self.terminal_says(&id, &news);
+            }
+            Some(other) => {
+                self.waiting.insert(effect, other);
+            }
+            None => {}
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! ran is gone, and nobody tells of it: a step stays without an end, a call stays as it was.
 
 use super::permission::Pending;
+use super::terminals::Terminals;
 use super::{Output, World, WorldConfig};
 use crate::performer::Asked;
 use fixtures::fault_plan::During;
@@ -47,6 +48,7 @@ impl World {
             self.outputs.push(Output::Drop(effect));
         }
         self.links.clear();
+        self.terminals = Terminals::default();
         self.instances.clear();
         self.obstacles.clear();
         self.next_files.clear();

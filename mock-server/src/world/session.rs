@@ -295,8 +295,12 @@ impl World {
         let Some(owner) = self.sessions.get_mut(session).and_then(|s| s.message_mut(message)) else {
             return 0;
         };
-        owner.parts.push(part);
-        let place = owner.parts.len() - 1;
+        let known = owner.parts.iter().position(|known| known["id"] == part["id"]);
+        let place = known.unwrap_or(owner.parts.len());
+        match owner.parts.get_mut(place) {
+            Some(known) => *known = part,
+            None => owner.parts.push(part),
+        }
         self.emit_part(session, message, place);
         place
     }

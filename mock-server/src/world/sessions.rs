@@ -140,6 +140,7 @@ impl World {
         }
         let info = self.session_info(id);
         self.emit_synced(id, "session.deleted", json!({"sessionID": id, "info": info}));
+        self.told.forget(id);
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.is_gone = true;
         if session.run.is_none() {

@@ -2,7 +2,7 @@
 //! of what a server keeps in its home.
 
 use super::{EffectResult, FileChange, Found, Purpose, World};
-use super::{config, files, find_lines, sources, vcs};
+use super::{config, files, find_lines, sources, terminals, vcs};
 
 /// Something about the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +34,13 @@ pub enum PlaceWish {
     },
     /// The shells that the machine offers.
     Shells,
+    /// Is there such a program?
+    Program {
+        /// Its name or path; nobody's wish is the shell that people get.
+        name: Option<String>,
+        /// The folder from which a path is seen, absolute.
+        folder: String,
+    },
     /// Which of these files and folders of the workspace are there.
     Existing(Vec<String>),
     /// Keep a text in the server's home, for its owner alone.
@@ -74,6 +81,8 @@ pub enum PlaceFound {
     },
     /// The shells' paths, in order.
     Shells(Vec<String>),
+    /// What the program is called; none where there is none.
+    Program(Option<String>),
     /// Those that are there.
     Existing(Vec<String>),
     /// It is kept, or not.
@@ -117,6 +126,8 @@ pub(super) enum PlaceAsk {
     Setting(config::Change),
     /// `apart`: somebody asks for the shells.
     Shells(super::Ticket),
+    /// `terminals`: somebody wants one.
+    Terminal(Box<terminals::TerminalWish>),
     /// `sources`: somebody asks where settings come from.
     Sources(sources::Sources),
     /// Nobody waits for it.
@@ -143,6 +154,7 @@ impl World {
             }
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),
+            (PlaceAsk::Terminal(wish), PlaceFound::Program(program)) => self.open_terminal(&wish, program),
             (PlaceAsk::Sources(asked), PlaceFound::Existing(paths)) => self.tell_sources(asked, &paths),
             (PlaceAsk::Nobody, _) => {}
             (ask, found) => debug_assert!(false, "{ask:?} can't take {found:?}"),

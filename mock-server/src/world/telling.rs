@@ -20,6 +20,7 @@ impl World {
         let twin = json!({"type": "sync", "syncEvent": {
             "id": id, "type": format!("{kind}.1"), "seq": seq, "aggregateID": session, "data": properties,
         }, "id": id});
+        self.remember_told(session, seq, &id, &format!("{kind}.1"), &properties);
         let durable = Some(json!({"aggregateID": session, "seq": seq, "version": 1}));
         self.send(&directory, true, json!({"id": id, "type": kind, "properties": properties}), durable);
         self.send(&directory, self.profile.sync_on_event, twin, None);

@@ -44,12 +44,45 @@ pub(super) fn filled_in(template: &str, arguments: &str) -> String {
         }
     });
     let has_place = template.contains("$ARGUMENTS");
-    let text = text.replace("$ARGUMENTS", arguments);
+    let text = with_arguments(&text, arguments);
     if last.is_none() && !has_place && !arguments.trim().is_empty() {
         format!("{text}\n\n{arguments}")
     } else {
         text
     }
+}
+
+/// What the place that is filled in is called.
+const ARGUMENTS: &str = "$ARGUMENTS";
+
+/// The servers' language gives a meaning to signs behind a dollar in what it puts in.
+fn with_arguments(text: &str, arguments: &str) -> String {
+    let mut made = String::new();
+    let mut at = 0;
+    for (start, _) in text.match_indices(ARGUMENTS) {
+        made.push_str(&text[at..start]);
+        at = start + ARGUMENTS.len();
+        let mut rest = arguments;
+        while let Some((before, behind)) = rest.split_once('$') {
+            made.push_str(before);
+            let meant = match behind.chars().next() {
+                Some('$') => "$",
+                Some('&') => ARGUMENTS,
+                Some('`') => &text[..start],
+                Some('\'') => &text[at..],
+                _ => {
+                    made.push('$');
+                    rest = behind;
+                    continue;
+                }
+            };
+            made.push_str(meant);
+            rest = &behind[1..];
+        }
+        made.push_str(rest);
+    }
+    made.push_str(&text[at..]);
+    made
 }
 
 pub(super) fn place_of(name: &str, directory: &str, home: &str) -> String {
@@ -74,6 +107,8 @@ mod tests {
             ("$1 and $2.", "one 'two three' four", "one and two three four."),
             ("$1 and $2.", "one", "one and ."),
             ("$0|$1", "a b", "|a b"),
+            ("a $ARGUMENTS b", "$$ $& $1 $` $' $", "a $ $ARGUMENTS $1 a   b $ b"),
+            ("$ARGUMENTS, $ARGUMENTS", "$&", "$ARGUMENTS, $ARGUMENTS"),
         ] {
             assert_eq!(filled_in(template, arguments), text, "{template:?} {arguments:?}");
         }

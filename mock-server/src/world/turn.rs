@@ -1,6 +1,7 @@
 //! From a prompt to idle: one step of the model after the other, until it calls no more tools.
 
 use super::failure::filtered_out;
+use super::history::is_finished;
 use super::prompt::Queued;
 use super::run::{CallState, Run};
 use super::session::Message;
@@ -63,6 +64,12 @@ impl World {
                 ..Run::default()
             });
         }
+        if let Some(answer) = self.known_answer(session, &prompt.message) {
+            if let Some(run) = self.run_mut(session) {
+                run.message = answer;
+            }
+            return self.end_turn(session, TurnEnd::Broken);
+        }
         // The plugins come with the first model that is there.
         let model = self.sessions.get(session).and_then(|owner| owner.message(&prompt.message));
         let model = model.map(|asked| asked.info["model"].clone()).unwrap_or_default();
@@ -76,9 +83,23 @@ impl World {
         self.next_step(session);
     }
 
+    /// The latest answer, if it is one to this prompt and needs nothing more.
+    fn known_answer(&self, session: &str, prompt: &str) -> Option<String> {
+        let mut messages = self.sessions.get(session)?.messages.iter().rev();
+        let answer = messages.find(|message| message.role() == "assistant")?;
+        let has_calls = answer.parts.iter().any(|part| part["type"] == "tool");
+        let is_whole = is_finished(answer) && !has_calls && answer.info["finish"] != "unknown";
+        (self.profile.answers_once && is_whole && answer.info["parentID"] == prompt)
+            .then(|| answer.id().to_owned())
+    }
+
     pub(crate) fn push_message(&mut self, session: &str, message: &str, info: Value) {
         if let Some(owner) = self.sessions.get_mut(session) {
-            owner.messages.push(Message { info, parts: Vec::new(), began_ms: None });
+            match owner.message_mut(message) {
+                // Who says an id again says more in the same message.
+                Some(known) => known.info = info,
+                None => owner.messages.push(Message { info, parts: Vec::new(), began_ms: None }),
+            }
         }
         self.emit_message(session, message);
     }

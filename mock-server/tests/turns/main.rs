@@ -7,6 +7,7 @@
     reason = "a test may: its failure is its answer"
 )]
 
+mod again;
 mod ends;
 mod haste;
 mod outside;

@@ -82,3 +82,37 @@ async fn a_line_does_not_outlive_its_stand_in() {
     }
     panic!("the line lives on");
 }
+
+const TWO_LINES: &str = r#"
+about = "x"
+[workspace]
+config = { permission = { bash = "allow" } }
+[[agent]]
+on = { prompt_contains = "go" }
+steps = [
+  { tool = "bash", input = { command = "echo one", description = "1" } },
+  { tool = "bash", input = { command = "echo two", description = "2" } },
+]
+[user]
+steps = [{ prompt = "go" }]
+"#;
+
+/// Until the grammar of the shell is there, all that come are told to run before they are looked at.
+#[tokio::test]
+async fn two_first_lines_of_one_step_begin_alike() {
+    for server in ServerKind::ALL {
+        let scenario = Scenario::parse(Path::new("s.toml"), TWO_LINES).unwrap();
+        let mut stage = Stage::open(Options::scenario(server, scenario)).await;
+        let session = stage.session().await;
+        stage.begin(&session, "go").await;
+        stage.until_kind("session.idle").await;
+        let parts = stage.seen.iter().map(|event| &event["properties"]["part"]);
+        let running: Vec<(&Value, bool)> = parts
+            .filter(|part| part["state"]["status"] == "running")
+            .map(|part| (&part["callID"], part["state"].get("metadata").is_some()))
+            .collect();
+        let firsts =
+            |call: &str| running.iter().find(|(id, _)| *id == call).map(|(_, has_output)| *has_output);
+        assert_eq!((firsts("call_1"), firsts("call_2")), (Some(false), Some(false)), "{server}");
+    }
+}

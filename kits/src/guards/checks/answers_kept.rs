@@ -36,8 +36,8 @@ fn fetches(story: &Story<'_>, call: &Call, wanted: &Value) -> Option<bool> {
     }
     let before = story.exchanges.iter().filter(|exchange| exchange.lane.as_deref() == Some("kept"));
     let before = before.filter(|exchange| exchange.at.line < call.at.line);
-    let answers = before.filter_map(|exchange| Some((exchange.at.ms, exchange.answer?)));
-    let Some((asked, (said, _))) = answers.filter(|(_, (_, status))| *status < 300).last() else {
+    let mut answers = before.filter_map(|exchange| Some((exchange.at.ms, exchange.answer?)));
+    let Some((asked, (said, _))) = answers.rfind(|(_, (_, status))| *status < 300) else {
         return Some(true);
     };
     let end = call.answer.as_ref().map_or(f64::INFINITY, |(at, _)| at.ms);

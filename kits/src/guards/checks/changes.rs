@@ -1,6 +1,6 @@
 //! A file that has changed is read again once, when it has been quiet for a while: each file by itself.
 
-use super::text;
+use super::{excused, in_time, text};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -31,11 +31,18 @@ fn examine(story: &Story<'_>) -> Examined {
             .filter(|(index, at)| times.get(index + 1).is_none_or(|next| next - **at >= QUIET_MS))
             .map(|(_, at)| *at)
             .collect();
-        examined.fact(indexed.len() == last_ones.len(), || {
-            format!("{path} was indexed {} times instead of {}", indexed.len(), last_ones.len())
-        });
+        // A timer of a busy machine that is late comes after the next change, which begins it anew.
+        let is_close = |two: &[f64]| (QUIET_MS..QUIET_MS + excused(story)).contains(&(two[1] - two[0]));
+        let finding = || format!("{path} was indexed {} times instead of {}", indexed.len(), last_ones.len());
+        examined.facts += 1;
+        if indexed.len() != last_ones.len() {
+            match indexed.len() < last_ones.len() && times.windows(2).any(is_close) {
+                true => examined.doubts.push(finding()),
+                false => examined.findings.push(finding()),
+            }
+        }
         for (at, last) in indexed.iter().zip(&last_ones) {
-            examined.fact(super::is_about(story, at - last, QUIET_MS), || {
+            in_time(&mut examined, story, at - last, QUIET_MS, || {
                 format!("{path} was indexed {:.0} ms after its last change", at - last)
             });
         }

@@ -1,6 +1,6 @@
 //! What takes too long is told as that, once.
 
-use super::{is_about, text, wanted};
+use super::{in_time, text, wanted};
 use crate::kit::Check;
 use crate::story::{AdapterClock, Story};
 use harness::checks::Examined;
@@ -28,9 +28,11 @@ fn examine(story: &Story<'_>) -> Examined {
             true => format!("{id}: the host answered when the time was over, and it says ok = {ok}"),
             false => format!("{id}: the host answered in time, and it says ok = {ok}"),
         });
-        examined.fact(!is_late || is_about(story, took, limit), || {
-            format!("{id}: it had {limit:.0} ms, and ended after {took:.0} ms")
-        });
+        if is_late {
+            in_time(&mut examined, story, took, limit, || {
+                format!("{id}: it had {limit:.0} ms, and ended after {took:.0} ms")
+            });
+        }
         let ends = story.updates_of("ended").filter(|told| told.update["id"] == call.params["id"]);
         let ends: Vec<bool> = ends.map(|told| told.update["ok"] == true).collect();
         examined.fact(ends == [!is_late], || format!("{id}: the ends that it shows are ok = {ends:?}"));

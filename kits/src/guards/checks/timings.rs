@@ -1,6 +1,6 @@
 //! How long operations take is reported, and slow ones are logged.
 
-use super::{is_about, text, wanted};
+use super::{in_time, text, wanted};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -41,7 +41,7 @@ fn examine(story: &Story<'_>) -> Examined {
                 format!("{label}: the report is {} and has to be of the kind {instead}", report.body)
             });
             let ms = report.body["ms"].as_f64().unwrap_or(f64::INFINITY);
-            examined.fact(is_about(story, ms, takes), || {
+            in_time(&mut examined, story, ms, takes, || {
                 format!("{label}: it took {takes:.0} ms, and {ms:.0} ms are reported")
             });
         }

@@ -1,6 +1,6 @@
 //! What may succeed is tried again, after longer and longer waits, and what can't is not.
 
-use super::{is_about, text, wanted};
+use super::{in_time, text, wanted};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -29,7 +29,7 @@ fn examine(story: &Story<'_>) -> Examined {
         });
         let waits = |times: &[f64]| times.windows(2).map(|two| two[1] - two[0]).collect::<Vec<_>>();
         for (nth, (waited, wanted)) in waits(&tries).into_iter().zip(waits(&times)).enumerate() {
-            examined.fact(is_about(story, waited, wanted), || {
+            in_time(&mut examined, story, waited, wanted, || {
                 format!("{lane}: the wait after try {} is {waited:.0} ms instead of {wanted:.0} ms", nth + 1)
             });
         }

@@ -61,6 +61,7 @@ impl World {
         let event = json!({"id": id, "type": kind, "durable": durable, "data": kept});
         owner.notes.history.push(event.clone());
         self.tell_listeners(session, seq, event);
+        self.remember_told(session, seq, &id, &format!("{kind}.{version}"), &kept);
         if told == Told::OfRequest && !self.profile.next_tells_requests {
             return seq;
         }

@@ -68,8 +68,9 @@ impl World {
         let info = self.session_info(&id);
         let event = self.ids.ascending("evt", self.now_ms);
         let seq = self.sessions.get_mut(&id).map(Session::next_seq).unwrap_or_default();
+        let told = json!({"sessionID": id, "info": info});
+        self.remember_told(&id, seq, &event, "session.created.1", &told);
         if self.profile.next_tells_requests {
-            let told = json!({"sessionID": id, "info": info});
             self.tell_next(&directory, &event, "session.created", (&id, seq, 1), told.clone(), told);
         }
         let info = self.session_info_next(&id);

@@ -31,6 +31,7 @@ pub(crate) use completed::{Attachment, Completed};
 use outside::Kind;
 use place::{Place, inside, relative, resolved};
 pub(crate) use question::OpenQuestion;
+pub(super) use read::{is_sound, picture_kind};
 use serde_json::{Value, json};
 pub use skill::Skill;
 pub(super) use task::resumable;

@@ -214,7 +214,7 @@ impl SearchPlan {
             }
             let text = String::from_utf8_lossy(content);
             let lines: Vec<&str> = text.split_inclusive('\n').collect();
-            let fits = |at: &usize| wanted.is_match(lines[*at].trim_end_matches(['\n', '\r']));
+            let fits = |at: &usize| wanted.is_match(lines[*at].trim_end_matches('\n'));
             let found: Vec<usize> = (0..lines.len()).filter(fits).collect();
             let left = limit.saturating_sub(count);
             count += found.len();

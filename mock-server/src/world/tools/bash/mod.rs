@@ -44,8 +44,7 @@ const GO: &[&str] = &["cd", "chdir", "popd", "pushd"];
 impl World {
     /// Once the grammar is loaded some servers are quick to ask: before the call is told to run. Says whether so.
     pub(super) fn start_shell_early(&mut self, session: &str, call: usize) -> bool {
-        let is_warm = std::mem::replace(&mut self.shell_is_warm, true);
-        if !self.profile.quick_shell || !is_warm {
+        if !self.profile.quick_shell || !self.shell_is_warm {
             return false;
         }
         if self.text_argument(session, call, "command").is_some_and(|line| line.is_empty()) {
@@ -78,6 +77,7 @@ impl World {
         let timeout_ms = timeout.map_or(PATIENCE_MS, |timeout| timeout as u64);
         let workdir = self.text_argument(session, call, "workdir").filter(|workdir| !workdir.is_empty());
         let directory = workdir.map_or_else(|| here.clone(), |workdir| super::resolved(&here, &workdir));
+        self.shell_is_warm = true;
         if line.is_empty() {
             if self.told_metadata(session, call).is_null() {
                 self.progress(session, call, json!({"output": ""}));

@@ -4,7 +4,7 @@ use crate::world::Found;
 use serde_json::Value;
 
 /// What a file's bytes say it is.
-pub(super) fn by_bytes(content: &[u8]) -> Option<&'static str> {
+pub(in crate::world) fn by_bytes(content: &[u8]) -> Option<&'static str> {
     let begins: [(&[u8], &str); 5] = [
         (b"\x89PNG\r\n\x1a\n", "image/png"),
         (b"\xff\xd8\xff", "image/jpeg"),
@@ -18,7 +18,7 @@ pub(super) fn by_bytes(content: &[u8]) -> Option<&'static str> {
 }
 
 /// Is an image what it says it is, as far as its outline tells?
-pub(in crate::world::tools) fn is_sound(kind: &str, content: &[u8]) -> bool {
+pub(in crate::world) fn is_sound(kind: &str, content: &[u8]) -> bool {
     let has = |wanted: &[u8]| content.windows(wanted.len()).any(|bytes| bytes == wanted);
     let is_whole = match kind {
         "image/png" => content.get(12..16) == Some(b"IHDR") && has(b"IEND"),

@@ -10,7 +10,7 @@ use super::outside::Kind;
 use super::{Completed, Place, Plan};
 use crate::world::permission::Wish;
 use crate::world::{Effect, Found, Purpose, Sight, World};
-pub(super) use kinds::is_sound;
+pub(in crate::world) use kinds::{by_bytes as picture_kind, is_sound};
 use serde_json::{Value, json};
 use text::{LINES_MAX, PREVIEW_LINES, Window};
 
