@@ -34,7 +34,7 @@ pub(crate) struct Stage {
     /// It is OpenAI-compatible, such as http://127.0.0.1:8000/v1
     #[arg(long, value_name = "URL", conflicts_with = "replay", env = "STANDIN_MODEL", hide_env = true)]
     model: Option<String>,
-    /// The address of the cloud that Kilo's server asks for news, on this machine: such as that of `standin cloud`.
+    /// The cloud on this machine that Kilo's server asks for news: the address of `standin cloud`, say.
     #[arg(long, value_name = "URL", env = "KILO_API_URL", hide_env = true)]
     cloud: Option<String>,
     /// A file of faults, or a plan that Standin carries, such as stream/half-open.

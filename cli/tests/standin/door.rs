@@ -63,7 +63,7 @@ fn what_is_said_to_it_is_said_to_the_world_behind_it_until_the_harness_is_gone()
     let world = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut door =
         Door::start(&json!({ "upstream": world.local_addr().unwrap().to_string(), "fault": null }));
-    assert_eq!(door.hello, json!({ "password": "pw", "wrapped": false }));
+    assert_eq!(door.hello, json!({ "password": "pw", "host": "127.0.0.1", "wrapped": false }));
     let port = door.hears()["listens"].as_u64().unwrap();
     assert_eq!(door.ready_line(), format!("kilo server listening on http://127.0.0.1:{port}\n"));
     let mut guest = TcpStream::connect(("127.0.0.1", u16::try_from(port).unwrap())).unwrap();
