@@ -125,9 +125,9 @@ impl Core {
         self.strategies.bytes
     }
 
-    /// The page that asks the server.
-    pub(super) fn origin(&self) -> Option<&'static str> {
-        self.strategies.features.origin()
+    /// The page that asks the server for this path.
+    pub(super) fn origin(&self, path: &str) -> Option<&'static str> {
+        self.strategies.features.origin(path)
     }
 
     /// Whose stream this is; news of a stream that was left is not heard.

@@ -197,7 +197,7 @@ impl<W: AsyncWrite + Unpin> Shell<W> {
         let server = self.server.as_ref();
         let credentials = server.map(|server| (server.username.clone(), server.password.clone()));
         let server = server.map(|server| server.url.clone()).unwrap_or_default();
-        let origin = self.core.origin();
+        let origin = self.core.origin(&path);
         Ask { method, server, path, credentials, origin, ..Ask::default() }
     }
 

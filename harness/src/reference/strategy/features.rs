@@ -33,8 +33,8 @@ pub trait Features: Send {
         true
     }
 
-    /// The page that asks the server. A page shows; it is the program behind it that asks.
-    fn origin(&self) -> Option<&'static str> {
+    /// The page that asks the server for this path. A page shows; it is the program behind it that asks.
+    fn origin(&self, _path: &str) -> Option<&'static str> {
         None
     }
 
