@@ -31,6 +31,7 @@ pub(super) const CHECK: Check = Check {
 fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
     pop_ups(course, &mut examined);
+    kinds(course, &mut examined);
     answers(course, &mut examined);
     examined
 }
@@ -76,6 +77,23 @@ fn pop_ups(course: &Course<'_>, examined: &mut Examined) {
         return;
     }
     never_shown(course, examined);
+}
+
+/// Leave is asked for as what it is, be that a kind that nobody has words for.
+fn kinds(course: &Course<'_>, examined: &mut Examined) {
+    for (_, update) in course.shown() {
+        let Update::PermissionRequest { permission_id: id, permission, .. } = update else { continue };
+        let asks = |sent: &&crate::course::Sent| {
+            sent.kind() == "permission.asked" && sent.event["properties"]["id"] == id.as_str()
+        };
+        if let Some(kind) =
+            course.events.iter().find(asks).and_then(|sent| sent.event["properties"]["permission"].as_str())
+        {
+            examined.fact(permission == kind, || {
+                format!("{id} asks leave for {kind}, and the person is asked for {permission}")
+            });
+        }
+    }
 }
 
 /// What the server asked, and nobody else has answered, was shown.

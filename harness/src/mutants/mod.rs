@@ -23,6 +23,7 @@ mod believes_in_sending;
 mod believes_yes;
 mod blind_to_links;
 mod by_id_alone;
+mod calls_all_edits;
 mod calls_go_back;
 mod cannot_be_held;
 mod copies_keys;
@@ -142,6 +143,7 @@ const ALL: &[Mutant] = &[
     believes_yes::MUTANT,
     blind_to_links::MUTANT,
     by_id_alone::MUTANT,
+    calls_all_edits::MUTANT,
     calls_go_back::MUTANT,
     cannot_be_held::MUTANT,
     copies_keys::MUTANT,

@@ -10,8 +10,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
-/// So much of what it says on stderr is read at all.
-const MOST_WORDS: u64 = 64 * 1024;
+/// So much of the end of what it says on stderr is kept.
+const MOST_WORDS: usize = 64 * 1024;
 /// What its children hold open is not waited for.
 const WORDS_LIMIT: Duration = Duration::from_millis(200);
 
@@ -123,12 +123,16 @@ pub(super) async fn live(start: Start, mut orders: UnboundedReceiver<Order>, say
     say(Input::ServerEnded { start: number, how, words, port_taken: is_taken(&start.spawn.args) });
 }
 
-/// What it said on its standard error.
+/// The end of what it said on its standard error. All of it is read, however much that is: a server whose reader stops
+/// stops itself when the pipe is full.
 async fn last_words(stderr: Option<impl AsyncRead + Unpin>) -> String {
-    let Some(stderr) = stderr else { return String::new() };
-    let mut said = Vec::new();
+    let Some(mut stderr) = stderr else { return String::new() };
+    let (mut said, mut piece) = (Vec::new(), vec![0; 8 * 1024]);
     // What can't be read was not said.
-    let _ = stderr.take(MOST_WORDS).read_to_end(&mut said).await;
+    while let Ok(read @ 1..) = stderr.read(&mut piece).await {
+        said.extend_from_slice(&piece[..read]);
+        said.drain(..said.len().saturating_sub(MOST_WORDS));
+    }
     String::from_utf8_lossy(&said).trim().to_owned()
 }
 
@@ -142,4 +146,16 @@ fn is_taken(args: &[String]) -> bool {
 #[expect(clippy::disallowed_methods, reason = "a server that does not end is not waited for")]
 async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(limit, work).await.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn of_a_flood_the_end_is_kept() {
+        let said = "on and on ".repeat(MOST_WORDS) + "and out";
+        let words = last_words(Some(said.as_bytes())).await;
+        assert!(words.ends_with("on and out") && words.len() <= MOST_WORDS, "{}", words.len());
+    }
 }

@@ -223,6 +223,7 @@ impl Task {
         if !asking.asks_twice() && (is_live || self.answered.contains(&asked.permission_id)) {
             return None;
         }
+        let asked = Permission { permission: asking.kind_told(asked.permission), ..asked };
         let update = Update::permission_request(&self.id, &asked);
         self.permissions.retain(|live| live.permission_id != asked.permission_id);
         self.permissions.push(asked);

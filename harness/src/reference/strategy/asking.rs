@@ -24,6 +24,11 @@ pub trait Asking: Send {
         true
     }
 
+    /// The kind of leave that the person is told of.
+    fn kind_told(&self, kind: String) -> String {
+        kind
+    }
+
     /// Is a question asked that was asked already?
     fn asks_twice(&self) -> bool {
         false
