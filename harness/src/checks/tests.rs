@@ -4,7 +4,8 @@ use super::{Check, all};
 use crate::course::Course;
 use crate::protocol::rpc::notification_line;
 use crate::protocol::{Capability, Notification, Outcome, Update, View};
-use fixtures::recording::{AdapterLine, Body, Line, Request, Response, Speaker};
+use fixtures::recording::{AdapterLine, Body, Chunk, Line, Request, Response, Speaker};
+use mock_server::standin::MAIN_LANE;
 use parity_specs::case::ADAPTER_LANE;
 use serde_json::{Value, json};
 
@@ -106,6 +107,30 @@ fn one_answer_goes_to_the_server_by_whichever_route_and_it_is_the_persons() {
     }
     let unasked = [posts("/permission/per_2/reply", "once")];
     assert_eq!(found("questions", &unasked), ["an answer to per_2 was sent that nobody gave"]);
+}
+
+#[test]
+fn a_rule_is_early_only_if_it_answers_before_anybody_was_told_of_the_question() {
+    let eyes = |exchange| match request(exchange, 0, "GET", "/global/event", Value::Null) {
+        Line::Request(asked) => Line::Request(Request { lane: Some(MAIN_LANE.to_owned()), ..asked }),
+        other => other,
+    };
+    let asked = json!({ "type": "permission.asked", "properties": { "id": "per_1", "sessionID": "ses_1", "permission": "edit" } });
+    let told = |at_us, exchange, event: &Value| {
+        Line::Chunk(Chunk::new(at_us, exchange, format!("data: {event}\n\n").as_bytes()))
+    };
+    let settings = json!({ "tools": true, "autoApprove": { "kinds": ["edit"], "delayMs": 0 } });
+    for (answered_us, findings) in
+        [(40_000, vec![]), (5_000, vec!["the rule has answered per_1 5 ms too early"])]
+    {
+        let mut lines = vec![asks(0, "settings", settings.clone())];
+        lines.extend(started());
+        lines.extend([eyes(1), request(2, 0, "GET", "/event", Value::Null)]);
+        lines.push(told(10_000, 2, &asked));
+        lines.push(request(3, answered_us, "POST", "/permission/per_1/reply", json!({ "reply": "once" })));
+        lines.push(told(70_000, 1, &json!({ "directory": "/w", "payload": asked })));
+        assert_eq!(found("approvals", &lines), findings);
+    }
 }
 
 #[test]
