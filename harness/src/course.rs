@@ -2,7 +2,7 @@
 //! server did. Each thing knows its line, so that before and after can be told, and its time.
 
 use crate::history;
-use crate::protocol::{Capability, LogLine, Notification, Request, RpcError, Signal, Update};
+use crate::protocol::{Capability, LogLine, Notification, Request, RpcError, Signal, TaskStart, Update};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{AdapterLine, HowEnded, Line, Speaker};
 use fixtures::sse;
@@ -28,6 +28,8 @@ pub struct Course<'a> {
     pub time_scale: f64,
     /// The tasks that were started.
     pub tasks: Vec<Started>,
+    /// Those that are over for good, and where the adapter has said so.
+    pub closed: BTreeMap<String, usize>,
     /// The folder that `connect` named.
     pub folder: String,
     /// The port that `connect` named.
@@ -259,15 +261,27 @@ impl<'a> Course<'a> {
     }
 
     fn note_start(&mut self, line: usize, id: &str, outcome: &Result<Value, RpcError>) {
+        let closes = self.said.iter().find_map(|said| match &said.what {
+            What::Asks(asked, Request::TaskClose(task)) if asked == id => Some(task.task_id.clone()),
+            _ => None,
+        });
+        if outcome.is_ok() {
+            self.closed.extend(closes.map(|task| (task, line)));
+        }
         let asked = self.said.iter().find_map(|said| match &said.what {
-            What::Asks(asked, Request::TaskStart(start)) if asked == id => Some(start),
+            What::Asks(asked, Request::TaskStart(start)) if asked == id => Some(start.clone()),
+            What::Asks(asked, Request::TaskFork(fork)) if asked == id => {
+                let from = self.tasks.iter().find(|started| started.task == fork.task_id);
+                let directory = from.map(|started| started.folder.clone());
+                Some(TaskStart { task_id: fork.new_task_id.clone(), directory })
+            }
             _ => None,
         });
         if let (Some(start), Ok(result)) = (asked, outcome)
             && let Some(session) = result["sessionId"].as_str()
         {
-            let folder = start.directory.clone().unwrap_or_else(|| self.folder.clone());
-            let (task, session) = (start.task_id.clone(), session.to_owned());
+            let folder = start.directory.unwrap_or_else(|| self.folder.clone());
+            let (task, session) = (start.task_id, session.to_owned());
             self.tasks.push(Started { task, session, folder, line });
         }
     }

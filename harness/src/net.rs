@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// A request.
 #[derive(Debug, Clone, Default)]
 pub struct Ask {
-    /// `GET` or `POST`.
+    /// `GET`, `POST` or `DELETE`.
     pub method: &'static str,
     /// Where the server is, as `http://127.0.0.1:4096`.
     pub server: String,
@@ -117,7 +117,11 @@ impl Web {
 impl Net for Web {
     fn send(&self, ask: Ask) -> BoxFuture<'static, Result<Answered, String>> {
         let Ask { method, server, path, credentials, accept, origin, body } = ask;
-        let method = if method == "POST" { reqwest::Method::POST } else { reqwest::Method::GET };
+        let method = match method {
+            "POST" => reqwest::Method::POST,
+            "DELETE" => reqwest::Method::DELETE,
+            _ => reqwest::Method::GET,
+        };
         // Without a server there is no address: it fails when it is sent, and the failure is told like any other.
         let mut request = self.0.request(method, format!("{}{path}", server.trim_end_matches('/')));
         if let Some((user, password)) = credentials {

@@ -52,6 +52,15 @@ impl Observer {
         let text = good(self.net.send(ask).await).map_err(failed)?.text().await.map_err(failed)?;
         serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
     }
+
+    /// Sends JSON to a path in a folder, as another client of the same person does.
+    pub(crate) async fn post(&self, path: &str, body: Value, folder: &str) -> Result<(), String> {
+        let failed = |why: String| format!("another client can't ask {path}: {why}");
+        let folder = utf8_percent_encode(folder, NON_ALPHANUMERIC);
+        let path = format!("{path}?directory={folder}");
+        let ask = Ask { method: "POST", path, body: Some(body), ..self.ask.clone() };
+        good(self.net.send(ask).await).map_err(failed)?.text().await.map_err(failed).map(drop)
+    }
 }
 
 fn good(answer: Result<Answered, String>) -> Result<Answered, String> {

@@ -9,7 +9,7 @@ use fixtures::sse;
 use mock_server::standin::MAIN_LANE;
 use parity_specs::case::ADAPTER_LANE;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the servers call a heartbeat.
 const HEARTBEAT: &str = "\"server.heartbeat\"";
@@ -35,6 +35,9 @@ pub(crate) struct Sight {
     gone: bool,
     /// Task → the prompt of which the person has learnt no end; its answer may have been a refusal.
     owed: BTreeMap<String, String>,
+    /// Requests that begin tasks, and the tasks that are not the server's.
+    begun: BTreeMap<String, String>,
+    local: BTreeSet<String>,
     /// The errors with Retry beside them: where, and of which task, all when none.
     pub(crate) errors: Vec<(usize, Option<String>)>,
 }
@@ -111,10 +114,17 @@ impl Sight {
 
     fn said(&mut self, at: usize, said: &AdapterLine, update: Option<Update>) {
         let message = &said.message;
+        let task = message["params"]["taskId"].as_str().unwrap_or_default().to_owned();
         match (said.from, update) {
-            (Speaker::Harness, _) if message["method"] == "task/send" => {
-                let task = message["params"]["taskId"].as_str().unwrap_or_default();
-                self.owed.insert(task.to_owned(), message["id"].to_string());
+            (Speaker::Harness, _) if message["method"] == "task/send" || message["method"] == "task/edit" => {
+                if !self.local.contains(&task) {
+                    self.owed.insert(task, message["id"].to_string());
+                }
+            }
+            // Of a task that is over for good, nothing is owed.
+            (Speaker::Harness, _) if message["method"] == "task/close" => drop(self.owed.remove(&task)),
+            (Speaker::Harness, _) if message["method"] == "task/start" => {
+                self.begun.insert(message["id"].to_string(), task);
             }
             (_, Some(update)) => {
                 self.screen.apply(&update);
@@ -130,6 +140,11 @@ impl Sight {
                     self.told = Some(at);
                     self.errors.push((at, task_id));
                 }
+            }
+            (Speaker::Adapter, None)
+                if message["result"].is_object() && message["result"]["sessionId"].is_null() =>
+            {
+                self.local.extend(self.begun.remove(&message["id"].to_string()));
             }
             (Speaker::Adapter, None) if message.get("error").is_some() => {
                 let id = message["id"].to_string();

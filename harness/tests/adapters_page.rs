@@ -10,8 +10,8 @@
 
 use harness::protocol::rpc::{METHOD_NOT_FOUND, PARSE_ERROR, parse_line};
 use harness::protocol::{
-    Capability, CredentialsJudged, Done, Incoming, Initialized, Locale, Notification, Offered, PathJudged,
-    Request, TaskStarted, Update, View,
+    Aside, Capability, CredentialsJudged, Done, Incoming, Initialized, Locale, Notification, Offered,
+    PathJudged, Request, TaskStarted, ToolServers, Update, View,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -90,6 +90,8 @@ fn is_result(result: &Value) -> bool {
         || is::<Initialized>(result)
         || is::<TaskStarted>(result)
         || is::<View>(result)
+        || is::<Aside>(result)
+        || is::<ToolServers>(result)
 }
 
 #[test]

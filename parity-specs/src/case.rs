@@ -42,6 +42,8 @@ pub struct Case {
     pub tools: bool,
     /// A rule of the person that answers requests for leave.
     pub auto_approve: Option<Rule>,
+    /// A countdown, unscaled, after which the agent's questions are answered with what they suggest.
+    pub follow_up_ms: Option<u64>,
     /// The folders, below the workspace, of sessions that don't work in it.
     #[serde(default)]
     pub folders: BTreeMap<String, String>,
@@ -142,6 +144,7 @@ impl Case {
             time_scale: real_time(),
             tools: yes(),
             auto_approve: None,
+            follow_up_ms: None,
             credentials: Vec::new(),
             folders: BTreeMap::new(),
             paths: None,

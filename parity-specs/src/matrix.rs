@@ -263,9 +263,14 @@ impl Matrix {
                 Some(user) => user.clone(),
                 None => catalog::scenario(&case.scenario)?.user,
             };
-            if let Some(step) = user.steps.iter().find(|step| matches!(step.act, UserAct::Request(_))) {
+            if let Some(step) = user
+                .steps
+                .iter()
+                .find(|step| matches!(&step.act, UserAct::Request(request) if !request.is_plain()))
+            {
                 let message = format!(
-                    "an adapter can't be asked for a raw request, and here the person {step}: such a scenario is for \
+                    "an adapter can't be asked for a raw request, and another client sends POSTs with JSON alone; here the \
+                     person {step}: such a scenario is for \
                      the wire alone"
                 );
                 return Err(FileError::whole(file, message));

@@ -53,6 +53,8 @@ fn cannot(course: &Course<'_>, offer: Affordance, tools: bool) -> Option<String>
         Affordance::Retry => Capability::Retry,
         Affordance::Questions => Capability::Questions,
         Affordance::Todos => Capability::Todos,
+        // Who can write when is for `input`.
+        Affordance::Input => Capability::Chat,
     };
     (!course.can.contains(&needs)).then(|| format!("the client does not declare {}", needs.word()))
 }

@@ -1,6 +1,7 @@
 //! Do rules answer what they cover, once, in their time, and nothing else?
 
-use super::questions::{answer_of_person, answer_sent, owner_of, said_in};
+use super::given::times;
+use super::questions::{answer_sent, owner_of, said_in};
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, Said, Sent, What};
 use crate::protocol::{AutoApprove, Capability, Request, Update};
@@ -38,15 +39,11 @@ fn examine(course: &Course<'_>) -> Examined {
 fn one(course: &Course<'_>, sent: &Sent, id: &str, rule: Option<&AutoApprove>, examined: &mut Examined) {
     let posts: Vec<&Exchange> =
         course.exchanges.iter().filter(|post| answer_sent(post) == Some(id)).collect();
-    let answered = course.asked().filter_map(|(said, _, request)| {
-        let is_it = answer_of_person(request).is_some_and(|(of, _)| of == id);
-        is_it.then_some(said.at_us)
-    });
     let held = course.asked().filter_map(|(said, _, request)| match request {
         Request::PermissionHold(held) if held.permission_id == id => Some(said.at_us),
         _ => None,
     });
-    let persons: Vec<u64> = answered.collect();
+    let persons = times(course, id);
     let shown = course.said.iter().any(|said| shows(said, id));
     let Some(rule) = rule else {
         examined.fact(posts.len() <= persons.len(), || {
@@ -79,16 +76,15 @@ fn one(course: &Course<'_>, sent: &Sent, id: &str, rule: Option<&AutoApprove>, e
     });
 }
 
-/// When the server has told of a request first, to the harness's eyes or to the adapter: each is told on a stream of its own,
+/// When the server has asked this first, to the harness's eyes or to the adapter: each is told on a stream of its own,
 /// and on a busy machine one long after the other.
-fn told_us(course: &Course<'_>, sent: &Sent, id: &str) -> u64 {
+pub(super) fn told_us(course: &Course<'_>, sent: &Sent, id: &str) -> u64 {
     let to_adapter = course.streams().flat_map(|stream| &stream.events);
-    let asks =
-        to_adapter.filter(|told| told.kind() == "permission.asked" && told.event["properties"]["id"] == id);
+    let asks = to_adapter.filter(|told| told.kind() == sent.kind() && told.event["properties"]["id"] == id);
     asks.map(|told| told.at_us).chain([sent.at_us]).min().unwrap_or(sent.at_us)
 }
 
-fn scaled_us(course: &Course<'_>, ms: u64) -> u64 {
+pub(super) fn scaled_us(course: &Course<'_>, ms: u64) -> u64 {
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,

@@ -29,14 +29,21 @@ fn examine(course: &Course<'_>) -> Examined {
     let can = &course.can;
     let screen = history::screen(lines);
     let sessions = read("/session").unwrap_or_default();
-    for Started { task, session, .. } in &course.tasks {
+    let is_open = |started: &&Started| !course.closed.contains_key(&started.task);
+    for Started { task, session, .. } in course.tasks.iter().filter(is_open) {
         let Some(messages) = read(&format!("/session/{session}/message")) else { continue };
         if knows_better(course, task) {
             examined.facts += 1;
             continue;
         }
         let shown = screen.tasks.get(task).cloned().unwrap_or_default();
-        rows(&server_rows(&messages), &shown.items, &mut examined);
+        // How a command ended is for `commands`, and what no server has is for `special-content`.
+        let known = shown.items.iter().filter(|item| item.kind != ItemKind::Unknown);
+        let plain = |item: &Item| Item { exit: None, process: None, ..item.clone() };
+        let info = sessions.as_array().into_iter().flatten().find(|known| known["id"] == session.as_str());
+        let mut server = server_rows(&messages);
+        server.retain(|row| !is_reverted(info, &row.message_id, &row.part_id));
+        rows(&server, &known.map(plain).collect::<Vec<_>>(), &mut examined);
         let live: Vec<&str> = shown.permissions.iter().map(|live| live.permission_id.as_str()).collect();
         asked(&asked_in(session, &permissions, &sessions), &live, &mut examined);
         if can.contains(&Capability::Questions) {
@@ -163,6 +170,18 @@ fn to_do(server: &Value, told: Option<&Value>, shown: &View, examined: &mut Exam
     }
 }
 
+/// Has the session gone back from this part of a message?
+pub(super) fn is_reverted(session: Option<&Value>, of: &str, id: &str) -> bool {
+    let revert = session.map(|session| &session["revert"]);
+    let Some(message) = revert.and_then(|revert| revert["messageID"].as_str()) else { return false };
+    let part = revert.and_then(|revert| revert["partID"].as_str());
+    match part {
+        Some(part) if of == message => id >= part,
+        Some(_) => of > message,
+        None => of >= message,
+    }
+}
+
 /// The server's messages as rows of the screen.
 fn server_rows(messages: &Value) -> Vec<Item> {
     let assistant =
@@ -195,6 +214,8 @@ fn row(part: &Value) -> Option<Item> {
             None => None,
         },
         output: text(&state["output"]).or_else(|| text(&state["error"])).filter(|_| is_tool),
+        exit: None,
+        process: None,
     })
 }
 
@@ -202,6 +223,7 @@ fn told(item: &Item) -> String {
     match item.kind {
         ItemKind::Text => format!("the text {:?}", item.text.as_deref().unwrap_or_default()),
         ItemKind::Reasoning => format!("the reasoning {:?}", item.text.as_deref().unwrap_or_default()),
+        ItemKind::Unknown => "something unknown".to_owned(),
         ItemKind::Tool => {
             let output = item.output.as_deref().map(|output| format!(" with {output:?}")).unwrap_or_default();
             let state = item.state.map(|state| format!("{state:?}").to_lowercase()).unwrap_or_default();

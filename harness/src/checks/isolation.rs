@@ -54,7 +54,8 @@ fn is_own(course: &Course<'_>, task: &Started, id: &str, owner: &str) -> bool {
 fn ids(update: &Update) -> Vec<&str> {
     match update {
         Update::AssistantDelta { message_id, part_id, .. }
-        | Update::ReasoningDelta { message_id, part_id, .. } => {
+        | Update::ReasoningDelta { message_id, part_id, .. }
+        | Update::UnknownPart { message_id, part_id, .. } => {
             vec![message_id, part_id]
         }
         Update::ToolState { message_id, tool_id, .. } => vec![message_id, tool_id],

@@ -5,15 +5,26 @@
 
 mod abort;
 mod affordances;
+mod answer_all;
 mod approvals;
+mod asides;
 mod cadence;
+mod checkpoints;
+mod closed;
+mod commands;
 mod containment;
 mod convergence;
 mod crash;
 mod credentials;
+mod cutover;
+mod edits;
 mod effort;
+mod errands;
 mod escape;
 mod fail_closed;
+mod follow_ups;
+mod given;
+mod input;
 mod isolation;
 pub(crate) mod locales;
 mod logs;
@@ -27,8 +38,10 @@ mod retry;
 mod sends;
 mod signals;
 mod single_client;
+mod special_content;
 mod startup;
 mod termination;
+mod tool_servers;
 mod unknown;
 
 #[cfg(test)]
@@ -106,5 +119,17 @@ pub fn all() -> Vec<Check> {
         one_server::CHECK,
         single_client::CHECK,
         credentials::CHECK,
+        commands::CHECK,
+        special_content::CHECK,
+        input::CHECK,
+        answer_all::CHECK,
+        follow_ups::CHECK,
+        closed::CHECK,
+        cutover::FLAG,
+        cutover::FRESH,
+        edits::CHECK,
+        checkpoints::CHECK,
+        asides::CHECK,
+        tool_servers::CHECK,
     ]
 }

@@ -4,6 +4,8 @@
 //! what stands on the screen in the end is for `convergence`. Here it is about what pops up, and about what is sent.
 
 use super::approvals::is_by_rule;
+use super::follow_ups::is_by_countdown;
+use super::given::given;
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, What};
 use crate::protocol::{Capability, Reply, Request, Update};
@@ -39,19 +41,18 @@ fn examine(course: &Course<'_>) -> Examined {
 /// What pops up.
 fn pop_ups(course: &Course<'_>, examined: &mut Examined) {
     let mut live: BTreeSet<&str> = BTreeSet::new();
-    let mut answered = BTreeSet::new();
+    let given = given(course);
     let mut tools = true;
     for said in &course.said {
         match &said.what {
             What::Asks(_, Request::Settings(settings)) => tools = settings.tools,
-            What::Asks(_, request) => answered.extend(answer_of_person(request).map(|(id, _)| id)),
             What::Shows(
                 Update::PermissionRequest { task_id, permission_id: id, .. }
                 | Update::Question { task_id, question_id: id, .. },
             ) => {
-                examined.fact(!answered.contains(id.as_str()), || {
-                    format!("{id} is asked again after the person has answered it")
-                });
+                let is_answered = given.iter().any(|given| given.line < said.line && given.id == *id);
+                examined
+                    .fact(!is_answered, || format!("{id} is asked again after the person has answered it"));
                 examined.fact(live.insert(id), || format!("{id} is asked twice"));
                 let owner = owner_of(course, id)
                     .and_then(|session| course.task_of(&session).map(|of| of.task.clone()));
@@ -103,6 +104,9 @@ fn never_shown(course: &Course<'_>, examined: &mut Examined) {
         let is_asked = sent.kind() == "permission.asked" || (questions && sent.kind() == "question.asked");
         let Some(id) = sent.event["properties"]["id"].as_str().filter(|_| is_asked) else { continue };
         let Some(task) = sent.session().and_then(|session| course.task_of(session)) else { continue };
+        if course.closed.contains_key(&task.task) {
+            continue;
+        }
         let is_child = sent.session() != Some(&task.session);
         if is_child && !course.can.contains(&Capability::Children) {
             continue;
@@ -129,9 +133,9 @@ fn never_shown(course: &Course<'_>, examined: &mut Examined) {
 
 /// What is sent.
 fn answers(course: &Course<'_>, examined: &mut Examined) {
-    let mut given: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
-    for (id, answer) in course.asked().filter_map(|(_, _, request)| answer_of_person(request)) {
-        given.entry(id).or_default().push(answer);
+    let mut answered: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for given in given(course) {
+        answered.entry(given.id).or_default().push(given.answer);
     }
     let mut sent: BTreeMap<String, Vec<&Exchange>> = BTreeMap::new();
     for exchange in &course.exchanges {
@@ -139,8 +143,8 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
             sent.entry(id.to_owned()).or_default().push(exchange);
         }
     }
-    for (id, answers) in &given {
-        let posts = sent.get(*id).map(Vec::as_slice).unwrap_or_default();
+    for (id, answers) in &answered {
+        let posts = sent.get(id).map(Vec::as_slice).unwrap_or_default();
         examined.fact(posts.len() == answers.len(), || match posts.len() {
             0 => format!("the person's answer to {id} was sent to nobody"),
             count => format!(
@@ -162,8 +166,10 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
             });
         }
     }
-    // What rules answer is for `approvals`.
-    let nobodys = |id: &&String| !given.contains_key(id.as_str()) && !is_by_rule(course, id);
+    // What rules answer is for `approvals`, what countdowns do, for `follow-ups`.
+    let nobodys = |id: &&String| {
+        !answered.contains_key(id.as_str()) && !is_by_rule(course, id) && !is_by_countdown(course, id)
+    };
     for id in sent.keys().filter(nobodys) {
         examined.fact(false, || format!("an answer to {id} was sent that nobody gave"));
     }
@@ -184,23 +190,6 @@ pub(super) fn owner_of(course: &Course<'_>, id: &str) -> Option<String> {
         matches!(sent.kind(), "permission.asked" | "question.asked") && sent.event["properties"]["id"] == id
     };
     course.events.iter().find(asks).and_then(|sent| sent.session().map(str::to_owned))
-}
-
-/// The question that the person answers, and how.
-pub(super) fn answer_of_person(request: &Request) -> Option<(&str, Value)> {
-    match request {
-        Request::PermissionReply(reply) => {
-            let word = match reply.reply {
-                Reply::Once => "once",
-                Reply::Always => "always",
-                Reply::Reject => "reject",
-            };
-            Some((&reply.permission_id, json!(word)))
-        }
-        Request::QuestionReply(reply) => Some((&reply.question_id, json!(reply.answers))),
-        Request::QuestionReject(question) => Some((&question.question_id, json!("reject"))),
-        _ => None,
-    }
 }
 
 /// The question that the adapter answers to the server, by any of the routes.

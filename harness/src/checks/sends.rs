@@ -34,7 +34,9 @@ fn examine(course: &Course<'_>) -> Examined {
             *known += usize::from(failed);
         }
         for (text, (sent, failed)) in texts {
-            let arrived = prompts(&messages).filter(|prompt| *prompt == text).count();
+            let gone =
+                gone_from(course, &task.session, &messages).iter().filter(|prompt| **prompt == text).count();
+            let arrived = prompts(&messages).filter(|prompt| *prompt == text).count() + gone;
             examined.fact(arrived <= sent, || {
                 format!("{text:?} was sent {sent} times, and the server has it {arrived} times")
             });
@@ -50,6 +52,34 @@ fn examine(course: &Course<'_>) -> Examined {
         }
     }
     examined
+}
+
+/// What the person has said, and the server had until the task went back.
+fn gone_from<'a>(course: &'a Course<'_>, session: &str, messages: &Value) -> Vec<&'a str> {
+    let told = |kind: &'static str| {
+        let of_session = course.events.iter().filter(move |sent| sent.session() == Some(session));
+        of_session.filter(move |sent| sent.kind() == kind).map(|sent| &sent.event["properties"])
+    };
+    let is_here =
+        |id: &Value| messages.as_array().into_iter().flatten().any(|message| message["info"]["id"] == *id);
+    let mut gone = std::collections::BTreeMap::new();
+    let removed: Vec<&Value> = told("message.removed").map(|told| &told["messageID"]).collect();
+    let persons: Vec<&Value> = told("message.updated")
+        .filter(|told| told["info"]["role"] == "user")
+        .map(|told| &told["info"]["id"])
+        .collect();
+    for part in told("message.part.updated").map(|told| &told["part"]) {
+        let of = &part["messageID"];
+        let is_gone = removed.contains(&of) && persons.contains(&of) && !is_here(of);
+        if let (true, "text", Some(text)) = (
+            is_gone && part["synthetic"] != true,
+            part["type"].as_str().unwrap_or_default(),
+            part["text"].as_str(),
+        ) {
+            gone.entry(of.to_string()).or_insert(text);
+        }
+    }
+    gone.into_values().collect()
 }
 
 /// What the person has said, as the server has it.

@@ -1,7 +1,9 @@
 //! Do the signals say what happened, all of it and nothing else?
 
+use super::answer_all::all_at_once;
 use super::approvals::is_by_rule;
-use super::questions::{answer_of_person, answer_sent};
+use super::given::given;
+use super::questions::answer_sent;
 use super::{Check, Examined};
 use crate::course::{Course, What};
 use crate::protocol::{Capability, Reply, Request, Signal, Update};
@@ -130,9 +132,12 @@ fn writes(course: &Course<'_>) -> (usize, usize) {
     // What a rule has answered in the person's place, and the server has taken.
     let by_rule = course.exchanges.iter().filter(|exchange| exchange.is_good());
     let by_rule = by_rule.filter_map(answer_sent).filter(|id| edits.contains(id) && is_by_rule(course, id));
-    let persons: BTreeSet<&str> =
-        course.asked().filter_map(|(_, _, request)| answer_of_person(request)).map(|(id, _)| id).collect();
-    allowed += by_rule.filter(|id| !persons.contains(id)).count();
+    let persons: BTreeSet<String> = given(course).into_iter().map(|given| given.id).collect();
+    allowed += by_rule.filter(|id| !persons.contains(*id)).count();
+    for all in all_at_once(course) {
+        let taken = all.posts(course).filter(|(id, post)| edits.contains(id) && post.is_good()).count();
+        *(if all.asked.reply == Reply::Reject { &mut denied } else { &mut allowed }) += taken;
+    }
     (allowed, denied)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Check, Examined};
 use crate::course::{Course, Said, Sent, Started};
-use crate::protocol::{Outcome, Request, Update};
+use crate::protocol::{Outcome, Request, TaskEdit, TaskSend, Update};
 use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
@@ -27,9 +27,11 @@ pub(super) struct Send {
 /// The prompts of a task.
 pub(super) fn sends<'a>(course: &'a Course<'_>, task: &'a Started) -> impl Iterator<Item = Send> + 'a {
     course.asked().filter_map(move |(said, id, request)| match request {
-        Request::TaskSend(send) if send.task_id == task.task => {
+        Request::TaskSend(TaskSend { task_id, text }) | Request::TaskEdit(TaskEdit { task_id, text, .. })
+            if *task_id == task.task =>
+        {
             let refused = course.answer_to(id).is_none_or(|(_, outcome)| outcome.is_err());
-            Some(Send { line: said.line, at_us: said.at_us, text: send.text.clone(), refused })
+            Some(Send { line: said.line, at_us: said.at_us, text: text.clone(), refused })
         }
         _ => None,
     })
@@ -51,7 +53,8 @@ fn examine(course: &Course<'_>) -> Examined {
             .filter(|(_, u)| matches!(u, Update::Terminal { .. }))
             .map(|(said, _)| said)
             .collect();
-        for send in sends.iter().filter(|send| !send.refused) {
+        let closed = course.closed.get(&task.task).copied();
+        for send in sends.iter().filter(|send| !send.refused && closed.is_none_or(|line| line < send.line)) {
             let told = |update: &Update| matches!(update, Update::Terminal { .. } | Update::Error { .. });
             let is_own = |update: &Update| update.task_id().is_none_or(|of| of == task.task);
             let ended =
@@ -127,7 +130,8 @@ fn silence(course: &Course<'_>, task: &Started, from: usize, until: usize, exami
         let messages: Vec<&String> = match update {
             Update::AssistantDelta { message_id, .. }
             | Update::ReasoningDelta { message_id, .. }
-            | Update::ToolState { message_id, .. } => vec![message_id],
+            | Update::ToolState { message_id, .. }
+            | Update::UnknownPart { message_id, .. } => vec![message_id],
             Update::Timeline { view, .. } => view.items.iter().map(|item| &item.message_id).collect(),
             _ => continue,
         };

@@ -5,6 +5,7 @@
 mod absent_stays_busy;
 mod adds_delta_beside;
 mod all_to_first_task;
+mod allows_the_first;
 mod always_says_yes;
 mod answers_in_main_folder;
 mod answers_permission_twice;
@@ -14,6 +15,7 @@ mod approves_and_asks;
 mod approves_at_once;
 mod approves_everything;
 mod approves_for_ever;
+mod asks_aside_in_the_task;
 mod asks_from_a_page;
 mod asks_no_health;
 mod asks_twice;
@@ -22,10 +24,14 @@ mod begins_tasks_in_a_loop;
 mod believes_in_sending;
 mod believes_yes;
 mod blind_to_links;
+mod brings_old_words;
 mod by_id_alone;
 mod calls_all_edits;
+mod calls_all_ends_good;
 mod calls_go_back;
 mod cannot_be_held;
+mod closes_stream_with_task;
+mod copies_all;
 mod copies_keys;
 mod counts_wrong;
 mod cuts_locales;
@@ -38,6 +44,10 @@ mod deltas_only;
 mod dies_on_unknown_event;
 mod draws_every_piece;
 mod draws_seldom;
+mod edits_all_the_same;
+mod edits_at_work;
+mod edits_behind;
+mod edits_by_halves;
 mod ends_the_wrapper;
 mod fails_always;
 mod fails_open;
@@ -47,19 +57,30 @@ mod forgets_early_deltas;
 mod forgets_its_rules;
 mod gives_up_early;
 mod gives_up_on_prompts;
+mod goes_back_too_little;
+mod goes_on_in_old_session;
 mod guards_by_prefix;
 mod hammers;
+mod hides_all_at_once;
 mod hides_before_answer;
 mod hides_crashes;
+mod hides_foreign_tools;
+mod hides_unknown_parts;
 mod highest_id_only;
+mod ignores_the_flag;
 mod ignores_unknown;
 mod impatient;
 mod impatient_start;
 mod infinitely_patient;
 mod keeps_all_out;
+mod keeps_input_open;
+mod keeps_own_tool_servers;
 mod keeps_password;
 mod keeps_stale_question;
+mod keeps_the_old_screen;
 mod knows_its_kinds;
+mod leaves_asides;
+mod leaves_process_empty;
 mod leaves_servers;
 mod leaves_streams_open;
 mod lets_all_in;
@@ -67,6 +88,7 @@ mod logs_bare_lines;
 mod logs_payloads;
 mod minds_readers_alone;
 mod never_reconnects;
+mod never_suggests;
 mod no_backoff;
 mod no_watchdog;
 mod offers_a_browser;
@@ -77,13 +99,16 @@ mod opens_to_the_network;
 mod own_sessions_only;
 mod passes_locales_on;
 mod pretends_to_stop;
+mod prints_unknown_parts;
 mod quotes_keys;
 mod quotes_the_server;
 mod reads_escapes;
 mod resume_without_refresh;
+mod says_process_zero;
 mod sends_again;
 mod sessionless_to_all;
 mod shows_a_part;
+mod shows_closed_tasks;
 mod shows_headless_deltas;
 mod shows_permission_again;
 mod shows_unknown;
@@ -92,7 +117,10 @@ mod skips_nameless;
 mod starts_for_ever;
 mod starts_one_for_each;
 mod stays_down;
+mod stops_at_the_flag;
 mod stops_before_the_server;
+mod suggests_at_once;
+mod suggests_while_typing;
 mod takes_all_events;
 mod tells_case_on_windows;
 mod thoughts_as_words;
@@ -125,6 +153,7 @@ const ALL: &[Mutant] = &[
     absent_stays_busy::MUTANT,
     adds_delta_beside::MUTANT,
     all_to_first_task::MUTANT,
+    allows_the_first::MUTANT,
     always_says_yes::MUTANT,
     answers_in_main_folder::MUTANT,
     answers_permission_twice::MUTANT,
@@ -134,6 +163,7 @@ const ALL: &[Mutant] = &[
     approves_at_once::MUTANT,
     approves_everything::MUTANT,
     approves_for_ever::MUTANT,
+    asks_aside_in_the_task::MUTANT,
     asks_from_a_page::MUTANT,
     asks_no_health::MUTANT,
     asks_twice::MUTANT,
@@ -142,10 +172,14 @@ const ALL: &[Mutant] = &[
     believes_in_sending::MUTANT,
     believes_yes::MUTANT,
     blind_to_links::MUTANT,
+    brings_old_words::MUTANT,
     by_id_alone::MUTANT,
     calls_all_edits::MUTANT,
+    calls_all_ends_good::MUTANT,
     calls_go_back::MUTANT,
     cannot_be_held::MUTANT,
+    closes_stream_with_task::MUTANT,
+    copies_all::MUTANT,
     copies_keys::MUTANT,
     counts_wrong::MUTANT,
     cuts_locales::MUTANT,
@@ -158,6 +192,10 @@ const ALL: &[Mutant] = &[
     dies_on_unknown_event::MUTANT,
     draws_every_piece::MUTANT,
     draws_seldom::MUTANT,
+    edits_all_the_same::MUTANT,
+    edits_at_work::MUTANT,
+    edits_behind::MUTANT,
+    edits_by_halves::MUTANT,
     ends_the_wrapper::MUTANT,
     fails_always::MUTANT,
     fails_open::MUTANT,
@@ -167,19 +205,30 @@ const ALL: &[Mutant] = &[
     forgets_its_rules::MUTANT,
     gives_up_early::MUTANT,
     gives_up_on_prompts::MUTANT,
+    goes_back_too_little::MUTANT,
+    goes_on_in_old_session::MUTANT,
     guards_by_prefix::MUTANT,
     hammers::MUTANT,
+    hides_all_at_once::MUTANT,
     hides_before_answer::MUTANT,
     hides_crashes::MUTANT,
+    hides_foreign_tools::MUTANT,
+    hides_unknown_parts::MUTANT,
     highest_id_only::MUTANT,
+    ignores_the_flag::MUTANT,
     ignores_unknown::MUTANT,
     impatient::MUTANT,
     impatient_start::MUTANT,
     infinitely_patient::MUTANT,
     keeps_all_out::MUTANT,
+    keeps_input_open::MUTANT,
+    keeps_own_tool_servers::MUTANT,
     keeps_password::MUTANT,
     keeps_stale_question::MUTANT,
+    keeps_the_old_screen::MUTANT,
     knows_its_kinds::MUTANT,
+    leaves_asides::MUTANT,
+    leaves_process_empty::MUTANT,
     leaves_servers::MUTANT,
     leaves_streams_open::MUTANT,
     lets_all_in::MUTANT,
@@ -187,6 +236,7 @@ const ALL: &[Mutant] = &[
     logs_payloads::MUTANT,
     minds_readers_alone::MUTANT,
     never_reconnects::MUTANT,
+    never_suggests::MUTANT,
     no_backoff::MUTANT,
     no_watchdog::MUTANT,
     offers_a_browser::MUTANT,
@@ -197,13 +247,16 @@ const ALL: &[Mutant] = &[
     own_sessions_only::MUTANT,
     passes_locales_on::MUTANT,
     pretends_to_stop::MUTANT,
+    prints_unknown_parts::MUTANT,
     quotes_keys::MUTANT,
     quotes_the_server::MUTANT,
     reads_escapes::MUTANT,
     resume_without_refresh::MUTANT,
+    says_process_zero::MUTANT,
     sends_again::MUTANT,
     sessionless_to_all::MUTANT,
     shows_a_part::MUTANT,
+    shows_closed_tasks::MUTANT,
     shows_headless_deltas::MUTANT,
     shows_permission_again::MUTANT,
     shows_unknown::MUTANT,
@@ -212,7 +265,10 @@ const ALL: &[Mutant] = &[
     starts_for_ever::MUTANT,
     starts_one_for_each::MUTANT,
     stays_down::MUTANT,
+    stops_at_the_flag::MUTANT,
     stops_before_the_server::MUTANT,
+    suggests_at_once::MUTANT,
+    suggests_while_typing::MUTANT,
     takes_all_events::MUTANT,
     tells_case_on_windows::MUTANT,
     thoughts_as_words::MUTANT,

@@ -52,11 +52,31 @@ pub enum Capability {
     Spawn,
     /// `credentials/check`, and a `warning` about keys that others can read.
     Credentials,
+    /// The rows of commands say how they ended, and what is not known of them.
+    CommandRows,
+    /// `permission/all`.
+    AnswerAll,
+    /// `settings` with a countdown that answers questions, and `question/hold`.
+    FollowUps,
+    /// `task/close`.
+    Close,
+    /// `settings` with the backend of new tasks.
+    Cutover,
+    /// A part of an unknown kind has a row of its own.
+    UnknownParts,
+    /// `task/edit`.
+    Editing,
+    /// `task/revert`, `task/unrevert` and `task/fork`.
+    Checkpoints,
+    /// `task/aside`.
+    Asides,
+    /// `mcp/list`, `mcp/add` and `mcp/connect`.
+    ToolServers,
 }
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 33] = [
         Self::Chat,
         Self::Reasoning,
         Self::Tools,
@@ -80,6 +100,16 @@ impl Capability {
         Self::PathCheck,
         Self::Spawn,
         Self::Credentials,
+        Self::CommandRows,
+        Self::AnswerAll,
+        Self::FollowUps,
+        Self::Close,
+        Self::Cutover,
+        Self::UnknownParts,
+        Self::Editing,
+        Self::Checkpoints,
+        Self::Asides,
+        Self::ToolServers,
     ];
 
     /// The word on the wire.

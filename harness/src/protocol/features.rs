@@ -1,6 +1,7 @@
-//! What an adapter is asked about features beside the chat: rules that answer in the person's place, what its screen
-//! offers, and which language of the server a locale means.
+//! What an adapter is asked about features beside the chat: rules and countdowns that answer in the person's place, whose
+//! new tasks are, what its screen offers, and which language of the server a locale means.
 
+use super::Reply;
 use serde::{Deserialize, Serialize};
 
 /// A rule that answers requests for leave in the person's place.
@@ -19,6 +20,35 @@ impl AutoApprove {
     pub fn covers(&self, kind: &str) -> bool {
         self.kinds.iter().any(|covered| covered == kind)
     }
+}
+
+/// A countdown that answers a question with what it suggests, each first label, if the person does nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FollowUp {
+    /// How long the person has.
+    pub delay_ms: u64,
+}
+
+/// Whose new tasks are: what the flag says. Tasks that are there stay whose they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Backend {
+    /// The server's.
+    #[default]
+    Server,
+    /// The old backend's.
+    Local,
+}
+
+/// Parameters of `permission/all`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PermissionAll {
+    /// Which task.
+    pub task_id: String,
+    /// The person's answer to all that the task asks.
+    pub reply: Reply,
 }
 
 /// Parameters of `permission/hold`.
@@ -55,6 +85,8 @@ pub enum Affordance {
     Questions,
     /// See the agent's list of things to do.
     Todos,
+    /// Write a prompt and send it.
+    Input,
     /// Start, stop and step a browser.
     Browser,
     /// End the process of a command, by its number.

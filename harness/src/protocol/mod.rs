@@ -5,6 +5,7 @@
 //!
 //! * [`rpc`] — a line ⇄ a request, a response or a notification.
 //! * [`request`] — what the harness asks, and the results; [`capability`] — what an adapter can do of it.
+//! * [`features`], [`history`], [`tools`] and [`guarding`] — what else it asks.
 //! * [`spawn`] — a server that the adapter starts by itself.
 //! * [`update`] — what an adapter says by itself: what the person would see, counters, log lines.
 //! * [`view`] — what the person sees after any number of updates. A pure fold.
@@ -13,9 +14,12 @@
 
 pub mod capability;
 pub mod features;
+pub mod guarding;
+pub mod history;
 pub mod request;
 pub mod rpc;
 pub mod spawn;
+pub mod tools;
 pub mod update;
 pub mod view;
 
@@ -23,18 +27,24 @@ pub mod view;
 mod tests;
 
 pub use capability::Capability;
-pub use features::{Affordance, AutoApprove, Locale, Offered, PermissionRef};
+pub use features::{
+    Affordance, AutoApprove, Backend, FollowUp, Locale, Offered, PermissionAll, PermissionRef,
+};
+pub use guarding::{
+    CredentialsCheck, CredentialsJudged, CredentialsVerdict, PathCheck, PathJudged, PathVerdict,
+};
+pub use history::{Aside, TaskEdit, TaskFork, TaskRevert};
 pub use request::{
-    Connect, CredentialsCheck, CredentialsJudged, CredentialsVerdict, Done, Initialize, Initialized,
-    PathCheck, PathJudged, PathVerdict, PermissionReply, QuestionRef, QuestionReply, Reply, Request,
+    Connect, Done, Initialize, Initialized, PermissionReply, QuestionRef, QuestionReply, Reply, Request,
     Settings, TaskRef, TaskSend, TaskStart, TaskStarted,
 };
 pub use rpc::{BadLine, Id, Incoming, RpcError};
 pub use spawn::{ServerReason, ServerSpawn, ServerState};
+pub use tools::{ToolServerAdd, ToolServerRef, ToolServers};
 pub use update::{
     ConnectionState, LogLevel, LogLine, Notification, Outcome, Signal, TaskState, ToolState, Update,
 };
-pub use view::{Asked, Item, ItemKind, Permission, Question, Screen, TodoItem, View};
+pub use view::{Asked, Item, ItemKind, Permission, Process, Question, Screen, TodoItem, View};
 
 use serde_json::{Map, Value};
 

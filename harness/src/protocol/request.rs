@@ -1,8 +1,10 @@
 //! What the harness asks of an adapter, and what the adapter answers.
 
-use super::features::{AutoApprove, Locale, PermissionRef};
+use super::features::{AutoApprove, Backend, FollowUp, Locale, PermissionAll, PermissionRef};
+use super::guarding::{CredentialsCheck, PathCheck};
+use super::history::{TaskEdit, TaskFork, TaskRevert};
+use super::tools::{ToolServerAdd, ToolServerRef};
 use super::{Capability, RpcError, ServerSpawn, strict};
-use fixtures::paths::Policy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -31,10 +33,33 @@ pub enum Request {
     PermissionReply(PermissionReply),
     /// `permission/hold`: the person stops the rule that would answer; answered by [`Done`].
     PermissionHold(PermissionRef),
+    /// `permission/all`: the person's answer to all that a task asks; answered by [`Done`] when the server took each.
+    PermissionAll(PermissionAll),
+    /// `question/hold`: the person begins to type, which calls off the countdown; answered by [`Done`].
+    QuestionHold(QuestionRef),
     /// `question/reply`: the person's answer; answered by [`Done`] when the server took it.
     QuestionReply(QuestionReply),
     /// `question/reject`: the person dismisses a question; answered by [`Done`] when the server took it.
     QuestionReject(QuestionRef),
+    /// `task/close`: the person is done with a task for good. Answered by [`Done`].
+    TaskClose(TaskRef),
+    /// `task/edit`: the person says something else in place of an earlier message; answered by [`Done`] when the server
+    /// has accepted the prompt.
+    TaskEdit(TaskEdit),
+    /// `task/revert`: the person goes back to before a message; answered by [`Done`] when the server has.
+    TaskRevert(TaskRevert),
+    /// `task/unrevert`: the person takes that back; answered by [`Done`] when the server has.
+    TaskUnrevert(TaskRef),
+    /// `task/fork`: a new task with what was said before a message. Answered by [`TaskStarted`].
+    TaskFork(TaskFork),
+    /// `task/aside`: something is asked beside the task. Answered by [`Aside`](super::Aside).
+    TaskAside(TaskSend),
+    /// `mcp/list`: which servers of tools are there? Answered by [`ToolServers`](super::ToolServers).
+    McpList,
+    /// `mcp/add`: the person adds one. Answered by [`ToolServers`](super::ToolServers).
+    McpAdd(ToolServerAdd),
+    /// `mcp/connect`: the person connects one. Answered by [`Done`].
+    McpConnect(ToolServerRef),
     /// `task/snapshot`: answered by the adapter's own [`View`](super::View) of a task.
     TaskSnapshot(TaskRef),
     /// `path/check`: may a tool be let at this path? Answered by [`PathJudged`].
@@ -109,6 +134,23 @@ pub struct Settings {
     /// A rule that answers requests for leave; without it the person is asked about each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_approve: Option<AutoApprove>,
+    /// A countdown that answers the agent's questions; without it they wait for the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow_up: Option<FollowUp>,
+    /// Whose new tasks are.
+    #[serde(default, skip_serializing_if = "is_servers")]
+    pub backend: Backend,
+}
+
+fn is_servers(backend: &Backend) -> bool {
+    *backend == Backend::Server
+}
+
+impl Default for Settings {
+    /// What is so before the person has set anything.
+    fn default() -> Self {
+        Self { tools: true, auto_approve: None, follow_up: None, backend: Backend::Server }
+    }
 }
 
 /// Parameters of `task/start`.
@@ -193,66 +235,9 @@ pub enum Reply {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskStarted {
-    /// The server's name of the session that carries the task.
-    pub session_id: String,
-}
-
-/// Parameters of `path/check`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct PathCheck {
-    /// Where the tool may work; relative paths begin at the first.
-    pub roots: Vec<String>,
-    /// What the tool would get.
-    pub path: String,
-    /// By which rules it is judged.
-    pub policy: Policy,
-}
-
-/// Result of `path/check`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct PathJudged {
-    /// Whether the tool may be let at it.
-    pub verdict: PathVerdict,
-}
-
-/// What a guard says of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum PathVerdict {
-    /// It lies in one of the roots.
-    Inside,
-    /// It leads out of them, or nobody can say where.
-    Outside,
-}
-
-/// Parameters of `credentials/check`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct CredentialsCheck {
-    /// Where the server keeps the keys of providers.
-    pub path: String,
-}
-
-/// Result of `credentials/check`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct CredentialsJudged {
-    /// What is to be said of the file.
-    pub verdict: CredentialsVerdict,
-}
-
-/// What is to be said of a file of keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum CredentialsVerdict {
-    /// Nobody else can read it.
-    Safe,
-    /// Others can, or it lies where it is shared.
-    Unsafe,
-    /// There is none.
-    Absent,
+    /// The server's name of the session that carries the task; none when it is the old backend's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
 }
 
 /// The result of a request that has nothing to tell: `{}`.
@@ -280,6 +265,17 @@ impl Request {
             "task/abort" => strict(params).map(Self::TaskAbort),
             "task/retry" => strict(params).map(Self::TaskRetry),
             "permission/reply" => strict(params).map(Self::PermissionReply),
+            "permission/all" => strict(params).map(Self::PermissionAll),
+            "question/hold" => strict(params).map(Self::QuestionHold),
+            "task/edit" => strict(params).map(Self::TaskEdit),
+            "task/revert" => strict(params).map(Self::TaskRevert),
+            "task/unrevert" => strict(params).map(Self::TaskUnrevert),
+            "task/fork" => strict(params).map(Self::TaskFork),
+            "task/aside" => strict(params).map(Self::TaskAside),
+            "mcp/list" => strict::<Done>(params).map(|_| Self::McpList),
+            "mcp/add" => strict(params).map(Self::McpAdd),
+            "mcp/connect" => strict(params).map(Self::McpConnect),
+            "task/close" => strict(params).map(Self::TaskClose),
             "permission/hold" => strict(params).map(Self::PermissionHold),
             "question/reply" => strict(params).map(Self::QuestionReply),
             "question/reject" => strict(params).map(Self::QuestionReject),
@@ -310,6 +306,17 @@ impl Request {
             Self::TaskRetry(_) => "task/retry",
             Self::PermissionReply(_) => "permission/reply",
             Self::PermissionHold(_) => "permission/hold",
+            Self::PermissionAll(_) => "permission/all",
+            Self::QuestionHold(_) => "question/hold",
+            Self::TaskClose(_) => "task/close",
+            Self::TaskEdit(_) => "task/edit",
+            Self::TaskRevert(_) => "task/revert",
+            Self::TaskUnrevert(_) => "task/unrevert",
+            Self::TaskFork(_) => "task/fork",
+            Self::TaskAside(_) => "task/aside",
+            Self::McpList => "mcp/list",
+            Self::McpAdd(_) => "mcp/add",
+            Self::McpConnect(_) => "mcp/connect",
             Self::QuestionReply(_) => "question/reply",
             Self::QuestionReject(_) => "question/reject",
             Self::TaskSnapshot(_) => "task/snapshot",
@@ -331,19 +338,28 @@ impl Request {
             Self::ServerSpawn(params) => written(params),
             Self::Settings(params) => written(params),
             Self::TaskStart(params) => written(params),
-            Self::TaskSend(params) => written(params),
+            Self::TaskSend(params) | Self::TaskAside(params) => written(params),
+            Self::TaskEdit(params) => written(params),
+            Self::TaskRevert(params) => written(params),
+            Self::TaskFork(params) => written(params),
+            Self::McpAdd(params) => written(params),
+            Self::McpConnect(params) => written(params),
             Self::PermissionReply(params) => written(params),
             Self::PermissionHold(params) => written(params),
+            Self::PermissionAll(params) => written(params),
+            Self::QuestionHold(params) => written(params),
             Self::LocaleMap(params) => written(params),
             Self::QuestionReply(params) => written(params),
             Self::QuestionReject(params) => written(params),
             Self::TaskAbort(task)
             | Self::TaskRetry(task)
             | Self::TaskSnapshot(task)
+            | Self::TaskClose(task)
+            | Self::TaskUnrevert(task)
             | Self::Affordances(task) => written(task),
             Self::PathCheck(params) => written(params),
             Self::CredentialsCheck(params) => written(params),
-            Self::Fence | Self::Shutdown | Self::WorkspaceClose => json!({}),
+            Self::Fence | Self::Shutdown | Self::WorkspaceClose | Self::McpList => json!({}),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Round trips of every message, the text of every mistake, and the fold.
 
-use super::features::{AutoApprove, Locale, PermissionRef};
+use super::features::{AutoApprove, Backend, FollowUp, Locale, PermissionAll, PermissionRef};
 use super::rpc::{error_line, notification_line, parse_line, request_line, result_line};
 use super::{
     Asked, Connect, ConnectionState, CredentialsCheck, Id, Incoming, Initialize, Item, ItemKind, LogLevel,
-    LogLine, Notification, Outcome, PathCheck, Permission, PermissionReply, Question, QuestionRef,
+    LogLine, Notification, Outcome, PathCheck, Permission, PermissionReply, Process, Question, QuestionRef,
     QuestionReply, Reply, Request, RpcError, ServerReason, ServerSpawn, ServerState, Settings, Signal,
-    TaskRef, TaskSend, TaskStart, TaskState, TodoItem, ToolState, Update, View,
+    TaskEdit, TaskFork, TaskRef, TaskRevert, TaskSend, TaskStart, TaskState, TodoItem, ToolServerAdd,
+    ToolServerRef, ToolState, Update, View,
 };
 use fixtures::paths::Policy;
 use proptest::prelude::*;
@@ -26,8 +27,10 @@ fn requests() -> Vec<Request> {
             password: some("p"),
             directory: some("/w"),
         }),
-        Request::Settings(Settings { tools: false, auto_approve: None }),
+        Request::Settings(Settings { tools: false, ..Settings::default() }),
         Request::Settings(Settings {
+            backend: Backend::Local,
+            follow_up: Some(FollowUp { delay_ms: 3000 }),
             tools: true,
             auto_approve: Some(AutoApprove { kinds: vec![some("edit")], delay_ms: 3000 }),
         }),
@@ -61,6 +64,20 @@ fn requests() -> Vec<Request> {
             directory: some("/w"),
         }),
         Request::WorkspaceClose,
+        Request::PermissionAll(PermissionAll { task_id: some("t"), reply: Reply::Once }),
+        Request::QuestionHold(QuestionRef { task_id: some("t"), question_id: some("que_1") }),
+        Request::TaskClose(TaskRef { task_id: some("t") }),
+        Request::TaskEdit(TaskEdit { task_id: some("t"), message_id: some("msg_1"), text: some("No") }),
+        Request::TaskRevert(TaskRevert { task_id: some("t"), message_id: some("msg_1") }),
+        Request::TaskUnrevert(TaskRef { task_id: some("t") }),
+        Request::TaskFork(TaskFork { task_id: some("t"), message_id: some("msg_1"), new_task_id: some("u") }),
+        Request::TaskAside(TaskSend { task_id: some("t"), text: some("aside") }),
+        Request::McpList,
+        Request::McpAdd(ToolServerAdd {
+            name: some("s"),
+            config: json!({ "type": "local", "command": ["sh"] }),
+        }),
+        Request::McpConnect(ToolServerRef { name: some("s") }),
         Request::CredentialsCheck(CredentialsCheck { path: some("/data/auth.json") }),
         Request::PathCheck(PathCheck {
             roots: vec![some("/w")],
@@ -81,6 +98,8 @@ fn updates() -> Vec<Update> {
         tool: Some(some("write")),
         state: Some(ToolState::Done),
         output: Some(some("ok")),
+        exit: None,
+        process: None,
     };
     let asked =
         Permission { permission_id: some("per_1"), permission: some("edit"), patterns: vec![some("*")] };
@@ -100,7 +119,20 @@ fn updates() -> Vec<Update> {
             tool: some("write"),
             state: ToolState::Running,
             output: None,
+            exit: None,
+            process: None,
         },
+        Update::ToolState {
+            task_id: task(),
+            message_id: message(),
+            tool_id: part(),
+            tool: some("bash"),
+            state: ToolState::Done,
+            output: Some(some("ok")),
+            exit: Some(0),
+            process: Some(Process::Unknown),
+        },
+        Update::UnknownPart { task_id: task(), message_id: message(), part_id: part() },
         Update::permission_request("t", &asked),
         Update::PermissionResolved { task_id: task(), permission_id: some("per_1") },
         Update::question("t", &question),
@@ -229,6 +261,8 @@ fn the_fold_shows_what_it_is_told_and_mends_nothing() {
         tool: some("write"),
         state,
         output: None,
+        exit: None,
+        process: None,
     };
     view.apply(&tool(ToolState::Done));
     view.apply(&tool(ToolState::Running));

@@ -1,6 +1,8 @@
 //! What an adapter says by itself: what the person would see, counters, and log lines.
 
-use super::{Asked, Permission, Question, RpcError, ServerReason, ServerState, TodoItem, View, strict};
+use super::{
+    Asked, Permission, Process, Question, RpcError, ServerReason, ServerState, TodoItem, View, strict,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -105,6 +107,21 @@ pub enum Update {
         /// What the tool said, or why it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<String>,
+        /// Of a command: the status with which it ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit: Option<i64>,
+        /// Of a command: the number of its process.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        process: Option<Process>,
+    },
+    /// A part appears that nobody here has words for: a row that says so, and nothing of what is in it.
+    UnknownPart {
+        /// Which task.
+        task_id: String,
+        /// The server's message.
+        message_id: String,
+        /// The server's part.
+        part_id: String,
     },
     /// The person is asked for leave.
     PermissionRequest {
@@ -261,6 +278,7 @@ impl Update {
             Self::AssistantDelta { task_id, .. }
             | Self::ReasoningDelta { task_id, .. }
             | Self::ToolState { task_id, .. }
+            | Self::UnknownPart { task_id, .. }
             | Self::PermissionRequest { task_id, .. }
             | Self::PermissionResolved { task_id, .. }
             | Self::Question { task_id, .. }
@@ -271,6 +289,18 @@ impl Update {
             | Self::Timeline { task_id, .. } => Some(task_id),
             Self::Error { task_id, .. } => task_id.as_deref(),
             Self::Connection { .. } | Self::Server { .. } | Self::Warning { .. } => None,
+        }
+    }
+
+    /// The message and the part whose row the update concerns, if it concerns one.
+    #[must_use]
+    pub fn row(&self) -> Option<(&str, &str)> {
+        match self {
+            Self::AssistantDelta { message_id, part_id, .. }
+            | Self::ReasoningDelta { message_id, part_id, .. }
+            | Self::UnknownPart { message_id, part_id, .. } => Some((message_id, part_id)),
+            Self::ToolState { message_id, tool_id, .. } => Some((message_id, tool_id)),
+            _ => None,
         }
     }
 

@@ -47,6 +47,23 @@ pub struct Item {
     /// What the tool said, or why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// Of a command: the status with which it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i64>,
+    /// Of a command: the number of its process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
+}
+
+/// The number of a command's process, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Process {
+    /// Nobody has told it, and the row says so.
+    Unknown,
+    /// This one.
+    #[serde(untagged)]
+    Number(u64),
 }
 
 /// What an item is.
@@ -59,6 +76,8 @@ pub enum ItemKind {
     Reasoning,
     /// A tool call.
     Tool,
+    /// A part of a kind that nobody here knows: a row that says so.
+    Unknown,
 }
 
 /// Leave that the person is asked for.
@@ -113,11 +132,15 @@ impl View {
             Update::ReasoningDelta { message_id, part_id, delta, .. } => {
                 self.add_text(message_id, part_id, ItemKind::Reasoning, delta);
             }
-            Update::ToolState { message_id, tool_id, tool, state, output, .. } => {
+            Update::ToolState { message_id, tool_id, tool, state, output, exit, process, .. } => {
                 let item = self.item(message_id, tool_id, ItemKind::Tool);
                 item.tool = Some(tool.clone());
                 item.state = Some(*state);
                 item.output.clone_from(output);
+                (item.exit, item.process) = (*exit, *process);
+            }
+            Update::UnknownPart { message_id, part_id, .. } => {
+                self.item(message_id, part_id, ItemKind::Unknown);
             }
             Update::PermissionRequest { permission_id, permission, patterns, .. } => {
                 self.permissions.retain(|live| live.permission_id != *permission_id);
@@ -164,6 +187,8 @@ impl View {
                 tool: None,
                 state: None,
                 output: None,
+                exit: None,
+                process: None,
             });
             self.items.len() - 1
         });

@@ -1,6 +1,6 @@
 //! What the core does with the server's answers to the requests of the harness.
 
-use super::commands::Call;
+use super::call::Call;
 use super::core::Core;
 use super::io::Timer;
 use super::strategy::{Gap, OnFailedSend};
@@ -53,20 +53,33 @@ impl Core {
                 self.fail(id, RpcError::failed(format!("the agent could not be stopped: {why}")));
             }
             (Call::Permission { id, task_id, permission_id, write }, body) => {
-                self.permission_answered(id, &task_id, permission_id, write, status, body);
+                self.permission_answered(id, &task_id, &permission_id, write, status, body);
             }
             (Call::Approve { task_id, permission }, body) => {
                 self.approved(&task_id, permission, status, body.is_ok());
+            }
+            (Call::OneOfAll { batch, task_id, permission_id, write }, body) => {
+                self.permission_settled(&task_id, &permission_id, write, status, body.is_ok());
+                self.one_of_all(batch, body.err());
+            }
+            (Call::Edit(edit), body) => self.edited(edit, status, body),
+            (Call::Aside(aside), body) => self.aside_goes_on(aside, body),
+            (Call::Plain { id, what }, body) => self.plainly_answered(id, what, body),
+            (Call::Tools { id }, body) => self.tools_told(id, body),
+            (Call::Fork { id, task_id, directory }, Ok(body)) => self.forked(id, &task_id, directory, &body),
+            (Call::Fork { id, .. }, Err(why)) => self.fail(id, RpcError::failed(format!("no copy: {why}"))),
+            (Call::FollowUp { task_id, question_id }, body) => {
+                if body.is_ok() || status == Some(404) {
+                    self.question_settled(&task_id, question_id);
+                }
             }
             (Call::Health { start }, body) => self.health_said(start, status, body),
             (Call::Refused { id, task_id, permission_id }, body) => {
                 self.refused(id, &task_id, permission_id, body.is_ok() || status == Some(404));
             }
             (Call::Question { id, task_id, question_id }, body) => {
-                let is_gone = body.is_ok() || status == Some(404);
-                let gone = self.tasks.get_mut(&task_id).filter(|_| is_gone);
-                if let Some(gone) = gone.and_then(|task| task.question_over(question_id)) {
-                    self.tell(gone);
+                if body.is_ok() || status == Some(404) {
+                    self.question_settled(&task_id, question_id);
                 }
                 match body {
                     Ok(_) => self.answer(id, Done {}),
@@ -78,17 +91,30 @@ impl Core {
         }
     }
 
-    fn started(&mut self, id: Id, task_id: &str, directory: String, body: &str) {
-        let session: Value = serde_json::from_str(body).unwrap_or_default();
-        match session["id"].as_str() {
-            Some(session_id) => {
-                let task = Task::new(task_id, session_id.to_owned(), directory);
-                self.tasks.insert(task_id.to_owned(), task);
-                self.log(LogLevel::Info, "the task was started".to_owned(), Some(task_id));
-                self.answer(id, TaskStarted { session_id: session_id.to_owned() });
-            }
-            None => self.fail(id, RpcError::failed("no session: the server's answer has no text field `id`")),
+    pub(super) fn started(&mut self, id: Id, task_id: &str, directory: String, body: &str) {
+        if let Some(session) = self.begin_task(&id, task_id, directory, body) {
+            self.answer(id, TaskStarted { session_id: Some(session) });
         }
+    }
+
+    /// A task of the session that the server has made; gives its name, or the harness has learnt that there is none.
+    pub(super) fn begin_task(
+        &mut self,
+        id: &Id,
+        task_id: &str,
+        directory: String,
+        body: &str,
+    ) -> Option<String> {
+        let session: Value = serde_json::from_str(body).unwrap_or_default();
+        let Some(session_id) = session["id"].as_str() else {
+            let why = "no session: the server's answer has no text field `id`";
+            self.fail(id.clone(), RpcError::failed(why));
+            return None;
+        };
+        let task = Task::new(task_id, session_id.to_owned(), directory);
+        self.tasks.insert(task_id.to_owned(), task);
+        self.log(LogLevel::Info, "the task was started".to_owned(), Some(task_id));
+        Some(session_id.to_owned())
     }
 
     fn lost(&mut self, call: Call) {
@@ -136,33 +162,52 @@ impl Core {
         &mut self,
         id: Id,
         task_id: &str,
-        permission_id: String,
+        permission_id: &str,
         write: Option<bool>,
         status: Option<u16>,
         body: Result<String, String>,
     ) {
+        self.permission_settled(task_id, permission_id, write, status, body.is_ok());
+        match body {
+            Ok(_) => self.answer(id, Done {}),
+            Err(why) => self.fail(id, RpcError::failed(format!("the answer was not accepted: {why}"))),
+        }
+    }
+
+    /// An answer to a request for leave came to the server, or did not.
+    fn permission_settled(
+        &mut self,
+        task_id: &str,
+        permission_id: &str,
+        write: Option<bool>,
+        status: Option<u16>,
+        is_ok: bool,
+    ) {
         let is_stale = status == Some(404) && self.strategies.asking.drops_stale();
         // What the server took needs no event to be gone, and what it does not know any more is gone as well.
-        let is_taken = body.is_ok() && self.strategies.asking.trusts_answer();
+        let is_taken = is_ok && self.strategies.asking.trusts_answer();
         let gone = self.tasks.get_mut(task_id).filter(|_| is_taken || is_stale);
-        if let Some(gone) = gone.and_then(|task| task.replied(permission_id.clone())) {
+        if let Some(gone) = gone.and_then(|task| task.replied(permission_id.to_owned())) {
             self.tell(gone);
         }
-        match (body, write) {
-            (Ok(_), Some(true)) => self.count("kilo.cli.tools.write.allow_count", Some(task_id)),
-            (Ok(_), Some(false)) => self.count("kilo.cli.tools.write.deny_count", Some(task_id)),
-            (Ok(_), None) => {}
-            (Err(why), _) => {
-                self.unconfirmed.remove(&permission_id);
-                if is_stale && let Some((_, directory)) = self.place_of(task_id) {
-                    self.on_gap(&directory, Gap::Quiet);
-                }
-                let why = format!("the answer was not accepted: {why}");
-                self.fail(id, RpcError::failed(why));
-                return;
+        match write.filter(|_| is_ok) {
+            Some(true) => self.count("kilo.cli.tools.write.allow_count", Some(task_id)),
+            Some(false) => self.count("kilo.cli.tools.write.deny_count", Some(task_id)),
+            None => {}
+        }
+        if !is_ok {
+            self.unconfirmed.remove(permission_id);
+            if is_stale && let Some((_, directory)) = self.place_of(task_id) {
+                self.on_gap(&directory, Gap::Quiet);
             }
         }
-        self.answer(id, Done {});
+    }
+
+    /// A question has its answer, or the server does not know it any more.
+    fn question_settled(&mut self, task_id: &str, question_id: String) {
+        if let Some(gone) = self.tasks.get_mut(task_id).and_then(|task| task.question_over(question_id)) {
+            self.tell(gone);
+        }
     }
 }
 

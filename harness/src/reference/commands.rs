@@ -1,5 +1,6 @@
 //! What the core does with the requests of the harness.
 
+use super::call::Call;
 use super::channel::Phase;
 use super::core::Core;
 use super::io::{Output, Timer};
@@ -7,7 +8,7 @@ use super::strategy::Gap;
 use super::task::Task;
 use crate::protocol::{
     Capability, Connect, ConnectionState, Done, Id, Initialize, Initialized, Locale, Outcome, PROTOCOL,
-    Permission, Reply, Request, RpcError, TaskSend, TaskStart,
+    Reply, Request, RpcError, TaskSend, TaskStart,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -20,33 +21,6 @@ const REQUEST_LIMIT_MS: u64 = 10_000;
 /// The scale does not make the server's own work faster.
 const SHORTEST_REQUEST_LIMIT_MS: u64 = 1000;
 
-/// A request of the harness that waits for the server.
-#[derive(Debug)]
-pub(super) enum Call {
-    /// `task/start`, whose stream is not live yet; nothing was sent.
-    Waiting { id: Id, task_id: String, directory: String },
-    /// `task/start`
-    Start { id: Id, task_id: String, directory: String },
-    /// `task/send`; what the person had said before.
-    Send { id: Id, task_id: String, prompts: BTreeSet<String>, body: Value },
-    /// `task/send`, whose answer did not come: it will be looked whether the prompt arrived.
-    Lost { id: Id, task_id: String, prompts: BTreeSet<String>, why: String },
-    /// `task/send`, of which it is being looked.
-    Look { id: Id, task_id: String, prompts: BTreeSet<String>, why: String },
-    /// `task/abort`
-    Abort { id: Id },
-    /// `permission/reply`
-    Permission { id: Id, task_id: String, permission_id: String, write: Option<bool> },
-    /// The server is asked how it is.
-    Health { start: u64 },
-    /// `permission/reply`, whose yes the guard has made a no.
-    Refused { id: Id, task_id: String, permission_id: String },
-    /// A rule's answer to a request for leave.
-    Approve { task_id: String, permission: Permission },
-    /// `question/reply`, `question/reject`
-    Question { id: Id, task_id: String, question_id: String },
-}
-
 impl Core {
     pub(super) fn command(&mut self, id: Id, request: Request) {
         match request {
@@ -54,8 +28,19 @@ impl Core {
             Request::Connect(connect) => self.connect(id, connect),
             Request::ServerSpawn(spawn) => self.server_spawn(id, spawn),
             Request::WorkspaceClose => self.end_server(id, false),
-            Request::Settings(settings) => {
-                self.settings = settings;
+            Request::Settings(settings) => self.set(id, settings),
+            Request::TaskEdit(edit) => self.task_edit(id, edit),
+            Request::TaskRevert(to) => self.task_revert(id, &to.task_id, &to.message_id),
+            Request::TaskUnrevert(task) => self.task_unrevert(id, &task.task_id),
+            Request::TaskFork(fork) => self.task_fork(id, fork),
+            Request::TaskAside(aside) => self.task_aside(id, aside),
+            Request::McpList => self.mcp_list(id),
+            Request::McpAdd(add) => self.mcp_add(id, add),
+            Request::McpConnect(server) => self.mcp_connect(id, &server.name),
+            Request::TaskClose(task) => self.task_close(id, &task.task_id),
+            Request::PermissionAll(all) => self.answer_all(id, &all),
+            Request::QuestionHold(question) => {
+                self.typed.insert(question.question_id);
                 self.answer(id, Done {});
             }
             Request::TaskStart(start) => self.task_start(id, start),
@@ -162,6 +147,9 @@ impl Core {
             let message = format!("field `taskId`: task {task_id:?} was started already");
             return self.fail(id, RpcError::invalid_params(message));
         }
+        if self.takes_locally(&id, &task_id) {
+            return;
+        }
         if let Some(why) = self.takes_no_tasks() {
             return self.fail(id, why);
         }
@@ -187,6 +175,11 @@ impl Core {
     pub(super) fn start_waiting_tasks(&mut self, folder: &str) {
         for call in self.take_waiting_tasks(folder) {
             if let Call::Waiting { id, task_id, directory } = call {
+                if let Some(session) = self.session_to_go_on_in() {
+                    let body = json!({ "id": session });
+                    self.started(id, &task_id, directory, &body.to_string());
+                    continue;
+                }
                 let request = self.http(folder, "POST", "/session", Some(json!({})));
                 self.calls.insert(request, Call::Start { id, task_id, directory });
             }
@@ -208,11 +201,12 @@ impl Core {
     }
 
     fn task_send(&mut self, id: Id, send: TaskSend) {
-        let Some((session, directory)) = self.session_of_task(&id, &send.task_id) else { return };
-        let mut body = json!({ "parts": [{ "type": "text", "text": send.text }] });
-        if !self.settings.tools {
-            body["tools"] = json!({ "*": false });
+        if self.prompts_locally(&id, &send) {
+            return;
         }
+        let Some((session, directory)) = self.session_of_task(&id, &send.task_id) else { return };
+        let text = self.words_for(&send.task_id, send.text);
+        let body = self.prompt_body(&text);
         let now = self.now_ms;
         let Some(task) = self.tasks.get_mut(&send.task_id) else { return };
         let prompts = task.timeline().prompts();
@@ -226,6 +220,15 @@ impl Core {
         let request =
             self.http(&directory, "POST", &format!("/session/{session}/prompt_async"), Some(body.clone()));
         self.calls.insert(request, Call::Send { id, task_id: send.task_id, prompts, body });
+    }
+
+    /// A prompt as the server takes it.
+    pub(super) fn prompt_body(&self, text: &str) -> Value {
+        let mut body = json!({ "parts": [{ "type": "text", "text": text }] });
+        if !self.settings.tools {
+            body["tools"] = json!({ "*": false });
+        }
+        body
     }
 
     fn task_abort(&mut self, id: Id, task_id: &str) {
@@ -359,12 +362,12 @@ pub(super) fn reply_path(permission_id: &str) -> String {
     format!("/permission/{}/reply", encoded(permission_id))
 }
 
-fn unknown_task(task_id: &str) -> RpcError {
+pub(super) fn unknown_task(task_id: &str) -> RpcError {
     RpcError::invalid_params(format!("field `taskId`: no task {task_id:?}; send `task/start` first"))
 }
 
 /// Percent-encoded, so that it can stand anywhere in a path or a query.
-fn encoded(text: &str) -> String {
+pub(super) fn encoded(text: &str) -> String {
     text.bytes().fold(String::new(), |mut encoded, byte| {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {

@@ -1,7 +1,9 @@
 //! The adapter without input or output: an input in, outputs out, no clock, no socket.
 
+use super::answer_all::Batch;
+use super::call::Call;
 use super::channel::{Channel, Phase};
-use super::commands::Call;
+use super::cutover::Local;
 use super::family::Family;
 use super::guard::{Disk, Files};
 use super::io::{Input, Output, Timer};
@@ -9,7 +11,7 @@ use super::life::Life;
 use super::publish::Publisher;
 use super::strategy::{Gap, Strategies};
 use super::task::Task;
-use crate::protocol::{Connect, ConnectionState, Done, Id, Settings};
+use crate::protocol::{Connect, ConnectionState, Done, Id, Settings, TaskEdit};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,6 +39,20 @@ pub struct Core {
     pub(super) unconfirmed: BTreeMap<String, (String, String, Value)>,
     /// Requests for leave that no rule may answer: the person has said so.
     pub(super) held: BTreeSet<String>,
+    /// Questions to which the person has begun to type an answer.
+    pub(super) typed: BTreeSet<String>,
+    /// Questions whose countdown has begun.
+    pub(super) counting: BTreeSet<String>,
+    /// Answers that are under way together.
+    pub(super) batches: BTreeMap<u64, Batch>,
+    /// Edits that wait for the agent to rest.
+    pub(super) edits: BTreeMap<String, (Id, TaskEdit)>,
+    /// Copies whose messages are being fetched: task → who waits for it, and its session.
+    pub(super) copies: BTreeMap<String, (Id, String)>,
+    /// Servers of tools of its own; only a mutant has any.
+    pub(super) own_tools: BTreeMap<String, String>,
+    /// The tasks that are the old backend's.
+    pub(super) local: Local,
     pub(super) publisher: Publisher,
     pub(super) counters: BTreeMap<(&'static str, Option<String>), u64>,
     /// Since the adapter began.
@@ -52,7 +68,7 @@ impl Core {
             strategies,
             disk: Box::new(Disk),
             time_scale: 1.0,
-            settings: Settings { tools: true, auto_approve: None },
+            settings: Settings::default(),
             server: None,
             life: Life::default(),
             channels: BTreeMap::new(),
@@ -65,6 +81,13 @@ impl Core {
             fences: Vec::new(),
             unconfirmed: BTreeMap::new(),
             held: BTreeSet::new(),
+            typed: BTreeSet::new(),
+            counting: BTreeSet::new(),
+            batches: BTreeMap::new(),
+            edits: BTreeMap::new(),
+            copies: BTreeMap::new(),
+            own_tools: BTreeMap::new(),
+            local: Local::default(),
             publisher: Publisher::default(),
             counters: BTreeMap::new(),
             now_ms: 0,
@@ -162,6 +185,7 @@ impl Core {
             Timer::Again(start) => self.start_again(start),
             Timer::Look(request) => self.look_for_prompt(request),
             Timer::Approve(task, permission) => self.approve_in_time(&task, &permission),
+            Timer::Suggest(task, question) => self.suggest_in_time(&task, &question),
         }
     }
 

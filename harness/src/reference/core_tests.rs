@@ -54,7 +54,7 @@ fn what_waits_for_its_turn_is_shown_before_the_stream_is_said_to_be_lost() {
 fn a_rule_gives_leave_inside_the_workspace_and_the_person_is_asked_about_the_rest() {
     let mut script = Script::with_two_tasks(Strategies::default());
     let rule = AutoApprove { kinds: vec!["edit".to_owned()], delay_ms: 0 };
-    let _answer = script.ask(Request::Settings(Settings { tools: true, auto_approve: Some(rule) }));
+    let _answer = script.ask(Request::Settings(Settings { auto_approve: Some(rule), ..Settings::default() }));
     let mut asks = |id: &str, path: &str| {
         let mut properties = server::asked("ses_a", id);
         properties["permission"] = json!("edit");

@@ -2,6 +2,7 @@
 //! server may add some; a needed field that is missing makes the event unreadable.
 
 use super::event_types;
+use super::history::Reverted;
 use crate::protocol::{Asked, ItemKind, Permission, Question, TaskState, TodoItem, ToolState};
 use serde_json::Value;
 
@@ -31,7 +32,7 @@ pub(super) enum Event {
     /// The list of things to do is now this.
     Todos(Vec<TodoItem>),
     /// A session is there, perhaps one that the agent of another one has created.
-    Session { parent: Option<String> },
+    Session { parent: Option<String>, reverted: Option<Reverted> },
     /// The agent works, waits or rests.
     Status(TaskState),
     /// The agent rests.
@@ -82,10 +83,21 @@ pub(super) enum Body {
         tool: String,
         state: ToolState,
         output: Option<String>,
+        /// Of a command: it is one, and the status with which it ended.
+        command: Option<Exit>,
     },
+    /// Something that nobody here has words for: all of it, which is not shown.
+    Unknown(String),
     /// Nothing: steps, patches, and progress that Kilo takes away again.
     Hidden,
 }
+
+/// The status of a command, once the server has told it.
+pub(super) type Exit = Option<i64>;
+
+/// Kinds of parts that both servers know and that have no row.
+const WITHOUT_ROW: [&str; 9] =
+    ["agent", "compaction", "file", "patch", "retry", "snapshot", "step-finish", "step-start", "subtask"];
 
 /// One event of the stream, read.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,7 +137,11 @@ pub(super) fn read(event: &Value) -> Result<Read, String> {
         "question.replied" | "question.rejected" => Event::QuestionOver(text(properties, "requestID")?),
         "todo.updated" => Event::Todos(todos(&properties["todos"])?),
         "session.created" | "session.updated" => {
-            Event::Session { parent: properties["info"]["parentID"].as_str().map(str::to_owned) }
+            let info = &properties["info"];
+            Event::Session {
+                parent: info["parentID"].as_str().map(str::to_owned),
+                reverted: Reverted::of(info),
+            }
         }
         "session.status" => Event::Status(status(&properties["status"])?),
         "session.idle" => Event::Idle,
@@ -155,7 +171,8 @@ pub(super) fn part(part: &Value) -> Result<Part, String> {
         "text" => long_text(part, ItemKind::Text)?,
         "reasoning" => long_text(part, ItemKind::Reasoning)?,
         "tool" => tool(part)?,
-        _ => Body::Hidden,
+        known if WITHOUT_ROW.contains(&known) => Body::Hidden,
+        _ => Body::Unknown(part.to_string()),
     };
     Ok(Part { id: text(part, "id")?, message_id: text(part, "messageID")?, body })
 }
@@ -178,7 +195,9 @@ fn tool(part: &Value) -> Result<Body, String> {
         "error" => (ToolState::Error, &state["error"]),
         other => return Err(format!("tool state `{other}` is not known")),
     };
-    Ok(Body::Tool { tool: text(part, "tool")?, state: progress, output: output.as_str().map(str::to_owned) })
+    let (tool, output) = (text(part, "tool")?, output.as_str().map(str::to_owned));
+    let command = (tool == "bash").then(|| state["metadata"]["exit"].as_i64());
+    Ok(Body::Tool { tool, state: progress, output, command })
 }
 
 /// Reads a permission request, as it is asked or as it is listed.

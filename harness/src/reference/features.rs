@@ -1,6 +1,7 @@
 //! Rules that answer requests for leave in the person's place; and what the screen of a task offers.
 
-use super::commands::{Call, reply_path};
+use super::call::Call;
+use super::commands::reply_path;
 use super::core::Core;
 use super::io::Timer;
 use super::strategy::Gap;
@@ -127,6 +128,11 @@ impl Core {
         let mut usable = vec![Affordance::Stop, Affordance::Retry, Affordance::Questions, Affordance::Todos];
         if self.settings.tools {
             usable.extend([Affordance::Permissions, Affordance::AutoApprove]);
+        }
+        // Who is asked for leave answers first.
+        let is_asked = self.tasks.get(task_id).is_some_and(|task| !task.permissions().is_empty());
+        if !is_asked || !self.strategies.features.closes_input() {
+            usable.push(Affordance::Input);
         }
         let offers = self.strategies.features.offers(usable);
         self.answer(id, Offered { offers });

@@ -3,7 +3,7 @@
 //! The servers ask for leave to write under the name that the agent used. Who writes through a link writes where the
 //! link leads, and no further question is asked; so a yes is held against the disk.
 
-use super::commands::Call;
+use super::call::Call;
 use super::core::Core;
 use crate::protocol::{
     Id, LogLevel, PathCheck, PathJudged, PathVerdict, Permission, Reply, RpcError, Update,

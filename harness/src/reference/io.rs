@@ -100,6 +100,8 @@ pub enum Timer {
     Publish(String),
     /// Before a rule gives this task leave for this request.
     Approve(String, String),
+    /// Before this question of this task is answered with what is suggested.
+    Suggest(String, String),
     /// For a server to be ready: the start.
     Start(u64),
     /// Before a server is asked again how it is: the start.

@@ -1,8 +1,8 @@
 //! The server's life, when the adapter starts it: started, asked how it is, used; ended by itself and started again, until
 //! that is too often; ended with the workspace.
 
+use super::call::Call;
 use super::channel::Phase;
-use super::commands::Call;
 use super::core::Core;
 use super::io::{Output, Timer};
 use super::strategy::life::Health;

@@ -6,7 +6,8 @@ use super::event::{self, Event, Read};
 use super::io::Output;
 use super::strategy::showing::session_of;
 use super::strategy::{Gap, OnUnknown};
-use super::task::{News, Task};
+use super::task::Task;
+use super::turn::News;
 use crate::protocol::{LogLevel, Permission, Update};
 use serde_json::Value;
 
@@ -72,7 +73,7 @@ impl Core {
     }
 
     fn session_event(&mut self, folder: &str, session: &str, event: Event) {
-        if let Event::Session { parent: Some(parent) } = &event {
+        if let Event::Session { parent: Some(parent), .. } = &event {
             self.family.add(session.to_owned(), parent.clone());
         }
         let holds = self.strategies.gap.holds_events();
@@ -106,6 +107,7 @@ impl Core {
         if doubt {
             self.on_gap(&directory, Gap::Quiet);
         }
+        self.go_on_editing(&task_id);
     }
 
     /// Is this for the person, or a rule, to decide?

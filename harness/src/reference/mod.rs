@@ -8,9 +8,13 @@
 //! * `channel` — an event stream: opened, silent, lost, opened again. `live` — what its events do.
 //! * `refresh` — decision 7: after a gap in the stream, everything is fetched anew and shown at once.
 //! * `event` — the server's JSON → the few facts that matter; `event_types` — what does not matter.
-//! * `task` and `timeline` — what is known of one task, and which updates that makes.
+//! * `task`, `turn` and `timeline` — what is known of one task, and which updates that makes.
 //! * `family` — whose agent has created a session.
-//! * `features` — rules that answer requests for leave; what the screen offers.
+//! * `features` — rules that answer requests for leave; what the screen offers. `answer_all` — many at once.
+//! * `follow_up` — a countdown that answers questions.
+//! * `history` — edits, going back, copies. `aside` — what is asked beside a task. `tools` — servers of tools.
+//! * `cutover` — whose a task is, and tasks that are over for good.
+//! * `call` — what waits for the server.
 //! * `life` — a server that the adapter starts itself; `child` — its process.
 //! * `guard` — paths that lead out of the workspace.
 //! * `credentials` — the file in which the server keeps keys.
@@ -20,17 +24,23 @@
 //!
 //! It imports nothing of the stand-in, or the two could be wrong together.
 
+mod answer_all;
 mod answers;
+mod aside;
+mod call;
 mod channel;
 mod child;
 mod commands;
 pub mod core;
 mod credentials;
+mod cutover;
 mod event;
 mod event_types;
 mod family;
 mod features;
+mod follow_up;
 mod guard;
+mod history;
 pub mod io;
 mod life;
 mod live;
@@ -41,6 +51,8 @@ pub mod strategy;
 mod streams;
 mod task;
 mod timeline;
+mod tools;
+mod turn;
 
 #[cfg(test)]
 mod core_tests;

@@ -74,6 +74,7 @@ impl Core {
         if matches!(update, Update::PermissionRequest { .. }) {
             self.count("kilo.cli.permissions.prompt_count", Some(&task_id));
         }
+        self.count_down(&task_id, &update);
         self.first_words(&task_id, &update);
         let every = self.scaled(self.strategies.telling.publish_every_ms());
         let now = self.now_ms;

@@ -4,9 +4,11 @@ use super::channel::Phase;
 use super::core::Core;
 use super::event::{self, Event};
 use super::family::Family;
+use super::history::Reverted;
 use super::strategy::{Deltas, Gap, OnGap};
-use super::task::{Fetched, Task};
+use super::task::Task;
 use super::timeline::Timeline;
+use super::turn::Fetched;
 use crate::protocol::{Permission, Question, TaskState, TodoItem, Update};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -43,6 +45,7 @@ pub(super) struct Refresh {
     permissions: Vec<(String, Permission)>,
     questions: Vec<(String, Question)>,
     parents: Vec<(String, String)>,
+    reverted: BTreeMap<String, Reverted>,
     /// What could not be fetched: for one task, or for all of them.
     missing: BTreeMap<Option<String>, String>,
     /// Events of this stream, with their sessions, in order.
@@ -61,6 +64,7 @@ impl Refresh {
             permissions: Vec::new(),
             questions: Vec::new(),
             parents: Vec::new(),
+            reverted: BTreeMap::new(),
             missing: BTreeMap::new(),
             buffered: Vec::new(),
         }
@@ -110,6 +114,9 @@ impl Refresh {
             }
             Fetch::Sessions => {
                 for session in list()? {
+                    if let Some(reverted) = Reverted::of(session) {
+                        self.reverted.insert(event::text(session, "id")?, reverted);
+                    }
                     if let Some(parent) = session["parentID"].as_str() {
                         self.parents.push((event::text(session, "id")?, parent.to_owned()));
                     }
@@ -136,6 +143,7 @@ impl Refresh {
         Fetched {
             timeline: self.timelines.remove(task_id).unwrap_or_else(|| Timeline::new(task_id)),
             todos: self.todos.remove(task_id).unwrap_or_default(),
+            reverted: self.reverted.remove(session),
             status: if absent_is_idle { Some(status.unwrap_or_default()) } else { status },
             permissions: self
                 .permissions
@@ -271,6 +279,10 @@ impl Core {
             .collect();
         for update in settled {
             self.tell(update);
+        }
+        for id in &ids {
+            self.copy_is_shown(id);
+            self.go_on_editing(id);
         }
     }
 

@@ -1,10 +1,12 @@
 //! One task: its messages, what it asks, and how far the answer to its last prompt is.
 
 use super::event::{Event, Failure};
+use super::history::Reverted;
 use super::strategy::turn::{OnIdle, Turn as Known};
 use super::strategy::{Asking, Strategies, Turns};
 use super::timeline::{Change, Timeline};
-use crate::protocol::{Outcome, Permission, Question, TaskState, TodoItem, Update, View};
+use super::turn::{Fetched, News, Turn};
+use crate::protocol::{Item, Outcome, Permission, Question, TaskState, TodoItem, Update, View};
 use std::collections::BTreeSet;
 
 /// A task and the session that carries it.
@@ -19,6 +21,8 @@ pub(super) struct Task {
     /// Requests that somebody has answered: a late or second word about one must not ask the person again.
     answered: BTreeSet<String>,
     todos: Vec<TodoItem>,
+    /// From there on the session has gone back.
+    reverted: Option<Reverted>,
     status: TaskState,
     /// The prompt that has no `terminal` yet.
     turn: Option<Turn>,
@@ -26,48 +30,6 @@ pub(super) struct Task {
     pub(super) stale: bool,
     /// When its session was last heard of.
     pub(super) heard_ms: u64,
-}
-
-/// A prompt that is being answered.
-#[derive(Debug)]
-pub(super) struct Turn {
-    /// The newest message of the assistant when the prompt was sent.
-    before: Option<String>,
-    /// The person's messages then, and how many were sent since.
-    prompts: BTreeSet<String>,
-    sent: usize,
-    /// The server has begun. An idle before that belongs to the prompt before.
-    begun: bool,
-    /// An error that the session told of; whether it is this turn's is not known before the turn is over.
-    failure: Option<Failure>,
-    /// How often the server was asked about it in vain.
-    pub(super) asked_about: u32,
-    /// When the prompt was sent, until the first words of its answer are shown.
-    pub(super) waits_since_ms: Option<u64>,
-}
-
-/// What was fetched of a task.
-#[derive(Debug)]
-pub(super) struct Fetched {
-    pub(super) timeline: Timeline,
-    pub(super) status: Option<TaskState>,
-    pub(super) permissions: Vec<Permission>,
-    pub(super) questions: Vec<Question>,
-    pub(super) todos: Vec<TodoItem>,
-}
-
-/// What an event makes of a task.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct News {
-    pub(super) updates: Vec<Update>,
-    /// Only the server can say what it means.
-    pub(super) doubt: bool,
-}
-
-impl News {
-    fn of(updates: impl IntoIterator<Item = Update>) -> Self {
-        Self { updates: updates.into_iter().collect(), doubt: false }
-    }
 }
 
 impl Task {
@@ -82,6 +44,7 @@ impl Task {
             questions: Vec::new(),
             answered: BTreeSet::new(),
             todos: Vec::new(),
+            reverted: None,
             status: TaskState::default(),
             turn: None,
             stale: false,
@@ -102,12 +65,28 @@ impl Task {
     /// What the person sees.
     pub(super) fn view(&self) -> View {
         View {
-            items: self.timeline.items(),
+            items: self.shown_items(),
             permissions: self.permissions.clone(),
             questions: self.questions.clone(),
             todos: self.todos.clone(),
             status: self.status,
         }
+    }
+
+    /// The rows, without those that the session has gone back from.
+    fn shown_items(&self) -> Vec<Item> {
+        let mut items = self.timeline.items();
+        items.retain(|item| !self.is_reverted(&item.message_id, &item.part_id));
+        items
+    }
+
+    fn is_reverted(&self, message: &str, part: &str) -> bool {
+        self.reverted.as_ref().is_some_and(|reverted| reverted.hides(message, part))
+    }
+
+    /// What the agent does.
+    pub(super) fn status(&self) -> TaskState {
+        self.status
     }
 
     /// A prompt goes out. One that is sent while another is answered shares its end, as the servers do it.
@@ -159,7 +138,12 @@ impl Task {
             Event::QuestionOver(id) if asking.hears_others() => News::of(self.question_over(id)),
             // What a child says and does is its own.
             _ if of_child => News::default(),
-            Event::Replied(_) | Event::QuestionOver(_) | Event::Session { .. } => News::default(),
+            Event::Replied(_) | Event::QuestionOver(_) => News::default(),
+            Event::Session { reverted, .. } => {
+                let before = self.shown_items();
+                self.reverted = reverted.filter(|_| strategies.history.hides_reverted());
+                News::of((before != self.shown_items()).then(|| self.redraw()))
+            }
             Event::Message(message) => {
                 if message.assistant
                     && let Some(turn) = &mut self.turn
@@ -209,6 +193,7 @@ impl Task {
     fn show(&self, change: Change) -> Vec<Update> {
         match change {
             Change::None => Vec::new(),
+            Change::Update(update) if update.row().is_some_and(|(m, p)| self.is_reverted(m, p)) => Vec::new(),
             Change::Update(update) => vec![update],
             Change::Redraw => vec![self.redraw()],
         }
@@ -254,6 +239,11 @@ impl Task {
         self.answered.insert(question_id.clone());
         self.questions.remove(at?);
         Some(Update::QuestionResolved { task_id: self.id.clone(), question_id })
+    }
+
+    /// What the agent asks.
+    pub(super) fn questions(&self) -> &[Question] {
+        &self.questions
     }
 
     /// What the person is asked.
@@ -358,6 +348,7 @@ impl Task {
         self.permissions = fetched.permissions;
         self.questions = fetched.questions;
         self.todos = fetched.todos;
+        self.reverted = fetched.reverted;
         if let Some(status) = fetched.status {
             // Not through an update of its own (the view has it), but a turn may have begun meanwhile.
             let _in_the_view = self.set_status(status);

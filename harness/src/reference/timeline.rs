@@ -4,8 +4,8 @@
 //! upsert that never goes back: finished text stays finished, a tool call only moves on. A delta counts only where
 //! the text before it is known to be whole; the next full text heals the rest.
 
-use super::event::{self, Body, Message, Part};
-use super::strategy::{Deltas, OnHeadless};
+use super::event::{self, Body, Exit, Message, Part};
+use super::strategy::{Deltas, OnHeadless, OnUnknownPart};
 use crate::protocol::{Item, ItemKind, ToolState, Update};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -161,19 +161,31 @@ impl Timeline {
     }
 
     fn insert(&mut self, part: Part, deltas: &dyn Deltas) -> Change {
-        let (kind, text, ended, tool, state, output) = match part.body {
+        let mut ended = false;
+        let mut item = blank(part.id, part.message_id);
+        match part.body {
             Body::Hidden => return Change::None,
-            Body::Text { kind, text, ended } => {
-                let kind = if deltas.keeps_thoughts_apart() { kind } else { ItemKind::Text };
-                (kind, Some(text), ended, None, None, None)
+            Body::Text { kind, text, ended: whole } => {
+                (item.kind, item.text) = (kind, Some(text));
+                ended = whole;
+                if !deltas.keeps_thoughts_apart() {
+                    item.kind = ItemKind::Text;
+                }
             }
-            Body::Tool { tool, state, output } => {
-                (ItemKind::Tool, None, false, Some(tool), Some(state), output)
+            Body::Tool { tool, .. } if !deltas.shows_tool(&tool) => return Change::None,
+            Body::Tool { tool, state, output, command } => {
+                (item.kind, item.tool, item.state, item.output) =
+                    (ItemKind::Tool, Some(tool), Some(state), output);
+                note_command(&mut item, command, deltas);
             }
-        };
+            Body::Unknown(raw) => match deltas.on_unknown_part(raw) {
+                OnUnknownPart::Neutral => {}
+                OnUnknownPart::Hide => return Change::None,
+                OnUnknownPart::Show(raw) => (item.kind, item.text) = (ItemKind::Text, Some(raw)),
+            },
+        }
         // What came before it is lost: its beginning alone is no text to go on from.
-        let lost = self.headless.remove(&part.id) && text.as_deref() == Some("");
-        let item = Item { part_id: part.id, message_id: part.message_id, kind, text, tool, state, output };
+        let lost = self.headless.remove(&item.part_id) && item.text.as_deref() == Some("");
         let row = Row { item, whole: !lost, ended };
         // Among its siblings, in the order of their ids, as the server keeps them; what is not the last row can't be
         // told by an update.
@@ -196,7 +208,13 @@ impl Timeline {
         let shown = self.shows(&self.rows[at]);
         let change = match body {
             Body::Text { text, ended, .. } => self.merge_text(at, text, ended, deltas),
-            Body::Tool { tool, state, output } => self.merge_tool(at, tool, state, output, deltas),
+            Body::Tool { tool, state, output, command } => {
+                let mut moved = self.rows[at].item.clone();
+                (moved.tool, moved.state, moved.output) = (Some(tool), Some(state), output);
+                note_command(&mut moved, command, deltas);
+                self.merge_tool(at, moved, deltas)
+            }
+            Body::Unknown(_) => Change::None,
             Body::Hidden => {
                 self.rows.remove(at);
                 Change::Redraw
@@ -228,21 +246,13 @@ impl Timeline {
         }
     }
 
-    fn merge_tool(
-        &mut self,
-        at: usize,
-        tool: String,
-        state: ToolState,
-        output: Option<String>,
-        deltas: &dyn Deltas,
-    ) -> Change {
+    fn merge_tool(&mut self, at: usize, moved: Item, deltas: &dyn Deltas) -> Change {
         let item = &mut self.rows[at].item;
-        let is_older = !deltas.goes_back() && item.state.is_some_and(|known| rank(known) > rank(state));
-        let (tool, state) = (Some(tool), Some(state));
-        if is_older || (item.tool == tool && item.state == state && item.output == output) {
+        let is_older = !deltas.goes_back() && item.state.map(rank) > moved.state.map(rank);
+        if is_older || *item == moved {
             return Change::None;
         }
-        (item.tool, item.state, item.output) = (tool, state, output);
+        *item = moved;
         Change::Update(self.told(&self.rows[at].item, ""))
     }
 
@@ -292,8 +302,33 @@ impl Timeline {
                 tool: item.tool.clone().unwrap_or_default(),
                 state: item.state.unwrap_or(ToolState::Pending),
                 output: item.output.clone(),
+                exit: item.exit,
+                process: item.process,
             },
+            ItemKind::Unknown => Update::UnknownPart { task_id, message_id, part_id },
         }
+    }
+}
+
+/// A row of which nothing is known but whose it is.
+fn blank(part_id: String, message_id: String) -> Item {
+    Item {
+        part_id,
+        message_id,
+        kind: ItemKind::Unknown,
+        text: None,
+        tool: None,
+        state: None,
+        output: None,
+        exit: None,
+        process: None,
+    }
+}
+
+/// Of a command the row says how it ended, and that nobody has told the number of its process.
+fn note_command(item: &mut Item, command: Option<Exit>, deltas: &dyn Deltas) {
+    if let Some(exit) = command {
+        (item.exit, item.process) = (deltas.exit(exit), deltas.process());
     }
 }
 

@@ -157,6 +157,7 @@ pub fn seen(update: &Update) -> String {
         Update::AssistantDelta { delta, .. } => format!("text {delta:?}"),
         Update::ReasoningDelta { delta, .. } => format!("reasoning {delta:?}"),
         Update::ToolState { tool, state, .. } => format!("tool {tool}: {state:?}").to_lowercase(),
+        Update::UnknownPart { .. } => "something unknown".to_owned(),
         Update::PermissionRequest { permission, patterns, .. } => {
             format!("asks: {permission} {}?", patterns.join(", "))
         }

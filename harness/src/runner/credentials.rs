@@ -3,7 +3,7 @@
 
 use super::{Run, Troubled, broken};
 use crate::protocol::Request;
-use crate::protocol::request::{CredentialsCheck, CredentialsJudged};
+use crate::protocol::{CredentialsCheck, CredentialsJudged};
 use crate::secret::random_letters;
 use crate::witness::Witnessed;
 use fixtures::recording::{Line, Speaker, TroubleKind};

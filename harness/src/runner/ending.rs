@@ -1,11 +1,12 @@
 //! How a case comes to its end: it settles, the server's state is read, and the adapter is told to end.
 
-use super::{Run, header_of};
+use super::Run;
 use crate::clock::within;
 use crate::link::before_gone;
 use crate::protocol::Request;
+use fixtures::catalog;
 use fixtures::fault_plan::{Action, Fault};
-use fixtures::recording::{Line, Recording, Trouble, TroubleKind};
+use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, Trouble, TroubleKind};
 use mock_server::Journal;
 use parity_specs::NamedCase;
 use std::collections::BTreeSet;
@@ -117,5 +118,20 @@ impl Run {
         }
         let header = header_of(named, self.stand_in.header());
         Recording { header, lines: journal.lines(), torn: false }
+    }
+}
+
+/// The header of a case's history, played by whoever has written `header`.
+pub(crate) fn header_of(named: &NamedCase, header: &Header) -> Header {
+    Header {
+        kind: FileKind::History,
+        scenario: named.case.scenario.clone(),
+        provenance: Provenance {
+            scenario_id: catalog::scenario_id(&named.case.scenario),
+            case: Some(named.name.clone()),
+            faults: named.case.fault_plan().map(|plan| plan.faults).unwrap_or_default(),
+            ..Provenance::default()
+        },
+        ..header.clone()
     }
 }

@@ -4,7 +4,7 @@
 use super::{Run, Troubled};
 use crate::checks::locales::TABLE;
 use crate::protocol::request::{Settings, TaskRef};
-use crate::protocol::{AutoApprove, Capability, Locale, Request};
+use crate::protocol::{AutoApprove, Capability, FollowUp, Locale, Request};
 use parity_specs::case::Case;
 
 /// The settings of a case; none where everything is as usual.
@@ -13,13 +13,16 @@ pub(super) fn settings(case: &Case) -> Option<Settings> {
         .auto_approve
         .as_ref()
         .map(|rule| AutoApprove { kinds: rule.kinds.clone(), delay_ms: rule.delay_ms });
-    (!case.tools || auto_approve.is_some()).then_some(Settings { tools: case.tools, auto_approve })
+    let follow_up = case.follow_up_ms.map(|delay_ms| FollowUp { delay_ms });
+    let settings = Settings { tools: case.tools, auto_approve, follow_up, ..Settings::default() };
+    (settings != Settings::default()).then_some(settings)
 }
 
 /// What an adapter has to be able to do for them.
 pub(super) fn needs(case: &Case) -> impl Iterator<Item = Capability> {
     let rule = case.auto_approve.is_some().then_some(Capability::AutoApprove);
-    rule.into_iter().chain((!case.tools).then_some(Capability::ToolsOff))
+    let countdown = case.follow_up_ms.is_some().then_some(Capability::FollowUps);
+    rule.into_iter().chain(countdown).chain((!case.tools).then_some(Capability::ToolsOff))
 }
 
 impl Run {
@@ -34,7 +37,9 @@ impl Run {
 
     pub(super) async fn ask_affordances(&mut self, case: &Case) -> Result<(), Troubled> {
         if asks(case, Capability::Affordances) {
-            for task_id in self.tasks.keys().cloned().collect::<Vec<_>>() {
+            for task_id in
+                self.tasks.keys().filter(|task| !self.closed.contains(*task)).cloned().collect::<Vec<_>>()
+            {
                 self.ask(Request::Affordances(TaskRef { task_id })).await?;
             }
         }

@@ -6,11 +6,13 @@
 //! * `ground` — the stand-in, or the real server where nothing breaks.
 //! * `person` — what the person does, step by step.
 //! * `paths` — what the adapter's guard is asked, and canaries around the workspace.
+//! * `client` — what the person does with the client alone.
 //! * `features` — what is asked beside the chat.
 //! * `credentials` — files of keys that the adapter looks at.
 //! * `spawning` — a server that the adapter starts by itself.
 //! * `ending` — from the last step to the saved history.
 
+mod client;
 mod credentials;
 mod ending;
 mod features;
@@ -25,12 +27,13 @@ use crate::link::{AskError, before_gone};
 use crate::observer::Observer;
 use crate::performance::Program;
 use crate::protocol::request::{Connect, TaskStart, TaskStarted};
-use crate::protocol::{Capability, Request};
+use crate::protocol::{Capability, Request, Settings};
 use crate::secret::random_password;
 use crate::sight::Sight;
 use crate::subject::{Running, Subject};
 use credentials::Keys;
-use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, TroubleKind};
+pub(crate) use ending::header_of;
+use fixtures::recording::{Line, Recording, TroubleKind};
 use fixtures::scenario::{MAIN_SESSION, Scenario, UserAct, UserStep};
 use fixtures::{ServerKind, catalog};
 use ground::{Ground, Real};
@@ -188,6 +191,9 @@ async fn played(
         password,
         folders: named.case.folders.clone(),
         tasks: BTreeMap::new(),
+        local: BTreeSet::new(),
+        closed: BTreeSet::new(),
+        settings: client::settings(&named.case),
         answered: BTreeSet::new(),
         awaited_from: 0,
         errors_from: 0,
@@ -234,21 +240,6 @@ pub(crate) fn scenario_of(named: &NamedCase) -> Result<Scenario, String> {
     Ok(scenario)
 }
 
-/// The header of a case's history, played by whoever has written `header`.
-pub(crate) fn header_of(named: &NamedCase, header: &Header) -> Header {
-    Header {
-        kind: FileKind::History,
-        scenario: named.case.scenario.clone(),
-        provenance: Provenance {
-            scenario_id: catalog::scenario_id(&named.case.scenario),
-            case: Some(named.name.clone()),
-            faults: named.case.fault_plan().map(|plan| plan.faults).unwrap_or_default(),
-            ..Provenance::default()
-        },
-        ..header.clone()
-    }
-}
-
 /// What an adapter has to be able to do in a case.
 fn needs<'a>(named: &'a NamedCase, scenario: &'a Scenario) -> impl Iterator<Item = Capability> + 'a {
     let case = &named.case;
@@ -280,6 +271,12 @@ struct Run {
     folders: BTreeMap<String, String>,
     /// The tasks that were started, each with its session's id.
     tasks: BTreeMap<String, String>,
+    /// The tasks that are the old backend's.
+    local: BTreeSet<String>,
+    /// The tasks that are over for good.
+    closed: BTreeSet<String>,
+    /// What the person has set.
+    settings: Settings,
     /// The questions that the person has answered.
     answered: BTreeSet<String>,
     /// Every event of the server before this place has been awaited or is older than one that was.
@@ -375,13 +372,16 @@ impl Run {
     /// The task of a session; it is started when a step first names it.
     async fn task(&mut self, session: &str) -> Result<String, Troubled> {
         let task_id = task_of(session);
-        if !self.tasks.contains_key(&task_id) {
+        if !self.tasks.contains_key(&task_id) && !self.local.contains(&task_id) {
             let below = self.folders.get(session);
             let directory = below.map(|below| format!("{}/{below}", self.stand_in.workspace()));
             let start = Request::TaskStart(TaskStart { task_id: task_id.clone(), directory });
             let started = serde_json::from_value::<TaskStarted>(self.ask(start).await?)
                 .map_err(|error| broken(format!("task/start: {error}")))?;
-            self.tasks.insert(task_id.clone(), started.session_id);
+            match started.session_id {
+                Some(session) => drop(self.tasks.insert(task_id.clone(), session)),
+                None => drop(self.local.insert(task_id.clone())),
+            }
         }
         Ok(task_id)
     }

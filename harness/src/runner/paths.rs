@@ -3,7 +3,7 @@
 
 use super::{Run, Troubled, broken};
 use crate::protocol::Request;
-use crate::protocol::request::{PathCheck, PathJudged};
+use crate::protocol::{PathCheck, PathJudged};
 use crate::witness::Witnessed;
 use fixtures::paths::corpus::Asked;
 use fixtures::paths::{Case, Policy, ground};

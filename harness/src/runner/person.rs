@@ -1,12 +1,14 @@
 //! What the person does, step by step: prompts, answers to what the screen shows, waits for what the server does.
 
 use super::spawning::only_crashes;
-use super::{Run, Troubled, task_of};
+use super::{Run, Troubled, client, task_of};
 use crate::protocol::request::{PermissionReply, QuestionRef, QuestionReply, Reply, TaskRef, TaskSend};
 use crate::protocol::{Capability, PermissionRef, Request};
 use crate::sight::Sight;
 use fixtures::recording::{Line, TroubleKind, UserLine};
-use fixtures::scenario::{Ending, PermissionAnswer, PromptRoute, UserAct, UserStep, WaitFor};
+use fixtures::scenario::{
+    ClientAct, Ending, PermissionAnswer, PromptRoute, RawRequest, RequestBody, UserAct, UserStep, WaitFor,
+};
 use serde_json::Value;
 use std::sync::PoisonError;
 
@@ -18,6 +20,7 @@ pub(super) fn needs(step: &UserStep) -> Option<Capability> {
         UserAct::Abort => Some(Capability::Abort),
         UserAct::Retry => Some(Capability::Retry),
         UserAct::Hold => Some(Capability::AutoApprove),
+        UserAct::Client(act) => Some(client::needs(act)),
         _ => None,
     }
 }
@@ -26,12 +29,13 @@ impl Run {
     pub(super) async fn step(&mut self, step: &UserStep, number: usize) -> Result<(), Troubled> {
         // The person answers when there is something to answer, and not before.
         let asked = match &step.act {
-            UserAct::AnswerPermission { .. } | UserAct::Hold => {
+            UserAct::AnswerPermission { .. } | UserAct::Hold | UserAct::Client(ClientAct::Look) => {
                 Some(self.next_asked(step.session.as_deref(), false).await?)
             }
-            UserAct::AnswerQuestion(_) | UserAct::RejectQuestion => {
+            UserAct::AnswerQuestion(_) | UserAct::RejectQuestion | UserAct::Client(ClientAct::Type) => {
                 Some(self.next_asked(step.session.as_deref(), true).await?)
             }
+            UserAct::Client(ClientAct::AllowAll) => Some(self.all_asked(step.session()).await?),
             UserAct::Retry => Some(self.next_error(step.session()).await?),
             _ => None,
         };
@@ -74,6 +78,7 @@ impl Run {
                 let held = PermissionRef { task_id, permission_id: id };
                 self.ask_or_be_refused(Request::PermissionHold(held)).await.map(drop)
             }
+            UserAct::Client(act) => self.client_act(act, step.session(), (task_id, id)).await,
             UserAct::Retry => self.ask(Request::TaskRetry(TaskRef { task_id })).await.map(drop),
             UserAct::OpenGate(name) => {
                 self.stand_in.open_gate(name);
@@ -96,11 +101,22 @@ impl Run {
                 let session = self.session_of(step).await?;
                 self.wait_for_event(event, containing.as_deref(), session.as_deref()).await
             }
+            UserAct::Request(request) if request.is_plain() => self.another_client(request).await,
             UserAct::Request(_) | UserAct::Reconnect | UserAct::Stall | UserAct::ReadOn => Err((
                 TroubleKind::Harness,
                 "an adapter can't be asked for that: no request of the protocol says it".to_owned(),
             )),
         }
+    }
+
+    /// Another client of the same person asks this of the server.
+    async fn another_client(&mut self, request: &RawRequest) -> Result<(), Troubled> {
+        let body = match &request.body {
+            RequestBody::Json(body) => body.clone(),
+            RequestBody::Nothing | RequestBody::Text(_) => Value::Null,
+        };
+        let workspace = self.stand_in.workspace().to_owned();
+        self.observer.post(&request.target, body, &workspace).await.map_err(|why| (TroubleKind::Harness, why))
     }
 
     /// The server's name of the session that a step names.
@@ -252,7 +268,7 @@ impl Run {
         }
     }
 
-    fn not_done(&self, what: &str) -> Troubled {
+    pub(super) fn not_done(&self, what: &str) -> Troubled {
         (TroubleKind::StepNotDone, format!("{what}, {} s long", self.limits.step.as_secs_f32()))
     }
 }

@@ -126,7 +126,10 @@ impl<'a> Person<'a> {
                 let path = format!("/session/{}/abort", self.sessions[at].id);
                 self.post(&path, None).await
             }
-            UserAct::Retry | UserAct::Hold | UserAct::WaitFor(WaitFor::Connected(_)) => Err(Problem::Unusable(
+            UserAct::Retry
+            | UserAct::Hold
+            | UserAct::Client(_)
+            | UserAct::WaitFor(WaitFor::Connected(_)) => Err(Problem::Unusable(
                 "there is no client here, with a stream and a screen: a parity case can do that, a scenario can't"
                     .to_owned(),
             )),

@@ -1,6 +1,6 @@
 //! Rules that answer in the person's place, what the screen offers, and which language a locale means.
 
-use crate::protocol::{Affordance, AutoApprove, Reply};
+use crate::protocol::{Affordance, AutoApprove, FollowUp, Reply};
 
 /// The languages that the servers know.
 const LANGUAGES: [&str; 14] =
@@ -30,6 +30,31 @@ pub trait Features: Send {
 
     /// May the person stop it?
     fn can_be_held(&self) -> bool {
+        true
+    }
+
+    /// Is the input closed while the person is asked for leave?
+    fn closes_input(&self) -> bool {
+        true
+    }
+
+    /// Is each request for leave answered by itself when all are allowed at once? If not, the answer to one is it.
+    fn answers_each(&self) -> bool {
+        true
+    }
+
+    /// Do all requests for leave go from the screen when all are allowed, whatever the server says to each?
+    fn hides_all(&self) -> bool {
+        false
+    }
+
+    /// How long a question waits before its suggestion is sent, unscaled; `None` is for ever.
+    fn suggests_after_ms(&self, countdown: FollowUp) -> Option<u64> {
+        Some(countdown.delay_ms)
+    }
+
+    /// Does typing call the countdown off?
+    fn typing_stops(&self) -> bool {
         true
     }
 

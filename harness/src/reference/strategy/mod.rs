@@ -7,6 +7,8 @@
 //! * [`turn`] — when a turn is over, whether a prompt was taken, what an abort is.
 //! * [`asking`] — permissions and questions.
 //! * [`credentials`] — the file of keys.
+//! * [`cutover`] — whose tasks are.
+//! * [`history`] — what was said before, and what is asked aside.
 //! * [`life`] — a server that the adapter starts.
 //! * [`guard`] — paths that a tool wants to be let at.
 //! * [`features`] — rules that answer, what the screen offers, locales.
@@ -14,9 +16,11 @@
 
 pub mod asking;
 pub mod credentials;
+pub mod cutover;
 pub mod features;
 pub mod gap;
 pub mod guard;
+pub mod history;
 pub mod life;
 pub mod showing;
 pub mod stream;
@@ -24,11 +28,13 @@ pub mod turn;
 
 pub use asking::Asking;
 pub use credentials::{CredentialsFile, Keeping};
+pub use cutover::Cutover;
 pub use features::Features;
 pub use gap::{Gap, GapPolicy, OnGap};
 pub use guard::Guarding;
+pub use history::History;
 pub use life::Living;
-pub use showing::{Deltas, OnHeadless, OnUnknown, Routing, Telling, UnknownEvents};
+pub use showing::{Deltas, OnHeadless, OnUnknown, OnUnknownPart, Routing, Telling, UnknownEvents};
 pub use stream::{Backoff, Liveness, Seen};
 pub use turn::{OnFailedSend, OnIdle, Turns};
 
@@ -40,6 +46,8 @@ impl Backoff for Careful {}
 impl Liveness for Careful {}
 impl Seen for Careful {}
 impl Features for Careful {}
+impl Cutover for Careful {}
+impl History for Careful {}
 impl GapPolicy for Careful {}
 impl Turns for Careful {}
 impl Asking for Careful {}
@@ -75,6 +83,10 @@ pub struct Strategies {
     pub guard: Box<dyn Guarding>,
     /// For rules, affordances and locales.
     pub features: Box<dyn Features>,
+    /// For the flag, and for tasks that begin and end.
+    pub cutover: Box<dyn Cutover>,
+    /// For what was said before, and beside a task.
+    pub history: Box<dyn History>,
     /// For each event.
     pub routing: Box<dyn Routing>,
     /// For pieces of text.
@@ -100,6 +112,8 @@ impl Default for Strategies {
             credentials: Box::new(Careful),
             guard: Box::new(Careful),
             features: Box::new(Careful),
+            cutover: Box::new(Careful),
+            history: Box::new(Careful),
             routing: Box::new(Careful),
             deltas: Box::new(Careful),
             unknown: Box::new(Careful),

@@ -1,6 +1,6 @@
 //! Whose an event is, and what is shown, counted and logged of it.
 
-use crate::protocol::LogLine;
+use crate::protocol::{LogLine, Process};
 use serde_json::Value;
 
 /// Decides whose an event is.
@@ -42,6 +42,17 @@ pub enum OnHeadless {
     Show,
 }
 
+/// What to do with a part of a kind that nobody here knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnUnknownPart {
+    /// A row that says that there is something.
+    Neutral,
+    /// Nothing.
+    Hide,
+    /// The part itself.
+    Show(String),
+}
+
 /// Decides what becomes of pieces of text and of tool calls.
 pub trait Deltas: Send {
     /// A delta came, and the text before it is not known.
@@ -72,6 +83,26 @@ pub trait Deltas: Send {
     /// May a tool call go back?
     fn goes_back(&self) -> bool {
         false
+    }
+
+    /// The status of a command that the row shows, of what the server has told.
+    fn exit(&self, told: Option<i64>) -> Option<i64> {
+        told
+    }
+
+    /// What the row of a command says of its process. No server tells its number.
+    fn process(&self) -> Option<Process> {
+        Some(Process::Unknown)
+    }
+
+    /// Has a call of this tool a row?
+    fn shows_tool(&self, _name: &str) -> bool {
+        true
+    }
+
+    /// A part came, all of it in `raw`, of a kind that nobody here knows.
+    fn on_unknown_part(&self, _raw: String) -> OnUnknownPart {
+        OnUnknownPart::Neutral
     }
 
     /// Are thoughts kept apart from words?

@@ -1,0 +1,54 @@
+//! What was said before: edits, going back, and what is asked beside a task; and whose the servers of tools are.
+
+/// Decides what is asked of the server for them.
+pub trait History: Send {
+    /// Is an agent that is at work stopped before its task goes back?
+    fn stops_first(&self) -> bool {
+        true
+    }
+
+    /// Does a task go back before an edited message is prompted?
+    fn goes_back_first(&self) -> bool {
+        true
+    }
+
+    /// Is an edited message prompted though the task could not go back?
+    fn prompts_all_the_same(&self) -> bool {
+        false
+    }
+
+    /// Is going back taken back when the edited message is not accepted?
+    fn takes_back(&self) -> bool {
+        true
+    }
+
+    /// The message to which a task goes back, of the one that is meant and the newest one of the agent.
+    fn goes_back_to(&self, meant: String, _newest: Option<&str>) -> String {
+        meant
+    }
+
+    /// Is what was gone back from taken from the screen?
+    fn hides_reverted(&self) -> bool {
+        true
+    }
+
+    /// Is a copy made up to the message that is meant, and not of all?
+    fn forks_at_message(&self) -> bool {
+        true
+    }
+
+    /// Has what is asked aside a session of its own?
+    fn has_own_aside(&self) -> bool {
+        true
+    }
+
+    /// Is that session deleted in the end?
+    fn deletes_aside(&self) -> bool {
+        true
+    }
+
+    /// Is the server asked which servers of tools there are, and told of new ones?
+    fn asks_server_for_tools(&self) -> bool {
+        true
+    }
+}
