@@ -94,6 +94,7 @@ mod starts_one_for_each;
 mod stays_down;
 mod stops_before_the_server;
 mod takes_all_events;
+mod takes_unknown_for_agents;
 mod tells_case_on_windows;
 mod thoughts_as_words;
 mod tidies_code;
@@ -214,6 +215,7 @@ const ALL: &[Mutant] = &[
     stays_down::MUTANT,
     stops_before_the_server::MUTANT,
     takes_all_events::MUTANT,
+    takes_unknown_for_agents::MUTANT,
     tells_case_on_windows::MUTANT,
     thoughts_as_words::MUTANT,
     tidies_code::MUTANT,

@@ -1,6 +1,6 @@
 //! A file that has changed is read again once, when it has been quiet for a while: each file by itself.
 
-use super::{excused, in_time, text};
+use super::{excused, in_time, is_deletion, text};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -18,7 +18,7 @@ const QUIET_MS: f64 = 500.0;
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     let mut changes: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for call in story.calls_of("fs/event") {
+    for call in story.calls_of("fs/event").filter(|call| !is_deletion(call)) {
         changes.entry(text(&call.params["path"])).or_default().push(call.at.ms);
     }
     for (path, times) in changes {
