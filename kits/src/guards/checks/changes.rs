@@ -49,3 +49,39 @@ fn examine(story: &Story<'_>) -> Examined {
     }
     examined
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guards::checks::index;
+    use crate::guards::play::WANTED;
+    use fixtures::recording::{AdapterLine, Line, Note, Speaker};
+    use serde_json::{Value, json};
+
+    fn said(from: Speaker, message: Value) -> Line {
+        Line::Adapter(AdapterLine { at_us: 0, from, message })
+    }
+
+    /// What both checks find when an index is there, a file changes or goes, and nothing is shown of it.
+    fn findings(kind: &str) -> usize {
+        let calls = [("index/build", json!({})), ("fs/event", json!({"path": "a.rs", "kind": kind}))];
+        let mut lines = Vec::new();
+        for (id, (method, params)) in calls.into_iter().enumerate() {
+            lines.push(said(
+                Speaker::Harness,
+                json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}),
+            ));
+            lines.push(said(Speaker::Adapter, json!({"jsonrpc": "2.0", "id": id, "result": {"files": 1}})));
+            let wanted = json!({"method": method, "nth": 0, "files": 1});
+            lines.push(Line::Note(Note { at_us: 0, text: format!("witness {WANTED} {wanted}") }));
+        }
+        let story = Story::of(&lines);
+        examine(&story).findings.len() + (index::CHECK.examine)(&story).findings.len()
+    }
+
+    #[test]
+    fn nothing_is_read_of_a_file_that_is_gone() {
+        assert_eq!(findings("deleted"), 0);
+        assert_eq!(findings("changed"), 2, "who changes a file waits for its words");
+    }
+}
