@@ -6,9 +6,11 @@ use std::time::Duration;
 /// How long the harness waits for what; every wait has one of these limits.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
+    /// For an adapter to start and to say hello: how fast a program is loaded is the machine's doing, and no case's subject.
+    pub start: Duration,
     /// For an adapter to answer a request.
     pub answer: Duration,
-    /// For an adapter to end after it was told to.
+    /// For an adapter to end after it was told to: as long as for an answer, for a busy machine is no fault of its.
     pub end: Duration,
     /// For a step of the person to become possible, e.g. for a question to be shown.
     pub step: Duration,
@@ -21,8 +23,9 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            start: Duration::from_secs(30),
             answer: Duration::from_secs(10),
-            end: Duration::from_secs(2),
+            end: Duration::from_secs(10),
             step: Duration::from_secs(5),
             settle: Duration::from_secs(5),
             quiet: Duration::from_millis(150),

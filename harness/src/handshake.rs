@@ -61,7 +61,7 @@ pub(crate) async fn hello(
     time_scale: f64,
 ) -> Result<Vec<Capability>, String> {
     let asked = Request::Initialize(Initialize { protocol: PROTOCOL, time_scale });
-    let said = link.ask(&asked, limits.answer).await.map_err(|error| error.to_string())?;
+    let said = link.ask(&asked, limits.start).await.map_err(|error| error.to_string())?;
     let said: Initialized = serde_json::from_value(said).map_err(|error| format!("initialize: {error}"))?;
     match link.probe(limits.answer).await {
         Err(AskError::Refused { error, .. }) if error.code == METHOD_NOT_FOUND => {}

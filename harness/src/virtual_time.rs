@@ -34,7 +34,14 @@ const IN_MEMORY: &str = "/dev/shm";
 #[must_use]
 pub fn limits() -> Limits {
     let patience = Duration::from_secs(300);
-    Limits { answer: patience, end: Duration::from_secs(10), step: patience, settle: patience, quiet: QUIET }
+    Limits {
+        start: patience,
+        answer: patience,
+        end: Duration::from_secs(10),
+        step: patience,
+        settle: patience,
+        quiet: QUIET,
+    }
 }
 
 impl Theatre {

@@ -119,7 +119,10 @@ impl Scene {
     /// The first words: does it speak the protocol, is it honest, and what can it do?
     pub(crate) async fn introduce(&mut self) -> Result<(), Troubled> {
         let asked = json!({"protocol": PROTOCOL, "kit": self.kit.name(), "timeScale": TIME_SCALE});
-        let said = self.must("initialize", asked).await?;
+        let limit = self.limits.start;
+        let begun = self.link()?.begin("initialize", asked, limit).await;
+        let said = self.answer_within(begun, limit).await?;
+        let said = said.map_err(|error| broken(format!("initialize was answered with {error}")))?;
         self.hello = serde_json::from_value(said).map_err(|error| broken(format!("initialize: {error}")))?;
         if self.hello.protocol != PROTOCOL {
             let spoken = self.hello.protocol;

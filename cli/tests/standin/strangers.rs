@@ -55,7 +55,8 @@ async fn who_does_not_speak_the_protocol_is_told_so_at_the_first_words() {
             other => panic!("{words:?}: {other:?}"),
         }
     }
-    let silent = Limits { answer: Duration::from_millis(200), ..short() };
+    let brief = Duration::from_millis(200);
+    let silent = Limits { start: brief, answer: brief, ..short() };
     for words in [&["sleep", "1000"][..], &["sh", "-c", "trap '' TERM; sleep 1000"]] {
         let why = greet(&program(words), &silent).await.unwrap_err().to_string();
         assert!(why.contains("initialize was not answered within 0.2 s"), "{why}");
@@ -116,4 +117,16 @@ async fn a_loud_stderr_harms_nobody_and_children_do_not_survive() {
     // It was sent its end already; that it takes a moment is the system's.
     let is_gone = || std::fs::read_to_string(Path::new(&stat)).map_or(true, |stat| stat.contains(") Z"));
     assert!((0..1_000_000).any(|_| is_gone()), "{} still runs", child.trim());
+}
+
+#[tokio::test]
+async fn a_password_in_a_log_line_is_found() {
+    let speaks = r#"printf '{"jsonrpc":"2.0","method":"log","params":{"level":"debug","text":"in with %s"}}\n' "$p" >&3"#;
+    let text = format!(
+        r#"exec 3>&1; while IFS= read -r line; do case $line in *'"connect"'*) p=${{line#*'"password":"'}}; p=${{p%%'"'*}}; {speaks};; esac; printf '%s\n' "$line"; done | "$0" adapter"#
+    );
+    let cell = judged(&script(&text)).await;
+    let logs = cell.checks.iter().find(|judged| judged.check == "logs").unwrap();
+    let found = logs.findings.iter().any(|finding| finding.starts_with("a server's password stands in "));
+    assert!(found, "{:?} {:?}", logs.findings, cell.troubles);
 }

@@ -19,6 +19,7 @@ pub(super) const CHECK: Check = Check {
 fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
     let (kinds, names) = kinds(course);
+    let persons = persons(course);
     let mut screen = Screen::default();
     let mut before: BTreeMap<String, Item> = BTreeMap::new();
     let mut told: BTreeSet<String> = BTreeSet::new();
@@ -42,6 +43,8 @@ fn examine(course: &Course<'_>) -> Examined {
                 Some(format!("the call {id} goes back from {:?} to {:?}", states.0, states.1))
             } else if renamed {
                 Some(format!("the call {id} has a name that the server did not give it"))
+            } else if persons.contains(&item.message_id) {
+                Some(format!("{id} is the person's own, and is shown as the agent's"))
             } else if mistaken {
                 Some(format!("{id} is shown as {:?}, and the server says otherwise", item.kind))
             } else {
@@ -85,4 +88,15 @@ fn kinds(course: &Course<'_>) -> (BTreeMap<String, ItemKind>, BTreeMap<String, B
         messages.flat_map(|message| message["parts"].as_array().into_iter().flatten()).for_each(&mut note);
     }
     (kinds, names)
+}
+
+/// The person's messages.
+fn persons(course: &Course<'_>) -> BTreeSet<String> {
+    let told = course.events.iter().filter(|sent| sent.kind() == "message.updated");
+    let told = told.map(|sent| &sent.event["properties"]["info"]);
+    let lists = history::reads(course.lines, |path| path.ends_with("/message"));
+    let read =
+        lists.iter().flat_map(|list| list.as_array().into_iter().flatten()).map(|message| &message["info"]);
+    let own = told.chain(read).filter(|info| info["role"] == "user");
+    own.filter_map(|info| info["id"].as_str().map(str::to_owned)).collect()
 }

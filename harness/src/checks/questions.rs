@@ -7,7 +7,7 @@ use super::approvals::is_by_rule;
 use super::follow_ups::is_by_countdown;
 use super::given::given;
 use super::{Check, Examined};
-use crate::course::{Course, Exchange, What};
+use crate::course::{Course, Exchange, Sent, What};
 use crate::protocol::{Capability, Reply, Request, Update};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,9 +33,68 @@ pub(super) const CHECK: Check = Check {
 fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
     pop_ups(course, &mut examined);
+    lingers(course, &mut examined);
     kinds(course, &mut examined);
     answers(course, &mut examined);
     examined
+}
+
+/// Events of a stream are read in their order: who shows what began after an answer has read of the answer, and asks no more.
+fn lingers(course: &Course<'_>, examined: &mut Examined) {
+    for stream in course.streams() {
+        for (at, sent) in stream.events.iter().enumerate() {
+            let is_answer =
+                matches!(sent.kind(), "permission.replied" | "question.replied" | "question.rejected");
+            let Some(id) = sent.event["properties"]["requestID"].as_str().filter(|_| is_answer) else {
+                continue;
+            };
+            let part = |sent: &Sent| sent.event["properties"]["part"]["id"].as_str().map(str::to_owned);
+            let before: BTreeSet<String> = stream.events[..at].iter().filter_map(part).collect();
+            let mut later: BTreeSet<String> = stream.events[at..].iter().filter_map(part).collect();
+            later.retain(|part| !before.contains(part));
+            let (mut live, mut was_asked) = (false, false);
+            for (said, update) in course.shown() {
+                match update {
+                    Update::PermissionRequest { permission_id: asked, .. }
+                    | Update::Question { question_id: asked, .. }
+                        if asked == id =>
+                    {
+                        (live, was_asked) = (true, true);
+                    }
+                    Update::PermissionResolved { permission_id: gone, .. }
+                    | Update::QuestionResolved { question_id: gone, .. }
+                        if gone == id =>
+                    {
+                        live = false;
+                    }
+                    // What it says was read, and not heard.
+                    Update::Timeline { .. } => live = false,
+                    Update::AssistantDelta { part_id: part, .. }
+                    | Update::ReasoningDelta { part_id: part, .. }
+                    | Update::ToolState { tool_id: part, .. }
+                        if live && said.line > sent.line && later.contains(part) =>
+                    {
+                        examined
+                            .findings
+                            .push(format!("{id} was answered, and is still asked when {part} is shown"));
+                        break;
+                    }
+                    _ => {}
+                }
+            }
+            examined.facts += usize::from(was_asked);
+        }
+    }
+}
+
+/// Had the person set by then that there are no tools?
+fn tools_are_off(course: &Course<'_>, line: usize) -> bool {
+    let settings = course.asked().filter(|(said, ..)| said.line < line);
+    let tools = settings.filter_map(|(_, _, request)| match request {
+        Request::Settings(settings) => Some(settings.tools),
+        _ => None,
+    });
+    tools.last() == Some(false)
 }
 
 /// What pops up.
@@ -170,8 +229,12 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
     let nobodys = |id: &&String| {
         !answered.contains_key(id.as_str()) && !is_by_rule(course, id) && !is_by_countdown(course, id)
     };
-    for id in sent.keys().filter(nobodys) {
-        examined.fact(false, || format!("an answer to {id} was sent that nobody gave"));
+    for (id, posts) in sent.iter().filter(|(id, _)| nobodys(id)) {
+        // Who has set that there are no tools has said no to whatever asks for one.
+        let is_set = |post: &&Exchange| said_in(post) == "reject" && tools_are_off(course, post.line);
+        examined.fact(id.starts_with("per_") && posts.iter().all(is_set), || {
+            format!("an answer to {id} was sent that nobody gave")
+        });
     }
 }
 

@@ -73,7 +73,7 @@ fn examine(course: &Course<'_>) -> Examined {
     for (said, update) in course.shown().filter(|(_, update)| is_retry(update)) {
         examined.fact(has_cause(course, said), || {
             let what = crate::report::timeline::seen(update);
-            format!("nothing had failed, and the screen says: {what}")
+            format!("nothing that was read, sent or opened had failed, and Retry is offered: {what}")
         });
     }
     examined

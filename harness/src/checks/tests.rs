@@ -110,11 +110,85 @@ fn one_answer_goes_to_the_server_by_whichever_route_and_it_is_the_persons() {
 }
 
 #[test]
-fn a_rule_is_early_only_if_it_answers_before_anybody_was_told_of_the_question() {
-    let eyes = |exchange| match request(exchange, 0, "GET", "/global/event", Value::Null) {
+fn with_tools_off_a_no_may_be_sent_in_the_persons_place_and_nothing_else() {
+    let settings = |tools: bool| asks(3, "settings", json!({ "tools": tools }));
+    let nobodys = Some("an answer to per_1 was sent that nobody gave");
+    for (tools, reply, expected) in [
+        (Some(false), "reject", None),
+        (Some(false), "once", nobodys),
+        (Some(true), "reject", nobodys),
+        (None, "reject", nobodys),
+    ] {
+        let mut lines: Vec<Line> = tools.map(settings).into_iter().collect();
+        lines.push(posts("/permission/per_1/reply", reply));
+        assert_eq!(found("questions", &lines).first().map(String::as_str), expected, "{tools:?} {reply}");
+    }
+}
+
+fn told(exchange: u64, event: &Value) -> Line {
+    Line::Chunk(Chunk::new(0, exchange, format!("data: {event}\n\n").as_bytes()))
+}
+
+/// A request for a stream by the harness's own eyes.
+fn eyes(exchange: u64) -> Line {
+    match request(exchange, 0, "GET", "/global/event", Value::Null) {
         Line::Request(asked) => Line::Request(Request { lane: Some(MAIN_LANE.to_owned()), ..asked }),
         other => other,
+    }
+}
+
+fn part(id: &str) -> Value {
+    let part =
+        json!({ "id": id, "messageID": "msg_1", "sessionID": "ses_1", "type": "text", "text": "Done." });
+    json!({ "type": "message.part.updated", "properties": { "sessionID": "ses_1", "part": part } })
+}
+
+#[test]
+fn who_shows_what_began_after_an_answer_has_read_of_the_answer() {
+    let replied =
+        json!({ "type": "permission.replied", "properties": { "sessionID": "ses_1", "requestID": "per_1" } });
+    let words = |part: &str| {
+        let (task_id, message_id, part_id) = ("t".into(), "msg_1".into(), part.into());
+        shows(Update::AssistantDelta { task_id, message_id, part_id, delta: "Done.".into() })
     };
+    let gone = || shows(Update::PermissionResolved { task_id: "t".into(), permission_id: "per_1".into() });
+    for (shown, lingers) in [
+        (vec![words("prt_2")], true),
+        (vec![gone(), words("prt_2")], false),
+        (vec![words("prt_1"), gone(), words("prt_2")], false),
+        (vec![words("prt_1")], false),
+    ] {
+        let mut lines = vec![pops_up()];
+        lines.push(request(2, 0, "GET", "/event", Value::Null));
+        lines.extend([part("prt_1"), replied.clone(), part("prt_2")].iter().map(|event| told(2, event)));
+        lines.extend(shown);
+        let told = found("questions", &lines)
+            .iter()
+            .any(|finding| finding.contains("is still asked when prt_2 is shown"));
+        assert_eq!(told, lingers, "{lines:?}");
+    }
+}
+
+#[test]
+fn the_persons_words_are_not_the_agents() {
+    let message = |role: &str| {
+        let info = json!({ "id": "msg_1", "sessionID": "ses_1", "role": role });
+        json!({ "type": "message.updated", "properties": { "sessionID": "ses_1", "info": info } })
+    };
+    for (role, expected) in [("user", 1), ("assistant", 0)] {
+        let (task_id, message_id, part_id) = ("t".into(), "msg_1".into(), "prt_1".into());
+        let events =
+            [message(role), part("prt_1")].map(|event| json!({ "directory": "/w", "payload": event }));
+        let mut lines = started();
+        lines.push(eyes(1));
+        lines.extend(events.iter().map(|event| told(1, event)));
+        lines.push(shows(Update::AssistantDelta { task_id, message_id, part_id, delta: "Done.".into() }));
+        assert_eq!(found("parts", &lines).len(), expected, "{role}");
+    }
+}
+
+#[test]
+fn a_rule_is_early_only_if_it_answers_before_anybody_was_told_of_the_question() {
     let asked = json!({ "type": "permission.asked", "properties": { "id": "per_1", "sessionID": "ses_1", "permission": "edit" } });
     let told = |at_us, exchange, event: &Value| {
         Line::Chunk(Chunk::new(at_us, exchange, format!("data: {event}\n\n").as_bytes()))

@@ -175,7 +175,9 @@ fn belongs_to(matrix: &Matrix, named: &NamedCase, phase: &Phase) -> bool {
 /// Where a cell's history is kept in a folder of histories.
 #[must_use]
 pub fn history_path(folder: &Path, cell: &Cell) -> std::path::PathBuf {
-    folder.join(format!("{}.{}.{}.jsonl", cell.case, cell.server, cell.adapter.replace('/', "-")))
+    // An adapter's name may be a command: no word of a shell, no folder.
+    let adapter = cell.adapter.replace(|letter: char| letter == '/' || letter.is_whitespace(), "-");
+    folder.join(format!("{}.{}.{}.jsonl", cell.case, cell.server, adapter))
 }
 
 #[cfg(test)]

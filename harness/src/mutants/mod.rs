@@ -122,6 +122,7 @@ mod stops_before_the_server;
 mod suggests_at_once;
 mod suggests_while_typing;
 mod takes_all_events;
+mod takes_unknown_for_agents;
 mod tells_case_on_windows;
 mod thoughts_as_words;
 mod tidies_code;
@@ -270,6 +271,7 @@ const ALL: &[Mutant] = &[
     suggests_at_once::MUTANT,
     suggests_while_typing::MUTANT,
     takes_all_events::MUTANT,
+    takes_unknown_for_agents::MUTANT,
     tells_case_on_windows::MUTANT,
     thoughts_as_words::MUTANT,
     tidies_code::MUTANT,

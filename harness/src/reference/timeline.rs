@@ -154,6 +154,9 @@ impl Timeline {
         if let Body::Text { text, .. } = &mut part.body {
             *text = deltas.words(std::mem::take(text));
         }
+        if !deltas.waits_for_message() {
+            self.roles.entry(part.message_id.clone()).or_insert(true);
+        }
         match self.rows.iter().position(|row| row.item.part_id == part.id) {
             Some(at) => self.merge(at, part.body, deltas),
             None => self.insert(part, deltas),

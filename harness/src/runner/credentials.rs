@@ -64,15 +64,20 @@ impl Run {
         Ok(path)
     }
 
-    /// Looks for the passwords of its servers in all that the adapter has said.
+    /// Looks for the passwords of its servers, and for that of a server that it was told, in all that the adapter has said.
     pub(super) fn seek_passwords(&self) {
-        let Some(spawned) = &self.spawned else { return };
-        let passwords = spawned.desk.passwords();
+        let passwords = match &self.spawned {
+            Some(spawned) => spawned.desk.passwords(),
+            // In memory it is a word that everybody knows.
+            None => (!self.is_virtual).then(|| self.password.clone()).into_iter().collect(),
+        };
         let holds = |text: &str| passwords.iter().any(|password| text.contains(password.as_str()));
         let lines = self.stand_in.journal().lines();
         let in_lines = lines.iter().filter(|line| said_by_adapter(line).is_some_and(|text| holds(&text)));
         let found: BTreeSet<String> = in_lines.map(what).collect();
-        Witnessed::PasswordsSought { found: found.into_iter().collect() }.note(self.stand_in.journal());
+        if self.spawned.is_some() || !found.is_empty() {
+            Witnessed::PasswordsSought { found: found.into_iter().collect() }.note(self.stand_in.journal());
+        }
     }
 
     /// Looks for the keys in all that the adapter has said, asked and left behind.

@@ -290,7 +290,13 @@ impl Stage<'_> {
             }
             KeyStep::Use | KeyStep::UseNone => {
                 let is_used = *key == KeyStep::Use;
-                let body = json!({"error": {"message": format!("Incorrect API key provided: {KEY}")}});
+                // A host can say back only what it was told.
+                let says = if is_used {
+                    format!("Incorrect API key provided: {KEY}")
+                } else {
+                    "No API key".to_owned()
+                };
+                let body = json!({"error": {"message": says}});
                 self.endpoint.plan("provider", vec![Reply::json(401, &body)]);
                 let asked = json!({"url": self.endpoint.url("provider")});
                 self.ask("secret/use", asked, json!({"with_key": is_used})).await?;

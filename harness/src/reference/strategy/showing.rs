@@ -105,6 +105,11 @@ pub trait Deltas: Send {
         OnUnknownPart::Neutral
     }
 
+    /// Is a part of a message that nobody has told of kept until it is known whose the message is?
+    fn waits_for_message(&self) -> bool {
+        true
+    }
+
     /// Are thoughts kept apart from words?
     fn keeps_thoughts_apart(&self) -> bool {
         true

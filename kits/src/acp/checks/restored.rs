@@ -15,6 +15,11 @@ fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     for (at, is_restored) in expected(story, "restored") {
         let Some(call) = story.calls_of("chat/restore").find(|call| call.at.line > at.line) else { continue };
+        // A refusal tells the person, too; where it is none of the answers, that is for another check.
+        if *is_restored == false && matches!(&call.answer, Some((_, Err(_)))) {
+            examined.facts += 1;
+            continue;
+        }
         let chat = &call.params["chatId"];
         let said = call.result().map(|result| result["restored"].clone());
         examined.fact(said.as_ref() == Some(is_restored), || {

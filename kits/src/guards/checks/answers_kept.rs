@@ -21,7 +21,10 @@ fn examine(story: &Story<'_>) -> Examined {
         let fetched = wanted["fetched"].as_u64().unwrap_or_default();
         let Some(fetches) = fetches(story, call, wanted) else { continue };
         examined.fact((fetched > 0) == fetches, || {
-            let instead = if fetches { "and has to be" } else { "though the answer is kept" };
+            let instead = match fetches {
+                true => "and has to be: a failure is not kept, nor what is five minutes old",
+                false => "though the answer is kept",
+            };
             format!("{}: the host is asked {fetched} times, {instead}", text(&wanted["about"]))
         });
     }
@@ -104,7 +107,12 @@ mod tests {
         assert_eq!(findings(2900, false), Vec::<String>::new(), "after 290 s it is kept");
         assert_eq!(findings(2900, true), ["it: the host is asked 1 times, though the answer is kept"]);
         assert_eq!(findings(3100, true), Vec::<String>::new(), "after 310 s it is asked for");
-        assert_eq!(findings(3100, false), ["it: the host is asked 0 times, and has to be"]);
+        assert_eq!(
+            findings(3100, false),
+            [
+                "it: the host is asked 0 times, and has to be: a failure is not kept, nor what is five minutes old"
+            ]
+        );
         for asked_again in [true, false] {
             assert_eq!(findings(3001, asked_again), Vec::<String>::new(), "five minutes are over just then");
         }

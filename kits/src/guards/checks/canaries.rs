@@ -5,6 +5,7 @@ use super::text;
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
+use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
     name: "canaries",
@@ -18,11 +19,15 @@ fn examine(story: &Story<'_>) -> Examined {
     if story.calls_of("path/act").next().is_none() && story.calls_of("command/run").next().is_none() {
         return examined;
     }
+    // What was touched stays touched: it is told once.
+    let mut told = BTreeSet::new();
     for seen in story.seen_of("disk") {
         for canary in CANARIES {
             let says = text(&seen.value[canary]);
-            examined
-                .fact(says == said(canary), || format!("{canary} says {says:?} and said {:?}", said(canary)));
+            let mut is_news = || told.insert(canary);
+            examined.fact(says == said(canary) || !is_news(), || {
+                format!("{canary} says {says:?} and said {:?}", said(canary))
+            });
         }
     }
     for call in story.calls_of("path/act").filter(|call| call.params["op"] == "read") {

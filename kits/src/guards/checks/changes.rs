@@ -1,6 +1,6 @@
 //! A file that has changed is read again once, when it has been quiet for a while: each file by itself.
 
-use super::{excused, in_time, text};
+use super::{excused, in_time, is_deletion, text};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -18,7 +18,7 @@ const QUIET_MS: f64 = 500.0;
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     let mut changes: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for call in story.calls_of("fs/event") {
+    for call in story.calls_of("fs/event").filter(|call| !is_deletion(call)) {
         changes.entry(text(&call.params["path"])).or_default().push(call.at.ms);
     }
     for (path, times) in changes {
@@ -48,4 +48,40 @@ fn examine(story: &Story<'_>) -> Examined {
         }
     }
     examined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guards::checks::index;
+    use crate::guards::play::WANTED;
+    use fixtures::recording::{AdapterLine, Line, Note, Speaker};
+    use serde_json::{Value, json};
+
+    fn said(from: Speaker, message: Value) -> Line {
+        Line::Adapter(AdapterLine { at_us: 0, from, message })
+    }
+
+    /// What both checks find when an index is there, a file changes or goes, and nothing is shown of it.
+    fn findings(kind: &str) -> usize {
+        let calls = [("index/build", json!({})), ("fs/event", json!({"path": "a.rs", "kind": kind}))];
+        let mut lines = Vec::new();
+        for (id, (method, params)) in calls.into_iter().enumerate() {
+            lines.push(said(
+                Speaker::Harness,
+                json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}),
+            ));
+            lines.push(said(Speaker::Adapter, json!({"jsonrpc": "2.0", "id": id, "result": {"files": 1}})));
+            let wanted = json!({"method": method, "nth": 0, "files": 1});
+            lines.push(Line::Note(Note { at_us: 0, text: format!("witness {WANTED} {wanted}") }));
+        }
+        let story = Story::of(&lines);
+        examine(&story).findings.len() + (index::CHECK.examine)(&story).findings.len()
+    }
+
+    #[test]
+    fn nothing_is_read_of_a_file_that_is_gone() {
+        assert_eq!(findings("deleted"), 0);
+        assert_eq!(findings("changed"), 2, "who changes a file waits for its words");
+    }
 }

@@ -38,17 +38,22 @@ fn examine(story: &Story<'_>) -> Examined {
                 if made["writes"].is_string() {
                     let file = &made["writes"];
                     examined.fact(says(file) == made["content"].as_str(), || {
-                        format!("{task}: {id} writes {file}, which says {:?}", says(file))
+                        format!("{task}: {id} writes {file}, which {}", as_it_is(says(file)))
                     });
                 }
                 if made["leaves"].is_string() {
                     let file = &made["leaves"];
                     examined.fact(says(file).is_none(), || {
-                        format!("{task}: {id} may not write {file}, which says {:?}", says(file))
+                        format!("{task}: {id} may not write {file}, which {}", as_it_is(says(file)))
                     });
                 }
             }
         }
     }
     examined
+}
+
+/// A file in words.
+fn as_it_is(says: Option<&str>) -> String {
+    says.map_or_else(|| "is not there".to_owned(), |says| format!("says {says:?}"))
 }

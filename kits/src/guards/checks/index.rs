@@ -1,6 +1,6 @@
 //! What is indexed is found, and after a change only what has changed is read.
 
-use super::{text, wanted};
+use super::{is_deletion, text, wanted};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -30,9 +30,15 @@ fn examine(story: &Story<'_>) -> Examined {
             story.updates_of("indexed").filter(|told| call.at.line < told.at.line && told.at.line < end);
         let read: Vec<&str> = read.map(|told| text(&told.update["path"])).collect();
         let path = text(&call.params["path"]);
-        examined.fact(read == [path], || {
+        let is_read = read == [path] || (is_deletion(call) && read.is_empty());
+        examined.fact(is_read, || {
             let some: Vec<&str> = read.iter().take(3).copied().collect();
-            format!("{path} has changed, and {} files are indexed: {}", read.len(), some.join(", "))
+            format!(
+                "{path} was {}, and {} files are indexed: {}",
+                text(&call.params["kind"]),
+                read.len(),
+                some.join(", ")
+            )
         });
     }
     for (call, wanted) in wanted(story, "index/search") {

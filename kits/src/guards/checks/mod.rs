@@ -83,6 +83,11 @@ fn place(nth: &Value) -> Option<usize> {
     usize::try_from(nth.as_u64()?).ok()
 }
 
+/// Is an event about a file that is gone? There is nothing to read: whoever shows that as indexed may, at any time.
+fn is_deletion(call: &Call) -> bool {
+    call.params["kind"] == "deleted"
+}
+
 /// A text of a JSON value, or nothing.
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()

@@ -35,7 +35,9 @@ fn examine(story: &Story<'_>) -> Examined {
         }
         let ends = story.updates_of("ended").filter(|told| told.update["id"] == call.params["id"]);
         let ends: Vec<bool> = ends.map(|told| told.update["ok"] == true).collect();
-        examined.fact(ends == [!is_late], || format!("{id}: the ends that it shows are ok = {ends:?}"));
+        examined.fact(ends == [!is_late], || {
+            format!("{id}: it has to show one end, ok = {}, and shows {}: {ends:?}", !is_late, ends.len())
+        });
     }
     examined
 }

@@ -47,16 +47,26 @@ fn examine(story: &Story<'_>) -> Examined {
         let forced = wanted["forced"] == true;
         if !forced {
             let lost: Vec<_> = last.iter().filter(|id| !has(id)).collect();
-            examined.fact(lost.is_empty(), || format!("of the last {LAST} messages {lost:?} are left out"));
+            examined.fact(lost.is_empty(), || {
+                let lost: Vec<&str> = lost.iter().map(|id| **id).collect();
+                format!("of the last {LAST} messages these are left out: {}", lost.join(", "))
+            });
         }
         let end = call.answer.as_ref().map_or(usize::MAX, |(at, _)| at.line);
         let of_call = |line: usize| call.at.line < line && line < end;
         let notices = story.updates_of("notice").filter(|told| of_call(told.at.line)).count();
         examined.fact(notices == usize::from(forced), || {
-            format!("the person is warned {notices} times, and has to be {} times", usize::from(forced))
+            let why = if forced { "more than old messages go" } else { "only old messages go" };
+            format!(
+                "{why}: the person has to be warned {} times, and is {notices} times",
+                usize::from(forced)
+            )
         });
         let is_sorted = parts.iter().filter_map(|id| rank(id, &messages)).is_sorted();
-        examined.fact(is_sorted, || format!("the parts stand in another order than they should: {parts:?}"));
+        examined.fact(is_sorted, || {
+            let order = "system, tools, history, environment, last message";
+            format!("the parts don't stand in the order {order}: {}", parts.join(", "))
+        });
         for message in call.params["messages"].as_array().into_iter().flatten() {
             let (id, call_of) = (message["id"].as_str().unwrap_or_default(), message["answers"].as_str());
             if let Some(call_of) = call_of {

@@ -46,8 +46,7 @@ impl Stage<'_> {
         done.map_err(|error| our_fault(format!("{}: {error}", write.path)))?;
         self.scene.person(format!("changes {}", write.path));
         let kind = if write.content.is_some() { "changed" } else { "deleted" };
-        self.ask("fs/event", json!({"path": write.path, "kind": kind}), json!({"indexed": [write.path]}))
-            .await?;
+        self.ask("fs/event", json!({"path": write.path, "kind": kind}), json!({})).await?;
         self.scene.pass(QUIET_MS).await
     }
 
