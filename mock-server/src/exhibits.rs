@@ -5,7 +5,7 @@
 mod next;
 
 use crate::performer::WireReply;
-use crate::project_files::{NextFiles, ProjectFiles};
+use crate::project_files::{NextFiles, ProjectFiles, merge_settings};
 use crate::providers::{Access, Providers};
 use crate::world::{ApiRequest, Skill, WorldConfig, configured, in_use, whole};
 use bytes::Bytes;
@@ -184,7 +184,14 @@ fn configure(answers: &mut Answers, config: &Map<String, Value>) {
         if let Some((_, _, body)) = answers.get_mut(path)
             && let Ok(Value::Object(mut all)) = serde_json::from_str(body)
         {
-            all.extend(in_use(whole(config.clone())));
+            let mut said = in_use(whole(config.clone()));
+            // The provider of the recorded server is the scenario's, too.
+            if let (Some(known), Some(provider)) = (all.get("provider"), said.get_mut("provider")) {
+                let mut both = Map::from_iter([("provider".to_owned(), known.clone())]);
+                merge_settings(&mut both, &json!({"provider": provider.take()}));
+                *provider = both.remove("provider").unwrap_or_default();
+            }
+            all.extend(said);
             *body = Value::Object(all).to_string();
         }
     }
@@ -241,6 +248,10 @@ fn say_of_model(model: &mut Value, said: &Value) {
     }
     for key in ["context", "output"] {
         set(&format!("/limit/{key}"), said.pointer(&format!("/limit/{key}")));
+    }
+    if said.get("reasoning") == Some(&Value::Bool(true)) {
+        let effort = |effort: &&str| ((*effort).to_owned(), json!({"reasoningEffort": effort}));
+        model["variants"] = Value::Object(["low", "medium", "high"].iter().map(effort).collect());
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod json;
 
-pub(crate) use json::{number_text, parse};
+pub(crate) use json::{number_text, parse, settle_fields};
 use serde_json::Value;
 use std::cmp::Ordering;
 

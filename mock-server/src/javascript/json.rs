@@ -39,12 +39,15 @@ fn settle(value: &mut Value) {
     match value {
         Value::Number(number) => *number = settled(number),
         Value::Array(items) => items.iter_mut().for_each(settle),
-        Value::Object(fields) => {
-            fields.values_mut().for_each(settle);
-            numbers_first(fields);
-        }
+        Value::Object(fields) => settle_fields(fields),
         Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
+}
+
+/// Fields that were not read from JSON, as if they had been.
+pub(crate) fn settle_fields(fields: &mut Map<String, Value>) {
+    fields.values_mut().for_each(settle);
+    numbers_first(fields);
 }
 
 /// Names that are numbers come first, in their order.

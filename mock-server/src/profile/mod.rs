@@ -64,6 +64,8 @@ pub struct Profile {
     pub empty_calls_end: bool,
     /// A prompt that is said again, under its own id, has its answer already.
     pub answers_once: bool,
+    /// As whom the model is told that its agent may take no more steps.
+    pub ends_steps_as: &'static str,
     /// Terminals are there for both generations, whichever has opened them.
     pub shares_terminals: bool,
     /// A picture may be at an address.
@@ -145,6 +147,8 @@ pub struct Profile {
     /// A session of such an agent is told apart: it has a fixed list of rules, its sandbox is told, and its prompt says
     /// which tools are taken away; the call is told to run before any of it.
     pub subagent_rules: bool,
+    /// What another agent costs is charged to the message that gave it work.
+    pub charges_giver: bool,
     /// What a person allows for always does not lift a narrower rule that asks; a refusal names the one rule that
     /// decided (else all that are about the permission).
     pub keeps_narrow_questions: bool,

@@ -187,8 +187,10 @@ fn trusted(profile: &Profile, path: &Path) -> Option<String> {
     fs::read_to_string(path).ok().filter(|text| references::distrusted(profile, text).is_none())
 }
 
+/// Those of a folder come before those of the folders in it.
 fn files_below(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter().flatten();
+    let key = |entry: &walkdir::DirEntry| (entry.file_type().is_dir(), entry.file_name().to_owned());
+    let entries = WalkDir::new(folder).follow_links(true).sort_by_key(key).into_iter().flatten();
     entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path)
 }
 

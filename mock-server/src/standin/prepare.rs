@@ -3,6 +3,7 @@
 use crate::clock::ClockKind;
 use crate::engine::{Engine, Mind, Pages};
 use crate::exhibits::Exhibits;
+use crate::javascript::settle_fields;
 use crate::model::Script;
 use crate::options::{Options, Play, StartError};
 use crate::performer::Performer;
@@ -103,6 +104,7 @@ impl Stage {
         };
         let mut said = scenario.workspace.config.clone();
         merge_settings(&mut said, &Value::Object(options.settings.clone()));
+        settle_fields(&mut said);
         let mut config = WorldConfig {
             seed: options.seed,
             directory: root.clone(),

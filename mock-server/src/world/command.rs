@@ -4,10 +4,9 @@
 use super::prompt::{Executed, Prompt};
 use super::routes::body_of;
 use super::session::Message;
-use super::template::{LINE, NAME, filled_in, hints, place_of};
+use super::template::{LINE, NAME, file_part, filled_in, hints, place_of};
 use super::{ApiRequest, Effect, Found, Purpose, ShellLine, ShellNews, Ticket, World};
 use crate::roster::Roster;
-use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -42,9 +41,6 @@ const OF_CLIENT: [&str; 2] = ["compact", "summarize"];
 const REVIEW: &str = "review";
 /// How long a line of a template may run.
 const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
-/// What an address of a file hides.
-const PATH: &AsciiSet =
-    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'`');
 
 impl World {
     /// `POST /session/{id}/command`.
@@ -211,8 +207,7 @@ impl World {
         };
         match mime {
             Some(mime) => {
-                let url = format!("file://{}", utf8_percent_encode(&path, PATH));
-                calling.files.push(json!({"type": "file", "url": url, "filename": name, "mime": mime}));
+                calling.files.push(file_part(&name, &path, mime));
             }
             None if self.agent(&name).is_some() => {
                 calling.agents.push(json!({"type": "agent", "name": name}))

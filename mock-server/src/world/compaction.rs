@@ -135,12 +135,17 @@ impl World {
         let Some(compaction) = self.compaction(owner, errand) else { return };
         let directory = owner.directory.clone();
         let asked = owner.message(&errand.message).map(|asked| asked.info.clone()).unwrap_or_default();
+        let model =
+            self.agent("compaction").and_then(|agent| agent.model.as_ref()).unwrap_or(&asked["model"]);
+        if self.missing_model(session, model).is_some() {
+            return self.break_off(session);
+        }
         let root = self.worktree_of(&directory);
         let mut info = json!({
             "id": message, "sessionID": session, "role": "assistant", "time": {"created": self.now_ms},
-            "parentID": errand.message, "modelID": asked["model"]["modelID"],
-            "providerID": asked["model"]["providerID"], "mode": "compaction", "agent": "compaction",
-            "path": {"cwd": directory, "root": root}, "summary": true, "cost": 0,
+            "parentID": errand.message, "modelID": model["modelID"], "providerID": model["providerID"],
+            "mode": "compaction", "agent": "compaction", "path": {"cwd": directory, "root": root},
+            "summary": true, "cost": 0,
             "tokens": Tokens::default().wire(),
         });
         if let Some(variant) = asked["model"].get("variant") {
@@ -170,8 +175,8 @@ impl World {
         let overflow = errand.part.get("overflow");
         let is_replayed = overflow.is_some_and(|overflow| self.profile.replays_prompts || *overflow == true);
         let replayed = if is_replayed { self.replayed(&history, asked) } else { None };
-        let told =
-            &history[..replayed.unwrap_or(if asked + 1 == history.len() { asked } else { history.len() })];
+        let asks = compaction_of(history[asked]).is_some() && asked + 1 == history.len();
+        let told = &history[..replayed.unwrap_or(if asks { asked } else { history.len() })];
         let summaries: Vec<(&str, &str)> = told
             .iter()
             .filter(|message| is_summary(message))

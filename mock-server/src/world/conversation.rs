@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 /// How a result is told that was taken away to save room.
 pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
 
+/// What the model is told when its agent may take no more steps.
+const LAST_STEP: &str = include_str!("../profile/texts/last-step.txt");
+
 const CODER: &str = "You are a coding agent played by a stand-in.";
 
 impl World {
@@ -44,9 +47,19 @@ impl World {
                 messages.extend(self.told(message, reminders, &owner.directory));
             }
         }
+        if self.is_last_step(session) {
+            messages.push(json!({"role": self.profile.ends_steps_as, "content": LAST_STEP.trim_end()}));
+        }
         let tools = self.offered_tools(session);
         let effort = self.agent(self.agent_of(session)).and_then(Agent::effort).map(str::to_owned);
         ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()), effort }
+    }
+
+    /// Has the agent taken as many steps as its settings let it?
+    fn is_last_step(&self, session: &str) -> bool {
+        let most = self.agent(self.agent_of(session)).and_then(Agent::most_steps);
+        let run = self.sessions.get(session).and_then(|owner| owner.run.as_ref());
+        most.zip(run).is_some_and(|(most, run)| f64::from(run.rounds) >= most)
     }
 
     /// Who the model is. The agent for titles is told the same when a person prompts it.
@@ -78,9 +91,7 @@ impl World {
 
     /// The tools that the agent may use.
     pub(crate) fn offered_tools(&self, session: &str) -> Vec<String> {
-        let who = self.who(session);
-        let is_offered =
-            |tool: &&&str| self.permissions.offers(&who, tool) && !self.is_switched_off(session, tool);
+        let is_offered = |tool: &&&str| self.may_use(session, tool);
         let served = self.served_tools(session);
         let served: Vec<&str> = served.iter().map(String::as_str).collect();
         let tools = self.profile.tools.iter().chain(&served).filter(is_offered);
@@ -90,6 +101,11 @@ impl World {
             offered.sort_by_key(|tool| tool.to_lowercase());
         }
         offered
+    }
+
+    /// Do neither rules nor the prompt keep a tool from the agent?
+    pub(crate) fn may_use(&self, session: &str, tool: &str) -> bool {
+        self.permissions.offers(&self.who(session), tool) && !self.is_switched_off(session, tool)
     }
 
     fn prompt_message(&self, message: &Message, reminders: Vec<Reminder>, directory: &str) -> Option<Value> {
@@ -139,6 +155,7 @@ fn prompt_text(part: &Value) -> Option<String> {
         }
         "compaction" => Some("What did we do so far?".to_owned()),
         "subtask" => Some("The following tool was executed by the user".to_owned()),
+        "file" if is_words(part) => Some(super::letter::data_text(part["url"].as_str()?)),
         "file" => {
             let kind = kind_of(part["mime"].as_str()?)?;
             let name = part["filename"].as_str().filter(|name| !name.is_empty());
@@ -149,6 +166,12 @@ fn prompt_text(part: &Value) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// A text that was kept with its bytes is told as a text; one that was read is told already.
+fn is_words(part: &Value) -> bool {
+    let (mime, url) = (part["mime"].as_str().unwrap_or_default(), part["url"].as_str().unwrap_or_default());
+    mime.starts_with("text/") && mime != "text/plain" && url.starts_with("data:")
 }
 
 fn kind_of(mime: &str) -> Option<&'static str> {

@@ -237,3 +237,15 @@ pub struct FileChange {
     /// Its modes before and after, in git's words.
     pub modes: (&'static str, &'static str),
 }
+
+/// So much of a file git looks at to know whether it is text.
+const LOOKED_AT: usize = 8_000;
+
+impl FileChange {
+    /// Is this no text, as git sees it? What holds a zero is none.
+    #[must_use]
+    pub fn is_binary(&self) -> bool {
+        let contents = [&self.before, &self.after].into_iter().flatten();
+        contents.into_iter().any(|content| content.bytes().take(LOOKED_AT).any(|byte| byte == 0))
+    }
+}

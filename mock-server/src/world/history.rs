@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Work that a prompt asks for outside of the usual steps.
 #[derive(Debug, Clone)]
 pub(crate) struct Errand {
-    /// The prompt's message.
+    /// The message of the prompt that it is done for: the latest, whoever asked.
     pub(crate) message: String,
     /// The part that asks for it.
     pub(crate) part: Value,
@@ -33,6 +33,9 @@ impl World {
         if self.lacks_model(session, &model) {
             return self.break_off(session);
         }
+        if let Some(run) = self.run_mut(session) {
+            run.rounds += 1;
+        }
         let Some(owner) = self.sessions.get(session) else { return };
         match self.next_errand(owner) {
             Some(errand) if errand.part["type"] == "subtask" => self.begin_subtask(session, errand),
@@ -53,10 +56,15 @@ impl World {
         let behind = messages.get(finished.map_or(0, |at| at + 1)..).unwrap_or_default();
         let errands = behind.iter().flat_map(|message| {
             let is_errand = |part: &&Value| part["type"] == "compaction" || part["type"] == "subtask";
-            let errand = |part: &Value| Errand { message: message.id().to_owned(), part: part.clone() };
-            message.parts.iter().filter(is_errand).map(errand)
+            message.parts.iter().filter(is_errand).map(|part| (*message, part))
         });
-        errands.last()
+        let (asked, part) = errands.last()?;
+        // What an earlier turn has left undone is done for the prompt that came after it; but for a summary where each
+        // prompt has its turn.
+        let is_own = part["type"] == "compaction" && self.profile.follow_ups != FollowUps::NextStep;
+        let latest = messages.iter().rfind(|message| message.role() == "user");
+        let message = latest.filter(|_| !is_own).map_or(asked.id(), |latest| latest.id());
+        Some(Errand { message: message.to_owned(), part: part.clone() })
     }
 }
 

@@ -4,7 +4,7 @@
 use super::prompt::Prompt;
 use super::rules::Action;
 use super::tools::{is_sound, picture_kind};
-use super::{Effect, Found, Purpose, World};
+use super::{Effect, Found, Purpose, World, template};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
@@ -21,10 +21,16 @@ pub(crate) struct Letter {
     pub(crate) parts: Vec<Value>,
     /// The part that is read now.
     at: usize,
+    /// The session and its call that give this as work, if one does.
+    pub(crate) work_of: Option<(String, usize)>,
 }
 
 const TEXT: &str = "text/plain";
 const FOLDER: &str = "application/x-directory";
+
+/// Parts that are not stored: a name in a text that may mean a file or an agent, and one that means neither.
+const NAME: &str = "name";
+const NOTHING: &str = "nothing";
 
 /// What a part becomes.
 enum Reading {
@@ -38,7 +44,7 @@ enum Reading {
 
 impl Letter {
     pub(crate) fn new(session: &str, prompt: Prompt, info: Value) -> Self {
-        Self { session: session.to_owned(), prompt, info, parts: Vec::new(), at: 0 }
+        Self { session: session.to_owned(), prompt, info, parts: Vec::new(), at: 0, work_of: None }
     }
 }
 
@@ -80,6 +86,10 @@ impl World {
     /// What stands at the place that the current part names.
     pub(crate) fn letter_looked(&mut self, mut letter: Letter, found: Result<Found, String>) {
         let Some(part) = letter.prompt.parts.get(letter.at).cloned() else { return };
+        if part["type"] == NAME {
+            letter.prompt.parts[letter.at] = self.meant_by(&part, &found);
+            return self.read_letter(letter);
+        }
         let Some(path) = part["url"].as_str().and_then(path_of) else { return };
         match self.file_parts(&letter.session, &part, &path, found) {
             Some(parts) => letter.parts.extend(parts),
@@ -87,6 +97,32 @@ impl World {
         }
         letter.at += 1;
         self.read_letter(letter);
+    }
+
+    /// The names in a text that another agent is given, each once.
+    pub(crate) fn names_in(&self, text: &str, directory: &str) -> Vec<Value> {
+        let mut names: Vec<Value> = Vec::new();
+        for found in template::NAME.captures_iter(text).filter(|found| !found[1].is_empty()) {
+            let path = template::place_of(&found[1], directory, &self.config.home);
+            let name = json!({"type": NAME, "name": &found[1], "path": path});
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// What a name means: what stands at its place, or else an agent.
+    fn meant_by(&self, part: &Value, found: &Result<Found, String>) -> Value {
+        let name = part["name"].as_str().unwrap_or_default();
+        let mime = match found {
+            Ok(Found::File(_)) => TEXT,
+            Ok(Found::Folder(_) | Found::Tree(_)) => FOLDER,
+            _ if self.agent(name).is_some() => return json!({"type": "agent", "name": name}),
+            _ => return json!({"type": NOTHING}),
+        };
+        let path = part["path"].as_str().unwrap_or_default();
+        template::file_part(name, path, mime)
     }
 
     fn reading_of(&mut self, letter: &Letter, part: &Value) -> Reading {
@@ -103,6 +139,8 @@ impl World {
                 Reading::Done(vec![part.clone(), synthetic(&wish)])
             }
             Some("file") if part["source"]["type"] != "resource" => self.file_reading(part),
+            Some(NAME) => Reading::Look(part["path"].as_str().unwrap_or_default().to_owned()),
+            Some(NOTHING) => Reading::Done(Vec::new()),
             _ => Reading::Done(vec![part.clone()]),
         }
     }
@@ -272,7 +310,8 @@ fn leading_number(text: &str) -> Option<u64> {
     text[..digits].parse().ok()
 }
 
-fn data_text(url: &str) -> String {
+/// The text of a `data:` address.
+pub(super) fn data_text(url: &str) -> String {
     let Some((head, data)) = url.split_once(',') else { return String::new() };
     if !head.contains(";base64") {
         return percent_decode_str(data).decode_utf8_lossy().into_owned();

@@ -24,6 +24,26 @@ impl Use {
 }
 
 impl World {
+    /// What the answers of a session have cost, with what they have given away.
+    pub(crate) fn spent_in(&self, session: &str) -> f64 {
+        let messages = self.sessions.get(session).map(|owner| owner.messages.as_slice()).unwrap_or_default();
+        messages.iter().filter_map(|message| message.info.get("cost")?.as_f64()).sum()
+    }
+
+    /// What another agent's work has cost is charged to the message that gave it away, where a server does so.
+    pub(crate) fn charge(&mut self, session: &str, child: &str, before: f64) {
+        let cost = self.spent_in(child) - before;
+        if !self.profile.charges_giver || cost <= 0.0 {
+            return;
+        }
+        let Some(message) = self.run_mut(session).map(|run| run.message.clone()) else { return };
+        let Some(giver) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&message)) else {
+            return;
+        };
+        giver.info["cost"] = json!(giver.info["cost"].as_f64().unwrap_or_default() + cost);
+        self.emit_message(session, &message);
+    }
+
     /// What a session and its family have used; the dearest model first.
     pub(super) fn model_usage(&self, session: &str) -> Value {
         let mut family = vec![self.oldest_ancestor(session)];

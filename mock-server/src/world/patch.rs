@@ -23,8 +23,11 @@ pub(crate) enum Header {
     Tab,
 }
 
-/// Lines added and removed.
+/// Lines added and removed; nobody counts those of what is no text.
 pub(crate) fn count(change: &FileChange) -> (usize, usize) {
+    if change.is_binary() {
+        return (0, 0);
+    }
     count_texts(change.before.as_deref().unwrap_or_default(), change.after.as_deref().unwrap_or_default())
 }
 
@@ -36,8 +39,11 @@ pub(crate) fn count_texts(before: &str, after: &str) -> (usize, usize) {
 }
 
 /// The diff of a file in a summary. What a summary knows of a file with a quoted name, it looks for under that name:
-/// it finds nothing.
+/// it finds nothing. What is no text has none.
 pub(crate) fn of_change(change: &FileChange, style: DiffStyle) -> String {
+    if change.is_binary() {
+        return String::new();
+    }
     let name = git_name(&change.path);
     let is_quoted = name != change.path;
     let before = change.before.as_deref().unwrap_or_default();
@@ -188,6 +194,9 @@ fn git_style(change: &FileChange, before: &str, after: &str) -> String {
     };
     if from != to {
         text.push_str(&index);
+    }
+    if change.is_binary() {
+        return if from == to { text } else { format!("{text}Binary files {old} and {new} differ\n") };
     }
     let hunks = hunks(before, after, GIT_CONTEXT, Writer::Git);
     if !hunks.is_empty() {

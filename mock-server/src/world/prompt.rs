@@ -102,6 +102,11 @@ impl World {
 
     /// All is read: the turn begins at once, or this is a follow-up of the one that is running.
     pub(crate) fn store_letter(&mut self, letter: Letter) {
+        if let Some((giver, call)) = &letter.work_of {
+            let (giver, call) = (giver.clone(), *call);
+            let (message, _) = self.store_message(&letter.session, letter.info, letter.parts);
+            return self.task_written(&giver, call, message);
+        }
         let Letter { session, prompt, info, parts, .. } = letter;
         if !self.knows_session(&session) {
             return self.unknown_error_to(prompt.waiting());
@@ -192,6 +197,18 @@ impl World {
     pub(crate) fn store_prompt(&mut self, session: &str, prompt: Prompt) -> String {
         let Some(letter) = self.open_letter(session, prompt) else { return String::new() };
         self.store_message(session, letter.info, letter.prompt.parts).0
+    }
+
+    /// Reads what is given as work by a call: the files and agents that it names.
+    pub(crate) fn read_work(&mut self, session: &str, mut prompt: Prompt, work_of: (&str, usize)) {
+        let directory = self.sessions.get(session).map(|owner| owner.directory.clone()).unwrap_or_default();
+        let text = prompt.parts.first().and_then(|part| part["text"].as_str()).unwrap_or_default();
+        let names = self.names_in(text, &directory);
+        prompt.parts.extend(names);
+        if let Some(mut letter) = self.open_letter(session, prompt) {
+            letter.work_of = Some((work_of.0.to_owned(), work_of.1));
+            self.read_letter(letter);
+        }
     }
 
     /// Who is to answer, with which model; `None` when there is nobody of that name.

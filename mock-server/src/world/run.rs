@@ -29,6 +29,8 @@ pub(crate) struct Run {
     pub(crate) summed_up: Option<String>,
     /// A step is over.
     pub(crate) has_stepped: bool,
+    /// How many steps have begun, and errands.
+    pub(crate) rounds: u32,
     /// A prompt has come since it began; those that waited by then are none of its business.
     pub(crate) has_follow_up: bool,
     /// A line that the person runs.

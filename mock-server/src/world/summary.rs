@@ -112,6 +112,7 @@ impl World {
 
     pub(crate) fn diffs(&self, changes: &[FileChange]) -> (Vec<Value>, Summary) {
         let mut summary = Summary { files: changes.len(), ..Summary::default() };
+        let last = changes.iter().rposition(|change| !change.is_binary());
         let diffs = changes
             .iter()
             .enumerate()
@@ -125,7 +126,7 @@ impl World {
                     _ => "modified",
                 };
                 let mut patch = patch::of_change(change, self.profile.diff_style);
-                if self.profile.diff_style == DiffStyle::Git && at + 1 < changes.len() {
+                if self.profile.diff_style == DiffStyle::Git && last.is_some_and(|last| at < last) {
                     // One diff of all files is cut at the line feeds between them.
                     patch.pop();
                 }

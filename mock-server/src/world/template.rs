@@ -1,7 +1,13 @@
 //! A command's template, and what is said with the command.
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use regex::Regex;
+use serde_json::{Value, json};
 use std::sync::LazyLock;
+
+/// What an address of a file hides.
+const PATH: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'`');
 
 #[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\$(\d+)").unwrap());
@@ -92,6 +98,12 @@ pub(super) fn place_of(name: &str, directory: &str, home: &str) -> String {
         None => format!("{directory}/{name}"),
     };
     super::tools::whole_path(&path)
+}
+
+/// A file or folder that a text names, as a part.
+pub(super) fn file_part(name: &str, path: &str, mime: &str) -> Value {
+    let url = format!("file://{}", utf8_percent_encode(path, PATH));
+    json!({"type": "file", "url": url, "filename": name, "mime": mime})
 }
 
 #[cfg(test)]

@@ -65,6 +65,11 @@ impl Tokens {
         if self.cost == 0.0 { json!(0) } else { json!(self.cost) }
     }
 
+    /// The same for a message that may have been charged with another agent's work.
+    pub(crate) fn cost_on(self, charged: &Value) -> Value {
+        Self { cost: charged.as_f64().unwrap_or_default() + self.cost, ..self }.wire_cost()
+    }
+
     /// What a part cost, if it tells.
     pub(crate) fn of_part(part: &Value) -> Self {
         if part["type"] != "step-finish" {

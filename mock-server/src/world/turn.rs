@@ -219,7 +219,7 @@ impl World {
         if let Some(owner) = self.sessions.get_mut(session) {
             owner.tokens.add(tokens);
             if let Some(message) = owner.message_mut(&message) {
-                message.info["cost"] = tokens.wire_cost();
+                message.info["cost"] = tokens.cost_on(&message.info["cost"]);
                 message.info["tokens"] = tokens.wire_with_total();
                 message.info["finish"] = json!(reason);
             }

@@ -7,7 +7,7 @@ mod met;
 mod rules;
 
 use super::WorldConfig;
-use super::rules::{Rule, of_config};
+use super::rules::{Rule, Source, of_config};
 use crate::profile::Profile;
 use crate::roster::Roster;
 use rules::Rulebook;
@@ -70,6 +70,11 @@ impl Agent {
     /// How hard its model shall think, where its settings say so.
     pub(crate) fn effort(&self) -> Option<&str> {
         self.told.get("options")?.get("reasoningEffort")?.as_str()
+    }
+
+    /// How many steps it may take in a turn, where its settings say so.
+    pub(crate) fn most_steps(&self) -> Option<f64> {
+        self.told.get("steps")?.as_f64()
     }
 
     /// Can a person choose it?
@@ -167,8 +172,9 @@ impl Agents {
                 }
             };
             let is_native = told.get("native") == Some(&Value::Bool(true));
-            let own =
+            let mut own =
                 wanted.as_object().map(|wanted| of_config(wanted, &self.places.home)).unwrap_or_default();
+            own.iter_mut().for_each(|rule| rule.source = Source::Agent);
             book.add(name, is_native, &mut rules, own);
             agents.push(Agent::of(self.changed(told, wanted), rules));
         }

@@ -15,13 +15,13 @@ impl World {
     pub(crate) fn refuse_misuse(&mut self, session: &str, call: usize) -> bool {
         let Some(called) = self.run_mut(session).and_then(|run| run.calls.get(call)) else { return false };
         let (tool, input) = (called.tool.clone(), called.input.clone());
-        if tool == INVALID && self.profile.misuse == MisuseWords::First {
+        if tool == INVALID && self.has_invalid(session) {
             self.tell_running(session, call);
             self.start_invalid(session, call);
             return true;
         }
         if !self.offered(session).contains(&tool) {
-            let message = self.unavailable(session, &tool);
+            let message = self.unavailable(session, self.missing(&tool));
             self.tell_running(session, call);
             self.fail_call(session, call, &message);
             return true;
@@ -102,7 +102,7 @@ impl World {
         else {
             return;
         };
-        if self.profile.misuse != MisuseWords::First || self.offered(session).contains(&tool) {
+        if !self.has_invalid(session) || self.offered(session).contains(&tool) {
             return;
         }
         let message = self.unavailable(session, &tool);
@@ -140,11 +140,13 @@ impl World {
             call.state = CallState::Running;
             call.started_ms = now;
             call.input = json!({"value": call.arguments});
-            if self.profile.misuse == MisuseWords::First {
+            if self.has_invalid(session) {
                 self.make_invalid(session, at, &message);
                 self.tell_running(session, at);
                 self.start_invalid(session, at);
             } else {
+                let is_missed = self.profile.misuse == MisuseWords::First;
+                let message = if is_missed { self.unavailable(session, INVALID) } else { message };
                 self.tell_running(session, at);
                 self.fail_call(session, at, &message);
             }
@@ -175,10 +177,20 @@ impl World {
     /// What a call may name: the tools that are offered, and the one for calls that can't be made.
     fn offered(&self, session: &str) -> Vec<String> {
         let mut offered = self.offered_tools(session);
-        if self.profile.misuse == MisuseWords::First {
+        if self.has_invalid(session) {
             offered.push(INVALID.to_owned());
         }
         offered
+    }
+
+    /// Is there a tool for calls that can't be made? Rules may deny it like any other.
+    fn has_invalid(&self, session: &str) -> bool {
+        self.profile.misuse == MisuseWords::First && self.may_use(session, INVALID)
+    }
+
+    /// Which tool a call that can't be made lacks: its own, or the one that it should have become.
+    fn missing<'t>(&self, tool: &'t str) -> &'t str {
+        if self.profile.misuse == MisuseWords::First { INVALID } else { tool }
     }
 }
 

@@ -31,6 +31,7 @@ impl World {
             "glob" => text("pattern").map(|pattern| ("glob", pattern)),
             "grep" => text("pattern").filter(|pattern| !pattern.is_empty()).map(|pattern| ("grep", pattern)),
             "webfetch" => text("url").filter(|url| url.starts_with("http")).map(|url| ("webfetch", url)),
+            "skill" => text("name").filter(|name| self.has_skill(name)).map(|name| ("skill", name)),
             "edit" | "write" => {
                 self.folder_to_leave_for(session, call).map(|folder| ("external_directory", folder))
             }

@@ -17,6 +17,7 @@ mod search;
 mod served;
 mod skill;
 mod task;
+mod task_rules;
 mod todos;
 mod webfetch;
 mod write;

@@ -53,6 +53,10 @@ impl World {
         all
     }
 
+    pub(super) fn has_skill(&self, name: &str) -> bool {
+        self.skills().iter().any(|(skill, _)| skill.name == name)
+    }
+
     pub(super) fn start_skill(&mut self, session: &str, call: usize) {
         let Some(name) = self.text_argument(session, call, "name") else { return };
         let skills = self.skills();

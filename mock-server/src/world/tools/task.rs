@@ -3,10 +3,9 @@
 use super::{Completed, Plan};
 use crate::world::permission::Wish;
 use crate::world::prompt::{Prompt, Queued};
-use crate::world::rules::{self, Action, Rule, Source};
 use crate::world::run::CallState;
 use crate::world::session::NewSession;
-use crate::world::{Effect, Purpose, World};
+use crate::world::{Effect, Purpose, World, template};
 use serde_json::{Value, json};
 
 /// Work that may be given away.
@@ -14,24 +13,18 @@ use serde_json::{Value, json};
 pub(crate) struct TaskPlan {
     description: String,
     prompt: String,
-    agent: String,
+    pub(super) agent: String,
     /// Whose rules are handed on.
-    giver: String,
+    pub(super) giver: String,
     /// The session of an earlier task, as the call names it.
     resumed: Option<String>,
     /// The session in which it is done, and the message of its prompt.
     child: Option<(String, String)>,
+    /// What that session had cost before.
+    spent: f64,
+    /// The prompt, while names in it are to be looked up.
+    unread: Option<Box<Prompt>>,
 }
-
-/// What a session of another agent must not do, where a list says so.
-const MUST_NOT: [&str; 3] = ["task", "question", "suggest"];
-/// The tools that its prompt takes away, in their order.
-const TAKEN_AWAY: [&str; 3] = ["question", "todowrite", "task"];
-/// What an agent must not do, none that it gives work to can, where that is handed on.
-const HANDED_ON: [&str; 7] =
-    ["edit", "task", "notebook_edit", "notebook_execute", "write", "agent_manager", "repo_clone"];
-/// The same, but only if more is said than that it must not do anything.
-const HANDED_ON_BY_NAME: [&str; 2] = ["board_read", "board_post"];
 
 impl World {
     /// Some servers give the work away before they tell that the call runs.
@@ -66,8 +59,9 @@ impl World {
         let metadata = json!({"description": description, "subagent_type": agent});
         let patterns = vec![agent.clone()];
         let giver = self.agent_of(session).to_owned();
+        let resumed = text(self, "task_id");
         let plan =
-            TaskPlan { description, prompt, agent, giver, resumed: text(self, "task_id"), child: None };
+            TaskPlan { description, prompt, agent, giver, resumed, child: None, spent: 0.0, unread: None };
         self.set_plan(session, call, Plan::Task(Box::new(plan)));
         let wish = Wish { permission: "task", patterns, metadata, always: vec!["*".to_owned()] };
         self.ask_or_allow(session, call, &wish);
@@ -87,6 +81,8 @@ impl World {
                 agent,
                 resumed: None,
                 child: None,
+                spent: 0.0,
+                unread: None,
             })),
         );
         self.give_task(session, call);
@@ -132,24 +128,30 @@ impl World {
             parts: vec![json!({"type": "text", "text": plan.prompt})],
             ..Prompt::default()
         };
-        let message = self.store_prompt(&child, prompt);
-        if self.profile.subagent_rules {
-            let tools: Vec<&str> = TAKEN_AWAY
-                .into_iter()
-                .filter(|name| *name != "todowrite" || !self.permissions.is_ruled(&plan.agent, name))
-                .collect();
-            // What the prompt takes away stands behind all other rules.
-            let is_taken = |rule: &Rule| tools.contains(&rule.permission.as_str());
-            let mut rules = self.rules_of_session(&child);
-            rules.retain(|rule| !is_taken(rule));
-            rules.extend(tools.iter().map(|name| denial(name)));
-            if let Some(owner) = self.sessions.get_mut(&child) {
-                owner.permission = Some(rules.iter().map(Rule::wire).collect());
-            }
-            self.emit_session_updated(&child);
+        let spent = self.spent_in(&child);
+        let reads = template::NAME.is_match(&plan.prompt);
+        let unread = reads.then(|| Box::new(prompt.clone()));
+        let plan = TaskPlan { child: Some((child.clone(), String::new())), spent, unread, ..plan };
+        self.set_plan(session, call, Plan::Task(Box::new(plan.clone())));
+        if reads {
+            return self.effect(Purpose::TaskStart(session.to_owned(), call), Effect::Yield);
         }
-        let plan = TaskPlan { child: Some((child, message)), ..plan };
-        self.set_plan(session, call, Plan::Task(Box::new(plan)));
+        let message = self.store_prompt(&child, prompt);
+        self.task_written(session, call, message);
+    }
+
+    /// The other agent's prompt is stored.
+    pub(crate) fn task_written(&mut self, session: &str, call: usize, message: String) {
+        let Some(TaskPlan { child: Some((child, _)), agent, .. }) = self.task_plan(session, call) else {
+            return;
+        };
+        self.take_tools_away(&child, &agent);
+        if let Some(Some(Plan::Task(plan))) =
+            self.run_mut(session).and_then(|run| run.calls.get_mut(call)).map(|call| call.plan.as_mut())
+        {
+            plan.child = Some((child, message));
+            plan.unread = None;
+        }
         self.effect(Purpose::TaskStart(session.to_owned(), call), Effect::Yield);
     }
 
@@ -204,9 +206,13 @@ impl World {
     }
 
     pub(crate) fn begin_task(&mut self, session: &str, call: usize) {
-        let Some((child, message)) = self.task_plan(session, call).and_then(|plan| plan.child) else {
+        let Some(TaskPlan { child: Some((child, message)), unread, .. }) = self.task_plan(session, call)
+        else {
             return;
         };
+        if let Some(prompt) = unread {
+            return self.read_work(&child, *prompt, (session, call));
+        }
         self.begin_turn(&child, Queued { ticket: None, message, command: None });
         if let Some(run) = self.run_mut(&child) {
             run.for_call = Some((session.to_owned(), call));
@@ -215,10 +221,12 @@ impl World {
 
     /// The other agent is idle; `answer` is its last message.
     pub(crate) fn task_done(&mut self, session: &str, call: usize, answer: &Value) {
-        let Some(TaskPlan { description, child: Some((child, _)), .. }) = self.task_plan(session, call)
+        let Some(TaskPlan { description, child: Some((child, _)), spent, .. }) =
+            self.task_plan(session, call)
         else {
             return;
         };
+        self.charge(session, &child, spent);
         let parts = answer["parts"].as_array().map(Vec::as_slice).unwrap_or_default();
         if let Some(message) = self.failure_of_task(&child, answer, parts) {
             self.fail_call(session, call, &message);
@@ -256,6 +264,8 @@ impl World {
         if let Some(run) = self.run_mut(child) {
             run.for_call = None;
         }
+        let spent = self.task_plan(session, call).map(|plan| plan.spent);
+        self.charge(session, child, spent.unwrap_or_default());
         let now = self.now_ms;
         let mut metadata = self.told_of_task(session, child);
         self.add_approval(session, call, &mut metadata);
@@ -284,50 +294,6 @@ impl World {
             parts.iter().rfind(is_failed)?.pointer("/state/error")?.as_str().map(str::to_owned)
         };
         error.or_else(failed).map(|why| format!("Subagent failed (task_id: {child}): {why}"))
-    }
-
-    /// The rules of a session for another agent: what its parent must not do, what is not for such agents.
-    fn rules_for_task(&self, session: &str, plan: &TaskPlan) -> Value {
-        let is_handed_on =
-            |rule: &Rule| rule.permission == "external_directory" || rule.action == Action::Deny;
-        let mut rules: Vec<Rule> = self.rules_of_session(session).into_iter().filter(is_handed_on).collect();
-        let unruled =
-            ["todowrite", "task"].into_iter().filter(|name| !self.permissions.is_ruled(&plan.agent, name));
-        rules.extend(unruled.map(denial));
-        if self.profile.subagent_rules {
-            rules.extend(MUST_NOT.map(denial));
-            rules.extend(self.handed_on(session, &plan.giver));
-        }
-        let mut told: Vec<Value> = Vec::new();
-        for rule in rules.iter().map(Rule::wire) {
-            if !told.contains(&rule) {
-                told.push(rule);
-            }
-        }
-        Value::Array(told)
-    }
-
-    fn rules_of_session(&self, session: &str) -> Vec<Rule> {
-        let permission = self.sessions.get(session).and_then(|owner| owner.permission.as_ref());
-        permission.map(rules::of_session).unwrap_or_default()
-    }
-
-    /// What an agent must not do in a session, in its own words and in short.
-    fn handed_on(&self, session: &str, giver: &str) -> Vec<Rule> {
-        let mut all = self.agent(giver).map(|giver| giver.rules.clone()).unwrap_or_default();
-        all.extend(self.rules_of_session(session));
-        let is_denied =
-            |rule: &&Rule| rule.action == Action::Deny && HANDED_ON.contains(&rule.permission.as_str());
-        let said = all.iter().filter(is_denied).cloned();
-        let forbids = |rules: &mut dyn DoubleEndedIterator<Item = &Rule>, name: &str| {
-            rules::decide(rules, name, "*").action == Action::Deny
-        };
-        let short = HANDED_ON.into_iter().filter(|name| forbids(&mut all.iter(), name));
-        let by_name = HANDED_ON_BY_NAME.into_iter().filter(|name| {
-            forbids(&mut all.iter().filter(|rule| rule.permission != "*"), name)
-                && forbids(&mut all.iter(), name)
-        });
-        said.chain(short.map(denial)).chain(by_name.map(denial)).collect()
     }
 
     /// The model of the agent that is to work; without one of its own, that of who asks, and its variant.
@@ -359,10 +325,6 @@ impl World {
             _ => None,
         }
     }
-}
-
-fn denial(permission: &str) -> Rule {
-    Rule::new(permission, "*", Action::Deny, Source::Session)
 }
 
 /// How the agent can take up again what another one has not done.
