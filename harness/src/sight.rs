@@ -115,11 +115,10 @@ impl Sight {
     fn said(&mut self, at: usize, said: &AdapterLine, update: Option<Update>) {
         let message = &said.message;
         let task = message["params"]["taskId"].as_str().unwrap_or_default().to_owned();
+        let prompts = message["method"] == "task/send" || message["method"] == "task/edit";
         match (said.from, update) {
-            (Speaker::Harness, _) if message["method"] == "task/send" || message["method"] == "task/edit" => {
-                if !self.local.contains(&task) {
-                    self.owed.insert(task, message["id"].to_string());
-                }
+            (Speaker::Harness, _) if prompts && !self.local.contains(&task) => {
+                self.owed.insert(task, message["id"].to_string());
             }
             // Of a task that is over for good, nothing is owed.
             (Speaker::Harness, _) if message["method"] == "task/close" => drop(self.owed.remove(&task)),

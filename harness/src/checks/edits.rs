@@ -26,7 +26,7 @@ fn is_busy(course: &Course<'_>, session: &str, line: usize) -> bool {
         "session.idle" => Some(false),
         _ => None,
     });
-    states.last().unwrap_or_default()
+    states.fold(false, |_, state| state)
 }
 
 fn examine(course: &Course<'_>) -> Examined {

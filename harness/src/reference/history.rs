@@ -44,6 +44,11 @@ impl Reverted {
         Some(Self { message, part: revert["partID"].as_str().map(str::to_owned) })
     }
 
+    /// The message.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Is this not shown? Ids ascend.
     pub(super) fn hides(&self, message: &str, part: &str) -> bool {
         match &self.part {

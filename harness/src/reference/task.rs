@@ -348,7 +348,8 @@ impl Task {
         self.permissions = fetched.permissions;
         self.questions = fetched.questions;
         self.todos = fetched.todos;
-        self.reverted = fetched.reverted;
+        // Going back is over when its message is gone; the list of sessions may be older than that of messages.
+        self.reverted = fetched.reverted.filter(|reverted| self.timeline.knows(reverted.message()));
         if let Some(status) = fetched.status {
             // Not through an update of its own (the view has it), but a turn may have begun meanwhile.
             let _in_the_view = self.set_status(status);

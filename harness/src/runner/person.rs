@@ -27,18 +27,7 @@ pub(super) fn needs(step: &UserStep) -> Option<Capability> {
 
 impl Run {
     pub(super) async fn step(&mut self, step: &UserStep, number: usize) -> Result<(), Troubled> {
-        // The person answers when there is something to answer, and not before.
-        let asked = match &step.act {
-            UserAct::AnswerPermission { .. } | UserAct::Hold | UserAct::Client(ClientAct::Look) => {
-                Some(self.next_asked(step.session.as_deref(), false).await?)
-            }
-            UserAct::AnswerQuestion(_) | UserAct::RejectQuestion | UserAct::Client(ClientAct::Type) => {
-                Some(self.next_asked(step.session.as_deref(), true).await?)
-            }
-            UserAct::Client(ClientAct::AllowAll) => Some(self.all_asked(step.session()).await?),
-            UserAct::Retry => Some(self.next_error(step.session()).await?),
-            _ => None,
-        };
+        let asked = self.awaited(step).await?;
         let does = step.to_string();
         self.stand_in.journal().push(|at_us| Line::User(UserLine { at_us, step: number, does }));
         let (task_id, id) = asked.unwrap_or_default();
@@ -107,6 +96,21 @@ impl Run {
                 "an adapter can't be asked for that: no request of the protocol says it".to_owned(),
             )),
         }
+    }
+
+    /// The person answers when there is something to answer, and not before. Gives the task, and the name of what it asks.
+    async fn awaited(&mut self, step: &UserStep) -> Result<Option<(String, String)>, Troubled> {
+        Ok(match &step.act {
+            UserAct::AnswerPermission { .. } | UserAct::Hold | UserAct::Client(ClientAct::Look) => {
+                Some(self.next_asked(step.session.as_deref(), false).await?)
+            }
+            UserAct::AnswerQuestion(_) | UserAct::RejectQuestion | UserAct::Client(ClientAct::Type) => {
+                Some(self.next_asked(step.session.as_deref(), true).await?)
+            }
+            UserAct::Client(ClientAct::AllowAll) => Some(self.all_asked(step.session()).await?),
+            UserAct::Retry => Some(self.next_error(step.session()).await?),
+            _ => None,
+        })
     }
 
     /// Another client of the same person asks this of the server.
