@@ -83,8 +83,10 @@ pub(super) struct State {
     pub(super) servers_of_tools: BTreeMap<String, BTreeSet<String>>,
     /// Calls of tools that have been told with what they were called with.
     pub(super) told_calls: BTreeSet<String>,
-    /// How many aborts are on their way.
-    pub(super) aborts: usize,
+    /// The aborts that are on their way, by their numbers.
+    pub(super) aborts: BTreeSet<u64>,
+    /// The number of the last one.
+    pub(super) last_abort: u64,
     /// By session: the end of the question for permission that was asked last.
     pub(super) permissions: HashMap<String, oneshot::Receiver<()>>,
     /// The agent's own requests that wait for an answer, by their ids as JSON.
@@ -178,6 +180,15 @@ impl Agent {
     }
 }
 
+impl State {
+    /// An abort sets out; gives its number.
+    fn next_abort(&mut self) -> u64 {
+        self.last_abort += 1;
+        self.aborts.insert(self.last_abort);
+        self.last_abort
+    }
+}
+
 impl Inner {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -233,15 +244,24 @@ impl Inner {
             (Some(method), Some(id)) => {
                 let method = method.as_str().map_or_else(|| method.to_string(), str::to_owned);
                 let (inner, id, params) = (Arc::clone(self), id.clone(), message.get("params").cloned());
-                Some(Box::pin(async move { inner.answer(&method, id, params.unwrap_or(Value::Null)).await }))
+                // What was cancelled before a prompt is not the prompt's turn.
+                let cancelled = Some(self.state().last_abort).filter(|_| method == "session/prompt");
+                Some(Box::pin(async move {
+                    if let Some(cancelled) = cancelled {
+                        inner.aborted(cancelled).await;
+                    }
+                    inner.answer(&method, id, params.unwrap_or(Value::Null)).await;
+                }))
             }
             (Some(Value::String(method)), None) => {
-                if method == "session/cancel" {
-                    self.state().aborts += 1;
-                }
                 let (inner, method) = (Arc::clone(self), method.clone());
                 let params = message.get("params").cloned().unwrap_or(Value::Null);
-                Some(Box::pin(async move { inner.notice(&method, params).await }))
+                let number = (method == "session/cancel").then(|| self.state().next_abort());
+                Some(Box::pin(async move {
+                    if let Some(number) = number {
+                        inner.cancelled(number, &method, params).await;
+                    }
+                }))
             }
             (None, Some(id)) => {
                 self.hear(id, &message);

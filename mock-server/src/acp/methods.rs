@@ -78,23 +78,22 @@ impl Inner {
         }
     }
 
-    pub(super) async fn notice(self: &Arc<Self>, method: &str, params: Value) {
+    /// The client cancels.
+    pub(super) async fn cancelled(self: &Arc<Self>, number: u64, method: &str, params: Value) {
         let params = self.dialect.hears(method, params);
-        if method != "session/cancel" {
-            return;
-        }
         self.cancel(method, &params).await;
-        self.state().aborts -= 1;
+        self.state().aborts.remove(&number);
         self.settled.notify_waiters();
     }
 
-    /// Waits until what was cancelled is: an answer that came behind it is too late.
-    pub(super) async fn aborted(&self) {
+    /// Waits until all is cancelled that was to be, up to the cancel of this number: an answer that came behind it is too
+    /// late, and a prompt behind it is another turn.
+    pub(super) async fn aborted(&self, last: u64) {
         loop {
             let news = self.settled.notified();
             tokio::pin!(news);
             news.as_mut().enable();
-            if self.state().aborts == 0 {
+            if self.state().aborts.range(..=last).next().is_none() {
                 return;
             }
             news.await;

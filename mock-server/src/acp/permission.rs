@@ -59,7 +59,7 @@ impl Inner {
     }
 
     async fn reply(&self, id: &str, answer: &str, folder: &str) {
-        self.aborted().await;
+        self.aborted(u64::MAX).await;
         let mut body = json!({"reply": answer});
         if self.kind == ServerKind::Kilo {
             body["interactive"] = json!(answer != "reject");
