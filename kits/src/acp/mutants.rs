@@ -49,7 +49,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("load-without-folder", "loads a session without its folder"),
     mutant("load-needs-result", "an empty answer to a load is a failure"),
     mutant("fresh-in-silence", "nobody is told that a chat begins anew"),
-    mutant("torn-is-empty", "half a file is an empty one"),
+    mutant("torn-is-empty", "half a file is an empty one, of which there is nothing to say"),
     mutant("one-setter", "models have a method of their own, and nothing else"),
     mutant("command-as-text", "commands are texts"),
     mutant("command-as-object", "commands are objects, for every agent"),

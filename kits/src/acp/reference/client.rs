@@ -165,10 +165,10 @@ impl Client {
     /// A chat that was saved goes on: in its session, or in a fresh one, and then the person is told.
     pub(super) async fn restore(&self, params: &Value, screen: &Screen) -> Result<Value, RpcError> {
         let id = text(params, "chatId")?;
-        let kept = match keep::read(Path::new(text(params, "file")?)) {
-            Err(_) if self.quirk.is("torn-is-empty") => {
-                Kept::History { cwd: PathBuf::from(text(params, "cwd")?), count: 0 }
-            }
+        let read = keep::read(Path::new(text(params, "file")?));
+        let is_empty = read.is_err() && self.quirk.is("torn-is-empty");
+        let kept = match read {
+            Err(_) if is_empty => Kept::History { cwd: PathBuf::from(text(params, "cwd")?), count: 0 },
             kept => kept.map_err(RpcError::failed)?,
         };
         let (cwd, why) = match kept {
@@ -185,7 +185,7 @@ impl Client {
         };
         let chat = Arc::new(Chat::new(id, cwd));
         self.begin_session(&chat, json!([]), screen).await?;
-        if !self.quirk.is("fresh-in-silence") {
+        if !self.quirk.is("fresh-in-silence") && !is_empty {
             screen.show(json!({"kind": "chatNotice", "chatId": id, "text": why}));
         }
         Ok(json!({"sessionId": chat.session(), "restored": false}))
