@@ -53,8 +53,9 @@ fn examine(course: &Course<'_>) -> Examined {
             .filter(|(_, u)| matches!(u, Update::Terminal { .. }))
             .map(|(said, _)| said)
             .collect();
-        let closed = course.closed.get(&task.task).copied();
-        for send in sends.iter().filter(|send| !send.refused && closed.is_none_or(|line| line < send.line)) {
+        // Who has let go of a task wants to know no end of it.
+        let is_open = !course.closed.contains_key(&task.task);
+        for send in sends.iter().filter(|send| !send.refused && is_open) {
             let told = |update: &Update| matches!(update, Update::Terminal { .. } | Update::Error { .. });
             let is_own = |update: &Update| update.task_id().is_none_or(|of| of == task.task);
             let ended =

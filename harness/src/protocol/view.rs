@@ -122,6 +122,24 @@ pub struct TodoItem {
     pub status: String,
 }
 
+impl Item {
+    /// A row of which no more is known than whose it is.
+    #[must_use]
+    pub fn blank(part_id: String, message_id: String, kind: ItemKind) -> Self {
+        Self {
+            part_id,
+            message_id,
+            kind,
+            text: None,
+            tool: None,
+            state: None,
+            output: None,
+            exit: None,
+            process: None,
+        }
+    }
+}
+
 impl View {
     /// Takes in an update of this task. What changes no row (`terminal`, `error`, `connection`) changes nothing.
     pub fn apply(&mut self, update: &Update) {
@@ -179,17 +197,7 @@ impl View {
     /// The row of a part; a new one at the end if there is none.
     fn item(&mut self, message_id: &str, part_id: &str, kind: ItemKind) -> &mut Item {
         let at = self.items.iter().position(|item| item.part_id == part_id).unwrap_or_else(|| {
-            self.items.push(Item {
-                part_id: part_id.to_owned(),
-                message_id: message_id.to_owned(),
-                kind,
-                text: None,
-                tool: None,
-                state: None,
-                output: None,
-                exit: None,
-                process: None,
-            });
+            self.items.push(Item::blank(part_id.to_owned(), message_id.to_owned(), kind));
             self.items.len() - 1
         });
         &mut self.items[at]

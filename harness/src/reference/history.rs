@@ -5,7 +5,7 @@
 
 use super::call::Call;
 use super::channel::Phase;
-use super::commands::{encoded, unknown_task};
+use super::commands::unknown_task;
 use super::core::Core;
 use super::strategy::Gap;
 use crate::protocol::{Done, Id, RpcError, TaskEdit, TaskFork, TaskStarted, TaskState};
@@ -208,13 +208,6 @@ impl Core {
             Ok(_) => self.answer(id, Done {}),
             Err(why) => self.fail(id, failed(what, &why)),
         }
-    }
-
-    /// A server of tools is named in a path.
-    pub(super) fn mcp_connect(&mut self, id: Id, name: &str) {
-        let Some(folder) = self.main_folder(&id) else { return };
-        let request = self.http(&folder, "POST", &format!("/mcp/{}/connect", encoded(name)), None);
-        self.calls.insert(request, Call::Plain { id, what: "the server of tools could not be connected" });
     }
 }
 

@@ -57,6 +57,8 @@ mod turn;
 #[cfg(test)]
 mod core_tests;
 #[cfg(test)]
+mod history_tests;
+#[cfg(test)]
 mod life_tests;
 #[cfg(test)]
 mod refresh_tests;

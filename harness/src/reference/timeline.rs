@@ -165,7 +165,7 @@ impl Timeline {
 
     fn insert(&mut self, part: Part, deltas: &dyn Deltas) -> Change {
         let mut ended = false;
-        let mut item = blank(part.id, part.message_id);
+        let mut item = Item::blank(part.id, part.message_id, ItemKind::Unknown);
         match part.body {
             Body::Hidden => return Change::None,
             Body::Text { kind, text, ended: whole } => {
@@ -310,21 +310,6 @@ impl Timeline {
             },
             ItemKind::Unknown => Update::UnknownPart { task_id, message_id, part_id },
         }
-    }
-}
-
-/// A row of which nothing is known but whose it is.
-fn blank(part_id: String, message_id: String) -> Item {
-    Item {
-        part_id,
-        message_id,
-        kind: ItemKind::Unknown,
-        text: None,
-        tool: None,
-        state: None,
-        output: None,
-        exit: None,
-        process: None,
     }
 }
 

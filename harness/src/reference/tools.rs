@@ -1,6 +1,7 @@
 //! Servers of tools: the server has one stack of them, and is asked for it and told of new ones.
 
 use super::call::Call;
+use super::commands::encoded;
 use super::core::Core;
 use crate::protocol::{Id, RpcError, ToolServerAdd, ToolServers};
 use serde_json::{Value, json};
@@ -36,6 +37,12 @@ impl Core {
         let body = json!({ "name": add.name, "config": add.config });
         let request = self.http(&folder, "POST", "/mcp", Some(body));
         self.calls.insert(request, Call::Tools { id });
+    }
+
+    pub(super) fn mcp_connect(&mut self, id: Id, name: &str) {
+        let Some(folder) = self.main_folder(&id) else { return };
+        let request = self.http(&folder, "POST", &format!("/mcp/{}/connect", encoded(name)), None);
+        self.calls.insert(request, Call::Plain { id, what: "the server of tools could not be connected" });
     }
 
     /// The server has said which servers of tools there are.

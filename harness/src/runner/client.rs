@@ -1,14 +1,12 @@
 //! What the person does with the client alone: ends a task, looks what the screen offers, allows all, begins to type, turns
 //! the flag.
 
-use super::{Run, Troubled, broken, features, task_of};
+use super::{Run, Troubled, broken, task_of};
 use crate::protocol::request::{QuestionRef, Reply, TaskRef, TaskSend, TaskStarted};
 use crate::protocol::{
-    Backend, Capability, PermissionAll, Request, Settings, TaskEdit, TaskFork, TaskRevert, ToolServerAdd,
-    ToolServerRef,
+    Backend, Capability, PermissionAll, Request, TaskEdit, TaskFork, TaskRevert, ToolServerAdd, ToolServerRef,
 };
 use fixtures::scenario::ClientAct;
-use parity_specs::case::Case;
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -137,9 +135,4 @@ impl Run {
         self.settings.backend = backend;
         Request::Settings(self.settings.clone())
     }
-}
-
-/// The settings with which a case begins.
-pub(super) fn settings(case: &Case) -> Settings {
-    features::settings(case).unwrap_or_default()
 }

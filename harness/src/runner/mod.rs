@@ -193,7 +193,7 @@ async fn played(
         tasks: BTreeMap::new(),
         local: BTreeSet::new(),
         closed: BTreeSet::new(),
-        settings: client::settings(&named.case),
+        settings: features::settings(&named.case).unwrap_or_default(),
         answered: BTreeSet::new(),
         awaited_from: 0,
         errors_from: 0,
