@@ -10,6 +10,8 @@
 )]
 
 use fixtures::ServerKind;
+use fixtures::fault_plan::FaultPlan;
+use fixtures::recording::Line;
 use fixtures::scenario::Scenario;
 use mock_server::Options;
 use mock_server::acp::agent::Whole;
@@ -220,4 +222,39 @@ async fn kiros_agent_tells_of_its_sessions_takes_commands_as_objects_and_keeps_f
     let lock: Value = serde_json::from_str(&std::fs::read_to_string(file("lock")).unwrap()).unwrap();
     assert_eq!(lock["pid"], std::process::id());
     assert!(file("json").exists() && file("jsonl").exists());
+}
+
+#[tokio::test]
+async fn a_prompt_behind_a_cancel_is_another_turn() {
+    let late =
+        "[[fault]]\nwhen = { request = \"POST /session/{sessionID}/abort\" }\ndo = { late_ms = 300 }\n";
+    let mut client = Client::of(Dialect::AcpV1, |options| {
+        options.server.faults = FaultPlan::parse(Path::new("late.toml"), late).unwrap();
+    })
+    .await;
+    let session = client.session().await;
+    client
+        .say(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}))
+        .await;
+    let prompt = json!({"sessionId": session, "prompt": [{"type": "text", "text": "list"}]});
+    let answer = client.ask(1, "session/prompt", prompt).await;
+    assert_eq!(answer["result"]["stopReason"], "end_turn");
+    // The server has done with the one before it hears of the other.
+    let lines = client.agent.stand_in().journal().lines();
+    let request = |end: &str| {
+        lines.iter().enumerate().find_map(|(at, line)| match line {
+            Line::Request(asked) if asked.method == "POST" && asked.path.ends_with(end) => {
+                Some((at, asked.exchange))
+            }
+            _ => None,
+        })
+    };
+    let (_, abort) = request("/abort").unwrap();
+    let (prompted, _) = request("/message").or(request("/prompt_async")).unwrap();
+    let is_done = |line: &Line| matches!(line, Line::Response(done) if done.exchange == abort);
+    let aborted = lines.iter().position(is_done).unwrap();
+    assert!(
+        aborted < prompted,
+        "the abort is answered in line {aborted}, the prompt is sent in line {prompted}"
+    );
 }
