@@ -39,8 +39,10 @@ fn examine(course: &Course<'_>) -> Examined {
     examined
 }
 
-/// Events of a stream are read in their order: who shows what began after an answer has read of the answer, and asks no more.
+/// Events of a stream are read in their order: who shows what began after somebody else's answer has read of that answer,
+/// and asks no more. Its own answer may as well be over when its own request is, which comes when it comes.
 fn lingers(course: &Course<'_>, examined: &mut Examined) {
+    let own: BTreeSet<&str> = course.exchanges.iter().filter_map(answer_sent).collect();
     for stream in course.streams() {
         for (at, sent) in stream.events.iter().enumerate() {
             let is_answer =
@@ -48,6 +50,9 @@ fn lingers(course: &Course<'_>, examined: &mut Examined) {
             let Some(id) = sent.event["properties"]["requestID"].as_str().filter(|_| is_answer) else {
                 continue;
             };
+            if own.contains(id) {
+                continue;
+            }
             let part = |sent: &Sent| sent.event["properties"]["part"]["id"].as_str().map(str::to_owned);
             let before: BTreeSet<String> = stream.events[..at].iter().filter_map(part).collect();
             let mut later: BTreeSet<String> = stream.events[at..].iter().filter_map(part).collect();

@@ -154,6 +154,8 @@ fn who_shows_what_began_after_an_answer_has_read_of_the_answer() {
     let gone = || shows(Update::PermissionResolved { task_id: "t".into(), permission_id: "per_1".into() });
     for (shown, lingers) in [
         (vec![words("prt_2")], true),
+        // Its own answer is over when its own request is: that may be later than the event.
+        (vec![posts("/permission/per_1/reply", "once"), words("prt_2"), gone()], false),
         (vec![gone(), words("prt_2")], false),
         (vec![words("prt_1"), gone(), words("prt_2")], false),
         (vec![words("prt_1")], false),
