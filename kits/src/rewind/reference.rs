@@ -332,8 +332,14 @@ impl Client {
 
 impl Adapter for Client {
     fn introduce(&self) -> Value {
-        let capabilities =
-            ["rewind.edit", "rewind.images", "rewind.checkpoint", "rewind.atomic", "rewind.server"];
+        let capabilities = [
+            "rewind.edit",
+            "rewind.images",
+            "rewind.checkpoint",
+            "rewind.atomic",
+            "rewind.server",
+            "rewind.copy",
+        ];
         let policy = if self.is_to_the_letter() { "seed" } else { "careful" };
         let declares = json!({"policy": policy, "editImages": "keep"});
         json!({"name": "rewind-reference", "capabilities": capabilities, "clock": "virtual", "declares": declares})
@@ -357,7 +363,7 @@ impl Adapter for Client {
                 "task/permissions" => self.on_server.permissions().await,
                 "permission/answer" => self.on_server.answer(&params).await,
                 "task/snapshot" if id.is_empty() => self.on_server.snapshot().await,
-                "message/edit" if params["ordinal"].is_u64() => self.on_server.edit(&params).await,
+                "message/edit" if params["ordinal"].is_u64() => self.on_server.edit(&params, &screen).await,
                 "configure" => {
                     let ground = serde_json::from_value(params)
                         .map_err(|error| RpcError::invalid_params(error.to_string()))?;

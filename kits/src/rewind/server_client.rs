@@ -1,7 +1,8 @@
-//! The reference of clients that leave the history to a server: an edit is an abort, a revert and a prompt. It imports nothing
-//! of the stand-in.
+//! The reference of clients that leave the history to a server: an edit is an abort, a revert or a copy, and a prompt; and when
+//! that fails, all is as it was. It imports nothing of the stand-in.
 
 use super::mutants;
+use crate::adapter::Screen;
 use harness::protocol::RpcError;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -24,6 +25,8 @@ struct Memory {
     is_editing: bool,
     /// Questions that belong to a turn that was taken back.
     void: BTreeSet<String>,
+    /// Words of an edit that failed.
+    draft: Option<String>,
 }
 
 impl ServerClient {
@@ -112,22 +115,31 @@ impl ServerClient {
         Ok(json!({"ok": status == 200}))
     }
 
-    /// Takes a prompt back, and sends another one in its place.
-    pub(super) async fn edit(&self, edit: &Value) -> Result<Value, RpcError> {
+    /// Takes a prompt back, or goes on in a copy, and sends another one in its place.
+    pub(super) async fn edit(&self, edit: &Value, screen: &Screen) -> Result<Value, RpcError> {
         if std::mem::replace(&mut self.memory().is_editing, true) && !self.is("no-guard") {
             return Ok(json!({"ok": false, "error": "an edit is under way"}));
         }
         let done = self.edit_once(edit).await;
         self.memory().is_editing = false;
-        done.map(|()| json!({"ok": true}))
+        let Err(why) = done else { return Ok(json!({"ok": true})) };
+        if !self.is("forgets-words") {
+            self.memory().draft = edit["text"].as_str().map(str::to_owned);
+        }
+        if !self.is("says-nothing") {
+            screen
+                .show(json!({"kind": "notice", "level": "error", "key": "edit-failed", "text": why.message}));
+        }
+        Ok(json!({"ok": false, "error": why.message}))
     }
 
     async fn edit_once(&self, edit: &Value) -> Result<(), RpcError> {
         let session = self.session().await?;
-        let open = self.permissions().await?;
-        let open =
-            open["permissions"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
-        self.memory().void.extend(open);
+        let open = self.get("/permission").await?;
+        // An agent's helper asks in a session of its own.
+        let is_void = |one: &&Value| one["sessionID"] == session.as_str() || !self.is("forgets-helpers");
+        let open = open.as_array().into_iter().flatten().filter(is_void);
+        self.memory().void.extend(open.filter_map(|one| one["id"].as_str().map(str::to_owned)));
         if *self.at_work.borrow() > 0 && !self.is("reverts-at-work") {
             self.post(&format!("/session/{session}/abort"), json!({})).await?;
             // The server refuses a revert while the turn still ends.
@@ -141,13 +153,46 @@ impl ServerClient {
             .unwrap_or_default();
         let prompt = prompts.nth(place).ok_or_else(|| RpcError::failed("there is no such prompt"))?;
         let target = json!({"messageID": prompt["info"]["id"]});
+        let words = edit["text"].as_str().unwrap_or_default();
+        if edit["by"] == "copy" {
+            return self.edit_in_copy(session, target, words).await;
+        }
         if !self.is("sends-beside") {
             let (status, _) = self.post(&format!("/session/{session}/revert"), target).await?;
             if status != 200 && !self.is("reverts-at-work") {
                 return Err(RpcError::failed(format!("the server refuses the revert with {status}")));
             }
         }
-        self.send(edit["text"].as_str().unwrap_or_default()).await.map(drop)
+        let sent = self.prompt(words).await;
+        if sent.is_err() && !self.is("leaves-reverted") {
+            self.post(&format!("/session/{session}/unrevert"), json!({})).await?;
+        }
+        sent
+    }
+
+    /// What was said before the prompt stands in a copy, and there the other one is sent; the first conversation stays.
+    async fn edit_in_copy(&self, session: String, target: Value, words: &str) -> Result<(), RpcError> {
+        if self.is("reverts-the-copied") {
+            self.post(&format!("/session/{session}/revert"), target.clone()).await?;
+        }
+        let wanted = if self.is("copies-all") { json!({}) } else { target };
+        let (_, copy) = self.post(&format!("/session/{session}/fork"), wanted).await?;
+        let copy = copy["id"].as_str().ok_or_else(|| RpcError::failed("the server makes no copy"))?;
+        self.memory().session = Some(copy.to_owned());
+        let sent = self.prompt(words).await;
+        if sent.is_err() {
+            self.memory().session = Some(session);
+        }
+        sent
+    }
+
+    /// Sends a prompt that the server has to take.
+    async fn prompt(&self, words: &str) -> Result<(), RpcError> {
+        let sent = self.send(words).await?;
+        match sent["status"].as_u64() {
+            Some(200) => Ok(()),
+            _ => Err(RpcError::failed(format!("the server refuses the prompt with {}", sent["status"]))),
+        }
     }
 
     /// What the user sees of the session.
@@ -160,6 +205,10 @@ impl ServerClient {
             let says = if one["info"]["role"] == "user" { "prompt" } else { "answer" };
             json!({"says": says, "text": text.join("\n")})
         });
-        Ok(json!({"user": entries.collect::<Vec<_>>()}))
+        let mut snapshot = json!({"user": entries.collect::<Vec<_>>()});
+        if let Some(draft) = &self.memory().draft {
+            snapshot["draft"] = json!(draft);
+        }
+        Ok(snapshot)
     }
 }
