@@ -55,6 +55,10 @@ impl Kit for Rewind {
                 about: "leaves the history to a server: revert, then a prompt",
             },
             Capability { name: "rewind.copy", about: "an edit on a server may go on in a copy" },
+            Capability {
+                name: "rewind.back",
+                about: "goes back on a server without a prompt, and takes that back",
+            },
             Capability { name: "rewind.atomic", about: "a kill leaves both lists old or both new" },
         ]
     }

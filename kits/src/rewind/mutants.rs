@@ -45,6 +45,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
         name: "leaves-reverted",
         about: "an edit whose prompt is refused leaves the server where it had gone back to",
     },
+    Mutant {
+        name: "forth-on-screen",
+        about: "what was gone back from is shown again, and the server is not told",
+    },
+    Mutant {
+        name: "shows-the-gone",
+        about: "what the server has gone back from is shown as long as it lists it",
+    },
     Mutant { name: "copies-all", about: "all is copied, whichever message is meant" },
     Mutant { name: "reverts-the-copied", about: "what is copied is taken back, too" },
     Mutant { name: "says-nothing", about: "the user is not told that an edit failed" },

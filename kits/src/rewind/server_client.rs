@@ -27,6 +27,8 @@ struct Memory {
     void: BTreeSet<String>,
     /// Words of an edit that failed.
     draft: Option<String>,
+    /// Only a mutant shows what the server has gone back from.
+    shows_all: bool,
 }
 
 impl ServerClient {
@@ -44,8 +46,32 @@ impl ServerClient {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What is asked of a client whose history is a server's; nothing else.
+    pub(super) async fn call(
+        &self,
+        method: &str,
+        params: &Value,
+        screen: &Screen,
+    ) -> Option<Result<Value, RpcError>> {
+        let text = params["text"].as_str().unwrap_or_default();
+        Some(match method {
+            "configure" => {
+                self.connect(params["server"].as_str()?);
+                Ok(json!({}))
+            }
+            "task/send" => self.send(text).await,
+            "task/permissions" => self.permissions().await,
+            "permission/answer" => self.answer(params).await,
+            "task/snapshot" if params["taskId"].is_null() => self.snapshot().await,
+            "message/edit" if params["ordinal"].is_u64() => self.edit(params, screen).await,
+            "message/back" => self.back(params).await,
+            "message/forth" => self.forth().await,
+            _ => return None,
+        })
+    }
+
     /// Another server, and no session yet.
-    pub(super) fn connect(&self, server: &str) {
+    fn connect(&self, server: &str) {
         *self.memory() = Memory { server: server.to_owned(), ..Memory::default() };
     }
 
@@ -87,7 +113,7 @@ impl ServerClient {
     }
 
     /// Sends a prompt; it is answered when the turn is over.
-    pub(super) async fn send(&self, text: &str) -> Result<Value, RpcError> {
+    async fn send(&self, text: &str) -> Result<Value, RpcError> {
         let session = self.session().await?;
         self.at_work.send_modify(|count| *count += 1);
         let sent = self
@@ -98,14 +124,14 @@ impl ServerClient {
     }
 
     /// The questions that the user sees.
-    pub(super) async fn permissions(&self) -> Result<Value, RpcError> {
+    async fn permissions(&self) -> Result<Value, RpcError> {
         let open = self.get("/permission").await?;
         let ids: Vec<&Value> = open.as_array().into_iter().flatten().map(|one| &one["id"]).collect();
         Ok(json!({"permissions": ids}))
     }
 
     /// The user answers a question that he sees, or has seen.
-    pub(super) async fn answer(&self, params: &Value) -> Result<Value, RpcError> {
+    async fn answer(&self, params: &Value) -> Result<Value, RpcError> {
         let id = params["id"].as_str().unwrap_or_default();
         if self.memory().void.contains(id) && !self.is("answers-late") {
             return Ok(json!({"ok": false, "error": "that turn was taken back"}));
@@ -116,7 +142,7 @@ impl ServerClient {
     }
 
     /// Takes a prompt back, or goes on in a copy, and sends another one in its place.
-    pub(super) async fn edit(&self, edit: &Value, screen: &Screen) -> Result<Value, RpcError> {
+    async fn edit(&self, edit: &Value, screen: &Screen) -> Result<Value, RpcError> {
         if std::mem::replace(&mut self.memory().is_editing, true) && !self.is("no-guard") {
             return Ok(json!({"ok": false, "error": "an edit is under way"}));
         }
@@ -146,13 +172,7 @@ impl ServerClient {
             let mut at_work = self.at_work.subscribe();
             let _ended = at_work.wait_for(|count| *count == 0).await;
         }
-        let messages = self.get(&format!("/session/{session}/message")).await?;
-        let mut prompts =
-            messages.as_array().into_iter().flatten().filter(|one| one["info"]["role"] == "user");
-        let place = usize::try_from(edit["ordinal"].as_u64().unwrap_or_default().saturating_sub(1))
-            .unwrap_or_default();
-        let prompt = prompts.nth(place).ok_or_else(|| RpcError::failed("there is no such prompt"))?;
-        let target = json!({"messageID": prompt["info"]["id"]});
+        let target = self.target(&session, &edit["ordinal"]).await?;
         let words = edit["text"].as_str().unwrap_or_default();
         if edit["by"] == "copy" {
             return self.edit_in_copy(session, target, words).await;
@@ -168,6 +188,36 @@ impl ServerClient {
             self.post(&format!("/session/{session}/unrevert"), json!({})).await?;
         }
         sent
+    }
+
+    /// The prompt of this number, as the server is told of it.
+    async fn target(&self, session: &str, ordinal: &Value) -> Result<Value, RpcError> {
+        let messages = self.get(&format!("/session/{session}/message")).await?;
+        let mut prompts =
+            messages.as_array().into_iter().flatten().filter(|one| one["info"]["role"] == "user");
+        let place =
+            usize::try_from(ordinal.as_u64().unwrap_or_default().saturating_sub(1)).unwrap_or_default();
+        let prompt = prompts.nth(place).ok_or_else(|| RpcError::failed("there is no such prompt"))?;
+        Ok(json!({"messageID": prompt["info"]["id"]}))
+    }
+
+    /// Goes back to before a prompt, and says nothing.
+    async fn back(&self, params: &Value) -> Result<Value, RpcError> {
+        let session = self.session().await?;
+        let target = self.target(&session, &params["ordinal"]).await?;
+        let (status, _) = self.post(&format!("/session/{session}/revert"), target).await?;
+        Ok(json!({"ok": status == 200}))
+    }
+
+    /// Takes going back back.
+    async fn forth(&self) -> Result<Value, RpcError> {
+        let session = self.session().await?;
+        if self.is("forth-on-screen") {
+            self.memory().shows_all = true;
+            return Ok(json!({"ok": true}));
+        }
+        let (status, _) = self.post(&format!("/session/{session}/unrevert"), json!({})).await?;
+        Ok(json!({"ok": status == 200}))
     }
 
     /// What was said before the prompt stands in a copy, and there the other one is sent; the first conversation stays.
@@ -196,10 +246,16 @@ impl ServerClient {
     }
 
     /// What the user sees of the session.
-    pub(super) async fn snapshot(&self) -> Result<Value, RpcError> {
+    async fn snapshot(&self) -> Result<Value, RpcError> {
         let session = self.session().await?;
+        let known = self.get(&format!("/session/{session}")).await?;
         let messages = self.get(&format!("/session/{session}/message")).await?;
-        let entries = messages.as_array().into_iter().flatten().map(|one| {
+        // The server lists what it has gone back from until the next prompt.
+        let hides = !self.is("shows-the-gone") && !self.memory().shows_all;
+        let gone = known["revert"]["messageID"].as_str().filter(|_| hides);
+        let listed = messages.as_array().into_iter().flatten();
+        let shown = listed.take_while(|one| gone.is_none() || one["info"]["id"].as_str() != gone);
+        let entries = shown.map(|one| {
             let texts = one["parts"].as_array().into_iter().flatten().filter(|part| part["type"] == "text");
             let text: Vec<&str> = texts.filter_map(|part| part["text"].as_str()).collect();
             let says = if one["info"]["role"] == "user" { "prompt" } else { "answer" };

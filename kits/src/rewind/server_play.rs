@@ -43,6 +43,9 @@ pub(super) struct OnServer {
     /// The edit goes on in a copy.
     #[serde(default)]
     copy: bool,
+    /// In place of an edit the user goes back, takes that back, and says something else.
+    #[serde(default)]
+    taken_back: bool,
     /// The server refuses the prompt of the edit; then the user says something else.
     #[serde(default)]
     refused: bool,
@@ -87,11 +90,11 @@ impl OnServer {
             agent("the third", &third),
             agent("something else", r#"{ say = "A new answer." }"#),
             if self.helper { agent("put it down", write) } else { String::new() },
-            if self.refused { agent("and on", r#"{ say = "On." }"#) } else { String::new() },
+            if self.goes_on() { agent("and on", r#"{ say = "On." }"#) } else { String::new() },
             format!(
                 "[user]\nsteps = [{{ prompt = \"the first\" }}, {{ prompt = \"the second\" }}, {{ prompt = \"the third\" }}{}, {{ prompt = \"something else\" }}{}]\n",
                 if self.at_work { ", { open_gate = \"mid\" }" } else { "" },
-                if self.refused { ", { prompt = \"and on\" }" } else { "" }
+                if self.goes_on() { ", { prompt = \"and on\" }" } else { "" }
             ),
         ]
         .concat()
@@ -125,7 +128,11 @@ impl OnServer {
         let last = self.converse(scene, &server).await?;
         let seen = if self.late_yes { self.question(scene).await? } else { None };
         let before = turns(&server.journal().lines()).len();
-        self.edit(scene, &server).await?;
+        if self.taken_back {
+            self.back_and_forth(scene).await?;
+        } else {
+            self.edit(scene, &server).await?;
+        }
         if let Some(id) = seen {
             scene.person("says yes to the question that he has seen before");
             scene.ask("permission/answer", json!({"id": id, "reply": "once"})).await?.map_or_else(drop, drop);
@@ -141,6 +148,11 @@ impl OnServer {
         let tree = super::ground::tree(Path::new(server.workspace()));
         scene.witness("after", &json!({"snapshot": snapshot, "tree": tree}));
         self.left_behind(scene, &server).await
+    }
+
+    /// Does the user say one thing more in the end?
+    fn goes_on(&self) -> bool {
+        self.refused || self.taken_back
     }
 
     fn is_at_work(&self) -> bool {
@@ -160,6 +172,16 @@ impl OnServer {
             scene.answer(asked).await?.map_or_else(drop, drop);
         }
         Ok(None)
+    }
+
+    /// The user goes back and looks, and takes that back.
+    async fn back_and_forth(&self, scene: &mut Scene) -> Result<(), Troubled> {
+        scene.person(format!("goes back to before prompt {}", self.ordinal));
+        scene.must("message/back", json!({"ordinal": self.ordinal})).await?;
+        let snapshot = scene.must("task/snapshot", json!({})).await?;
+        scene.witness("gone", &snapshot);
+        scene.person("takes that back");
+        scene.must("message/forth", json!({})).await.map(drop)
     }
 
     /// The user edits, as often as he clicks.
@@ -194,7 +216,7 @@ impl OnServer {
     async fn left_behind(&self, scene: &mut Scene, server: &StandIn) -> Result<(), Troubled> {
         let (name, list) = if self.copy {
             ("the conversation that was copied", first_session(server).await.map_err(our_fault)?)
-        } else if self.refused {
+        } else if self.goes_on() {
             scene.person("prompts: and on");
             scene.ask("task/send", json!({"text": "and on"})).await?.map_or_else(drop, drop);
             let mut told = turns(&server.journal().lines()).pop().unwrap_or_default();

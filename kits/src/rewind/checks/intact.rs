@@ -1,4 +1,5 @@
-//! What an edit on a server leaves behind is whole: a conversation that was copied, and one whose edit failed.
+//! What an edit on a server leaves behind is whole: a conversation that was copied, one whose edit failed, and one in which
+//! going back was taken back.
 
 use super::{episodes, texts};
 use crate::kit::Check;
@@ -7,7 +8,8 @@ use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "intact",
-    about: "A conversation that was copied for an edit is as it was, and after an edit that failed the model is told all of it.",
+    about: "A conversation that was copied for an edit is as it was; after an edit that failed, and after going back was taken back, \
+            the model is told all of it.",
     examine,
 };
 
