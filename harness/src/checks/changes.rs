@@ -146,7 +146,7 @@ fn count(task: &str, files: &[ChangedFile], told: &[&Told], examined: &mut Exami
         examined.fact(is_so || is_servers(file), || {
             format!(
                 "{task} shows {}, and in its patch {came} lines came and {went} went",
-                words(&[file.clone()])
+                words(std::slice::from_ref(file))
             )
         });
     }
