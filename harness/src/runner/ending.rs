@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::clock::within;
+use crate::history;
 use crate::link::before_gone;
 use crate::protocol::Request;
 use fixtures::catalog;
@@ -56,10 +57,12 @@ impl Run {
         let below = self.folders.values().map(|below| format!("{workspace}/{below}"));
         let folders: Vec<String> = std::iter::once(workspace.clone()).chain(below).collect();
         let mut sessions: BTreeSet<String> = self.tasks.values().cloned().collect();
+        let mut read = BTreeSet::new();
         for folder in &folders {
             for path in ["/permission", "/question", "/session/status", "/session"] {
                 match self.observer.read(path, folder).await {
                     Ok(list) if path == "/session" => {
+                        read.insert(path.to_owned());
                         let ids = list
                             .as_array()
                             .into_iter()
@@ -67,7 +70,7 @@ impl Run {
                             .filter_map(|session| session["id"].as_str());
                         sessions.extend(ids.map(str::to_owned));
                     }
-                    Ok(_) => {}
+                    Ok(_) => drop(read.insert(path.to_owned())),
                     Err(what) => self.trouble(TroubleKind::Harness, what),
                 }
             }
@@ -75,11 +78,15 @@ impl Run {
         for session in sessions {
             for what in ["message", "todo", "diff"] {
                 let path = format!("/session/{session}/{what}");
-                if let Err(what) = self.observer.read(&path, &workspace).await {
-                    self.trouble(TroubleKind::Harness, what);
+                match self.observer.read(&path, &workspace).await {
+                    Ok(_) => drop(read.insert(path)),
+                    Err(what) => self.trouble(TroubleKind::Harness, what),
                 }
             }
         }
+        // In front of a real server an answer is written down after it has been handed on.
+        let is_written = |lines: &[Line]| read.iter().all(|path| history::last_read(lines, path).is_some());
+        let _written = within(self.limits.settle, self.stand_in.journal().wait_until(is_written)).await;
     }
 
     /// Ends the adapter, which is not needed.
