@@ -254,8 +254,10 @@ impl World {
 
     /// About how much the model would be told: four letters a token.
     fn estimate(&self, owner: &Session, messages: &[&Message]) -> u64 {
-        let told: Vec<Value> =
-            messages.iter().flat_map(|message| self.told(message, Vec::new(), &owner.directory)).collect();
+        let senses = self.senses(owner);
+        let told =
+            messages.iter().flat_map(|message| self.told(message, Vec::new(), &owner.directory, &senses));
+        let told: Vec<Value> = told.collect();
         u64::try_from(units(&Value::Array(told).to_string())).unwrap_or(u64::MAX).div_ceil(4)
     }
 

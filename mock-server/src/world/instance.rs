@@ -54,7 +54,7 @@ impl World {
     pub(super) fn learn(&mut self, files: &ProjectFiles, request: &ApiRequest) {
         self.has_old_files = false;
         self.config.learn(files);
-        self.config.config = in_use(whole(std::mem::take(&mut self.config.config)));
+        self.config.config = in_use(whole(std::mem::take(&mut self.config.config), self.profile.server));
         self.gather_agents();
         self.answer_request(request);
     }

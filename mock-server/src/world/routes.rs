@@ -17,7 +17,9 @@ impl World {
         let ticket = request.ticket;
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
         if operation.is_some_and(|operation| self.needs_files(request, operation)) {
-            return self.effect(Purpose::Project(Box::new(request.clone())), Effect::ReadProject);
+            let settings = self.config.said.clone();
+            return self
+                .effect(Purpose::Project(Box::new(request.clone())), Effect::ReadProject { settings });
         }
         if self.turns_away(request, operation, &segments) {
             return;
