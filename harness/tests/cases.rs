@@ -18,7 +18,7 @@ use harness::history;
 use harness::judge::{Verdict, judge};
 use harness::protocol::Update;
 use harness::report::terminal;
-use harness::report::timeline::seen;
+use harness::report::timeline::{changed, seen};
 use harness::subject::Subject;
 use parity_specs::{Matrix, NamedCase};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 /// What the person sees: how it went, and what stands on the screen in the end. How text is cut, and whether a thing
 /// came by itself or with everything else, is free: it differs from run to run.
-fn observations(history: &Recording) -> String {
+fn observations(named: &NamedCase, history: &Recording) -> String {
     let updates = history::updates(&history.lines);
     let went = updates.iter().filter(|update| {
         matches!(
@@ -45,8 +45,12 @@ fn observations(history: &Recording) -> String {
         update => update.clone(),
     };
     let mut lines: Vec<String> = went.map(|update| seen(&without_words(update))).collect();
+    let is_about_changes = named.case.proves.iter().any(|id| id == "diff.shown");
     for (task_id, view) in history::screen(&history.lines).tasks {
+        let diff = view.diff.as_ref().filter(|_| is_about_changes).map(changed);
+        let diff = diff.map(|diff| format!("{task_id}: {diff}"));
         lines.push(format!("{task_id}: {}", seen(&Update::Timeline { task_id: task_id.clone(), view })));
+        lines.extend(diff);
     }
     lines.join("\n").replace("shown anew: ", "")
 }
@@ -64,7 +68,7 @@ async fn every_case_holds_and_shows_what_its_snapshot_tells() {
         let mut shown: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for server in &named.case.servers {
             let history = history_of(&named, *server).await;
-            shown.entry(observations(&history)).or_default().push(server.to_string());
+            shown.entry(observations(&named, &history)).or_default().push(server.to_string());
         }
         (named, shown)
     };

@@ -10,7 +10,7 @@ mod person;
 mod replies;
 
 use crate::exhibits::Exhibits;
-use crate::frames::{COMMENT, frame, open, send, send_next};
+use crate::frames::{COMMENT, frame, global_beat, open, send, send_next};
 use crate::model::{Beat, ChatRequest, ModelNews, Reading, Report, Script};
 use crate::performer::{Act, Asked, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
@@ -26,7 +26,6 @@ use fixtures::fault_plan::{During, StreamName};
 use fixtures::recording::ModelCall;
 use fixtures::scenario::{BreakOff, Ending};
 use replies::wire_reply;
-use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -253,7 +252,7 @@ impl Engine {
                     Output::SessionEvent(session, event) => {
                         let directory = Some(Arc::from(session));
                         let to = Audience { stream: StreamName::SessionEvent, directory };
-                        acts.push(Act::Send(to, frame(&event, &event)));
+                        acts.push(Act::Send(to, frame(&event)));
                     }
                     Output::Close(directory) => acts.push(Act::Close(Audience {
                         stream: StreamName::Event,
@@ -372,8 +371,8 @@ impl Performer for Engine {
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame {
         let event = self.world.heartbeat(now());
         match stream {
-            StreamName::Event => frame(&event, &event),
-            StreamName::GlobalEvent => frame(&event, &json!({"payload": event})),
+            StreamName::Event => frame(&event),
+            StreamName::GlobalEvent => global_beat(&event),
             StreamName::NextEvent | StreamName::SessionEvent => {
                 Frame { kind: Arc::from("server.heartbeat"), bytes: Bytes::from_static(COMMENT.as_bytes()) }
             }

@@ -4,7 +4,8 @@ use crate::performer::{Act, Audience, Frame};
 use crate::world::{Event, Subscription};
 use bytes::Bytes;
 use fixtures::fault_plan::StreamName;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The heartbeat of the next generation.
@@ -34,34 +35,63 @@ pub(crate) fn send_next(event: &Event) -> Option<Act> {
     if event.directory == "global" {
         return None;
     }
-    let mut wire = json!({"id": event.payload["id"], "type": kind});
-    if let Some(durable) = &event.durable {
-        wire["durable"] = durable.clone();
-    }
-    wire["location"] = json!({"directory": event.directory});
-    wire["data"] = event.data.clone().unwrap_or_else(|| event.payload["properties"].clone());
-    Some(Act::Send(Audience { stream: StreamName::NextEvent, directory: None }, frame(&wire, &wire)))
+    let location = json!({"directory": event.directory});
+    let data = event.data.as_ref().unwrap_or_else(|| &event.payload["properties"]);
+    let mut wire = Map::with_capacity(5);
+    wire.insert("id".to_owned(), event.payload["id"].clone());
+    wire.insert("type".to_owned(), json!(kind));
+    wire.extend(event.durable.clone().map(|durable| ("durable".to_owned(), durable)));
+    wire.insert("location".to_owned(), location);
+    wire.insert("data".to_owned(), data.clone());
+    let to = Audience { stream: StreamName::NextEvent, directory: None };
+    Some(Act::Send(to, frame(&Value::Object(wire))))
 }
 
-/// Sends an event to those who hear it.
+/// Sends an event to those who hear it. It is put into words once, and its envelope around the words.
 pub(crate) fn send(event: &Event) -> Vec<Act> {
     let mut acts = Vec::with_capacity(2);
-    let directory = Some(Arc::from(event.directory.as_str()));
+    let kind: Arc<str> = Arc::from(kind_of(&event.payload));
+    let payload = text(&event.payload);
     if event.on_event {
-        let to = Audience { stream: StreamName::Event, directory };
-        acts.push(Act::Send(to, frame(&event.payload, &event.payload)));
+        let to = Audience { stream: StreamName::Event, directory: Some(Arc::from(event.directory.as_str())) };
+        acts.push(Act::Send(to, Frame { kind: kind.clone(), bytes: framed(&[&payload]) }));
     }
-    let wrapped = match &event.project {
-        Some(project) => json!({"directory": event.directory, "project": project, "payload": event.payload}),
-        None => json!({"directory": event.directory, "payload": event.payload}),
-    };
+    let (directory, project) = (text(&event.directory), event.project.as_ref().map(text));
+    let mut wrapped = vec!["{\"directory\":", &directory];
+    if let Some(project) = &project {
+        wrapped.extend([",\"project\":", project]);
+    }
+    wrapped.extend([",\"payload\":", &payload, "}"]);
     let to = Audience { stream: StreamName::GlobalEvent, directory: None };
-    acts.push(Act::Send(to, frame(&event.payload, &wrapped)));
+    acts.push(Act::Send(to, Frame { kind, bytes: framed(&wrapped) }));
     acts
 }
 
 /// An event as it is on the wire.
-pub(crate) fn frame(event: &Value, wire: &Value) -> Frame {
-    let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
-    Frame { kind: Arc::from(kind), bytes: Bytes::from(fixtures::sse::encode(&wire.to_string())) }
+pub(crate) fn frame(event: &Value) -> Frame {
+    Frame { kind: Arc::from(kind_of(event)), bytes: framed(&[&text(event)]) }
+}
+
+/// A heartbeat where all instances are heard: it is nobody's.
+pub(crate) fn global_beat(event: &Value) -> Frame {
+    Frame { kind: Arc::from(kind_of(event)), bytes: framed(&["{\"payload\":", &text(event), "}"]) }
+}
+
+fn kind_of(event: &Value) -> &str {
+    event.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// JSON in one line, which is all that a field of a stream may have.
+fn text(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// The frame of one line.
+fn framed(pieces: &[&str]) -> Bytes {
+    let length: usize = pieces.iter().map(|piece| piece.len()).sum();
+    let mut bytes = Vec::with_capacity(length + "data: \n\n".len());
+    bytes.extend_from_slice(b"data: ");
+    pieces.iter().for_each(|piece| bytes.extend_from_slice(piece.as_bytes()));
+    bytes.extend_from_slice(b"\n\n");
+    Bytes::from(bytes)
 }

@@ -1,5 +1,5 @@
 //! What `cargo xtask test --extra` knows: for each word, how to find out whether its tool is here, and what to run
-//! with it. A word whose tool is missing, or that has nothing to run, is untestable; it never counts as a pass.
+//! with it. A word whose tool is missing is untestable; it never counts as a pass.
 
 use crate::adapters::{self, Client};
 use crate::outcome::Outcome;
@@ -16,7 +16,7 @@ pub(crate) enum Extra {
     Node,
     /// The control API's client and an adapter in Python: python3.
     Python,
-    /// Terminal clients: tmux.
+    /// The real servers' screens as clients: tmux, node, and an npm that can install both.
     Tmux,
     /// The page of a report in a browser: Chromium.
     Chromium,
@@ -78,10 +78,9 @@ fn probe(extra: Extra, answers: fn(&[&str]) -> bool) -> Result<(), &'static str>
             version("python3"),
             "python3 is not on the PATH; install Python with the system's package manager",
         ),
-        Extra::Tmux => (
-            answers(&["tmux", "-V"]),
-            "tmux is not on the PATH; install it with the system's package manager",
-        ),
+        Extra::Tmux if !answers(&["tmux", "-V"]) => {
+            (false, "tmux is not on the PATH; install it with the system's package manager")
+        }
         Extra::Chromium => (
             page::BROWSERS.into_iter().any(version),
             "neither chromium, chromium-browser nor google-chrome is on the PATH; install one of them",
@@ -90,7 +89,7 @@ fn probe(extra: Extra, answers: fn(&[&str]) -> bool) -> Result<(), &'static str>
             version("node") && version("npm") && version("python3"),
             "node, npm or python3 is not on the PATH; install Node.js, which brings the first two, and Python",
         ),
-        Extra::Real | Extra::Clients | Extra::Proxied => (
+        Extra::Real | Extra::Clients | Extra::Proxied | Extra::Tmux => (
             (extra == Extra::Real || version("node")) && answers(&NPM_KNOWS_A_REAL_SERVER),
             "npm is missing or can't reach its registry; install Node.js and see that \
              `npm view opencode-ai version` answers",
@@ -114,7 +113,7 @@ fn steps(extra: Extra, root: &Path) -> Outcome {
         Extra::Python => both(control_clients::python(root), &[Client::Python], root),
         Extra::Chromium => page::run(root),
         Extra::Packages => package::installed::run(root),
-        Extra::Tmux => Outcome::Untestable(format!("nothing to run yet for {extra}")),
+        Extra::Tmux => clients::run(&clients::Arguments::screens(), root),
     }
 }
 
@@ -140,16 +139,11 @@ mod tests {
             untestable(Extra::Tmux, |_| false),
             "untestable: tmux: tmux is not on the PATH; install it with the system's package manager"
         );
+        assert!(untestable(Extra::Tmux, |line| line[0] == "tmux").starts_with("untestable: tmux: npm is missing"));
         assert_eq!(
             untestable(Extra::Node, |line| line[0] == "node"),
             "untestable: node: node or npm is not on the PATH; install Node.js, which brings both"
         );
-    }
-
-    #[test]
-    fn a_word_with_nothing_to_run_says_so() {
-        // The others have something to run, and no unit test may run it.
-        assert_eq!(untestable(Extra::Tmux, |_| true), "untestable: tmux: nothing to run yet for tmux");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use mock_server::acp::dialect::{Dialect, Strictness, TurnEnd};
 use mock_server::acp::ids::Ids;
 use mock_server::acp::text::Text;
 use mock_server::acp::watch::Watcher;
-use mock_server::acp::{Agent, AgentOptions};
+use mock_server::acp::{Agent, AgentOptions, Unread};
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -104,8 +104,8 @@ pub(crate) fn speak(
 ) -> Outcome {
     with_agent(profile, speech, stage, workspace, |agent, plan, watcher| {
         agent.watch(watcher);
-        let breaks = Box::new(AcpBreaks::new(std::mem::take(&mut plan.acp)));
-        Box::pin(agent.speak(tokio::io::stdin(), tokio::io::stdout(), breaks))
+        let breaks = AcpBreaks::new(std::mem::take(&mut plan.acp)).with_unread(unread_of_stdout());
+        Box::pin(agent.speak(tokio::io::stdin(), tokio::io::stdout(), Box::new(breaks)))
     })
 }
 
@@ -118,9 +118,27 @@ pub(crate) fn chat(
     trusts_all: bool,
 ) -> Outcome {
     with_agent(profile, speech, stage, workspace, |agent, plan, watcher| {
-        let text = Text { manner: std::mem::take(&mut plan.text), trusts_all, watcher: Some(watcher) };
+        let (manner, unread) = (std::mem::take(&mut plan.text), unread_of_stdout());
+        let text = Text { manner, trusts_all, watcher: Some(watcher), unread };
         Box::pin(agent.chat(text, tokio::io::stdin(), tokio::io::stdout()))
     })
+}
+
+/// A pipe tells at this end, too, what nobody has read yet; nothing else does.
+#[cfg(unix)]
+fn unread_of_stdout() -> Option<Unread> {
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::FileTypeExt as _;
+    let own = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().ok()?);
+    let is_pipe = own.metadata().is_ok_and(|own| own.file_type().is_fifo());
+    let waits =
+        move || rustix::io::ioctl_fionread(&own).map_or(0, |bytes| usize::try_from(bytes).unwrap_or(0));
+    is_pipe.then(|| Arc::new(waits) as Unread)
+}
+
+#[cfg(not(unix))]
+fn unread_of_stdout() -> Option<Unread> {
+    None
 }
 
 type Speaking<'a> = Pin<Box<dyn Future<Output = Left> + 'a>>;

@@ -69,7 +69,7 @@ fn examine(course: &Course<'_>) -> Examined {
 }
 
 /// The person was told that what is shown can't be trusted, and it was not shown anew since.
-fn knows_better(course: &Course<'_>, task: &str) -> bool {
+pub(super) fn knows_better(course: &Course<'_>, task: &str) -> bool {
     course.shown().filter(|(_, update)| update.task_id().is_none_or(|of| of == task)).fold(
         false,
         |warned, (_, update)| match update {

@@ -8,7 +8,9 @@ mod affordances;
 mod answer_all;
 mod approvals;
 mod asides;
+mod attachments;
 mod cadence;
+mod changes;
 mod checkpoints;
 mod closed;
 mod commands;
@@ -131,5 +133,7 @@ pub fn all() -> Vec<Check> {
         checkpoints::CHECK,
         asides::CHECK,
         tool_servers::CHECK,
+        attachments::CHECK,
+        changes::CHECK,
     ]
 }

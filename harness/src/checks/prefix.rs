@@ -27,23 +27,24 @@ pub(super) const CHECK: Check = Check {
 fn examine(course: &Course<'_>) -> Examined {
     let lines = course.lines;
     let mut had = BTreeMap::new();
-    texts_of(history::server_events(lines), false, &mut had);
+    texts_of(course.events.iter().map(|sent| &sent.event), false, &mut had);
     for stream in course.streams() {
-        texts_of(stream.events.iter().map(|sent| sent.event.clone()), true, &mut had);
+        texts_of(stream.events.iter().map(|sent| &sent.event), true, &mut had);
     }
     read_texts(lines, &mut had);
     let mut screen = Screen::default();
     // Each text is looked at once, and each part is told of once.
-    let mut seen = BTreeSet::new();
+    let mut seen = Texts::new();
     let mut told = BTreeSet::new();
     let mut examined = Examined::default();
-    for update in history::updates(lines) {
-        screen.apply(&update);
+    for (_, update) in course.shown() {
+        screen.apply(update);
         for item in screen.tasks.values().flat_map(|view| &view.items) {
             let Some(text) = item.text.as_deref().filter(|text| !text.is_empty()) else { continue };
-            if !seen.insert((item.part_id.clone(), text.to_owned())) {
+            if seen.get(&item.part_id).is_some_and(|texts| texts.contains(text)) {
                 continue;
             }
+            note(&mut seen, item.part_id.clone(), text.to_owned());
             examined.facts += 1;
             let texts = had.get(&item.part_id);
             let is_beginning = texts.is_some_and(|texts| texts.iter().any(|full| full.starts_with(text)));
@@ -64,14 +65,18 @@ type Texts = BTreeMap<String, BTreeSet<String>>;
 
 /// Every text that events tell of; perhaps only of parts that they tell from their beginning on. One of which more was told
 /// before its beginning is none of these: whoever has heard that more has to remember it.
-fn texts_of(events: impl IntoIterator<Item = Value>, begun_only: bool, texts: &mut Texts) {
+fn texts_of<'a>(events: impl IntoIterator<Item = &'a Value>, begun_only: bool, texts: &mut Texts) {
     let mut now: BTreeMap<String, String> = BTreeMap::new();
     let mut headless = BTreeSet::new();
     // Word for word the same event, id and all, is told twice and has happened once.
-    let mut told = BTreeSet::new();
+    let mut told: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for event in events {
-        if event["id"].is_string() && !told.insert(event.to_string()) {
-            continue;
+        if let Some(id) = event["id"].as_str() {
+            let alike = told.entry(id).or_default();
+            if alike.contains(&event) {
+                continue;
+            }
+            alike.push(event);
         }
         let properties = &event["properties"];
         match event["type"].as_str() {

@@ -85,10 +85,12 @@ fn gone_from<'a>(course: &'a Course<'_>, session: &str, messages: &Value) -> Vec
 /// What the person has said, as the server has it.
 fn prompts(messages: &Value) -> impl Iterator<Item = &str> {
     let own = messages.as_array().into_iter().flatten().filter(|message| message["info"]["role"] == "user");
-    own.filter_map(|message| {
+    own.map(|message| {
         let parts = message["parts"].as_array().into_iter().flatten();
+        // An image may say all.
         parts
             .filter(|part| part["type"] == "text" && part["synthetic"] != true)
             .find_map(|part| part["text"].as_str())
+            .unwrap_or_default()
     })
 }

@@ -27,7 +27,8 @@ pub(super) struct Send {
 /// The prompts of a task.
 pub(super) fn sends<'a>(course: &'a Course<'_>, task: &'a Started) -> impl Iterator<Item = Send> + 'a {
     course.asked().filter_map(move |(said, id, request)| match request {
-        Request::TaskSend(TaskSend { task_id, text }) | Request::TaskEdit(TaskEdit { task_id, text, .. })
+        Request::TaskSend(TaskSend { task_id, text, .. })
+        | Request::TaskEdit(TaskEdit { task_id, text, .. })
             if *task_id == task.task =>
         {
             let refused = course.answer_to(id).is_none_or(|(_, outcome)| outcome.is_err());

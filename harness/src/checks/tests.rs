@@ -1,5 +1,7 @@
 //! Checks on histories of a few lines. That each of them bites on whole ones, the gate shows.
 
+mod files;
+
 use super::{Check, all};
 use crate::course::Course;
 use crate::protocol::rpc::notification_line;

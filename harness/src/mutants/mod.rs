@@ -29,6 +29,7 @@ mod by_id_alone;
 mod calls_all_edits;
 mod calls_all_ends_good;
 mod calls_go_back;
+mod calls_unread_unchanged;
 mod cannot_be_held;
 mod closes_stream_with_task;
 mod copies_all;
@@ -48,13 +49,16 @@ mod edits_all_the_same;
 mod edits_at_work;
 mod edits_behind;
 mod edits_by_halves;
+mod edits_images_away;
 mod ends_the_wrapper;
 mod fails_always;
 mod fails_open;
 mod fails_silently;
 mod fails_twice;
 mod forgets_early_deltas;
+mod forgets_images;
 mod forgets_its_rules;
+mod gathers_images;
 mod gives_up_early;
 mod gives_up_on_prompts;
 mod goes_back_too_little;
@@ -63,6 +67,7 @@ mod guards_by_prefix;
 mod hammers;
 mod hides_all_at_once;
 mod hides_before_answer;
+mod hides_changes_without_lines;
 mod hides_crashes;
 mod hides_foreign_tools;
 mod hides_unknown_parts;
@@ -74,6 +79,7 @@ mod impatient_start;
 mod infinitely_patient;
 mod keeps_all_out;
 mod keeps_input_open;
+mod keeps_old_changes;
 mod keeps_own_tool_servers;
 mod keeps_password;
 mod keeps_stale_question;
@@ -98,6 +104,7 @@ mod one_reason;
 mod opens_to_the_network;
 mod own_sessions_only;
 mod passes_locales_on;
+mod piles_up_changes;
 mod pretends_to_stop;
 mod prints_unknown_parts;
 mod quotes_keys;
@@ -106,10 +113,17 @@ mod reads_escapes;
 mod resume_without_refresh;
 mod says_process_zero;
 mod sends_again;
+mod sends_images_again;
+mod sends_names_of_images;
+mod sends_one_image;
 mod sessionless_to_all;
 mod shows_a_part;
+mod shows_changes_of_others;
 mod shows_closed_tasks;
 mod shows_headless_deltas;
+mod shows_images_backwards;
+mod shows_one_image;
+mod shows_patches_alone;
 mod shows_permission_again;
 mod shows_unknown;
 mod shows_while_loading;
@@ -121,6 +135,7 @@ mod stops_at_the_flag;
 mod stops_before_the_server;
 mod suggests_at_once;
 mod suggests_while_typing;
+mod swaps_counts;
 mod takes_all_events;
 mod takes_unknown_for_agents;
 mod tells_case_on_windows;
@@ -178,6 +193,7 @@ const ALL: &[Mutant] = &[
     calls_all_edits::MUTANT,
     calls_all_ends_good::MUTANT,
     calls_go_back::MUTANT,
+    calls_unread_unchanged::MUTANT,
     cannot_be_held::MUTANT,
     closes_stream_with_task::MUTANT,
     copies_all::MUTANT,
@@ -197,13 +213,16 @@ const ALL: &[Mutant] = &[
     edits_at_work::MUTANT,
     edits_behind::MUTANT,
     edits_by_halves::MUTANT,
+    edits_images_away::MUTANT,
     ends_the_wrapper::MUTANT,
     fails_always::MUTANT,
     fails_open::MUTANT,
     fails_silently::MUTANT,
     fails_twice::MUTANT,
     forgets_early_deltas::MUTANT,
+    forgets_images::MUTANT,
     forgets_its_rules::MUTANT,
+    gathers_images::MUTANT,
     gives_up_early::MUTANT,
     gives_up_on_prompts::MUTANT,
     goes_back_too_little::MUTANT,
@@ -212,6 +231,7 @@ const ALL: &[Mutant] = &[
     hammers::MUTANT,
     hides_all_at_once::MUTANT,
     hides_before_answer::MUTANT,
+    hides_changes_without_lines::MUTANT,
     hides_crashes::MUTANT,
     hides_foreign_tools::MUTANT,
     hides_unknown_parts::MUTANT,
@@ -223,6 +243,7 @@ const ALL: &[Mutant] = &[
     infinitely_patient::MUTANT,
     keeps_all_out::MUTANT,
     keeps_input_open::MUTANT,
+    keeps_old_changes::MUTANT,
     keeps_own_tool_servers::MUTANT,
     keeps_password::MUTANT,
     keeps_stale_question::MUTANT,
@@ -247,6 +268,7 @@ const ALL: &[Mutant] = &[
     opens_to_the_network::MUTANT,
     own_sessions_only::MUTANT,
     passes_locales_on::MUTANT,
+    piles_up_changes::MUTANT,
     pretends_to_stop::MUTANT,
     prints_unknown_parts::MUTANT,
     quotes_keys::MUTANT,
@@ -255,10 +277,17 @@ const ALL: &[Mutant] = &[
     resume_without_refresh::MUTANT,
     says_process_zero::MUTANT,
     sends_again::MUTANT,
+    sends_images_again::MUTANT,
+    sends_names_of_images::MUTANT,
+    sends_one_image::MUTANT,
     sessionless_to_all::MUTANT,
     shows_a_part::MUTANT,
+    shows_changes_of_others::MUTANT,
     shows_closed_tasks::MUTANT,
     shows_headless_deltas::MUTANT,
+    shows_images_backwards::MUTANT,
+    shows_one_image::MUTANT,
+    shows_patches_alone::MUTANT,
     shows_permission_again::MUTANT,
     shows_unknown::MUTANT,
     shows_while_loading::MUTANT,
@@ -270,6 +299,7 @@ const ALL: &[Mutant] = &[
     stops_before_the_server::MUTANT,
     suggests_at_once::MUTANT,
     suggests_while_typing::MUTANT,
+    swaps_counts::MUTANT,
     takes_all_events::MUTANT,
     takes_unknown_for_agents::MUTANT,
     tells_case_on_windows::MUTANT,

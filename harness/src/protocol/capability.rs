@@ -72,11 +72,15 @@ pub enum Capability {
     Asides,
     /// `mcp/list`, `mcp/add` and `mcp/connect`.
     ToolServers,
+    /// `task/send` may carry attachments, and they are shown.
+    Images,
+    /// The files that the agent has changed are shown.
+    Diffs,
 }
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 35] = [
         Self::Chat,
         Self::Reasoning,
         Self::Tools,
@@ -110,6 +114,8 @@ impl Capability {
         Self::Checkpoints,
         Self::Asides,
         Self::ToolServers,
+        Self::Images,
+        Self::Diffs,
     ];
 
     /// The word on the wire.

@@ -5,7 +5,7 @@
 //!
 //! * [`rpc`] — a line ⇄ a request, a response or a notification.
 //! * [`request`] — what the harness asks, and the results; [`capability`] — what an adapter can do of it.
-//! * [`features`], [`history`], [`tools`] and [`guarding`] — what else it asks.
+//! * [`features`], [`history`], [`tools`] and [`guarding`] — what else it asks. [`files`] — what goes beside words.
 //! * [`spawn`] — a server that the adapter starts by itself.
 //! * [`update`] — what an adapter says by itself: what the person would see, counters, log lines.
 //! * [`view`] — what the person sees after any number of updates. A pure fold.
@@ -14,6 +14,7 @@
 
 pub mod capability;
 pub mod features;
+pub mod files;
 pub mod guarding;
 pub mod history;
 pub mod request;
@@ -30,6 +31,7 @@ pub use capability::Capability;
 pub use features::{
     Affordance, AutoApprove, Backend, FollowUp, Locale, Offered, PermissionAll, PermissionRef,
 };
+pub use files::{Attachment, ChangedFile, Diff};
 pub use guarding::{
     CredentialsCheck, CredentialsJudged, CredentialsVerdict, PathCheck, PathJudged, PathVerdict,
 };

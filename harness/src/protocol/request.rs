@@ -1,6 +1,7 @@
 //! What the harness asks of an adapter, and what the adapter answers.
 
 use super::features::{AutoApprove, Backend, FollowUp, Locale, PermissionAll, PermissionRef};
+use super::files::Attachment;
 use super::guarding::{CredentialsCheck, PathCheck};
 use super::history::{TaskEdit, TaskFork, TaskRevert};
 use super::tools::{ToolServerAdd, ToolServerRef};
@@ -178,8 +179,11 @@ pub struct TaskRef {
 pub struct TaskSend {
     /// Which task.
     pub task_id: String,
-    /// The prompt.
+    /// The prompt; empty when the attachments say all.
     pub text: String,
+    /// What goes with it, in the person's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
 }
 
 /// Parameters of `permission/reply`.

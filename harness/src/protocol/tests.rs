@@ -3,11 +3,11 @@
 use super::features::{AutoApprove, Backend, FollowUp, Locale, PermissionAll, PermissionRef};
 use super::rpc::{error_line, notification_line, parse_line, request_line, result_line};
 use super::{
-    Asked, Connect, ConnectionState, CredentialsCheck, Id, Incoming, Initialize, Item, ItemKind, LogLevel,
-    LogLine, Notification, Outcome, PathCheck, Permission, PermissionReply, Process, Question, QuestionRef,
-    QuestionReply, Reply, Request, RpcError, ServerReason, ServerSpawn, ServerState, Settings, Signal,
-    TaskEdit, TaskFork, TaskRef, TaskRevert, TaskSend, TaskStart, TaskState, TodoItem, ToolServerAdd,
-    ToolServerRef, ToolState, Update, View,
+    Asked, Attachment, ChangedFile, Connect, ConnectionState, CredentialsCheck, Diff, Id, Incoming,
+    Initialize, Item, ItemKind, LogLevel, LogLine, Notification, Outcome, PathCheck, Permission,
+    PermissionReply, Process, Question, QuestionRef, QuestionReply, Reply, Request, RpcError, ServerReason,
+    ServerSpawn, ServerState, Settings, Signal, TaskEdit, TaskFork, TaskRef, TaskRevert, TaskSend, TaskStart,
+    TaskState, TodoItem, ToolServerAdd, ToolServerRef, ToolState, Update, View,
 };
 use fixtures::paths::Policy;
 use proptest::prelude::*;
@@ -15,6 +15,20 @@ use serde_json::json;
 
 fn some(text: &str) -> String {
     text.to_owned()
+}
+
+fn image() -> Attachment {
+    Attachment { mime: some("image/png"), name: Some(some("a.png")), url: some("data:image/png;base64,AA==") }
+}
+
+fn changed() -> ChangedFile {
+    ChangedFile {
+        file: some("a.txt"),
+        additions: 1,
+        deletions: 0,
+        status: Some(some("added")),
+        patch: Some(some("@@ -0,0 +1 @@\n+a\n")),
+    }
 }
 
 fn requests() -> Vec<Request> {
@@ -47,7 +61,8 @@ fn requests() -> Vec<Request> {
             answers: vec![vec![some("Yes")], vec![]],
         }),
         Request::QuestionReject(QuestionRef { task_id: some("t"), question_id: some("que_1") }),
-        Request::TaskSend(TaskSend { task_id: some("t"), text: some("two\nlines") }),
+        Request::TaskSend(TaskSend { task_id: some("t"), text: some("two\nlines"), attachments: Vec::new() }),
+        Request::TaskSend(TaskSend { task_id: some("t"), text: some(""), attachments: vec![image()] }),
         Request::PermissionReply(PermissionReply {
             task_id: some("t"),
             permission_id: some("per_1"),
@@ -71,7 +86,7 @@ fn requests() -> Vec<Request> {
         Request::TaskRevert(TaskRevert { task_id: some("t"), message_id: some("msg_1") }),
         Request::TaskUnrevert(TaskRef { task_id: some("t") }),
         Request::TaskFork(TaskFork { task_id: some("t"), message_id: some("msg_1"), new_task_id: some("u") }),
-        Request::TaskAside(TaskSend { task_id: some("t"), text: some("aside") }),
+        Request::TaskAside(TaskSend { task_id: some("t"), text: some("aside"), attachments: Vec::new() }),
         Request::McpList,
         Request::McpAdd(ToolServerAdd {
             name: some("s"),
@@ -133,6 +148,10 @@ fn updates() -> Vec<Update> {
             process: Some(Process::Unknown),
         },
         Update::UnknownPart { task_id: task(), message_id: message(), part_id: part() },
+        Update::Attachments { task_id: task(), message_id: message(), attachments: vec![image()] },
+        Update::Diff { task_id: task(), diff: Diff::Known(vec![changed()]) },
+        Update::Diff { task_id: task(), diff: Diff::Known(Vec::new()) },
+        Update::Diff { task_id: task(), diff: Diff::Unavailable },
         Update::permission_request("t", &asked),
         Update::PermissionResolved { task_id: task(), permission_id: some("per_1") },
         Update::question("t", &question),
@@ -155,6 +174,8 @@ fn updates() -> Vec<Update> {
                 permissions: vec![asked],
                 questions: vec![question],
                 todos: vec![todo],
+                attachments: [(some("msg_1"), vec![image()])].into(),
+                diff: Some(Diff::Unavailable),
                 status: TaskState::Busy,
             },
         },

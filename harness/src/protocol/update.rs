@@ -1,7 +1,8 @@
 //! What an adapter says by itself: what the person would see, counters, and log lines.
 
 use super::{
-    Asked, Permission, Process, Question, RpcError, ServerReason, ServerState, TodoItem, View, strict,
+    Asked, Attachment, Diff, Permission, Process, Question, RpcError, ServerReason, ServerState, TodoItem,
+    View, strict,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -122,6 +123,22 @@ pub enum Update {
         message_id: String,
         /// The server's part.
         part_id: String,
+    },
+    /// What is attached to a message of the person, all of it.
+    Attachments {
+        /// Which task.
+        task_id: String,
+        /// The server's message.
+        message_id: String,
+        /// In the server's order.
+        attachments: Vec<Attachment>,
+    },
+    /// What the agent has changed, all of it.
+    Diff {
+        /// Which task.
+        task_id: String,
+        /// As it is now.
+        diff: Diff,
     },
     /// The person is asked for leave.
     PermissionRequest {
@@ -279,6 +296,8 @@ impl Update {
             | Self::ReasoningDelta { task_id, .. }
             | Self::ToolState { task_id, .. }
             | Self::UnknownPart { task_id, .. }
+            | Self::Attachments { task_id, .. }
+            | Self::Diff { task_id, .. }
             | Self::PermissionRequest { task_id, .. }
             | Self::PermissionResolved { task_id, .. }
             | Self::Question { task_id, .. }

@@ -3,7 +3,7 @@
 //! The fold shows what the adapter said and mends nothing: a tool that goes back from done to running goes back on
 //! this screen too, and a check can see it.
 
-use super::{ConnectionState, TaskState, ToolState, Update};
+use super::{Attachment, ConnectionState, Diff, TaskState, ToolState, Update};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,6 +21,12 @@ pub struct View {
     /// What the agent has set out to do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub todos: Vec<TodoItem>,
+    /// Message of the person → what is attached to it, in order.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attachments: BTreeMap<String, Vec<Attachment>>,
+    /// What the agent has changed, once that is known or known to be unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<Diff>,
     /// What the agent does.
     pub status: TaskState,
 }
@@ -160,6 +166,11 @@ impl View {
             Update::UnknownPart { message_id, part_id, .. } => {
                 self.item(message_id, part_id, ItemKind::Unknown);
             }
+            Update::Attachments { message_id, attachments, .. } => match attachments.is_empty() {
+                true => drop(self.attachments.remove(message_id)),
+                false => drop(self.attachments.insert(message_id.clone(), attachments.clone())),
+            },
+            Update::Diff { diff, .. } => self.diff = Some(diff.clone()),
             Update::PermissionRequest { permission_id, permission, patterns, .. } => {
                 self.permissions.retain(|live| live.permission_id != *permission_id);
                 self.permissions.push(Permission {

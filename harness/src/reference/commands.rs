@@ -7,8 +7,8 @@ use super::io::{Output, Timer};
 use super::strategy::Gap;
 use super::task::Task;
 use crate::protocol::{
-    Capability, Connect, ConnectionState, Done, Id, Initialize, Initialized, Locale, Outcome, PROTOCOL,
-    Reply, Request, RpcError, TaskSend, TaskStart,
+    Attachment, Capability, Connect, ConnectionState, Done, Id, Initialize, Initialized, Locale, Outcome,
+    PROTOCOL, Reply, Request, RpcError, TaskSend, TaskStart,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -206,7 +206,8 @@ impl Core {
         }
         let Some((session, directory)) = self.session_of_task(&id, &send.task_id) else { return };
         let text = self.words_for(&send.task_id, send.text);
-        let body = self.prompt_body(&text);
+        let files = self.files_for(&send.task_id, send.attachments);
+        let body = self.prompt_body(&text, &files);
         let now = self.now_ms;
         let Some(task) = self.tasks.get_mut(&send.task_id) else { return };
         let prompts = task.timeline().prompts();
@@ -222,9 +223,17 @@ impl Core {
         self.calls.insert(request, Call::Send { id, task_id: send.task_id, prompts, body });
     }
 
+    /// What goes with a prompt.
+    fn files_for(&mut self, task_id: &str, now: Vec<Attachment>) -> Vec<Attachment> {
+        let before = self.went_along.insert(task_id.to_owned(), now.clone()).unwrap_or_default();
+        self.strategies.attaching.sent(now, before)
+    }
+
     /// A prompt as the server takes it.
-    pub(super) fn prompt_body(&self, text: &str) -> Value {
-        let mut body = json!({ "parts": [{ "type": "text", "text": text }] });
+    pub(super) fn prompt_body(&self, text: &str, files: &[Attachment]) -> Value {
+        let words = (!text.is_empty() || files.is_empty()).then(|| json!({ "type": "text", "text": text }));
+        let files = files.iter().map(|file| self.strategies.attaching.part(file));
+        let mut body = json!({ "parts": words.into_iter().chain(files).collect::<Vec<_>>() });
         if !self.settings.tools {
             body["tools"] = json!({ "*": false });
         }

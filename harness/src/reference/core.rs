@@ -11,7 +11,7 @@ use super::life::Life;
 use super::publish::Publisher;
 use super::strategy::{Gap, Strategies};
 use super::task::Task;
-use crate::protocol::{Connect, ConnectionState, Done, Id, Settings, TaskEdit};
+use crate::protocol::{Attachment, Connect, ConnectionState, Done, Id, Settings, TaskEdit};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +49,8 @@ pub struct Core {
     pub(super) edits: BTreeMap<String, (Id, TaskEdit)>,
     /// Copies whose messages are being fetched: task → who waits for it, and its session.
     pub(super) copies: BTreeMap<String, (Id, String)>,
+    /// What went with the last prompt of each task; only a mutant sends it again.
+    pub(super) went_along: BTreeMap<String, Vec<Attachment>>,
     /// Servers of tools of its own; only a mutant has any.
     pub(super) own_tools: BTreeMap<String, String>,
     /// The tasks that are the old backend's.
@@ -86,6 +88,7 @@ impl Core {
             batches: BTreeMap::new(),
             edits: BTreeMap::new(),
             copies: BTreeMap::new(),
+            went_along: BTreeMap::new(),
             own_tools: BTreeMap::new(),
             local: Local::default(),
             publisher: Publisher::default(),

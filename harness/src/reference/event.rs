@@ -3,7 +3,9 @@
 
 use super::event_types;
 use super::history::Reverted;
-use crate::protocol::{Asked, ItemKind, Permission, Question, TaskState, TodoItem, ToolState};
+use crate::protocol::{
+    Asked, Attachment, ChangedFile, ItemKind, Permission, Question, TaskState, TodoItem, ToolState,
+};
 use serde_json::Value;
 
 /// Something happened in a session.
@@ -31,6 +33,8 @@ pub(super) enum Event {
     QuestionOver(String),
     /// The list of things to do is now this.
     Todos(Vec<TodoItem>),
+    /// The agent has changed these files.
+    Changes(Vec<ChangedFile>),
     /// A session is there, perhaps one that the agent of another one has created.
     Session { parent: Option<String>, reverted: Option<Reverted> },
     /// The agent works, waits or rests.
@@ -86,6 +90,8 @@ pub(super) enum Body {
         /// Of a command: it is one, and the status with which it ended.
         command: Option<Exit>,
     },
+    /// A file that goes with a message.
+    File(Attachment),
     /// Something that nobody here has words for: all of it, which is not shown.
     Unknown(String),
     /// Nothing: steps, patches, and progress that Kilo takes away again.
@@ -96,8 +102,8 @@ pub(super) enum Body {
 pub(super) type Exit = Option<i64>;
 
 /// Kinds of parts that both servers know and that have no row.
-const WITHOUT_ROW: [&str; 9] =
-    ["agent", "compaction", "file", "patch", "retry", "snapshot", "step-finish", "step-start", "subtask"];
+const WITHOUT_ROW: [&str; 8] =
+    ["agent", "compaction", "patch", "retry", "snapshot", "step-finish", "step-start", "subtask"];
 
 /// One event of the stream, read.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,6 +141,7 @@ pub(super) fn read(event: &Value) -> Result<Read, String> {
         "permission.replied" => Event::Replied(text(properties, "requestID")?),
         "question.asked" => Event::Question(question(properties)?),
         "question.replied" | "question.rejected" => Event::QuestionOver(text(properties, "requestID")?),
+        "session.diff" => Event::Changes(changes(&properties["diff"])?),
         "todo.updated" => Event::Todos(todos(&properties["todos"])?),
         "session.created" | "session.updated" => {
             let info = &properties["info"];
@@ -171,6 +178,11 @@ pub(super) fn part(part: &Value) -> Result<Part, String> {
         "text" => long_text(part, ItemKind::Text)?,
         "reasoning" => long_text(part, ItemKind::Reasoning)?,
         "tool" => tool(part)?,
+        "file" => Body::File(Attachment {
+            mime: text(part, "mime")?,
+            name: part["filename"].as_str().map(str::to_owned),
+            url: text(part, "url")?,
+        }),
         known if WITHOUT_ROW.contains(&known) => Body::Hidden,
         _ => Body::Unknown(part.to_string()),
     };
@@ -228,6 +240,23 @@ pub(super) fn question(asked: &Value) -> Result<Question, String> {
 pub(super) fn todos(list: &Value) -> Result<Vec<TodoItem>, String> {
     let item = |item: &Value| Ok(TodoItem { content: text(item, "content")?, status: text(item, "status")? });
     list.as_array().ok_or("the list of things to do is no list")?.iter().map(item).collect()
+}
+
+/// Reads what a session has changed.
+pub(super) fn changes(list: &Value) -> Result<Vec<ChangedFile>, String> {
+    let count = |file: &Value, field: &str| {
+        file[field].as_u64().ok_or_else(|| format!("field `{field}` is missing or no number"))
+    };
+    let file = |file: &Value| {
+        Ok(ChangedFile {
+            file: text(file, "file")?,
+            additions: count(file, "additions")?,
+            deletions: count(file, "deletions")?,
+            status: file["status"].as_str().map(str::to_owned),
+            patch: file["patch"].as_str().map(str::to_owned),
+        })
+    };
+    list.as_array().ok_or("the list of changed files is no list")?.iter().map(file).collect()
 }
 
 /// Reads the status of a session.

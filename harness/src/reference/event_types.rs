@@ -60,7 +60,6 @@ pub(super) const IGNORED: &[&str] = &[
     "session.created.1",
     "session.deleted",
     "session.deleted.1",
-    "session.diff",
     "session.drain.interrupted",
     "session.drained",
     "session.network.asked",

@@ -101,7 +101,10 @@ impl Core {
         let Some((session, directory)) = self.place_of(&edit.task_id) else {
             return self.fail(id, unknown_task(&edit.task_id));
         };
-        let body = self.prompt_body(&edit.text);
+        let keeps = self.strategies.attaching.keeps_when_edited();
+        let task = self.tasks.get(&edit.task_id).filter(|_| keeps);
+        let files = task.map(|task| task.timeline().attached_to(&edit.message_id)).unwrap_or_default();
+        let body = self.prompt_body(&edit.text, &files);
         if let Some(task) = self.tasks.get_mut(&edit.task_id) {
             // Before the answer: the first events of the turn may overtake it.
             task.prompted(now);

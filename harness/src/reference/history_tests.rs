@@ -47,9 +47,15 @@ fn a_list_of_sessions_that_is_older_than_the_messages_hides_none_of_them() {
     script.reply(&at("GET /session/status"), 200, &json!({}));
     script.reply(&at("GET /session"), 200, &json!([gone_back()]));
     script.reply(&at("GET /session/ses_a/message"), 200, &messages);
-    for path in
-        ["/session/ses_b/message", "/session/ses_a/todo", "/session/ses_b/todo", "/permission", "/question"]
-    {
+    for path in [
+        "/session/ses_b/message",
+        "/session/ses_a/todo",
+        "/session/ses_b/todo",
+        "/session/ses_a/diff",
+        "/session/ses_b/diff",
+        "/permission",
+        "/question",
+    ] {
         script.reply(&at(&format!("GET {path}")), 200, &json!([]));
     }
     assert_eq!(script.texts("a"), ["Anew"]);
@@ -67,8 +73,9 @@ fn a_copy_is_a_task_when_what_stands_in_it_is_shown() {
     for path in ["/permission", "/question", "/session", "/session/ses_a/message", "/session/ses_b/message"] {
         script.reply(&at(&format!("GET {path}")), 200, &json!([]));
     }
-    for path in ["/session/ses_a/todo", "/session/ses_b/todo", "/session/ses_c/todo"] {
-        script.reply(&at(&format!("GET {path}")), 200, &json!([]));
+    for session in ["ses_a", "ses_b", "ses_c"] {
+        script.reply(&at(&format!("GET /session/{session}/todo")), 200, &json!([]));
+        script.reply(&at(&format!("GET /session/{session}/diff")), 200, &json!([]));
     }
     assert!(!script.is_answered(&id), "an old answer would be taken for the one to the next prompt");
     script.reply(&at("GET /session/ses_c/message"), 200, &copied);

@@ -8,7 +8,7 @@
 //! * `channel` — an event stream: opened, silent, lost, opened again. `live` — what its events do.
 //! * `refresh` — decision 7: after a gap in the stream, everything is fetched anew and shown at once.
 //! * `event` — the server's JSON → the few facts that matter; `event_types` — what does not matter.
-//! * `task`, `turn` and `timeline` — what is known of one task, and which updates that makes.
+//! * `task`, `turn` and `timeline` — what is known of one task (rows, images, changed files), and which updates that makes.
 //! * `family` — whose agent has created a session.
 //! * `features` — rules that answer requests for leave; what the screen offers. `answer_all` — many at once.
 //! * `follow_up` — a countdown that answers questions.
@@ -56,6 +56,8 @@ mod turn;
 
 #[cfg(test)]
 mod core_tests;
+#[cfg(test)]
+mod files_tests;
 #[cfg(test)]
 mod history_tests;
 #[cfg(test)]

@@ -5,11 +5,11 @@ use super::core::Core;
 use super::event::{self, Event};
 use super::family::Family;
 use super::history::Reverted;
-use super::strategy::{Deltas, Gap, OnGap};
+use super::strategy::{Gap, OnGap, Strategies};
 use super::task::Task;
 use super::timeline::Timeline;
 use super::turn::Fetched;
-use crate::protocol::{Permission, Question, TaskState, TodoItem, Update};
+use crate::protocol::{Diff, Permission, Question, TaskState, TodoItem, Update};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -20,6 +20,8 @@ pub(super) enum Fetch {
     Messages(String),
     /// The things to do of a task.
     Todos(String),
+    /// What the agent of a task has changed.
+    Changes(String),
     /// The status of all sessions.
     Status,
     /// The permission requests of all sessions.
@@ -40,6 +42,7 @@ pub(super) struct Refresh {
     later: Vec<(String, Fetch)>,
     timelines: BTreeMap<String, Timeline>,
     todos: BTreeMap<String, Vec<TodoItem>>,
+    diffs: BTreeMap<String, Diff>,
     status: BTreeMap<String, TaskState>,
     /// Each with the session that asks.
     permissions: Vec<(String, Permission)>,
@@ -60,6 +63,7 @@ impl Refresh {
             later: Vec::new(),
             timelines: BTreeMap::new(),
             todos: BTreeMap::new(),
+            diffs: BTreeMap::new(),
             status: BTreeMap::new(),
             permissions: Vec::new(),
             questions: Vec::new(),
@@ -71,10 +75,15 @@ impl Refresh {
     }
 
     /// Takes the answer to a request, if it is one of this refresh; is everything here now, or known to be missing?
-    fn take(&mut self, request: u64, body: Result<&str, String>, deltas: &dyn Deltas) -> bool {
+    fn take(&mut self, request: u64, body: Result<&str, String>, strategies: &Strategies) -> bool {
         let Some(fetch) = self.waiting.remove(&request) else { return false };
-        if let Err(why) = body.and_then(|body| self.read(&fetch, body, deltas)) {
+        if let Err(why) = body.and_then(|body| self.read(&fetch, body, strategies)) {
             let (task, what) = match fetch {
+                // What was said is shown all the same.
+                Fetch::Changes(task) => {
+                    self.diffs.insert(task, strategies.changes.unread());
+                    return self.waiting.is_empty();
+                }
                 Fetch::Messages(task) => (Some(task), "messages"),
                 Fetch::Todos(task) => (Some(task), "todos"),
                 Fetch::Status => (None, "status"),
@@ -87,15 +96,18 @@ impl Refresh {
         self.waiting.is_empty()
     }
 
-    fn read(&mut self, fetch: &Fetch, body: &str, deltas: &dyn Deltas) -> Result<(), String> {
+    fn read(&mut self, fetch: &Fetch, body: &str, strategies: &Strategies) -> Result<(), String> {
         let value: Value = serde_json::from_str(body).map_err(|error| format!("bad JSON: {error}"))?;
         let list = || value.as_array().ok_or("not a list");
         match fetch {
             Fetch::Messages(task) => {
-                self.timelines.insert(task.clone(), Timeline::from_rest(task, &value, deltas)?);
+                self.timelines.insert(task.clone(), Timeline::from_rest(task, &value, &*strategies.deltas)?);
             }
             Fetch::Todos(task) => {
                 self.todos.insert(task.clone(), event::todos(&value)?);
+            }
+            Fetch::Changes(task) => {
+                self.diffs.insert(task.clone(), Diff::Known(event::changes(&value)?));
             }
             Fetch::Status => {
                 for (session, status) in value.as_object().ok_or("not a map of sessions")? {
@@ -143,6 +155,7 @@ impl Refresh {
         Fetched {
             timeline: self.timelines.remove(task_id).unwrap_or_else(|| Timeline::new(task_id)),
             todos: self.todos.remove(task_id).unwrap_or_default(),
+            diff: self.diffs.remove(task_id),
             reverted: self.reverted.remove(session),
             status: if absent_is_idle { Some(status.unwrap_or_default()) } else { status },
             permissions: self
@@ -186,7 +199,10 @@ impl Core {
         ];
         for (task, session) in tasks {
             refresh.later.push((format!("/session/{session}/message"), Fetch::Messages(task.clone())));
-            refresh.later.push((format!("/session/{session}/todo"), Fetch::Todos(task)));
+            refresh.later.push((format!("/session/{session}/todo"), Fetch::Todos(task.clone())));
+            if self.strategies.changes.reads_after_gap() {
+                refresh.later.push((format!("/session/{session}/diff"), Fetch::Changes(task)));
+            }
         }
         refresh.waiting.insert(self.http(folder, "GET", "/session/status", None), Fetch::Status);
         self.set_phase(folder, Phase::Refreshing(Box::new(refresh)));
@@ -205,7 +221,7 @@ impl Core {
 
     /// The answer to a request that a refresh made.
     pub(super) fn fetched(&mut self, request: u64, answer: Result<(u16, String), String>) {
-        let deltas = &*self.strategies.deltas;
+        let strategies = &self.strategies;
         let body = match &answer {
             Ok((200..=299, body)) => Ok(body.as_str()),
             Ok((status, _)) => Err(format!("the server answered {status}")),
@@ -213,7 +229,7 @@ impl Core {
         };
         let done = self.channels.iter_mut().find_map(|(folder, channel)| {
             let Phase::Refreshing(refresh) = &mut channel.phase else { return None };
-            refresh.take(request, body.clone(), deltas).then(|| folder.clone())
+            refresh.take(request, body.clone(), strategies).then(|| folder.clone())
         });
         let Some(folder) = done else { return };
         let Some(channel) = self.channels.get_mut(&folder) else { return };
@@ -254,7 +270,7 @@ impl Core {
                 self.strategies.asking.after_refresh(fetched.permissions, task.permissions());
             fetched.permissions.retain(|asked| !self.rule_takes(task_id, asked));
             let Some(task) = self.tasks.get_mut(task_id) else { continue };
-            let update = task.rehydrated(fetched, stream_went_on);
+            let update = task.rehydrated(fetched, stream_went_on, &*self.strategies.changes);
             for (session, event) in &refresh.buffered {
                 if let Event::Replied(id) | Event::QuestionOver(id) = event
                     && self.family.line_of(session).contains(&task.session_id())

@@ -25,6 +25,8 @@ pub(super) struct Script {
     fresh: Vec<Update>,
     /// Path → number of a request that waits for its answer.
     requests: BTreeMap<String, u64>,
+    /// The bodies of those requests.
+    bodies: BTreeMap<String, Value>,
     pub(super) telemetry: BTreeMap<String, u64>,
     pub(super) timers: Vec<u64>,
     pub(super) other_timers: BTreeMap<Timer, u64>,
@@ -62,6 +64,7 @@ impl Script {
             step_ms: 100,
             fresh: Vec::new(),
             requests: BTreeMap::new(),
+            bodies: BTreeMap::new(),
             telemetry: BTreeMap::new(),
             timers: Vec::new(),
             other_timers: BTreeMap::new(),
@@ -81,8 +84,9 @@ impl Script {
                     self.telemetry.insert(signal.name, signal.value);
                 }
                 Output::OpenStream { stream, .. } => self.stream = stream,
-                Output::Http { request, method, path, .. } => {
+                Output::Http { request, method, path, body, .. } => {
                     self.requests.insert(format!("{method} {path}"), request);
+                    self.bodies.insert(format!("{method} {path}"), body.unwrap_or_default());
                 }
                 Output::Answer(id, outcome) => {
                     assert!(self.answers.insert(id, outcome).is_none(), "answered twice")
@@ -134,7 +138,11 @@ impl Script {
     }
 
     pub(super) fn send(&mut self, task: &str) -> Id {
-        self.ask(Request::TaskSend(TaskSend { task_id: task.to_owned(), text: "do it".to_owned() }))
+        self.ask(Request::TaskSend(TaskSend {
+            task_id: task.to_owned(),
+            text: "do it".to_owned(),
+            attachments: Vec::new(),
+        }))
     }
 
     /// A prompt that the server accepts.
@@ -202,6 +210,11 @@ impl Script {
         self.step(Input::HttpDone { request, answer: Ok((status, body.to_owned())) });
     }
 
+    /// What was sent last under this method and path.
+    pub(super) fn body(&self, path: &str) -> Value {
+        self.bodies.get(path).cloned().unwrap_or_default()
+    }
+
     /// The paths of the requests that wait for an answer.
     pub(super) fn waiting(&self) -> Vec<&str> {
         self.requests.keys().map(String::as_str).collect()
@@ -218,7 +231,14 @@ impl Script {
 
     /// Answers what a refresh asks beside that, as a server does on which nobody asks and plans anything.
     pub(super) fn reply_rest(&mut self) {
-        for path in ["/question", "/session", "/session/ses_a/todo", "/session/ses_b/todo"] {
+        for path in [
+            "/question",
+            "/session",
+            "/session/ses_a/todo",
+            "/session/ses_b/todo",
+            "/session/ses_a/diff",
+            "/session/ses_b/diff",
+        ] {
             self.reply(&format!("GET {path}?directory=%2Fwork%20space"), 200, &json!([]));
         }
     }

@@ -128,7 +128,7 @@ async fn a_cut_stream_is_opened_again_and_what_is_shown_is_fetched() {
         let mut asked = Vec::new();
         // Closing each connection makes each request a connection of its own, so that accepting is all there is.
         let mut streams = Vec::new();
-        while asked.len() < 8 {
+        while asked.len() < 9 {
             let (mut socket, _) = listener.accept().await.unwrap();
             let path = head(&mut socket).await.split("?").next().unwrap_or_default().to_owned();
             let body = match path.as_str() {
@@ -180,6 +180,7 @@ async fn a_cut_stream_is_opened_again_and_what_is_shown_is_fetched() {
             "GET /permission",
             "GET /question",
             "GET /session",
+            "GET /session/ses_1/diff",
             "GET /session/ses_1/message",
             "GET /session/ses_1/todo",
             "GET /session/status",

@@ -1,13 +1,14 @@
 //! One task: its messages, what it asks, and how far the answer to its last prompt is.
 
-use super::event::{Event, Failure};
+mod ending;
+
+use super::event::Event;
 use super::history::Reverted;
-use super::strategy::turn::{OnIdle, Turn as Known};
-use super::strategy::{Asking, Strategies, Turns};
+use super::strategy::{Asking, Changes, Strategies};
 use super::timeline::{Change, Timeline};
 use super::turn::{Fetched, News, Turn};
-use crate::protocol::{Item, Outcome, Permission, Question, TaskState, TodoItem, Update, View};
-use std::collections::BTreeSet;
+use crate::protocol::{Attachment, Diff, Item, Permission, Question, TaskState, TodoItem, Update, View};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A task and the session that carries it.
 #[derive(Debug)]
@@ -21,6 +22,7 @@ pub(super) struct Task {
     /// Requests that somebody has answered: a late or second word about one must not ask the person again.
     answered: BTreeSet<String>,
     todos: Vec<TodoItem>,
+    diff: Option<Diff>,
     /// From there on the session has gone back.
     reverted: Option<Reverted>,
     status: TaskState,
@@ -44,6 +46,7 @@ impl Task {
             questions: Vec::new(),
             answered: BTreeSet::new(),
             todos: Vec::new(),
+            diff: None,
             reverted: None,
             status: TaskState::default(),
             turn: None,
@@ -69,6 +72,8 @@ impl Task {
             permissions: self.permissions.clone(),
             questions: self.questions.clone(),
             todos: self.todos.clone(),
+            attachments: self.shown_attachments(),
+            diff: self.diff.clone(),
             status: self.status,
         }
     }
@@ -78,6 +83,13 @@ impl Task {
         let mut items = self.timeline.items();
         items.retain(|item| !self.is_reverted(&item.message_id, &item.part_id));
         items
+    }
+
+    /// What is attached to the messages, without those that the session has gone back from.
+    fn shown_attachments(&self) -> BTreeMap<String, Vec<Attachment>> {
+        let mut attachments = self.timeline.attachments();
+        attachments.retain(|message, _| !self.is_reverted(message, ""));
+        attachments
     }
 
     fn is_reverted(&self, message: &str, part: &str) -> bool {
@@ -140,9 +152,9 @@ impl Task {
             _ if of_child => News::default(),
             Event::Replied(_) | Event::QuestionOver(_) => News::default(),
             Event::Session { reverted, .. } => {
-                let before = self.shown_items();
+                let before = self.view();
                 self.reverted = reverted.filter(|_| strategies.history.hides_reverted());
-                News::of((before != self.shown_items()).then(|| self.redraw()))
+                News::of((before != self.view()).then(|| self.redraw()))
             }
             Event::Message(message) => {
                 if message.assistant
@@ -184,15 +196,37 @@ impl Task {
                 self.todos.clone_from(&todos);
                 News::of([Update::Todo { task_id: self.id.clone(), todos }])
             }
+            Event::Changes(files) => {
+                let diff = self.changed(Diff::Known(files), &*strategies.changes);
+                News::of([Update::Diff { task_id: self.id.clone(), diff }])
+            }
             Event::Status(state) => News::of(self.set_status(state)),
             Event::Idle => self.idle(turns),
             Event::Failed(failure) => self.error(failure, turns),
         }
     }
 
+    /// The agent has changed this, or nobody could tell; gives what is shown of it.
+    fn changed(&mut self, now: Diff, changes: &dyn Changes) -> Diff {
+        let now = match now {
+            Diff::Known(files) => {
+                Diff::Known(files.into_iter().filter_map(|file| changes.shown(file)).collect())
+            }
+            Diff::Unavailable => Diff::Unavailable,
+        };
+        let diff = changes.told(self.diff.take(), now);
+        self.diff = Some(diff.clone());
+        diff
+    }
+
     fn show(&self, change: Change) -> Vec<Update> {
         match change {
             Change::None => Vec::new(),
+            Change::Update(Update::Attachments { ref message_id, .. })
+                if self.is_reverted(message_id, "") =>
+            {
+                Vec::new()
+            }
             Change::Update(update) if update.row().is_some_and(|(m, p)| self.is_reverted(m, p)) => Vec::new(),
             Change::Update(update) => vec![update],
             Change::Redraw => vec![self.redraw()],
@@ -260,85 +294,14 @@ impl Task {
         changes.then(|| Update::Status { task_id: self.id.clone(), state })
     }
 
-    fn idle(&mut self, turns: &dyn Turns) -> News {
-        let mut news = News::of(self.set_status(TaskState::Idle));
-        let Some(turn) = &self.turn else { return news };
-        let answer = self.answer_to(turn);
-        let answered =
-            answer.is_some_and(|answer| answer.completed && answer.last && answer.failure.is_none());
-        // A turn that is over has no call at work: of one that has, the end was not heard.
-        let is_whole = turn.failure.is_none() && !self.timeline.has_running_tool();
-        let known = Known { begun: turn.begun, answered: answered && is_whole };
-        match turns.on_idle(known) {
-            OnIdle::Over => {
-                let next = self.unanswered();
-                news.updates.push(self.end(Outcome::Completed));
-                self.turn = next;
-            }
-            OnIdle::Ask => news.doubt = true,
-            OnIdle::Ignore => {}
-        }
-        news
-    }
-
-    fn error(&mut self, failure: Failure, turns: &dyn Turns) -> News {
-        if turns.error_ends() {
-            return News::of(self.failed(&failure));
-        }
-        // Whose it is, is not known yet: it may be an older turn's, and late.
-        if let Some(turn) = &mut self.turn {
-            turn.failure = Some(failure);
-        }
-        News::default()
-    }
-
-    /// Prompts that were sent and are not answered by what has ended are a turn of their own.
-    fn unanswered(&self) -> Option<Turn> {
-        let turn = self.turn.as_ref()?;
-        let newest = self.timeline.newest();
-        let all = self.timeline.prompts();
-        let arrived = all.difference(&turn.prompts).count().min(turn.sent);
-        // Ids ascend, so what came after the prompt that was answered waits.
-        let answered = newest.and_then(|newest| newest.parent.as_ref());
-        let waits = |prompt: &&String| answered.is_some_and(|answered| *prompt > answered);
-        let waiting = all.difference(&turn.prompts).filter(waits).count();
-        let sent = waiting + (turn.sent - arrived);
-        let prompts = all.iter().filter(|prompt| !waits(prompt)).cloned().collect();
-        let before = newest.map(|message| message.id.clone());
-        let (begun, failure, asked_about, waits_since_ms) = (false, None, 0, Some(self.heard_ms));
-        (sent > 0).then_some(Turn { before, prompts, sent, begun, failure, asked_about, waits_since_ms })
-    }
-
-    /// The newest message of the assistant, if it came after the prompt.
-    fn answer_to(&self, turn: &Turn) -> Option<&super::event::Message> {
-        self.timeline.newest().filter(|newest| Some(&newest.id) != turn.before.as_ref())
-    }
-
-    /// The turn is over, and the person learns why.
-    pub(super) fn failed(&mut self, failure: &Failure) -> Vec<Update> {
-        let over = self.turn.take().is_some();
-        let outcome = if failure.aborted { Outcome::Aborted } else { Outcome::Error };
-        let told = (!failure.aborted).then(|| Update::Error {
-            task_id: Some(self.id.clone()),
-            message: format!("the agent failed: {}", failure.message),
-            retry: false,
-        });
-        told.into_iter().chain(over.then(|| self.terminal(outcome))).collect()
-    }
-
-    /// The turn is over.
-    pub(super) fn end(&mut self, outcome: Outcome) -> Update {
-        self.turn = None;
-        self.terminal(outcome)
-    }
-
-    fn terminal(&self, outcome: Outcome) -> Update {
-        Update::Terminal { task_id: self.id.clone(), outcome }
-    }
-
     /// Everything was fetched anew: what was shown is thrown away, and the whole is published. When the stream went
     /// on all the while, only what differs is news.
-    pub(super) fn rehydrated(&mut self, mut fetched: Fetched, stream_went_on: bool) -> Option<Update> {
+    pub(super) fn rehydrated(
+        &mut self,
+        mut fetched: Fetched,
+        stream_went_on: bool,
+        changes: &dyn Changes,
+    ) -> Option<Update> {
         let before = self.view();
         if stream_went_on {
             fetched.timeline.keep_running(&self.timeline);
@@ -348,6 +311,9 @@ impl Task {
         self.permissions = fetched.permissions;
         self.questions = fetched.questions;
         self.todos = fetched.todos;
+        if let Some(diff) = fetched.diff {
+            self.changed(diff, changes);
+        }
         // Going back is over when its message is gone; the list of sessions may be older than that of messages.
         self.reverted = fetched.reverted.filter(|reverted| self.timeline.knows(reverted.message()));
         if let Some(status) = fetched.status {
@@ -360,33 +326,5 @@ impl Task {
     /// An answer to this request is further on in the events that wait: do not ask for it any more.
     pub(super) fn will_be_replied(&mut self, permission_id: &str) {
         self.answered.insert(permission_id.to_owned());
-    }
-
-    /// After a refresh: if the turn ended in the gap, nobody will say so any more.
-    pub(super) fn settle(&mut self, patience: u32) -> Vec<Update> {
-        let Some(turn) = &mut self.turn else { return Vec::new() };
-        if self.status != TaskState::Idle {
-            // It goes on: what was told of a failure was told of an older turn.
-            turn.failure = None;
-            return Vec::new();
-        }
-        let Some(turn) = &self.turn else { return Vec::new() };
-        let answer = self.answer_to(turn);
-        let failure = answer.and_then(|answer| answer.failure.clone()).or_else(|| turn.failure.clone());
-        let has_answer = answer.is_some_and(|answer| answer.completed);
-        match failure {
-            Some(failure) if turn.begun || answer.is_some() || turn.asked_about > 0 => self.failed(&failure),
-            // A server that died in mid-turn leaves a message that nobody completes.
-            _ if turn.begun || has_answer => {
-                vec![self.end(if has_answer { Outcome::Completed } else { Outcome::Aborted })]
-            }
-            _ if turn.asked_about >= patience => {
-                let message =
-                    "the server took the prompt and did not begin with it; send it again".to_owned();
-                let told = Update::Error { task_id: Some(self.id.clone()), message, retry: false };
-                vec![told, self.end(Outcome::Error)]
-            }
-            _ => Vec::new(),
-        }
     }
 }

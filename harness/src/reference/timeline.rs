@@ -4,9 +4,14 @@
 //! upsert that never goes back: finished text stays finished, a tool call only moves on. A delta counts only where
 //! the text before it is known to be whole; the next full text heals the rest.
 
+mod attached;
+#[cfg(test)]
+mod tests;
+
 use super::event::{self, Body, Exit, Message, Part};
 use super::strategy::{Deltas, OnHeadless, OnUnknownPart};
-use crate::protocol::{Item, ItemKind, ToolState, Update};
+use crate::protocol::{Attachment, Item, ItemKind, ToolState, Update};
+use attached::Attached;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +26,8 @@ pub(super) struct Timeline {
     headless: BTreeSet<String>,
     /// The newest message of the assistant.
     newest: Option<Message>,
+    /// What the person has attached.
+    attached: Attached,
 }
 
 /// A part, and how far it can be trusted.
@@ -53,6 +60,7 @@ impl Timeline {
             rows: Vec::new(),
             headless: BTreeSet::new(),
             newest: None,
+            attached: Attached::default(),
         }
     }
 
@@ -65,6 +73,7 @@ impl Timeline {
                 timeline.part(event::part(part)?, deltas);
             }
         }
+        timeline.attached = std::mem::take(&mut timeline.attached).loaded(deltas);
         // REST hides the deltas of a running text: what it shows of one is a beginning of unknown length.
         for row in &mut timeline.rows {
             row.whole = row.ended;
@@ -113,6 +122,18 @@ impl Timeline {
         self.newest.as_ref()
     }
 
+    /// What is attached to the person's messages.
+    pub(super) fn attachments(&self) -> BTreeMap<String, Vec<Attachment>> {
+        let persons = |message: &&String| self.roles.get(*message) == Some(&false);
+        let messages = self.attached.messages().filter(persons);
+        messages.map(|message| (message.clone(), self.attached.of(message))).collect()
+    }
+
+    /// What is attached to a message of the person.
+    pub(super) fn attached_to(&self, message: &str) -> Vec<Attachment> {
+        self.attached.of(message)
+    }
+
     fn shows(&self, row: &Row) -> bool {
         self.roles.get(&row.item.message_id) == Some(&true)
     }
@@ -123,16 +144,20 @@ impl Timeline {
         let reveals = message.assistant
             && known != Some(true)
             && self.rows.iter().any(|row| row.item.message_id == message.id);
+        let attached = known.is_none() && !message.assistant && self.attached.has(&message.id);
+        let attached = attached.then(|| self.told_attached(&message.id));
         // Ids ascend, so a late word about an older message does not take the newest one's place.
         if message.assistant && self.newest.as_ref().is_none_or(|newest| newest.id <= message.id) {
             self.newest = Some(message);
         }
-        if reveals { Change::Redraw } else { Change::None }
+        if reveals { Change::Redraw } else { attached.map_or(Change::None, Change::Update) }
     }
 
     /// A message and its parts are gone.
     pub(super) fn remove_message(&mut self, message_id: &str) -> Change {
         let change = self.remove_rows(|row| row.item.message_id == message_id);
+        let had_attached = self.attached.remove(message_id);
+        let change = if had_attached { Change::Redraw } else { change };
         self.roles.remove(message_id);
         self.newest.take_if(|newest| newest.id == message_id);
         change
@@ -140,7 +165,10 @@ impl Timeline {
 
     /// A part is gone.
     pub(super) fn remove_part(&mut self, part_id: &str) -> Change {
-        self.remove_rows(|row| row.item.part_id == part_id)
+        match self.attached.remove_part(part_id) {
+            true => Change::Redraw,
+            false => self.remove_rows(|row| row.item.part_id == part_id),
+        }
     }
 
     fn remove_rows(&mut self, gone: impl Fn(&Row) -> bool) -> Change {
@@ -154,6 +182,9 @@ impl Timeline {
         if let Body::Text { text, .. } = &mut part.body {
             *text = deltas.words(std::mem::take(text));
         }
+        if let Body::File(attachment) = part.body {
+            return self.attach(part.message_id, part.id, attachment, deltas);
+        }
         if !deltas.waits_for_message() {
             self.roles.entry(part.message_id.clone()).or_insert(true);
         }
@@ -163,11 +194,23 @@ impl Timeline {
         }
     }
 
+    /// The person has attached something, or what comes to the same: the agent's files have no place of their own.
+    fn attach(&mut self, message: String, part: String, file: Attachment, deltas: &dyn Deltas) -> Change {
+        let is_persons = self.roles.get(&message) == Some(&false);
+        let is_news = self.attached.put(&message, part, file, deltas);
+        if is_news && is_persons { Change::Update(self.told_attached(&message)) } else { Change::None }
+    }
+
+    fn told_attached(&self, message: &str) -> Update {
+        let attachments = self.attached.of(message);
+        Update::Attachments { task_id: self.task_id.clone(), message_id: message.to_owned(), attachments }
+    }
+
     fn insert(&mut self, part: Part, deltas: &dyn Deltas) -> Change {
         let mut ended = false;
         let mut item = Item::blank(part.id, part.message_id, ItemKind::Unknown);
         match part.body {
-            Body::Hidden => return Change::None,
+            Body::Hidden | Body::File(_) => return Change::None,
             Body::Text { kind, text, ended: whole } => {
                 (item.kind, item.text) = (kind, Some(text));
                 ended = whole;
@@ -217,7 +260,7 @@ impl Timeline {
                 note_command(&mut moved, command, deltas);
                 self.merge_tool(at, moved, deltas)
             }
-            Body::Unknown(_) => Change::None,
+            Body::Unknown(_) | Body::File(_) => Change::None,
             Body::Hidden => {
                 self.rows.remove(at);
                 Change::Redraw
@@ -326,59 +369,5 @@ fn rank(state: ToolState) -> u8 {
         ToolState::Pending => 0,
         ToolState::Running => 1,
         ToolState::Done | ToolState::Error => 2,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::strategy::Careful;
-    use super::*;
-
-    fn message(id: &str) -> Message {
-        Message {
-            id: id.to_owned(),
-            assistant: true,
-            completed: false,
-            parent: None,
-            last: true,
-            failure: None,
-        }
-    }
-
-    fn text(id: &str, message: &str) -> Part {
-        let body = Body::Text { kind: ItemKind::Text, text: String::new(), ended: false };
-        Part { id: id.to_owned(), message_id: message.to_owned(), body }
-    }
-
-    #[test]
-    fn a_part_that_comes_before_its_message_is_shown_with_it() {
-        let mut timeline = Timeline::new("t");
-        assert_eq!(
-            timeline.part(text("prt_1", "msg_1"), &Careful),
-            Change::None,
-            "whose it is, is not known yet"
-        );
-        assert_eq!(timeline.delta("msg_1".to_owned(), "prt_1", "Hi", &Careful), Change::None);
-        assert_eq!(timeline.items(), []);
-        assert_eq!(timeline.message(message("msg_1")), Change::Redraw);
-        assert_eq!(timeline.items()[0].text.as_deref(), Some("Hi"));
-        assert_eq!(timeline.message(message("msg_1")), Change::None);
-    }
-
-    #[test]
-    fn a_late_part_of_an_older_message_goes_beside_its_siblings() {
-        let mut timeline = Timeline::new("t");
-        timeline.message(message("msg_1"));
-        timeline.message(message("msg_2"));
-        for (part, of) in [("prt_1", "msg_1"), ("prt_3", "msg_2")] {
-            assert!(matches!(timeline.part(text(part, of), &Careful), Change::Update(_)));
-        }
-        assert_eq!(
-            timeline.part(text("prt_2", "msg_1"), &Careful),
-            Change::Redraw,
-            "no update can put it in the middle"
-        );
-        let order: Vec<String> = timeline.items().into_iter().map(|item| item.part_id).collect();
-        assert_eq!(order, ["prt_1", "prt_2", "prt_3"]);
     }
 }

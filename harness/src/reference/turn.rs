@@ -3,7 +3,7 @@
 use super::event::Failure;
 use super::history::Reverted;
 use super::timeline::Timeline;
-use crate::protocol::{Permission, Question, TaskState, TodoItem, Update};
+use crate::protocol::{Diff, Permission, Question, TaskState, TodoItem, Update};
 use std::collections::BTreeSet;
 
 /// A prompt that is being answered.
@@ -32,6 +32,8 @@ pub(super) struct Fetched {
     pub(super) permissions: Vec<Permission>,
     pub(super) questions: Vec<Question>,
     pub(super) todos: Vec<TodoItem>,
+    /// What the agent has changed, where that was asked.
+    pub(super) diff: Option<Diff>,
     pub(super) reverted: Option<Reverted>,
 }
 

@@ -1,7 +1,7 @@
 //! A history as a time line for people: who did what, and what the person saw.
 
 use crate::history;
-use crate::protocol::Update;
+use crate::protocol::{Attachment, ChangedFile, Diff, Update};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{HowEnded, Line, ModelPurpose, Recording, Speaker};
 use fixtures::sse;
@@ -150,6 +150,24 @@ fn event(data: &str) -> String {
     }
 }
 
+fn attached(files: &[Attachment]) -> String {
+    let name = |file: &Attachment| file.name.clone().unwrap_or_else(|| file.mime.clone());
+    files.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// What the agent has changed, in the words of who looks at the screen.
+#[must_use]
+pub fn changed(diff: &Diff) -> String {
+    let counted = |file: &ChangedFile| format!("{} +{} -{}", file.file, file.additions, file.deletions);
+    match diff {
+        Diff::Unavailable => "what is changed can't be shown".to_owned(),
+        Diff::Known(files) if files.is_empty() => "nothing is changed".to_owned(),
+        Diff::Known(files) => {
+            format!("changed: {}", files.iter().map(counted).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
 /// An update in the words of who looks at the screen.
 #[must_use]
 pub fn seen(update: &Update) -> String {
@@ -158,6 +176,8 @@ pub fn seen(update: &Update) -> String {
         Update::ReasoningDelta { delta, .. } => format!("reasoning {delta:?}"),
         Update::ToolState { tool, state, .. } => format!("tool {tool}: {state:?}").to_lowercase(),
         Update::UnknownPart { .. } => "something unknown".to_owned(),
+        Update::Attachments { attachments, .. } => format!("attached: {}", attached(attachments)),
+        Update::Diff { diff, .. } => changed(diff),
         Update::PermissionRequest { permission, patterns, .. } => {
             format!("asks: {permission} {}?", patterns.join(", "))
         }
@@ -200,7 +220,8 @@ pub fn seen(update: &Update) -> String {
                 .permissions
                 .iter()
                 .map(|asked| format!("asks: {} {}?", asked.permission, asked.patterns.join(", ")));
-            let rows: Vec<String> = rows.into_iter().chain(asked).collect();
+            let files = view.attachments.values().map(|files| format!("attached: {}", attached(files)));
+            let rows: Vec<String> = files.chain(rows).chain(asked).collect();
             format!("shown anew: {}", rows.join(" · "))
         }
     }

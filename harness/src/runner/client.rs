@@ -4,15 +4,17 @@
 use super::{Run, Troubled, broken, task_of};
 use crate::protocol::request::{QuestionRef, Reply, TaskRef, TaskSend, TaskStarted};
 use crate::protocol::{
-    Backend, Capability, PermissionAll, Request, TaskEdit, TaskFork, TaskRevert, ToolServerAdd, ToolServerRef,
+    Attachment, Backend, Capability, PermissionAll, Request, TaskEdit, TaskFork, TaskRevert, ToolServerAdd,
+    ToolServerRef,
 };
-use fixtures::scenario::ClientAct;
+use fixtures::scenario::{ClientAct, Image};
 use serde_json::json;
 use std::collections::BTreeSet;
 
 /// What an adapter has to be able to do for it.
 pub(super) fn needs(act: &ClientAct) -> Capability {
     match act {
+        ClientAct::Send { .. } => Capability::Images,
         ClientAct::Close => Capability::Close,
         ClientAct::Look => Capability::Affordances,
         ClientAct::AllowAll => Capability::AnswerAll,
@@ -27,6 +29,13 @@ pub(super) fn needs(act: &ClientAct) -> Capability {
     }
 }
 
+/// A file of the person as it is attached.
+fn attachment(image: &Image) -> Attachment {
+    let Image { name, mime, base64 } = image;
+    let url = format!("data:{mime};base64,{base64}");
+    Attachment { mime: mime.clone(), name: Some(name.clone()), url }
+}
+
 impl Run {
     /// `asked` is the task and the name of what its screen asks, where the act waits for that.
     pub(super) async fn client_act(
@@ -37,6 +46,11 @@ impl Run {
     ) -> Result<(), Troubled> {
         let (task_id, id) = asked;
         let request = match act {
+            ClientAct::Send { text, images } => {
+                let (task_id, text) = (self.task(session).await?, text.clone());
+                let attachments = images.iter().map(attachment).collect();
+                Request::TaskSend(TaskSend { task_id, text, attachments })
+            }
             ClientAct::Close => {
                 let task_id = self.task(session).await?;
                 self.closed.insert(task_id.clone());
@@ -57,7 +71,7 @@ impl Run {
             ClientAct::TakeBack => Request::TaskUnrevert(TaskRef { task_id: self.task(session).await? }),
             ClientAct::Aside(text) => {
                 let task_id = self.task(session).await?;
-                Request::TaskAside(TaskSend { task_id, text: text.clone() })
+                Request::TaskAside(TaskSend { task_id, text: text.clone(), attachments: Vec::new() })
             }
             ClientAct::ListTools => Request::McpList,
             ClientAct::AddTools { name, command } => {

@@ -73,7 +73,7 @@ impl Run {
             }
         }
         for session in sessions {
-            for what in ["message", "todo"] {
+            for what in ["message", "todo", "diff"] {
                 let path = format!("/session/{session}/{what}");
                 if let Err(what) = self.observer.read(&path, &workspace).await {
                     self.trouble(TroubleKind::Harness, what);

@@ -34,9 +34,13 @@ impl Run {
         match &step.act {
             UserAct::Prompt { text, route: PromptRoute::Blocking | PromptRoute::Async } => {
                 let task_id = self.task(step.session()).await?;
-                self.ask_or_be_refused(Request::TaskSend(TaskSend { task_id, text: text.clone() }))
-                    .await
-                    .map(drop)
+                self.ask_or_be_refused(Request::TaskSend(TaskSend {
+                    task_id,
+                    text: text.clone(),
+                    attachments: Vec::new(),
+                }))
+                .await
+                .map(drop)
             }
             UserAct::AnswerPermission { answer, message } => {
                 self.answered.insert(id.clone());

@@ -54,6 +54,11 @@ impl Kit for Rewind {
                 name: "rewind.server",
                 about: "leaves the history to a server: revert, then a prompt",
             },
+            Capability { name: "rewind.copy", about: "an edit on a server may go on in a copy" },
+            Capability {
+                name: "rewind.back",
+                about: "goes back on a server without a prompt, and takes that back",
+            },
             Capability { name: "rewind.atomic", about: "a kill leaves both lists old or both new" },
         ]
     }

@@ -37,6 +37,24 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "reverts-at-work", about: "a server that refuses the revert is prompted all the same" },
     Mutant { name: "sends-beside", about: "the server is prompted, and takes nothing back" },
     Mutant { name: "answers-late", about: "a yes to a turn that was taken back goes to the server" },
+    Mutant {
+        name: "forgets-helpers",
+        about: "a yes to the helper of an agent whose turn was taken back goes to the server",
+    },
+    Mutant {
+        name: "leaves-reverted",
+        about: "an edit whose prompt is refused leaves the server where it had gone back to",
+    },
+    Mutant {
+        name: "forth-on-screen",
+        about: "what was gone back from is shown again, and the server is not told",
+    },
+    Mutant {
+        name: "shows-the-gone",
+        about: "what the server has gone back from is shown as long as it lists it",
+    },
+    Mutant { name: "copies-all", about: "all is copied, whichever message is meant" },
+    Mutant { name: "reverts-the-copied", about: "what is copied is taken back, too" },
     Mutant { name: "says-nothing", about: "the user is not told that an edit failed" },
 ];
 

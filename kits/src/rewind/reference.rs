@@ -332,8 +332,15 @@ impl Client {
 
 impl Adapter for Client {
     fn introduce(&self) -> Value {
-        let capabilities =
-            ["rewind.edit", "rewind.images", "rewind.checkpoint", "rewind.atomic", "rewind.server"];
+        let capabilities = [
+            "rewind.edit",
+            "rewind.images",
+            "rewind.checkpoint",
+            "rewind.atomic",
+            "rewind.server",
+            "rewind.copy",
+            "rewind.back",
+        ];
         let policy = if self.is_to_the_letter() { "seed" } else { "careful" };
         let declares = json!({"policy": policy, "editImages": "keep"});
         json!({"name": "rewind-reference", "capabilities": capabilities, "clock": "virtual", "declares": declares})
@@ -348,16 +355,10 @@ impl Adapter for Client {
         Box::pin(async move {
             let id = params["taskId"].as_str().unwrap_or_default().to_owned();
             let list = |name: &str| params[name].as_array().cloned().unwrap_or_default();
+            if let Some(answered) = self.on_server.call(&method, &params, &screen).await {
+                return answered;
+            }
             match method.as_str() {
-                "configure" if params["server"].is_string() => {
-                    self.on_server.connect(params["server"].as_str().unwrap_or_default());
-                    Ok(json!({}))
-                }
-                "task/send" => self.on_server.send(params["text"].as_str().unwrap_or_default()).await,
-                "task/permissions" => self.on_server.permissions().await,
-                "permission/answer" => self.on_server.answer(&params).await,
-                "task/snapshot" if id.is_empty() => self.on_server.snapshot().await,
-                "message/edit" if params["ordinal"].is_u64() => self.on_server.edit(&params).await,
                 "configure" => {
                     let ground = serde_json::from_value(params)
                         .map_err(|error| RpcError::invalid_params(error.to_string()))?;

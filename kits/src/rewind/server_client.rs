@@ -1,7 +1,8 @@
-//! The reference of clients that leave the history to a server: an edit is an abort, a revert and a prompt. It imports nothing
-//! of the stand-in.
+//! The reference of clients that leave the history to a server: an edit is an abort, a revert or a copy, and a prompt; and when
+//! that fails, all is as it was. It imports nothing of the stand-in.
 
 use super::mutants;
+use crate::adapter::Screen;
 use harness::protocol::RpcError;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -24,6 +25,10 @@ struct Memory {
     is_editing: bool,
     /// Questions that belong to a turn that was taken back.
     void: BTreeSet<String>,
+    /// Words of an edit that failed.
+    draft: Option<String>,
+    /// Only a mutant shows what the server has gone back from.
+    shows_all: bool,
 }
 
 impl ServerClient {
@@ -41,8 +46,32 @@ impl ServerClient {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What is asked of a client whose history is a server's; nothing else.
+    pub(super) async fn call(
+        &self,
+        method: &str,
+        params: &Value,
+        screen: &Screen,
+    ) -> Option<Result<Value, RpcError>> {
+        let text = params["text"].as_str().unwrap_or_default();
+        Some(match method {
+            "configure" => {
+                self.connect(params["server"].as_str()?);
+                Ok(json!({}))
+            }
+            "task/send" => self.send(text).await,
+            "task/permissions" => self.permissions().await,
+            "permission/answer" => self.answer(params).await,
+            "task/snapshot" if params["taskId"].is_null() => self.snapshot().await,
+            "message/edit" if params["ordinal"].is_u64() => self.edit(params, screen).await,
+            "message/back" => self.back(params).await,
+            "message/forth" => self.forth().await,
+            _ => return None,
+        })
+    }
+
     /// Another server, and no session yet.
-    pub(super) fn connect(&self, server: &str) {
+    fn connect(&self, server: &str) {
         *self.memory() = Memory { server: server.to_owned(), ..Memory::default() };
     }
 
@@ -84,7 +113,7 @@ impl ServerClient {
     }
 
     /// Sends a prompt; it is answered when the turn is over.
-    pub(super) async fn send(&self, text: &str) -> Result<Value, RpcError> {
+    async fn send(&self, text: &str) -> Result<Value, RpcError> {
         let session = self.session().await?;
         self.at_work.send_modify(|count| *count += 1);
         let sent = self
@@ -95,14 +124,14 @@ impl ServerClient {
     }
 
     /// The questions that the user sees.
-    pub(super) async fn permissions(&self) -> Result<Value, RpcError> {
+    async fn permissions(&self) -> Result<Value, RpcError> {
         let open = self.get("/permission").await?;
         let ids: Vec<&Value> = open.as_array().into_iter().flatten().map(|one| &one["id"]).collect();
         Ok(json!({"permissions": ids}))
     }
 
     /// The user answers a question that he sees, or has seen.
-    pub(super) async fn answer(&self, params: &Value) -> Result<Value, RpcError> {
+    async fn answer(&self, params: &Value) -> Result<Value, RpcError> {
         let id = params["id"].as_str().unwrap_or_default();
         if self.memory().void.contains(id) && !self.is("answers-late") {
             return Ok(json!({"ok": false, "error": "that turn was taken back"}));
@@ -112,54 +141,130 @@ impl ServerClient {
         Ok(json!({"ok": status == 200}))
     }
 
-    /// Takes a prompt back, and sends another one in its place.
-    pub(super) async fn edit(&self, edit: &Value) -> Result<Value, RpcError> {
+    /// Takes a prompt back, or goes on in a copy, and sends another one in its place.
+    async fn edit(&self, edit: &Value, screen: &Screen) -> Result<Value, RpcError> {
         if std::mem::replace(&mut self.memory().is_editing, true) && !self.is("no-guard") {
             return Ok(json!({"ok": false, "error": "an edit is under way"}));
         }
         let done = self.edit_once(edit).await;
         self.memory().is_editing = false;
-        done.map(|()| json!({"ok": true}))
+        let Err(why) = done else { return Ok(json!({"ok": true})) };
+        if !self.is("forgets-words") {
+            self.memory().draft = edit["text"].as_str().map(str::to_owned);
+        }
+        if !self.is("says-nothing") {
+            screen
+                .show(json!({"kind": "notice", "level": "error", "key": "edit-failed", "text": why.message}));
+        }
+        Ok(json!({"ok": false, "error": why.message}))
     }
 
     async fn edit_once(&self, edit: &Value) -> Result<(), RpcError> {
         let session = self.session().await?;
-        let open = self.permissions().await?;
-        let open =
-            open["permissions"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
-        self.memory().void.extend(open);
+        let open = self.get("/permission").await?;
+        // An agent's helper asks in a session of its own.
+        let is_void = |one: &&Value| one["sessionID"] == session.as_str() || !self.is("forgets-helpers");
+        let open = open.as_array().into_iter().flatten().filter(is_void);
+        self.memory().void.extend(open.filter_map(|one| one["id"].as_str().map(str::to_owned)));
         if *self.at_work.borrow() > 0 && !self.is("reverts-at-work") {
             self.post(&format!("/session/{session}/abort"), json!({})).await?;
             // The server refuses a revert while the turn still ends.
             let mut at_work = self.at_work.subscribe();
             let _ended = at_work.wait_for(|count| *count == 0).await;
         }
-        let messages = self.get(&format!("/session/{session}/message")).await?;
-        let mut prompts =
-            messages.as_array().into_iter().flatten().filter(|one| one["info"]["role"] == "user");
-        let place = usize::try_from(edit["ordinal"].as_u64().unwrap_or_default().saturating_sub(1))
-            .unwrap_or_default();
-        let prompt = prompts.nth(place).ok_or_else(|| RpcError::failed("there is no such prompt"))?;
-        let target = json!({"messageID": prompt["info"]["id"]});
+        let target = self.target(&session, &edit["ordinal"]).await?;
+        let words = edit["text"].as_str().unwrap_or_default();
+        if edit["by"] == "copy" {
+            return self.edit_in_copy(session, target, words).await;
+        }
         if !self.is("sends-beside") {
             let (status, _) = self.post(&format!("/session/{session}/revert"), target).await?;
             if status != 200 && !self.is("reverts-at-work") {
                 return Err(RpcError::failed(format!("the server refuses the revert with {status}")));
             }
         }
-        self.send(edit["text"].as_str().unwrap_or_default()).await.map(drop)
+        let sent = self.prompt(words).await;
+        if sent.is_err() && !self.is("leaves-reverted") {
+            self.post(&format!("/session/{session}/unrevert"), json!({})).await?;
+        }
+        sent
+    }
+
+    /// The prompt of this number, as the server is told of it.
+    async fn target(&self, session: &str, ordinal: &Value) -> Result<Value, RpcError> {
+        let messages = self.get(&format!("/session/{session}/message")).await?;
+        let mut prompts =
+            messages.as_array().into_iter().flatten().filter(|one| one["info"]["role"] == "user");
+        let place =
+            usize::try_from(ordinal.as_u64().unwrap_or_default().saturating_sub(1)).unwrap_or_default();
+        let prompt = prompts.nth(place).ok_or_else(|| RpcError::failed("there is no such prompt"))?;
+        Ok(json!({"messageID": prompt["info"]["id"]}))
+    }
+
+    /// Goes back to before a prompt, and says nothing.
+    async fn back(&self, params: &Value) -> Result<Value, RpcError> {
+        let session = self.session().await?;
+        let target = self.target(&session, &params["ordinal"]).await?;
+        let (status, _) = self.post(&format!("/session/{session}/revert"), target).await?;
+        Ok(json!({"ok": status == 200}))
+    }
+
+    /// Takes going back back.
+    async fn forth(&self) -> Result<Value, RpcError> {
+        let session = self.session().await?;
+        if self.is("forth-on-screen") {
+            self.memory().shows_all = true;
+            return Ok(json!({"ok": true}));
+        }
+        let (status, _) = self.post(&format!("/session/{session}/unrevert"), json!({})).await?;
+        Ok(json!({"ok": status == 200}))
+    }
+
+    /// What was said before the prompt stands in a copy, and there the other one is sent; the first conversation stays.
+    async fn edit_in_copy(&self, session: String, target: Value, words: &str) -> Result<(), RpcError> {
+        if self.is("reverts-the-copied") {
+            self.post(&format!("/session/{session}/revert"), target.clone()).await?;
+        }
+        let wanted = if self.is("copies-all") { json!({}) } else { target };
+        let (_, copy) = self.post(&format!("/session/{session}/fork"), wanted).await?;
+        let copy = copy["id"].as_str().ok_or_else(|| RpcError::failed("the server makes no copy"))?;
+        self.memory().session = Some(copy.to_owned());
+        let sent = self.prompt(words).await;
+        if sent.is_err() {
+            self.memory().session = Some(session);
+        }
+        sent
+    }
+
+    /// Sends a prompt that the server has to take.
+    async fn prompt(&self, words: &str) -> Result<(), RpcError> {
+        let sent = self.send(words).await?;
+        match sent["status"].as_u64() {
+            Some(200) => Ok(()),
+            _ => Err(RpcError::failed(format!("the server refuses the prompt with {}", sent["status"]))),
+        }
     }
 
     /// What the user sees of the session.
-    pub(super) async fn snapshot(&self) -> Result<Value, RpcError> {
+    async fn snapshot(&self) -> Result<Value, RpcError> {
         let session = self.session().await?;
+        let known = self.get(&format!("/session/{session}")).await?;
         let messages = self.get(&format!("/session/{session}/message")).await?;
-        let entries = messages.as_array().into_iter().flatten().map(|one| {
+        // The server lists what it has gone back from until the next prompt.
+        let hides = !self.is("shows-the-gone") && !self.memory().shows_all;
+        let gone = known["revert"]["messageID"].as_str().filter(|_| hides);
+        let listed = messages.as_array().into_iter().flatten();
+        let shown = listed.take_while(|one| gone.is_none() || one["info"]["id"].as_str() != gone);
+        let entries = shown.map(|one| {
             let texts = one["parts"].as_array().into_iter().flatten().filter(|part| part["type"] == "text");
             let text: Vec<&str> = texts.filter_map(|part| part["text"].as_str()).collect();
             let says = if one["info"]["role"] == "user" { "prompt" } else { "answer" };
             json!({"says": says, "text": text.join("\n")})
         });
-        Ok(json!({"user": entries.collect::<Vec<_>>()}))
+        let mut snapshot = json!({"user": entries.collect::<Vec<_>>()});
+        if let Some(draft) = &self.memory().draft {
+            snapshot["draft"] = json!(draft);
+        }
+        Ok(snapshot)
     }
 }

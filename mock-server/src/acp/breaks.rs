@@ -1,12 +1,13 @@
 //! What breaks on an agent's line, as a plan has it.
 
 use super::line::{Breaks, Broken, Then};
+use super::pieces::Unread;
 use super::watch::Strain;
 use fixtures::fault_plan::{AcpAction, AcpFault, AcpTrigger, LineEnd};
 use serde_json::{Value, json};
 
 /// The faults of a plan, and how often each could have acted.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct AcpBreaks {
     faults: Vec<(AcpFault, usize)>,
     /// Lines that wait for the next one: they come before it, or behind it.
@@ -14,6 +15,7 @@ pub struct AcpBreaks {
     behind: Vec<u8>,
     /// The session that was named last.
     session: String,
+    unread: Option<Unread>,
 }
 
 /// One that never ends is written for so long: more than any client should hold.
@@ -25,6 +27,12 @@ impl AcpBreaks {
     #[must_use]
     pub fn new(faults: Vec<AcpFault>) -> Self {
         Self { faults: faults.into_iter().map(|fault| (fault, 0)).collect(), ..Self::default() }
+    }
+
+    /// Where it can be known what waits to be read.
+    #[must_use]
+    pub fn with_unread(self, unread: Option<Unread>) -> Self {
+        Self { unread, ..self }
     }
 
     fn filled(&self, noise: &str) -> String {
@@ -55,6 +63,10 @@ fn fits(when: &AcpTrigger, message: &Value, answers: Option<&str>) -> bool {
 }
 
 impl Breaks for AcpBreaks {
+    fn unread(&self) -> Option<Unread> {
+        self.unread.clone()
+    }
+
     fn line(&mut self, message: &Value, answers: Option<&str>, line: Vec<u8>) -> Broken {
         let mut broken = Broken { pieces: vec![line], ..Broken::default() };
         let named = [&message["params"]["sessionId"], &message["result"]["sessionId"]];

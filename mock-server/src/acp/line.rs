@@ -1,9 +1,10 @@
 //! The way out: every message becomes a line here, one after the other. What is to break breaks here.
 
+use super::pieces::{self, Unread};
 use super::watch::{Process, Seen, Strain};
 use serde_json::Value;
 use std::sync::Arc;
-use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::io::AsyncWrite;
 use tokio::sync::{mpsc, oneshot};
 
 /// Where an agent says what it has to say. Clones are the same line.
@@ -28,6 +29,11 @@ pub trait Breaks: Send {
     /// The bytes in place of a message's line; what comes back in order is written in pieces, each by itself.
     /// `answers` is the method of the request that it answers.
     fn line(&mut self, message: &Value, answers: Option<&str>, line: Vec<u8>) -> Broken;
+
+    /// What waits to be read, where that can be known: a piece waits until the one before it has been read.
+    fn unread(&self) -> Option<Unread> {
+        None
+    }
 }
 
 /// What is written in place of a line.
@@ -120,6 +126,7 @@ impl Way {
         mut breaks: Box<dyn Breaks>,
         process: Process,
     ) -> Left {
+        let unread = breaks.unread();
         while let Some(word) = self.words.recv().await {
             let (message, answers) = match word {
                 Word::Fence(written) => {
@@ -135,15 +142,10 @@ impl Way {
             for strain in broken.process {
                 process.bear(strain);
             }
-            for piece in &broken.pieces {
-                process.see(Seen::Stdout(piece));
-                let written = async {
-                    stdout.write_all(piece).await?;
-                    stdout.flush().await
-                };
-                if written.await.is_err() {
-                    return Left::Unread;
-                }
+            let lines = broken.pieces.iter().map(Vec::as_slice);
+            let see = |piece: &[u8]| process.see(Seen::Stdout(piece));
+            if pieces::write(&mut stdout, lines, unread.as_ref(), see).await.is_err() {
+                return Left::Unread;
             }
             match broken.then {
                 Then::GoOn => {}

@@ -26,6 +26,7 @@ mod line;
 mod methods;
 mod patch;
 mod permission;
+mod pieces;
 mod prompt;
 mod schema;
 mod server;
@@ -35,3 +36,4 @@ mod waiting;
 pub mod watch;
 
 pub use agent::{Agent, AgentOptions};
+pub use pieces::Unread;

@@ -2,6 +2,7 @@
 //! is trusted by a letter. Behind it is the same agent, asked over its protocol, so scenarios and models are the same.
 
 use super::agent::{Agent, Left, Whole};
+use super::pieces::{self, Unread};
 use super::watch::{Seen, Watcher};
 use crate::clock::{Clock, ClockKind};
 use fixtures::fault_plan::TextManner;
@@ -21,6 +22,8 @@ pub struct Text {
     pub trusts_all: bool,
     /// Who sees what it reads and writes, if anybody.
     pub watcher: Option<Watcher>,
+    /// What waits to be read, where that can be known.
+    pub unread: Option<Unread>,
 }
 
 /// By which it asks whether a tool is trusted.
@@ -279,17 +282,10 @@ impl<W: AsyncWrite + Unpin> Chat<W> {
 
     async fn write(&mut self, text: &str) -> Result<(), Left> {
         let size = self.text.manner.cut_into.unwrap_or(usize::MAX).max(1);
-        for piece in text.as_bytes().chunks(size) {
-            if let Some(watcher) = &self.text.watcher {
-                watcher(Seen::Stdout(piece));
-            }
-            let written = async {
-                self.stdout.write_all(piece).await?;
-                self.stdout.flush().await
-            };
-            written.await.map_err(|_| Left::Unread)?;
-        }
-        Ok(())
+        let see = |piece: &[u8]| self.text.watcher.iter().for_each(|watcher| watcher(Seen::Stdout(piece)));
+        let pieces = text.as_bytes().chunks(size);
+        let written = pieces::write(&mut self.stdout, pieces, self.text.unread.as_ref(), see);
+        written.await.map_err(|_| Left::Unread)
     }
 
     async fn say(&mut self, message: &Value) -> Result<(), Left> {

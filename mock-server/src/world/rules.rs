@@ -152,6 +152,13 @@ pub(crate) fn decide<'r>(
 
 /// `*` is any text and `?` any letter; a last ` *` may be missing. Backslashes count as slashes.
 pub fn matches(text: &str, pattern: &str) -> bool {
+    // Most are words, and most of them other words.
+    if !pattern.contains(['*', '?', '\\']) && !text.contains('\\') {
+        return text == pattern;
+    }
+    if pattern == "*" {
+        return true;
+    }
     let (text, pattern) = (text.replace('\\', "/"), pattern.replace('\\', "/"));
     let text: Vec<char> = text.chars().collect();
     let whole: Vec<char> = pattern.chars().collect();

@@ -2,13 +2,13 @@
 
 use super::{Event, Output, World};
 use crate::profile::BootTiming;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 impl World {
     /// Sends an event of an instance.
     pub(super) fn emit(&mut self, directory: &str, kind: &str, properties: Value) {
         let id = self.ids.ascending("evt", self.now_ms);
-        self.send(directory, true, json!({"id": id, "type": kind, "properties": properties}), None);
+        self.send(directory, true, payload(id, kind, properties), None);
     }
 
     /// Sends an event of a session, and its `sync` twin.
@@ -22,7 +22,7 @@ impl World {
         }, "id": id});
         self.remember_told(session, seq, &id, &format!("{kind}.1"), &properties);
         let durable = Some(json!({"aggregateID": session, "seq": seq, "version": 1}));
-        self.send(&directory, true, json!({"id": id, "type": kind, "properties": properties}), durable);
+        self.send(&directory, true, payload(id, kind, properties), durable);
         self.send(&directory, self.profile.sync_on_event, twin, None);
     }
 
@@ -49,7 +49,7 @@ impl World {
     /// Sends an event of an instance that names no project.
     pub(super) fn emit_outside_project(&mut self, directory: &str, kind: &str, properties: Value) {
         let id = self.ids.ascending("evt", self.now_ms);
-        let payload = json!({"id": id, "type": kind, "properties": properties});
+        let payload = payload(id, kind, properties);
         let directory = directory.to_owned();
         self.outputs.push(Output::Event(Event {
             directory,
@@ -95,7 +95,7 @@ impl World {
         }
         for (kind, properties) in self.profile.boot_events() {
             let id = self.ids.ascending("evt", self.now_ms);
-            let payload = json!({"id": id, "type": kind, "properties": properties});
+            let payload = payload(id, kind, properties);
             let directory = directory.to_owned();
             self.outputs.push(Output::Event(Event {
                 directory,
@@ -107,4 +107,13 @@ impl World {
             }));
         }
     }
+}
+
+/// An event. Its properties are moved and not copied, as `json!` would: a long answer is told in thousands of them.
+fn payload(id: String, kind: &str, properties: Value) -> Value {
+    let mut payload = Map::with_capacity(3);
+    payload.insert("id".to_owned(), Value::String(id));
+    payload.insert("type".to_owned(), Value::String(kind.to_owned()));
+    payload.insert("properties".to_owned(), properties);
+    Value::Object(payload)
 }

@@ -70,6 +70,12 @@ impl Arguments {
     pub(crate) fn everything(proxied: bool) -> Self {
         Self { client: Vec::new(), proxied, npm_dir: None }
     }
+
+    /// The screens alone, with the stand-in.
+    pub(crate) fn screens() -> Self {
+        let screens = CLIENTS.into_iter().filter(|client| client.kind == Kind::Tui);
+        Self { client: screens.collect(), proxied: false, npm_dir: None }
+    }
 }
 
 /// A client, and whose.

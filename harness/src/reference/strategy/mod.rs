@@ -11,6 +11,7 @@
 //! * [`history`] — what was said before, and what is asked aside.
 //! * [`life`] — a server that the adapter starts.
 //! * [`guard`] — paths that a tool wants to be let at.
+//! * [`files`] — what goes with a prompt, and what the agent has changed.
 //! * [`features`] — rules that answer, what the screen offers, locales.
 //! * [`showing`] — whose an event is, and what is shown, counted and logged of it.
 
@@ -18,6 +19,7 @@ pub mod asking;
 pub mod credentials;
 pub mod cutover;
 pub mod features;
+pub mod files;
 pub mod gap;
 pub mod guard;
 pub mod history;
@@ -30,11 +32,12 @@ pub use asking::Asking;
 pub use credentials::{CredentialsFile, Keeping};
 pub use cutover::Cutover;
 pub use features::Features;
+pub use files::{Attaching, Changes};
 pub use gap::{Gap, GapPolicy, OnGap};
 pub use guard::Guarding;
 pub use history::History;
 pub use life::Living;
-pub use showing::{Deltas, OnHeadless, OnUnknown, OnUnknownPart, Routing, Telling, UnknownEvents};
+pub use showing::{Deltas, Files, OnHeadless, OnUnknown, OnUnknownPart, Routing, Telling, UnknownEvents};
 pub use stream::{Backoff, Liveness, Seen};
 pub use turn::{OnFailedSend, OnIdle, Turns};
 
@@ -48,6 +51,8 @@ impl Seen for Careful {}
 impl Features for Careful {}
 impl Cutover for Careful {}
 impl History for Careful {}
+impl Attaching for Careful {}
+impl Changes for Careful {}
 impl GapPolicy for Careful {}
 impl Turns for Careful {}
 impl Asking for Careful {}
@@ -87,6 +92,10 @@ pub struct Strategies {
     pub cutover: Box<dyn Cutover>,
     /// For what was said before, and beside a task.
     pub history: Box<dyn History>,
+    /// For what goes with a prompt.
+    pub attaching: Box<dyn Attaching>,
+    /// For what the agent has changed.
+    pub changes: Box<dyn Changes>,
     /// For each event.
     pub routing: Box<dyn Routing>,
     /// For pieces of text.
@@ -114,6 +123,8 @@ impl Default for Strategies {
             features: Box::new(Careful),
             cutover: Box::new(Careful),
             history: Box::new(Careful),
+            attaching: Box::new(Careful),
+            changes: Box::new(Careful),
             routing: Box::new(Careful),
             deltas: Box::new(Careful),
             unknown: Box::new(Careful),

@@ -1,7 +1,8 @@
 //! Whose an event is, and what is shown, counted and logged of it.
 
-use crate::protocol::{LogLine, Process};
+use crate::protocol::{Attachment, LogLine, Process};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Decides whose an event is.
 pub trait Routing: Send {
@@ -53,7 +54,10 @@ pub enum OnUnknownPart {
     Show(String),
 }
 
-/// Decides what becomes of pieces of text and of tool calls.
+/// Message → its files, each with the id of its part.
+pub type Files = BTreeMap<String, Vec<(String, Attachment)>>;
+
+/// Decides what becomes of pieces of text, of tool calls and of files.
 pub trait Deltas: Send {
     /// A delta came, and the text before it is not known.
     fn on_headless(&self) -> OnHeadless {
@@ -108,6 +112,16 @@ pub trait Deltas: Send {
     /// Is a part of a message that nobody has told of kept until it is known whose the message is?
     fn waits_for_message(&self) -> bool {
         true
+    }
+
+    /// Where among the files of a message one is put that has so many before it, of all; `None` is nowhere.
+    fn place_of_file(&self, before: usize, _all: usize) -> Option<usize> {
+        Some(before)
+    }
+
+    /// The files of all messages, when they were read as a whole: message → parts.
+    fn loaded_files(&self, read: Files) -> Files {
+        read
     }
 
     /// Are thoughts kept apart from words?

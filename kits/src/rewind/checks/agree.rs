@@ -1,18 +1,28 @@
 //! The user sees the turns that the model is told.
 
-use super::{episodes, words_of};
+use super::{episodes, texts, words_of};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "agree",
-    about: "The user sees the kept turns, then the edited one, as the model's list has them.",
+    about: "The user sees the kept turns, then the edited one, as the model's list has them; and when a server has gone back, those \
+            that are left.",
     examine,
 };
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
+    for (episode, gone) in episodes(story).iter().zip(story.seen_of("gone")) {
+        let (Some((user, _)), now) = (episode.stays(), texts(&gone.value["user"])) else { continue };
+        examined.fact(now == episode.before("user")[..user], || {
+            format!(
+                "{}: it has gone back, and the user sees {now:?}, of which {user} entries stay",
+                episode.name()
+            )
+        });
+    }
     for episode in episodes(story).iter().filter(|episode| !episode.was_killed()) {
         let (Some(edit), Some((user, model))) = (episode.done(), episode.stays()) else { continue };
         // Checkpoints stand between the others, and are not seen as turns.

@@ -4,6 +4,7 @@ mod agree;
 mod checkpoint;
 mod fresh;
 mod images;
+mod intact;
 mod kept;
 mod lossless;
 mod once;
@@ -26,6 +27,7 @@ pub(super) fn all() -> Vec<Check> {
         once::CHECK,
         fresh::CHECK,
         images::CHECK,
+        intact::CHECK,
         lossless::CHECK,
         persisted::CHECK,
         checkpoint::CHECK,
@@ -112,6 +114,7 @@ impl<'s> Episode<'s> {
         let does_not_restore = is_set("restoreFails") && !self.told["checkpoints"].is_null();
         let does_not_stop = is_set("cancelFails") && !self.told["works_for_ms"].is_null();
         is_set("reinitFails")
+            || is_set("promptRefused")
             || is_set("taskIsMissing")
             || self.told["switched"] == true
             || stops_late
@@ -147,6 +150,10 @@ impl<'s> Episode<'s> {
     /// Are both lists as they were? What an agent at work has added behind is its own.
     fn is_unchanged(&self) -> bool {
         let is_so = |name: &str| {
+            // A server's client has no list of the model's own.
+            if self.is_on_server() && self.after["snapshot"][name].is_null() {
+                return true;
+            }
             let (before, now) = (self.before(name), self.list(name));
             let extra = usize::from(!self.told["works_for_ms"].is_null());
             now.starts_with(&before) && now.len() <= before.len() + extra
@@ -168,7 +175,7 @@ fn texts(list: &Value) -> Vec<&str> {
 }
 
 /// The text of a message to the model.
-fn text_of(message: &Value) -> &str {
+pub(super) fn text_of(message: &Value) -> &str {
     match &message["content"] {
         Value::Array(parts) => parts.iter().find_map(|part| part["text"].as_str()).unwrap_or_default(),
         content => content.as_str().unwrap_or_default(),

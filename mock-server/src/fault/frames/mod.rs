@@ -148,7 +148,7 @@ impl StreamFaults {
     /// The next frame of the connection; `None` when nothing touches it.
     pub fn frame(&mut self, frame: &Frame, facts: &Facts<'_>) -> Option<Outcome> {
         self.catch_up();
-        if self.watches.is_empty() && self.is_at_rest() {
+        if self.is_at_rest() && !self.wants_names && self.watches.iter().all(|watch| watch.ignores(frame)) {
             return None;
         }
         let mut passing = Passing::new(frame, self.stream);
@@ -299,6 +299,17 @@ impl Watch {
             Scene::Stream { point, .. } => Some(point),
             _ => None,
         }
+    }
+
+    /// Is this an event of another type than it waits for, and has it still to wait? Then there is nothing to look at.
+    fn ignores(&self, frame: &Frame) -> bool {
+        let (matched, still_waits) = match self.point() {
+            Some(Point::At(matched, _)) => (matched, true),
+            Some(Point::AfterMatch(matched, nth)) => (matched, self.seen < *nth),
+            Some(Point::After(_)) => return false,
+            None => return true,
+        };
+        still_waits && matched.kind != "*" && *matched.kind != *frame.kind
     }
 
     /// Some act as soon as the event has been sent that they wait for, and not when another one comes: there may be none.

@@ -1,8 +1,10 @@
 //! Who can work in a session: the agents of the release and those of the settings, with their rules.
 //!
+//! * `known` — who was gathered lately, for those who ask the same again.
 //! * `rules` — what the settings add to the rules of an agent, and where among them.
 //! * `met` — what the world asks of it.
 
+mod known;
 mod met;
 mod rules;
 
@@ -12,7 +14,7 @@ use crate::profile::Profile;
 use crate::roster::Roster;
 use rules::Rulebook;
 use serde_json::{Map, Value, json};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// One who can work.
 #[derive(Debug, Clone)]
@@ -37,11 +39,11 @@ pub(crate) struct Agents {
     profile: &'static Profile,
     settings: Map<String, Value>,
     places: Places,
-    all: OnceLock<Vec<Agent>>,
+    all: OnceLock<Arc<[Agent]>>,
 }
 
 /// Where those who work are, as their rules name it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     directory: String,
     home: String,
@@ -106,7 +108,7 @@ impl Agents {
 
     /// All, in the order in which they are told.
     pub(crate) fn all(&self) -> &[Agent] {
-        self.all.get_or_init(|| self.gathered())
+        self.all.get_or_init(|| known::known(self))
     }
 
     pub(crate) fn named(&self, name: &str) -> Option<&Agent> {
@@ -149,10 +151,8 @@ impl Agents {
         let roster = Roster::of(self.profile.server);
         let book = Rulebook::of(self.profile, roster, &self.settings, &self.places);
         let mut agents: Vec<Agent> = Vec::new();
-        for told in &roster.agents {
-            let Value::Object(told) = book.moved(told) else { continue };
-            let rules = book.of_release(&told);
-            agents.push(Agent::of(told, rules));
+        for told in book.told.iter().filter_map(Value::as_object) {
+            agents.push(Agent::of(told.clone(), book.of_release(told)));
         }
         for (name, wanted) in self.settings.get("agent").and_then(Value::as_object).into_iter().flatten() {
             let name = self.renamed(name);

@@ -27,6 +27,8 @@ pub(super) struct Rulebook<'a> {
     base: Vec<Rule>,
     /// The rule that all agents end with: they may read what was too long to be shown.
     last: Option<Rule>,
+    /// The agents of the release as they are told in this place.
+    pub(super) told: Vec<Value>,
 }
 
 impl<'a> Rulebook<'a> {
@@ -50,9 +52,10 @@ impl<'a> Rulebook<'a> {
             servers: servers.collect(),
             base: Vec::new(),
             last: None,
+            told: Vec::new(),
         };
-        let lists: Vec<Vec<Rule>> =
-            roster.agents.iter().map(|told| book.recorded(&book.moved(told))).collect();
+        book.told = roster.agents.iter().map(|told| book.moved(told)).collect();
+        let lists: Vec<Vec<Rule>> = book.told.iter().map(|told| book.recorded(told)).collect();
         // Some agents may do nothing at all, and begin with that.
         let mut lists = lists.into_iter().filter(|list| list.len() > 1);
         let first = lists.next().unwrap_or_default();
@@ -65,10 +68,14 @@ impl<'a> Rulebook<'a> {
     }
 
     /// What was recorded of an agent, with the folders of this place.
-    pub(super) fn moved(&self, told: &Value) -> Value {
+    fn moved(&self, told: &Value) -> Value {
         let (roster, Places { directory, home, skills }) = (self.roster, self.places);
-        let moved = |text: &str| text.replace(&roster.workspace, directory).replace(&roster.home, home);
-        let mut moved: Value = serde_json::from_str(&moved(&told.to_string())).unwrap_or_default();
+        let mut moved = told.clone();
+        each_text(&mut moved, &|text| {
+            if text.contains(&roster.workspace) || text.contains(&roster.home) {
+                *text = text.replace(&roster.workspace, directory).replace(&roster.home, home);
+            }
+        });
         let own = format!("{home}/tmp/{}/*", self.profile.server.word());
         if let Some(rules) = moved["permission"].as_array_mut() {
             // Who may go to the server's own folder may go to those of the skills.
@@ -181,8 +188,8 @@ impl<'a> Rulebook<'a> {
 
     /// The rules about a permission that end those of an agent of the release.
     fn last_of(&self, name: &str, permission: &str) -> Vec<Rule> {
-        let told = self.roster.agents.iter().find(|told| told["name"] == name);
-        let mut own = told.map(|told| self.recorded(&self.moved(told))).unwrap_or_default();
+        let told = self.told.iter().find(|told| told["name"] == name);
+        let mut own = told.map(|told| self.recorded(told)).unwrap_or_default();
         own.pop_if(|rule| Some(&*rule) == self.last.as_ref());
         own.split_off(start_of_last(&own, permission))
     }
@@ -250,6 +257,16 @@ impl<'a> Rulebook<'a> {
             }
             _ => Vec::new(),
         }
+    }
+}
+
+/// Does this to all text of a value.
+fn each_text(value: &mut Value, does: &impl Fn(&mut String)) {
+    match value {
+        Value::String(text) => does(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, does)),
+        Value::Object(map) => map.values_mut().for_each(|item| each_text(item, does)),
+        _ => {}
     }
 }
 

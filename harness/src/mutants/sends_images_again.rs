@@ -1,0 +1,19 @@
+//! Sends the images of a prompt with the next one, too.
+
+use super::Mutant;
+use crate::protocol::Attachment;
+use crate::reference::strategy::{Attaching, Strategies};
+
+pub(super) const MUTANT: Mutant = Mutant {
+    name: "sends_images_again",
+    about: "Sends the images of a prompt with the next one, too.",
+    strategies: || Strategies { attaching: Box::new(Broken), ..Strategies::default() },
+};
+
+struct Broken;
+
+impl Attaching for Broken {
+    fn sent(&self, now: Vec<Attachment>, before: Vec<Attachment>) -> Vec<Attachment> {
+        before.into_iter().chain(now).collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! What is cut is to be read as it is cut. A pipe puts together what its reader has not fetched in time, and then nothing was
+//! cut: so a piece waits until the one before it has been read, where that can be known.
+
+use crate::clock::{Clock, ClockKind};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+
+/// How many bytes wait to be read by the client.
+pub type Unread = Arc<dyn Fn() -> usize + Send + Sync>;
+
+/// A reader that is there fetches what there is within so many turns of the machine, or so many milliseconds.
+const TURNS: usize = 50;
+const WAITS: usize = 50;
+/// Longer pieces are no matter of where they are cut.
+const SHORT: usize = 1024;
+
+/// Writes pieces, each by itself.
+pub(super) async fn write<'a>(
+    stdout: &mut (impl AsyncWrite + Unpin),
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+    unread: Option<&Unread>,
+    see: impl Fn(&[u8]),
+) -> std::io::Result<()> {
+    let mut before = 0;
+    for piece in pieces {
+        if let Some(unread) = unread.filter(|_| (1..SHORT).contains(&before)) {
+            until_read(unread).await;
+        }
+        see(piece);
+        stdout.write_all(piece).await?;
+        stdout.flush().await?;
+        before = piece.len();
+    }
+    Ok(())
+}
+
+/// Who reads nothing is not waited for any longer than that.
+async fn until_read(unread: &Unread) {
+    for _ in 0..TURNS {
+        if unread() == 0 {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    let clock = Clock::new(ClockKind::Real);
+    for _ in 0..WAITS {
+        if unread() == 0 {
+            return;
+        }
+        clock.pass(Duration::from_millis(1)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+    use tokio::io::AsyncReadExt as _;
+
+    #[tokio::test]
+    async fn a_piece_waits_until_the_one_before_has_been_read() {
+        let (mut stdout, mut client) = tokio::io::duplex(100);
+        let unread = Arc::new(Mutex::new(0));
+        let looks: Unread = {
+            let unread = unread.clone();
+            Arc::new(move || *unread.lock().unwrap())
+        };
+        let writing = async {
+            let see = |piece: &[u8]| *unread.lock().unwrap() += piece.len();
+            write(&mut stdout, [&b"ab"[..], b"c", b"d"], Some(&looks), see).await.unwrap();
+            drop(stdout);
+        };
+        let reading = async {
+            let (mut reads, mut bytes) = (Vec::new(), [0; 100]);
+            loop {
+                // It comes late each time.
+                for _ in 0..TURNS / 2 {
+                    tokio::task::yield_now().await;
+                }
+                match client.read(&mut bytes).await.unwrap() {
+                    0 => return reads,
+                    count => reads.push(String::from_utf8_lossy(&bytes[..count]).into_owned()),
+                }
+                *unread.lock().unwrap() = 0;
+            }
+        };
+        let ((), reads) = tokio::join!(writing, reading);
+        assert_eq!(reads, ["ab", "c", "d"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_nothing_is_written_to_all_the_same() {
+        let (mut stdout, _client) = tokio::io::duplex(100);
+        let never: Unread = Arc::new(|| 1);
+        write(&mut stdout, [&b"ab"[..], b"c"], Some(&never), |_| {}).await.unwrap();
+    }
+}
