@@ -168,9 +168,9 @@ impl Engine {
             Effect::Look { paths } => EffectResult::Looked(
                 paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
             ),
-            Effect::ReadProject => {
+            Effect::ReadProject { settings } => {
                 let home = self.home.as_deref().unwrap_or(Path::new("/"));
-                let files = ProjectFiles::read(self.profile, self.workspace.root(), home);
+                let files = ProjectFiles::read(self.profile, self.workspace.root(), home, &settings);
                 self.pages.exhibits.learn(&files);
                 EffectResult::Project(Box::new(files))
             }

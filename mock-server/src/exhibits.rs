@@ -3,6 +3,7 @@
 //! folders of this stand-in in place of the recorded ones.
 
 mod next;
+mod own_models;
 
 use crate::performer::WireReply;
 use crate::project_files::{NextFiles, ProjectFiles, merge_settings};
@@ -54,8 +55,8 @@ impl Exhibits {
         let recordings = SCENARIOS.iter().filter_map(|name| catalog::recording(&release, name).ok());
         let mut answers = Answers::new();
         recordings.for_each(|recording| read_answers(&recording, config, &mut answers));
-        configure(&mut answers, &config.config);
-        add_models(&mut answers, &config.config);
+        configure(&mut answers, &config.config, *server);
+        own_models::add(&mut answers, &config.config, *server);
         add_skills(&mut answers, config, *server);
         answers
     }
@@ -179,12 +180,12 @@ fn read_answers(recording: &Recording, config: &WorldConfig, answers: &mut Answe
 }
 
 /// The recorded configuration, with that of the scenario over it.
-fn configure(answers: &mut Answers, config: &Map<String, Value>) {
+fn configure(answers: &mut Answers, config: &Map<String, Value>, server: ServerKind) {
     for path in ["/config", "/config/effective"] {
         if let Some((_, _, body)) = answers.get_mut(path)
             && let Ok(Value::Object(mut all)) = serde_json::from_str(body)
         {
-            let mut said = in_use(whole(config.clone()));
+            let mut said = in_use(whole(config.clone(), server));
             // The provider of the recorded server is the scenario's, too.
             if let (Some(known), Some(provider)) = (all.get("provider"), said.get_mut("provider")) {
                 let mut both = Map::from_iter([("provider".to_owned(), known.clone())]);
@@ -194,64 +195,6 @@ fn configure(answers: &mut Answers, config: &Map<String, Value>) {
             all.extend(said);
             *body = Value::Object(all).to_string();
         }
-    }
-}
-
-/// The models that the scenario's configuration adds to the one that was recorded.
-fn add_models(answers: &mut Answers, config: &Map<String, Value>) {
-    let wanted = config.get("provider").and_then(|all| all.get("fake")?.get("models")?.as_object());
-    let (Some(wanted), Some((_, _, body))) = (wanted, answers.get_mut("/config/providers")) else { return };
-    let mut known: Value = serde_json::from_str(body).unwrap_or_default();
-    let fake =
-        known["providers"].as_array_mut().and_then(|all| all.iter_mut().find(|one| one["id"] == "fake"));
-    let Some(models) = fake.and_then(|fake| fake["models"].as_object_mut()) else { return };
-    let Some(pattern) = models.get("fake").cloned() else { return };
-    for (id, said) in wanted {
-        let model = models.entry(id.clone()).or_insert_with(|| {
-            let mut model = pattern.clone();
-            model["id"] = json!(id);
-            model["api"]["id"] = json!(id);
-            model["name"] = json!(id);
-            model
-        });
-        say_of_model(model, said);
-    }
-    // The last by name is offered first.
-    if let Some(last) = models.keys().max().cloned() {
-        known["default"]["fake"] = json!(last);
-    }
-    *body = known.to_string();
-}
-
-fn say_of_model(model: &mut Value, said: &Value) {
-    let mut set = |place: &str, value: Option<&Value>| {
-        if let (Some(known), Some(value)) = (model.pointer_mut(place), value) {
-            *known = value.clone();
-        }
-    };
-    set("/name", said.get("name"));
-    for (place, key) in [
-        ("temperature", "temperature"),
-        ("reasoning", "reasoning"),
-        ("attachment", "attachment"),
-        ("toolcall", "tool_call"),
-    ] {
-        set(&format!("/capabilities/{place}"), said.get(key));
-    }
-    for (place, key) in [
-        ("input", "input"),
-        ("output", "output"),
-        ("cache/read", "cache_read"),
-        ("cache/write", "cache_write"),
-    ] {
-        set(&format!("/cost/{place}"), said.pointer(&format!("/cost/{key}")));
-    }
-    for key in ["context", "output"] {
-        set(&format!("/limit/{key}"), said.pointer(&format!("/limit/{key}")));
-    }
-    if said.get("reasoning") == Some(&Value::Bool(true)) {
-        let effort = |effort: &&str| ((*effort).to_owned(), json!({"reasoningEffort": effort}));
-        model["variants"] = Value::Object(["low", "medium", "high"].iter().map(effort).collect());
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod project;
 mod repository;
+mod restore;
 mod tree;
 
 use crate::world::{Chosen, FileChange, Found, RestoredFile, Sight};
@@ -207,17 +208,17 @@ impl Workspace {
     /// Makes files as they were in a snapshot. A file that it does not have goes; one that is named twice stays as it
     /// was made first.
     pub(crate) fn restore(&self, files: &[RestoredFile]) -> Result<(), String> {
-        let mut done = BTreeSet::new();
-        for RestoredFile { tree, path } in files {
-            let Some(snapshot) = self.snapshots.get(tree) else { continue };
-            let all = snapshot.iter().map(|(path, content)| (path, Some(content)));
-            let one = path.iter().map(|path| (path, snapshot.get(path)));
-            let wanted: Vec<_> = if path.is_none() { all.collect() } else { one.collect() };
-            for (name, content) in wanted {
-                if path.is_some() && !done.insert(name) {
+        for batch in restore::batches(files) {
+            for RestoredFile { tree, path } in &batch {
+                let Some(snapshot) = self.snapshots.get(tree) else { continue };
+                let Some(path) = path else {
+                    for (name, content) in snapshot {
+                        self.put_back(name, Some(content))?;
+                    }
                     continue;
-                }
-                self.put_back(name, content)?;
+                };
+                let is_known = batch.len() == 1 || restore::is_told_as_it_is(path);
+                self.put_back(path, snapshot.get(path).filter(|_| is_known))?;
             }
         }
         Ok(())

@@ -45,7 +45,7 @@ pub(crate) struct Operation {
 enum Segment {
     Literal(String),
     Parameter(String),
-    /// All that follows.
+    /// All that follows, which may be nothing.
     Rest,
 }
 
@@ -286,8 +286,11 @@ impl Operation {
             Segment::Literal(word) => word.eq_ignore_ascii_case(given),
             Segment::Parameter(_) | Segment::Rest => true,
         };
-        let long_enough =
-            if rest { segments.len() >= self.segments.len() } else { segments.len() == self.segments.len() };
+        let long_enough = if rest {
+            segments.len() + 1 >= self.segments.len()
+        } else {
+            segments.len() == self.segments.len()
+        };
         long_enough && self.segments.iter().zip(segments).all(fits)
     }
 

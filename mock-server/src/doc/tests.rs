@@ -127,6 +127,8 @@ fn paths_and_queries_are_read_as_the_servers_read_them() {
         ("//session/", "good"),
         ("/session/status", "good"),
         ("/api/fs/read/a/b/c", "good"),
+        ("/api/fs/read", "good"),
+        ("/api/fs", "no such operation"),
         ("/no/such", "no such operation"),
     ];
     for (target, expected) in cases {

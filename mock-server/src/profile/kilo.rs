@@ -58,6 +58,7 @@ pub(super) static PROFILE: Profile = Profile {
     forks_elsewhere: true,
     tells_sandbox: true,
     restores_only_changed: true,
+    reads_path_of_query: true,
     dismissal_completes: true,
     disposal_dismisses: true,
     todos_before_running: false,

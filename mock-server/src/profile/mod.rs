@@ -115,6 +115,8 @@ pub struct Profile {
     pub tells_sandbox: bool,
     /// Who reverts or unreverts puts back the files that the agent changed, and tells of it (else the whole folder).
     pub restores_only_changed: bool,
+    /// Who reads a file's bytes may say in the query which one.
+    pub reads_path_of_query: bool,
     /// Agents whose own rules no other rule can lift.
     pub strict_agents: &'static [&'static str],
     /// A question that the person dismisses ends its call well (else in an error); the turn ends in either case.

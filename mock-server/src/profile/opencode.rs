@@ -56,6 +56,7 @@ pub(super) static PROFILE: Profile = Profile {
     forks_elsewhere: false,
     tells_sandbox: false,
     restores_only_changed: false,
+    reads_path_of_query: false,
     dismissal_completes: false,
     disposal_dismisses: false,
     todos_before_running: true,

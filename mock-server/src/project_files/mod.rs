@@ -43,8 +43,9 @@ pub struct ProjectFiles {
 }
 
 impl ProjectFiles {
-    /// Reads the files of a workspace as the server does when an instance begins.
-    pub(crate) fn read(profile: &Profile, root: &Path, home: &Path) -> Self {
+    /// Reads the files of a workspace as the server does when an instance begins; `said` are the settings that lie in none
+    /// of them.
+    pub(crate) fn read(profile: &Profile, root: &Path, home: &Path, said: &Map<String, Value>) -> Self {
         let mut found = Self::default();
         let places = Places { root, home };
         for name in profile.project_settings {
@@ -67,8 +68,19 @@ impl ProjectFiles {
         }
         let others = SKILLS_OF_OTHERS.iter().map(|name| root.join(name).join("skills"));
         let own = folders.iter().flat_map(|folder| ["skill", "skills"].map(|name| folder.join(name)));
-        found.skills = others.chain(own).flat_map(|folder| skills(profile, &folder)).collect();
+        let named = found.skill_folders(root, said);
+        found.skills = others.chain(own).chain(named).flat_map(|folder| skills(profile, &folder)).collect();
         found
+    }
+
+    /// The folders that the settings name for skills; those below the workspace.
+    fn skill_folders(&self, root: &Path, said: &Map<String, Value>) -> Vec<PathBuf> {
+        let paths = |settings: &Map<String, Value>| settings.get("skills")?.get("paths")?.as_array().cloned();
+        let paths = paths(said).or_else(|| paths(&self.settings)).unwrap_or_default();
+        let folders =
+            paths.iter().filter_map(Value::as_str).filter_map(|path| root.join(path).canonicalize().ok());
+        let root = root.canonicalize().ok();
+        folders.filter(|folder| root.as_ref().is_some_and(|root| folder.starts_with(root))).collect()
     }
 
     /// The settings in a file; one that can't be read says nothing.
@@ -251,7 +263,10 @@ mod tests {
         write(".opencode/command/c.md", "C $1\n");
         write(".opencode/skill/knots/SKILL.md", "---\nname: knots\n---\n\nTie.\n");
         write(".kilo/command/d.md", "D\n");
-        let found = ProjectFiles::read(Profile::of(ServerKind::Opencode), folder.path(), Path::new("/me"));
+        write("more/bows/SKILL.md", "---\nname: bows\n---\nTie wide.\n");
+        let said = json!({"skills": {"paths": ["more", "..", "/nowhere"]}}).as_object().cloned().unwrap();
+        let found =
+            ProjectFiles::read(Profile::of(ServerKind::Opencode), folder.path(), Path::new("/me"), &said);
         assert_eq!(
             Value::Object(found.settings),
             json!({
@@ -261,7 +276,8 @@ mod tests {
                 "command": {"c": {"template": "C $1"}},
             })
         );
-        assert_eq!(found.skills.len(), 1);
+        assert_eq!(found.skills.len(), 2);
+        assert_eq!(found.skills[1].name, "bows");
         assert_eq!((found.skills[0].name.as_str(), found.skills[0].content.as_str()), ("knots", "\nTie.\n"));
         let read = |path: &str| fs::read_to_string(folder.path().join(path)).unwrap();
         assert!(

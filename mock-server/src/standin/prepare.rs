@@ -118,7 +118,7 @@ impl Stage {
             cloud: options.cloud.clone(),
             runs_shell: folders.is_fresh || options.allow_shell,
         };
-        config.learn(&ProjectFiles::read(profile, workspace.root(), &folders.home));
+        config.learn(&ProjectFiles::read(profile, workspace.root(), &folders.home, &config.said));
         let mind = match &options.model {
             None => {
                 let script =

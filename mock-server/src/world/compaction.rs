@@ -254,9 +254,10 @@ impl World {
 
     /// About how much the model would be told: four letters a token.
     fn estimate(&self, owner: &Session, messages: &[&Message]) -> u64 {
-        let told: Vec<Value> =
-            messages.iter().flat_map(|message| self.told(message, Vec::new(), &owner.directory)).collect();
-        u64::try_from(units(&Value::Array(told).to_string())).unwrap_or(u64::MAX).div_ceil(4)
+        let senses = self.senses(owner);
+        let told = |message: &&Message| self.told(message, Vec::new(), &owner.directory, &senses);
+        let told: Value = messages.iter().flat_map(told).collect();
+        u64::try_from(units(&told.to_string())).unwrap_or(u64::MAX).div_ceil(4)
     }
 
     /// The step that has ended was a summary: what is kept, and how the work goes on. Says whether it does.

@@ -126,7 +126,7 @@ impl World {
         let known = self.operations.fields_of_body("config.update");
         let Value::Object(mut fields) = body_of(request) else { return body_of(request) };
         fields.retain(|name, _| known.contains(name));
-        self.operations.body_in_order("config.update", Value::Object(whole(fields)))
+        self.operations.body_in_order("config.update", Value::Object(whole(fields, self.profile.server)))
     }
 
     /// What the configuration says, with what clients have set.

@@ -2,6 +2,7 @@
 
 use super::World;
 use super::agents::Agent;
+use super::media::Senses;
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
@@ -40,11 +41,12 @@ impl World {
             let history = self.history(owner);
             let told = history.into_iter().filter(|message| message.id() != current && !waits(message.id()));
             let told: Vec<&Message> = told.collect();
+            let senses = self.senses(owner);
             let last = told.iter().rposition(|message| message.role() == "user");
             for (at, message) in told.iter().enumerate() {
                 let reminders =
                     if Some(at) == last { self.reminders(owner, &told, message) } else { Vec::new() };
-                messages.extend(self.told(message, reminders, &owner.directory));
+                messages.extend(self.told(message, reminders, &owner.directory, &senses));
             }
         }
         if self.is_last_step(session) {
@@ -69,15 +71,22 @@ impl World {
     }
 
     /// A message as the model is told it; `reminders` are told with it and kept nowhere.
-    pub(crate) fn told(&self, message: &Message, reminders: Vec<Reminder>, directory: &str) -> Vec<Value> {
+    pub(super) fn told(
+        &self,
+        message: &Message,
+        reminders: Vec<Reminder>,
+        directory: &str,
+        senses: &Senses,
+    ) -> Vec<Value> {
         if message.role() != "user" {
             return if is_lost(message) {
                 Vec::new()
             } else {
-                answer_messages(message, self.profile.wordless_is_null, self.is_of_another_model(message))
+                let is_of_another = self.is_of_another_model(message);
+                answer_messages(message, self.profile.wordless_is_null, is_of_another, senses)
             };
         }
-        self.prompt_message(message, reminders, directory).into_iter().collect()
+        self.prompt_message(message, reminders, directory, senses).into_iter().collect()
     }
 
     /// Another model than the one that is told now has written this: it is told its thoughts as words.
@@ -108,23 +117,32 @@ impl World {
         self.permissions.offers(&self.who(session), tool) && !self.is_switched_off(session, tool)
     }
 
-    fn prompt_message(&self, message: &Message, reminders: Vec<Reminder>, directory: &str) -> Option<Value> {
-        let mut texts: Vec<(Option<&str>, String)> =
-            message.parts.iter().filter_map(|part| Some((part["id"].as_str(), prompt_text(part)?))).collect();
+    fn prompt_message(
+        &self,
+        message: &Message,
+        reminders: Vec<Reminder>,
+        directory: &str,
+        senses: &Senses,
+    ) -> Option<Value> {
+        let mut pieces: Vec<(Option<&str>, Value)> = message
+            .parts
+            .iter()
+            .filter_map(|part| Some((part["id"].as_str(), prompt_piece(part, senses)?)))
+            .collect();
         for reminder in reminders {
             let before =
-                reminder.before.and_then(|id| texts.iter().position(|(of, _)| *of == Some(id.as_str())));
-            texts.insert(before.unwrap_or(texts.len()), (None, reminder.text));
+                reminder.before.and_then(|id| pieces.iter().position(|(of, _)| *of == Some(id.as_str())));
+            pieces.insert(before.unwrap_or(pieces.len()), (None, words(reminder.text)));
         }
-        if texts.is_empty() && !self.profile.environment_details {
+        if pieces.is_empty() && !self.profile.environment_details {
             return None;
         }
-        let mut texts: Vec<Value> =
-            texts.into_iter().map(|(_, text)| json!({"type": "text", "text": text})).collect();
+        let mut pieces: Vec<Value> = pieces.into_iter().map(|(_, piece)| piece).collect();
         if self.profile.environment_details {
-            texts.push(json!({"type": "text", "text": environment_details(message, directory, &self.worktree_of(directory))}));
+            pieces.push(words(environment_details(message, directory, &self.worktree_of(directory))));
         }
-        let content = if texts.len() == 1 { texts[0]["text"].take() } else { Value::Array(texts) };
+        let is_one_text = pieces.len() == 1 && pieces[0]["type"] == "text";
+        let content = if is_one_text { pieces[0]["text"].take() } else { Value::Array(pieces) };
         Some(json!({"role": "user", "content": content}))
     }
 
@@ -147,38 +165,29 @@ fn environment_details(message: &Message, directory: &str, root: &str) -> String
     )
 }
 
-/// What the model is told of a part of a prompt. The model of a stand-in sees no pictures and hears nothing.
-fn prompt_text(part: &Value) -> Option<String> {
-    match part["type"].as_str()? {
+/// What the model is told of a part of a prompt.
+fn prompt_piece(part: &Value, senses: &Senses) -> Option<Value> {
+    let text = match part["type"].as_str()? {
         "text" if part["ignored"] != true => {
-            part["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+            part["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned)?
         }
-        "compaction" => Some("What did we do so far?".to_owned()),
-        "subtask" => Some("The following tool was executed by the user".to_owned()),
-        "file" if is_words(part) => Some(super::letter::data_text(part["url"].as_str()?)),
-        "file" => {
-            let kind = kind_of(part["mime"].as_str()?)?;
-            let name = part["filename"].as_str().filter(|name| !name.is_empty());
-            let named = name.map_or_else(|| kind.to_owned(), |name| format!("\"{name}\""));
-            Some(format!(
-                "ERROR: Cannot read {named} (this model does not support {kind} input). Inform the user."
-            ))
-        }
-        _ => None,
-    }
+        "compaction" => "What did we do so far?".to_owned(),
+        "subtask" => "The following tool was executed by the user".to_owned(),
+        "file" if is_words(part) => super::letter::data_text(part["url"].as_str()?),
+        "file" => return senses.told(part),
+        _ => return None,
+    };
+    Some(words(text))
+}
+
+fn words(text: impl Into<String>) -> Value {
+    json!({"type": "text", "text": text.into()})
 }
 
 /// A text that was kept with its bytes is told as a text; one that was read is told already.
 fn is_words(part: &Value) -> bool {
     let (mime, url) = (part["mime"].as_str().unwrap_or_default(), part["url"].as_str().unwrap_or_default());
     mime.starts_with("text/") && mime != "text/plain" && url.starts_with("data:")
-}
-
-fn kind_of(mime: &str) -> Option<&'static str> {
-    match mime {
-        "application/pdf" => Some("pdf"),
-        _ => ["image", "audio", "video"].into_iter().find(|kind| mime.split('/').next() == Some(kind)),
-    }
 }
 
 /// A step that failed is not told to the model; what a person broke off is, as far as it came.
@@ -192,7 +201,12 @@ fn is_lost(message: &Message) -> bool {
 }
 
 /// A step's message: what was said, the calls, and then a message for the result of each.
-fn answer_messages(message: &Message, wordless_is_null: bool, thinks_aloud: bool) -> Vec<Value> {
+fn answer_messages(
+    message: &Message,
+    wordless_is_null: bool,
+    thinks_aloud: bool,
+    senses: &Senses,
+) -> Vec<Value> {
     let mut said = String::new();
     let mut thought = String::new();
     let mut calls = Vec::new();
@@ -216,7 +230,7 @@ fn answer_messages(message: &Message, wordless_is_null: bool, thinks_aloud: bool
                     None => json!("[Tool execution was interrupted]"),
                 };
                 let files = state["attachments"].as_array().filter(|_| !is_cleared);
-                media.extend(files.into_iter().flatten().map(untold_file));
+                media.extend(files.into_iter().flatten().filter_map(|file| senses.told(file)));
                 results.push(json!({"role": "tool", "tool_call_id": part["callID"], "content": content}));
             }
             _ => {}
@@ -238,7 +252,7 @@ fn answer_messages(message: &Message, wordless_is_null: bool, thinks_aloud: bool
     let mut messages = vec![answer];
     messages.extend(results);
     if !media.is_empty() {
-        let told = std::iter::once(json!({"type": "text", "text": MEDIA})).chain(media);
+        let told = std::iter::once(words(MEDIA)).chain(media);
         messages.push(json!({"role": "user", "content": told.collect::<Vec<Value>>()}));
     }
     messages
@@ -247,13 +261,4 @@ fn answer_messages(message: &Message, wordless_is_null: bool, thinks_aloud: bool
 /// A thought as words; one of nothing but blanks is none.
 fn spoken(part: &Value) -> &str {
     part["text"].as_str().filter(|text| !text.trim().is_empty()).unwrap_or_default()
-}
-
-/// The stand-in's model reads text alone, as a model does of which its server knows nothing.
-fn untold_file(file: &Value) -> Value {
-    let kind = if file["mime"] == "application/pdf" { "pdf" } else { "image" };
-    let named = file["filename"].as_str().map_or_else(|| kind.to_owned(), |name| format!("\"{name}\""));
-    let text =
-        format!("ERROR: Cannot read {named} (this model does not support {kind} input). Inform the user.");
-    json!({"type": "text", "text": text})
 }

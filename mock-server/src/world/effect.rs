@@ -80,7 +80,10 @@ pub enum Effect {
     /// Something about the machine around the sessions.
     Place(PlaceWish),
     /// What do the files of the workspace say now?
-    ReadProject,
+    ReadProject {
+        /// The settings that lie in none of them.
+        settings: Map<String, Value>,
+    },
     /// Read what the files of a folder and of those above it say to the next generation.
     ReadNext {
         /// The folder, absolute.

@@ -67,6 +67,8 @@ impl World {
     /// `GET /api/fs/read/…`.
     pub(super) fn file_bytes_next(&mut self, request: &ApiRequest) {
         let path = request.path.trim_start_matches('/').strip_prefix("api/fs/read/").unwrap_or_default();
+        let in_query = query(request, "path").filter(|_| self.profile.reads_path_of_query);
+        let path = in_query.unwrap_or(path);
         self.look(request, path, Answer::BytesNext);
     }
 
@@ -256,6 +258,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("application/json", &["json", "map"]),
     ("application/xml", &["xml", "xsl", "xsd", "rng"]),
     ("application/toml", &["toml"]),
+    ("application/rls-services+xml", &["rs"]),
     ("application/x-sh", &["sh"]),
     ("application/x-sql", &["sql"]),
     ("audio/mpeg", &["mp3", "mpga", "mp2", "mp2a", "m2a", "m3a"]),

@@ -2,7 +2,7 @@
 
 use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, Found, Ticket, World};
-use regex::Regex;
+use regex::bytes::Regex;
 use serde_json::{Value, json};
 
 /// So many lines are told.
@@ -48,9 +48,13 @@ fn in_file(wanted: &Regex, path: &str, content: &[u8]) -> Vec<Value> {
     let mut offset = 0;
     let mut told = Vec::new();
     for (at, line) in text.split_inclusive('\n').enumerate() {
-        let places = wanted.find_iter(line.trim_end_matches('\n')).take(PLACES);
+        // Nothing at all is found within a letter, too.
+        let places = wanted.find_iter(line.trim_end_matches('\n').as_bytes()).take(PLACES);
         let places: Vec<Value> = places
-            .map(|place| json!({"match": {"text": place.as_str()}, "start": place.start(), "end": place.end()}))
+            .map(|place| {
+                let text = String::from_utf8_lossy(place.as_bytes());
+                json!({"match": {"text": text}, "start": place.start(), "end": place.end()})
+            })
             .collect();
         if !places.is_empty() {
             told.push(json!({
@@ -97,6 +101,15 @@ mod tests {
                 },
             ])
         );
+    }
+
+    #[test]
+    fn nothing_is_found_at_each_byte() {
+        let files = [("a".to_owned(), "äb\n".into())];
+        let found = matches(&Regex::new("").unwrap(), &files);
+        let starts: Vec<_> =
+            found[0]["submatches"].as_array().unwrap().iter().map(|place| &place["start"]).collect();
+        assert_eq!(starts, [0, 1, 2, 3]);
     }
 
     #[test]

@@ -54,14 +54,15 @@ pub(super) fn best(query: &str, names: Vec<String>, limit: usize) -> Vec<String>
     found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// How near a name is to all of the words; `None` when one is not in it.
+/// How near a name is to all of the words; `None` when one is not in it, or nothing of one.
 fn mark(parts: &[&str], name: &str) -> Option<i32> {
     let words: Vec<&str> = parts.iter().copied().filter(|part| part.len() >= SHORTEST).collect();
     let config = config(&words);
-    let first = matched(words.first()?, name, &config)?;
+    let in_part = |word: &str| matched(word, name, &config).filter(|found| found.score > 0);
+    let first = in_part(words.first()?)?;
     let mut base = i32::from(first.score);
     for word in &words[1..] {
-        base += i32::from(matched(word, name, &config)?.score);
+        base += i32::from(in_part(word)?.score);
     }
     Some(base + bonus(words[0], name, base, &first, &config))
 }
@@ -175,6 +176,10 @@ mod tests {
         );
         assert_eq!(found("log", 10), [".gitignore", "pic.svg", "page.html", "noext", "data.json"]);
         assert!(found("zzz", 10).is_empty());
+        // Two letters may both be missing, but then nothing is found.
+        assert!(found("ww", 10).is_empty());
+        assert!(found("readme ww", 10).is_empty());
+        assert_eq!(found("ü", 10), ["ünï.md"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! directory and ends when it is disposed of, with all that runs in it.
 
 use super::settings_form::{in_use, whole};
-use super::{ApiRequest, Output, ReplyBody, World};
+use super::{ApiRequest, Effect, Output, Purpose, ReplyBody, World};
 use crate::profile::BootTiming;
 use crate::project_files::{Fault, ProjectFiles};
 use crate::providers::Access;
@@ -50,11 +50,17 @@ impl World {
         self.has_old_files && is_of_instance(operation) && self.directory_of(request) == self.config.directory
     }
 
+    /// They are read; the request waits for that.
+    pub(super) fn read_files_for(&mut self, request: &ApiRequest) {
+        let settings = self.config.said.clone();
+        self.effect(Purpose::Project(Box::new(request.clone())), Effect::ReadProject { settings });
+    }
+
     /// The files of the workspace are read again; the request that waited for them is answered.
     pub(super) fn learn(&mut self, files: &ProjectFiles, request: &ApiRequest) {
         self.has_old_files = false;
         self.config.learn(files);
-        self.config.config = in_use(whole(std::mem::take(&mut self.config.config)));
+        self.config.config = in_use(whole(std::mem::take(&mut self.config.config), self.profile.server));
         self.gather_agents();
         self.answer_request(request);
     }

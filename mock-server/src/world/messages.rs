@@ -71,7 +71,11 @@ impl World {
         let prompt =
             request.query.iter().find(|(key, _)| key == "messageID").map(|(_, value)| value.as_str());
         let Some(session) = self.sessions.get(id) else {
-            return self.reply_json(request.ticket, json!([]));
+            if prompt.is_some() {
+                return self.unknown_error(request.ticket);
+            }
+            let left = self.left_diffs.get(id).cloned().unwrap_or_default();
+            return self.reply_json(request.ticket, Value::Array(left));
         };
         let mut diff = match prompt {
             None => session.diff.clone(),

@@ -64,6 +64,7 @@ mod io;
 mod letter;
 mod line_diff;
 mod mcp;
+mod media;
 mod memory;
 mod messages;
 mod model_usage;
@@ -186,13 +187,15 @@ pub struct World {
     outputs: Vec<Output>,
     told: sync_history::SyncHistory,
     terminals: terminals::Terminals,
+    /// What sessions had changed that are deleted, where a server still tells it.
+    left_diffs: BTreeMap<String, Vec<Value>>,
 }
 
 impl World {
     /// A world without sessions.
     #[must_use]
     pub fn new(profile: &'static Profile, mut config: WorldConfig) -> Self {
-        config.config = settings_form::in_use(settings_form::whole(config.config));
+        config.config = settings_form::in_use(settings_form::whole(config.config, profile.server));
         let agents = agents::Agents::new(profile, config.config.clone(), agents::Places::of(&config));
         let agents = Arc::new(agents);
         Self {
@@ -227,6 +230,7 @@ impl World {
             outputs: Vec::new(),
             told: sync_history::SyncHistory::default(),
             terminals: terminals::Terminals::default(),
+            left_diffs: BTreeMap::new(),
         }
     }
 

@@ -240,7 +240,7 @@ pub(crate) struct Who {
     rules: Vec<Rule>,
 }
 
-/// Who is allowed to leave the workspace is told so, and for which place.
+/// Who is allowed to leave the workspace is told so, or forbidden to, and for which place.
 pub(crate) fn tell_of_leaving(approval: &mut Value, permission: &str, metadata: &Value) {
     if permission != "external_directory" {
         return;
@@ -276,13 +276,15 @@ impl World {
                 return;
             }
             Ruling::Denied(rule) => {
-                let approval = self.permissions.approval(&who, &rule);
+                let mut approval = self.permissions.approval(&who, &rule);
+                tell_of_leaving(&mut approval, wish.permission, &wish.metadata);
                 let told = self.permissions.told(&who, &rule, wish.permission);
                 self.forbid_call(session, call, approval, &told);
                 return;
             }
             Ruling::Forbidden => {
-                let approval = self.permissions.approval_of_forbidden(&who, wish);
+                let mut approval = self.permissions.approval_of_forbidden(&who, wish);
+                tell_of_leaving(&mut approval, wish.permission, &wish.metadata);
                 let told = self.permissions.told_of_forbidden(&who, wish.permission);
                 self.forbid_call(session, call, approval, &told);
                 return;

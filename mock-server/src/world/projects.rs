@@ -66,11 +66,16 @@ impl World {
         }
     }
 
+    /// Do the settings let files be kept?
+    pub(super) fn keeps_snapshots(&self) -> bool {
+        self.all_settings().get("snapshot") != Some(&json!(false))
+    }
+
     /// Keeps the files that a session may change; where there is no repository, none are kept.
     pub(super) fn snapshot_of(&self, directory: &str) -> Effect {
         let kept = match self.in_repository(directory) {
             None => String::new(),
-            Some(_) if self.all_settings().get("snapshot") == Some(&json!(false)) => String::new(),
+            Some(_) if !self.keeps_snapshots() => String::new(),
             Some(_) => directory.to_owned(),
         };
         Effect::Snapshot { directory: kept }

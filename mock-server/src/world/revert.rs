@@ -195,7 +195,11 @@ impl World {
             revert["diff"] = json!(rewind.diff);
         }
         if self.profile.restores_only_changed {
-            revert["workspace"] = json!(if rewind.files.is_empty() { "unavailable" } else { "restored" });
+            revert["workspace"] = json!(match rewind.files.is_empty() {
+                false => "restored",
+                true if self.keeps_snapshots() => "unavailable",
+                true => "snapshots-disabled",
+            });
         }
         let files = self.profile.restores_only_changed.then(|| counts_of(&diffs));
         let is_summed_up = self.profile.session_summary;

@@ -3,7 +3,7 @@
 use super::consent::Answer;
 use super::session::Session;
 use super::tools::place::resolved;
-use super::{ApiReply, ApiRequest, Effect, Purpose, ReplyBody, Subscription, World};
+use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World};
 use crate::javascript;
 use crate::profile::{BootTiming, UnknownRoute};
 use crate::target;
@@ -17,7 +17,7 @@ impl World {
         let ticket = request.ticket;
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
         if operation.is_some_and(|operation| self.needs_files(request, operation)) {
-            return self.effect(Purpose::Project(Box::new(request.clone())), Effect::ReadProject);
+            return self.read_files_for(request);
         }
         if self.turns_away(request, operation, &segments) {
             return;

@@ -2,13 +2,15 @@
 
 use super::routes::body_of;
 use super::session::{NewSession, Session, is_default_title};
-use super::{ApiRequest, ReplyBody, World};
+use super::{ApiRequest, ReplyBody, World, patch};
 use crate::javascript;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 
 /// How many sessions are listed when nobody says.
 const LISTED: f64 = 100.0;
+/// Of so many deleted sessions it is remembered what they had changed.
+const LEFT_DIFFS: usize = 256;
 
 impl World {
     /// `GET /session`: those of the directory's project, the latest changed first.
@@ -141,6 +143,16 @@ impl World {
         let info = self.session_info(id);
         self.emit_synced(id, "session.deleted", json!({"sessionID": id, "info": info}));
         self.told.forget(id);
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        if self.profile.session_summary && !session.diff.is_empty() {
+            let mut diff = session.diff.clone();
+            diff.iter_mut().for_each(patch::unquote_name);
+            self.left_diffs.insert(id.to_owned(), diff);
+            if self.left_diffs.len() > LEFT_DIFFS {
+                // The newest session is the first.
+                self.left_diffs.pop_last();
+            }
+        }
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.is_gone = true;
         if session.run.is_none() {

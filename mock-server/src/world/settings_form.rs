@@ -1,6 +1,7 @@
 //! Settings as the servers understand them: what was written in a short or an old way, and what they add.
 
 use super::config::merge;
+use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 
 /// What is said of an agent in words that every server knows; all else are options of its model.
@@ -26,7 +27,7 @@ const OF_AGENT: [&str; 18] = [
 ];
 
 /// The settings as they are read.
-pub(crate) fn whole(mut settings: Map<String, Value>) -> Map<String, Value> {
+pub(crate) fn whole(mut settings: Map<String, Value>, server: ServerKind) -> Map<String, Value> {
     if let Some(said) = settings.get_mut("permission") {
         *said = permissions(said.take());
     }
@@ -40,6 +41,11 @@ pub(crate) fn whole(mut settings: Map<String, Value>) -> Map<String, Value> {
         if let Some(Value::Object(agents)) = settings.get_mut(key) {
             agents.values_mut().filter_map(Value::as_object_mut).for_each(whole_agent);
         }
+    }
+    if let Some(Value::Object(tried)) =
+        settings.get_mut("experimental").filter(|_| server == ServerKind::Kilo)
+    {
+        tried.entry("openTelemetry").or_insert(json!(true));
     }
     settings
 }
@@ -96,12 +102,12 @@ mod tests {
             "permission": "ask",
             "agent": {"x": {"tools": {"write": false, "glob": true}, "permission": {"bash": "deny"}, "maxSteps": 3, "extra": 1}},
         });
-        let settings = whole(settings.as_object().cloned().unwrap());
+        let settings = whole(settings.as_object().cloned().unwrap(), ServerKind::Opencode);
         assert_eq!(settings["permission"], json!({"*": "ask"}));
         let x = &settings["agent"]["x"];
         assert_eq!(x["permission"], json!({"edit": "deny", "glob": "allow", "bash": "deny"}));
         assert_eq!((&x["steps"], &x["options"], &x["extra"]), (&json!(3), &json!({"extra": 1}), &json!(1)));
-        assert_eq!(whole(settings.clone()), settings);
+        assert_eq!(whole(settings.clone(), ServerKind::Opencode), settings);
     }
 
     #[test]
@@ -109,7 +115,7 @@ mod tests {
         let settings = json!({
             "mode": {"x": {"prompt": "X.", "permission": {"bash": "deny"}}}, "agent": {"x": {"color": "#000000"}},
         });
-        let read = whole(settings.as_object().cloned().unwrap());
+        let read = whole(settings.as_object().cloned().unwrap(), ServerKind::Opencode);
         let mode = json!({"prompt": "X.", "permission": {"bash": "deny"}, "options": {}});
         assert_eq!(read["mode"]["x"], mode);
         assert_eq!(read["agent"]["x"].get("prompt"), None, "what is told of a change is not in use yet");
@@ -124,7 +130,18 @@ mod tests {
     #[test]
     fn tools_switched_off_for_all_are_permissions_under_what_is_said() {
         let settings = json!({"tools": {"bash": false, "grep": false}, "permission": {"bash": "ask"}});
-        let settings = whole(settings.as_object().cloned().unwrap());
+        let settings = whole(settings.as_object().cloned().unwrap(), ServerKind::Opencode);
         assert_eq!(settings["permission"], json!({"bash": "ask", "grep": "deny"}));
+    }
+
+    #[test]
+    fn who_tries_something_is_counted_unless_nobody_shall_count() {
+        let tried = |said: Value, server| {
+            let settings = json!({"experimental": said}).as_object().cloned().unwrap();
+            whole(settings, server)["experimental"]["openTelemetry"].clone()
+        };
+        assert_eq!(tried(json!({}), ServerKind::Kilo), true);
+        assert_eq!(tried(json!({"openTelemetry": false}), ServerKind::Kilo), false);
+        assert_eq!(tried(json!({}), ServerKind::Opencode), Value::Null);
     }
 }

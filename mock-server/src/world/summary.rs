@@ -27,6 +27,10 @@ pub(crate) enum Then {
 
 impl World {
     pub(crate) fn run_job(&mut self, job: Job) {
+        if self.profile.session_summary && !self.keeps_snapshots() {
+            // Nothing can be told, and nothing is.
+            return self.after_job(&job);
+        }
         let Some(owner) = self.sessions.get(&job.session) else { return };
         let effect = changes_of(owner.messages.iter());
         self.effect(Purpose::JobSession(job), effect);
@@ -58,6 +62,14 @@ impl World {
         let mut diff = self.sessions.get(session).map(|owner| owner.diff.clone()).unwrap_or_default();
         diff.iter_mut().for_each(quote_name);
         self.emit_session(session, "session.diff", json!({"sessionID": session, "diff": diff}));
+        if self.keeps_snapshots() {
+            self.sum_up_prompt(job, diffs);
+        }
+        self.after_job(job);
+    }
+
+    fn sum_up_prompt(&mut self, job: &Job, mut diffs: Vec<Value>) {
+        let session = &job.session;
         diffs.iter_mut().for_each(quote_name);
         if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&job.prompt))
         {
@@ -69,6 +81,10 @@ impl World {
         if !self.sessions.get(session).is_some_and(has_form) {
             self.emit_message(session, &job.prompt);
         }
+    }
+
+    fn after_job(&mut self, job: &Job) {
+        let session = &job.session;
         match job.then {
             Then::AskModel => self.ask_model(session),
             Then::Title => self.title_after_work(session, &job.prompt),

@@ -81,10 +81,11 @@ impl World {
             return messages;
         }
         let last = history.iter().rposition(|message| message.role() == "user");
+        let senses = self.title_senses();
         for (place, message) in history[..=at].iter().enumerate() {
             let reminders =
                 if Some(place) == last { self.reminders(owner, history, message) } else { Vec::new() };
-            messages.extend(self.told(message, reminders, &owner.directory));
+            messages.extend(self.told(message, reminders, &owner.directory, &senses));
         }
         messages
     }

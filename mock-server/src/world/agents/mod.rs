@@ -226,7 +226,8 @@ mod tests {
     use fixtures::ServerKind;
 
     fn agents(server: ServerKind, settings: &Value) -> Agents {
-        let settings = crate::world::settings_form::whole(settings.as_object().cloned().unwrap());
+        let settings =
+            crate::world::settings_form::whole(settings.as_object().cloned().unwrap(), ServerKind::Opencode);
         Agents::new(Profile::of(server), settings, Places::default())
     }
 

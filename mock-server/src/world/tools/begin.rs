@@ -2,6 +2,7 @@
 
 use crate::world::World;
 use crate::world::run::CallState;
+use crate::world::structured::STRUCTURED;
 use serde_json::json;
 
 impl World {
@@ -10,6 +11,16 @@ impl World {
     pub(crate) fn before_call_runs(&mut self, session: &str, call: usize) -> bool {
         let tool = self.run_mut(session).and_then(|run| run.calls.get(call)).map(|call| call.tool.clone());
         match tool.as_deref() {
+            Some(STRUCTURED) => {
+                self.tell_running(session, call);
+                self.start_call(session, call);
+                return true;
+            }
+            Some("todowrite") if self.asks_first(session, call, "todowrite") => {
+                self.start_call(session, call);
+                self.tell_running(session, call);
+                return true;
+            }
             Some("question") => self.ask_question(session, call),
             Some("todowrite") => self.tell_todos_early(session, call),
             Some("bash") => return self.start_shell_early(session, call),
@@ -31,6 +42,7 @@ impl World {
             "glob" => text("pattern").map(|pattern| ("glob", pattern)),
             "grep" => text("pattern").filter(|pattern| !pattern.is_empty()).map(|pattern| ("grep", pattern)),
             "webfetch" => text("url").filter(|url| url.starts_with("http")).map(|url| ("webfetch", url)),
+            "todowrite" => self.argument(session, call, "todos").map(|_| ("todowrite", "*".to_owned())),
             "skill" => text("name").filter(|name| self.has_skill(name)).map(|name| ("skill", name)),
             "edit" | "write" => {
                 self.folder_to_leave_for(session, call).map(|folder| ("external_directory", folder))

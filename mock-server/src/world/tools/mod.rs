@@ -98,17 +98,24 @@ impl World {
         }
     }
 
-    /// Nobody objects: the call acts.
-    pub(crate) fn allow_call(&mut self, session: &str, call: usize, approval: Value) {
-        let Some(allowed) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else { return };
-        let before = std::mem::replace(&mut allowed.approval, approval);
-        if allowed.approval.get("outsideWorkspace").is_none() && before.get("outsideWorkspace").is_some() {
+    /// By which rule the call acts, or may not; that it was let out of the workspace before stays said.
+    fn keep_approval(&mut self, session: &str, call: usize, approval: Value) {
+        let Some(judged) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else { return };
+        let before = std::mem::replace(&mut judged.approval, approval);
+        if judged.approval.get("outsideWorkspace").is_none() && before.get("outsideWorkspace").is_some() {
             for key in ["outsideWorkspace", "outsideWorkspacePath"] {
                 if let Some(leaves) = before.get(key) {
-                    allowed.approval[key] = leaves.clone();
+                    judged.approval[key] = leaves.clone();
                 }
             }
         }
+    }
+
+    /// Nobody objects: the call acts.
+    pub(crate) fn allow_call(&mut self, session: &str, call: usize, approval: Value) {
+        self.keep_approval(session, call, approval);
+        let allowed = self.run_mut(session).and_then(|run| run.calls.get(call));
+        let Some(allowed) = allowed else { return };
         let Some(plan) = allowed.plan.clone() else { return };
         if self.profile.tool_progress {
             self.progress(session, call, json!({}));
@@ -204,9 +211,7 @@ impl World {
 
     /// A rule says no: the call fails, and the agent goes on.
     pub(crate) fn forbid_call(&mut self, session: &str, call: usize, approval: Value, rules: &str) {
-        if let Some(forbidden) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
-            forbidden.approval = approval;
-        }
+        self.keep_approval(session, call, approval);
         if self.profile.tool_progress {
             self.progress(session, call, json!({}));
         }

@@ -103,6 +103,7 @@ impl World {
         if outside.is_empty() {
             self.shell_looked(session, call, &[]);
         } else {
+            self.tell_running(session, call);
             self.effect(Purpose::CallLooked(session.to_owned(), call), Effect::Look { paths: outside });
         }
     }

@@ -1,0 +1,120 @@
+//! The models that a scenario's configuration adds to the one that was recorded, as the servers list them.
+
+use super::Answers;
+use crate::project_files::merge_settings;
+use fixtures::ServerKind;
+use serde_json::{Map, Value, json};
+
+/// Adds the models to the list of those that can be used.
+pub(super) fn add(answers: &mut Answers, config: &Map<String, Value>, server: ServerKind) {
+    let wanted = config.get("provider").and_then(|all| all.get("fake")?.get("models")?.as_object());
+    let (Some(wanted), Some((_, _, body))) = (wanted, answers.get_mut("/config/providers")) else { return };
+    let mut known: Value = serde_json::from_str(body).unwrap_or_default();
+    let fake =
+        known["providers"].as_array_mut().and_then(|all| all.iter_mut().find(|one| one["id"] == "fake"));
+    let Some(models) = fake.and_then(|fake| fake["models"].as_object_mut()) else { return };
+    let Some(pattern) = models.get("fake").cloned() else { return };
+    for (id, said) in wanted {
+        let model = models.entry(id.clone()).or_insert_with(|| {
+            let mut model = pattern.clone();
+            model["id"] = json!(id);
+            model["api"]["id"] = json!(id);
+            model["name"] = json!(id);
+            model["limit"] = json!({"context": 0, "output": 0});
+            model
+        });
+        describe(model, said, server);
+    }
+    // The last by name is offered first.
+    if let Some(last) = models.keys().max().cloned() {
+        known["default"]["fake"] = json!(last);
+    }
+    *body = known.to_string();
+}
+
+fn describe(model: &mut Value, said: &Value, server: ServerKind) {
+    let mut set = |place: &str, value: Option<&Value>| {
+        if let (Some(known), Some(value)) = (model.pointer_mut(place), value) {
+            *known = value.clone();
+        }
+    };
+    for key in ["name", "family", "release_date", "status"] {
+        set(&format!("/{key}"), said.get(key));
+    }
+    set("/api/id", said.get("id"));
+    for (place, key) in [
+        ("temperature", "temperature"),
+        ("reasoning", "reasoning"),
+        ("attachment", "attachment"),
+        ("toolcall", "tool_call"),
+        ("interleaved", "interleaved"),
+    ] {
+        set(&format!("/capabilities/{place}"), said.get(key));
+    }
+    for way in ["input", "output"] {
+        let kinds = said.pointer(&format!("/modalities/{way}")).and_then(Value::as_array);
+        for kind in ["text", "audio", "image", "video", "pdf"] {
+            let takes = kinds.map(|kinds| json!(kinds.iter().any(|own| own == kind)));
+            set(&format!("/capabilities/{way}/{kind}"), takes.as_ref());
+        }
+    }
+    for (place, key) in [
+        ("input", "input"),
+        ("output", "output"),
+        ("cache/read", "cache_read"),
+        ("cache/write", "cache_write"),
+    ] {
+        set(&format!("/cost/{place}"), said.pointer(&format!("/cost/{key}")));
+    }
+    for key in ["context", "output"] {
+        set(&format!("/limit/{key}"), said.pointer(&format!("/limit/{key}")));
+    }
+    if let Some(most) = said.pointer("/limit/input") {
+        model["limit"]["input"] = most.clone();
+    }
+    // A field of the answer in which the model thinks.
+    if let Some(field) = said["interleaved"].as_str() {
+        model["capabilities"]["interleaved"] = json!({"field": field});
+    }
+    for key in ["options", "headers"] {
+        if let (Some(known), Some(own)) = (model[key].as_object_mut(), said.get(key)) {
+            merge_settings(known, own);
+        }
+    }
+    model["variants"] = Value::Object(variants(said, server));
+}
+
+/// The efforts that a model can be asked for: what a thinking one can without a word, and those of the settings, beside
+/// them or in their place.
+fn variants(said: &Value, server: ServerKind) -> Map<String, Value> {
+    let is_off = |own: &Value| own["disabled"] == true;
+    let own = said["variants"].as_object().cloned().unwrap_or_default();
+    let replaces = server == ServerKind::Kilo && own.values().any(|own| !is_off(own));
+    let mut variants = Map::new();
+    if said["reasoning"] == true && !replaces {
+        let effort = |effort: &str| (effort.to_owned(), json!({"reasoningEffort": effort}));
+        variants.extend(["low", "medium", "high"].map(effort));
+    }
+    merge_settings(&mut variants, &Value::Object(own));
+    variants.retain(|_, variant| !is_off(variant));
+    for variant in variants.values_mut().filter_map(Value::as_object_mut) {
+        variant.remove("disabled");
+    }
+    variants
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn efforts_of_the_settings_stand_beside_those_of_the_server_or_in_their_place() {
+        let said = json!({"reasoning": true, "variants": {"low": {"disabled": true}, "huge": {"x": 1}}});
+        let keys = |server| variants(&said, server).keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(ServerKind::Opencode), ["medium", "high", "huge"]);
+        assert_eq!(keys(ServerKind::Kilo), ["huge"]);
+        let none = json!({"reasoning": true, "variants": {"low": {"disabled": true}}});
+        assert_eq!(variants(&none, ServerKind::Kilo).len(), 2);
+        assert!(variants(&json!({}), ServerKind::Opencode).is_empty());
+    }
+}

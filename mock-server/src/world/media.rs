@@ -1,0 +1,111 @@
+//! Files that a model sees or hears: which kinds it takes, by the settings, and how one is told to it.
+
+use super::World;
+use super::session::Session;
+use serde_json::{Value, json};
+
+/// The kinds of files that a model takes beside text.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Senses(Vec<String>);
+
+impl World {
+    /// Those of the model of a session's current step.
+    pub(super) fn senses(&self, owner: &Session) -> Senses {
+        let now = owner.run.as_ref().and_then(|run| owner.message(&run.message));
+        let word = |key: &str| now.and_then(|now| now.info[key].as_str()).unwrap_or_default();
+        self.senses_of(word("providerID"), word("modelID"))
+    }
+
+    /// Those of the model that writes titles.
+    pub(super) fn title_senses(&self) -> Senses {
+        let settings = Value::Object(self.all_settings());
+        let own = settings.pointer("/agent/title/model").or_else(|| settings.get("small_model"));
+        let (provider, model) =
+            own.and_then(Value::as_str).and_then(|own| own.split_once('/')).unwrap_or_default();
+        self.senses_of(provider, model)
+    }
+
+    /// A model of which the settings say nothing takes text alone.
+    fn senses_of(&self, provider: &str, model: &str) -> Senses {
+        let settings = self.all_settings();
+        let models = settings.get("provider").and_then(|all| all.get(provider)?.get("models"));
+        let input = models.and_then(|models| models.get(model)?.pointer("/modalities/input")?.as_array());
+        let kinds = input.into_iter().flatten().filter_map(Value::as_str);
+        Senses(kinds.map(str::to_owned).collect())
+    }
+}
+
+impl Senses {
+    /// A file as the model is told it; of one of a kind that it does not take, that it can't be read. What is of no kind
+    /// is not told.
+    pub(super) fn told(&self, file: &Value) -> Option<Value> {
+        let mime = file["mime"].as_str()?;
+        let kind = kind_of(mime)?;
+        let taken = if self.0.iter().any(|own| own == kind) { taken(file, mime, kind) } else { None };
+        taken.or_else(|| Some(untold(file, kind)))
+    }
+}
+
+fn kind_of(mime: &str) -> Option<&'static str> {
+    match mime {
+        "application/pdf" => Some("pdf"),
+        _ => ["image", "audio", "video"].into_iter().find(|kind| mime.split('/').next() == Some(kind)),
+    }
+}
+
+/// In the words of an OpenAI-compatible model.
+fn taken(file: &Value, mime: &str, kind: &str) -> Option<Value> {
+    let url = file["url"].as_str()?;
+    match kind {
+        "image" => Some(json!({"type": "image_url", "image_url": {"url": url}})),
+        "pdf" => {
+            let name = file["filename"].as_str().unwrap_or("document.pdf");
+            Some(json!({"type": "file", "file": {"filename": name, "file_data": url}}))
+        }
+        _ => {
+            let format = match mime {
+                "audio/wav" => "wav",
+                "audio/mp3" | "audio/mpeg" => "mp3",
+                _ => return None,
+            };
+            let (_, data) = url.split_once(',')?;
+            Some(json!({"type": "input_audio", "input_audio": {"data": data, "format": format}}))
+        }
+    }
+}
+
+fn untold(file: &Value, kind: &str) -> Value {
+    let name = file["filename"].as_str().filter(|name| !name.is_empty());
+    let named = name.map_or_else(|| kind.to_owned(), |name| format!("\"{name}\""));
+    let text =
+        format!("ERROR: Cannot read {named} (this model does not support {kind} input). Inform the user.");
+    json!({"type": "text", "text": text})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn senses(kinds: &[&str]) -> Senses {
+        Senses(kinds.iter().map(|&kind| kind.to_owned()).collect())
+    }
+
+    #[test]
+    fn a_model_is_told_what_it_takes_and_of_all_else_that_it_cannot_be_read() {
+        let picture = json!({"mime": "image/png", "url": "data:image/png;base64,AA==", "filename": "p.png"});
+        let seen = senses(&["text", "image"]);
+        let told = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}});
+        assert_eq!(seen.told(&picture), Some(told));
+        let unseen = Senses::default().told(&picture).unwrap();
+        let words =
+            "ERROR: Cannot read \"p.png\" (this model does not support image input). Inform the user.";
+        assert_eq!(unseen["text"], words);
+        let page = json!({"mime": "application/pdf", "url": "data:application/pdf;base64,AA=="});
+        assert_eq!(senses(&["pdf"]).told(&page).unwrap()["file"]["filename"], "document.pdf");
+        assert_eq!(seen.told(&page).unwrap()["text"].as_str().unwrap().find("Cannot read pdf"), Some(7));
+        let sound = json!({"mime": "audio/mpeg", "url": "data:audio/mpeg;base64,AA=="});
+        let told = json!({"type": "input_audio", "input_audio": {"data": "AA==", "format": "mp3"}});
+        assert_eq!(senses(&["audio"]).told(&sound), Some(told));
+        assert_eq!(seen.told(&json!({"mime": "application/zip", "url": "data:,"})), None);
+    }
+}
