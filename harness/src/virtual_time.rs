@@ -9,7 +9,6 @@ use crate::runner::{self, Manner, NotRun};
 use crate::subject::Subject;
 use fixtures::ServerKind;
 use fixtures::recording::Recording;
-use fixtures::scenario::Scenario;
 use mock_server::{ClockKind, Options};
 use parity_specs::NamedCase;
 use std::path::{Path, PathBuf};
@@ -44,6 +43,14 @@ pub fn limits() -> Limits {
     }
 }
 
+/// Can this case be played in virtual time with an adapter in this process? Else something of it is in the machine's.
+#[must_use]
+pub fn has(named: &NamedCase, server: ServerKind) -> bool {
+    let scenario = runner::scenario_of(named).map(|scenario| Options::scenario(server, scenario));
+    named.case.spawn.is_none()
+        && scenario.is_ok_and(|options| mock_server::why_not_virtual(&options).is_none())
+}
+
 impl Theatre {
     /// In a fresh folder, that goes with it; in memory where the system has a place for that, since each case makes all its
     /// files anew.
@@ -69,17 +76,30 @@ impl Theatre {
         subject: &Subject,
         manner: Manner,
     ) -> Result<Recording, NotRun> {
-        self.play(named, runner::scenario_of(named)?, server, subject, manner)
+        self.run_within(named, server, subject, manner, &limits())
     }
 
-    /// Runs a case with this scenario, whatever its name is.
-    pub(crate) fn play(
+    /// Runs a case within other limits, as it would be run over sockets.
+    pub fn run_within(
         &self,
         named: &NamedCase,
-        scenario: Scenario,
         server: ServerKind,
         subject: &Subject,
         manner: Manner,
+        limits: &Limits,
+    ) -> Result<Recording, NotRun> {
+        let options = Options::scenario(server, runner::scenario_of(named)?);
+        self.play(named, options, subject, manner, limits)
+    }
+
+    /// Runs a case with these options, whatever the name of its scenario is.
+    pub(crate) fn play(
+        &self,
+        named: &NamedCase,
+        mut options: Options,
+        subject: &Subject,
+        manner: Manner,
+        limits: &Limits,
     ) -> Result<Recording, NotRun> {
         if let Subject::Program { .. } = subject {
             return Err(NotRun::Harness("a program has the machine's time and no other".to_owned()));
@@ -88,12 +108,11 @@ impl Theatre {
             let why = "its adapter starts the server, which is in the machine's time and not in virtual time";
             return Err(NotRun::Harness(why.to_owned()));
         }
-        let mut options = Options::scenario(server, scenario);
         options.clock = ClockKind::Virtual;
         options.folders_in = Some(self.folder.clone());
         // It knows time and nothing else: whoever tries to open a socket fails.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         let runtime = runtime.map_err(|error| format!("failed to start a runtime: {error}"))?;
-        runtime.block_on(runner::run_as(named, options, subject, &limits(), manner))
+        runtime.block_on(runner::run_as(named, options, subject, limits, manner))
     }
 }

@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may: its failure is its answer")]
 
 use fixtures::recording::Line;
+use harness::clock::Limits;
 use harness::judge::{Verdict, judge};
 use harness::runner::Manner;
 use harness::subject::Subject;
-use harness::virtual_time::Theatre;
+use harness::virtual_time::{self, Theatre};
 use parity_specs::NamedCase;
 
 fn cases(wanted: impl Fn(&NamedCase) -> bool) -> Vec<NamedCase> {
@@ -59,4 +60,31 @@ fn time_passes_and_nobody_waits_for_it() {
     let history = theatre.run(named, named.case.servers[0], &Subject::Reference, Manner::default()).unwrap();
     let told = history.lines.iter().map(Line::at_us).max().unwrap_or_default();
     assert!(told > 30_000_000, "half a minute and more has passed: {told} us");
+}
+
+#[test]
+fn a_mutant_is_caught_however_busy_the_machine_is() {
+    let theatre = Theatre::new().unwrap();
+    let mutants = [("question/countdown", "suggests_at_once"), ("stream/delta-beside", "adds_delta_beside")];
+    for (case, mutant) in mutants {
+        let named = &cases(|named| named.name == case)[0];
+        for server in &named.case.servers {
+            assert!(virtual_time::has(named, *server), "{case}");
+            let (subject, limits) = (Subject::Mutant(mutant.to_owned()), Limits::default());
+            let play = || theatre.run_within(named, *server, &subject, Manner::default(), &limits).unwrap();
+            let (once, again) = (play(), play());
+            assert_eq!(judge(&once.lines).verdict, Verdict::Fail, "{case} {mutant}");
+            assert_eq!(once.lines, again.lines, "{case} {mutant}");
+        }
+    }
+}
+
+#[test]
+fn what_has_programs_beside_it_has_the_machines_time() {
+    let is_machines = |case: &str| {
+        let named = &cases(|named| named.name == case)[0];
+        !virtual_time::has(named, named.case.servers[0])
+    };
+    assert!(is_machines("turn/tool-server") && is_machines("turn/command-ends"));
+    assert!(!is_machines("reconnect/cut-in-mid-turn"));
 }

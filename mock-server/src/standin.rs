@@ -3,7 +3,7 @@
 mod prepare;
 
 use prepare::Stage;
-pub use prepare::fill_workspace;
+pub use prepare::{fill_workspace, why_not_virtual};
 
 use crate::builder::Builder;
 use crate::clock::{Clock, ClockKind};
@@ -84,7 +84,7 @@ impl StandIn {
             }
         }
         if options.clock == ClockKind::Virtual
-            && let Some(why) = prepare::why_not_virtual(&options)
+            && let Some(why) = why_not_virtual(&options)
         {
             return Err(StartError::Misplaced(why));
         }

@@ -139,7 +139,9 @@ mod tests {
             untestable(Extra::Tmux, |_| false),
             "untestable: tmux: tmux is not on the PATH; install it with the system's package manager"
         );
-        assert!(untestable(Extra::Tmux, |line| line[0] == "tmux").starts_with("untestable: tmux: npm is missing"));
+        assert!(
+            untestable(Extra::Tmux, |line| line[0] == "tmux").starts_with("untestable: tmux: npm is missing")
+        );
         assert_eq!(
             untestable(Extra::Node, |line| line[0] == "node"),
             "untestable: node: node or npm is not on the PATH; install Node.js, which brings both"

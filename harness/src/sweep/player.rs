@@ -179,7 +179,9 @@ impl Player for Virtual {
         };
         let Ground { scenario, server, .. } = &self.ground;
         let case = case_of(&self.ground, plan, 1.0);
-        let history = theatre.play(&case, scenario.clone(), *server, &self.subject, self.manner);
+        let options = Options::scenario(*server, scenario.clone());
+        let limits = crate::virtual_time::limits();
+        let history = theatre.play(&case, options, &self.subject, self.manner, &limits);
         self.free.lock().unwrap_or_else(PoisonError::into_inner).push(theatre);
         Played::of(history)
     }

@@ -176,7 +176,8 @@ impl Folders {
 }
 
 /// Why a stand-in can't be in virtual time: what is beside it on the machine has no other time than the machine's.
-pub(super) fn why_not_virtual(options: &Options) -> Option<String> {
+#[must_use]
+pub fn why_not_virtual(options: &Options) -> Option<String> {
     let Play::Scenario(scenario) = &options.play else {
         return Some("a recording is not played again in virtual time".to_owned());
     };
