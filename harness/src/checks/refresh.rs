@@ -5,7 +5,7 @@
 
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, Said, Started, What};
-use crate::protocol::{Capability, Update};
+use crate::protocol::{Capability, ConnectionState, Update};
 
 pub(super) const CHECK: Check = Check {
     name: "refresh",
@@ -44,10 +44,25 @@ pub(super) fn windows<'a>(course: &'a Course<'_>) -> impl Iterator<Item = Window
     })
 }
 
+/// Where an adapter tells that it has lost the stream, when that is written down behind the new one's first event: on a
+/// busy machine its words are read late. What it said before that, it said of the old stream.
+fn noticed(course: &Course<'_>, from: usize, until: Option<usize>) -> Option<usize> {
+    let states = course.shown().filter_map(|(said, update)| match update {
+        Update::Connection { state } => Some((said.line, *state == ConnectionState::Connected)),
+        _ => None,
+    });
+    let (before, within): (Vec<_>, Vec<_>) = states.partition(|(line, _)| *line < from);
+    let had_it = before.last().is_none_or(|(_, is_connected)| *is_connected);
+    let (line, is_connected) =
+        within.into_iter().find(|(line, _)| until.is_none_or(|until| *line < until))?;
+    (had_it && !is_connected).then_some(line)
+}
+
 fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
     for Window { task, from, until } in windows(course) {
-        let within = |said: &&Said| said.line > from && until.is_none_or(|until| said.line < until);
+        let heard = noticed(course, from, until).unwrap_or(from);
+        let within = |said: &&Said| said.line > heard && until.is_none_or(|until| said.line < until);
         let mut resolved = false;
         for said in course.said.iter().filter(within) {
             let What::Shows(update) = &said.what else { continue };

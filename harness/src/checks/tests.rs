@@ -5,7 +5,7 @@ mod files;
 use super::{Check, all};
 use crate::course::Course;
 use crate::protocol::rpc::notification_line;
-use crate::protocol::{Capability, Notification, Outcome, Update, View};
+use crate::protocol::{Capability, ConnectionState, Notification, Outcome, Update, View};
 use fixtures::recording::{AdapterLine, Body, Chunk, Line, Request, Response, Speaker};
 use mock_server::standin::MAIN_LANE;
 use parity_specs::case::ADAPTER_LANE;
@@ -170,6 +170,34 @@ fn who_shows_what_began_after_an_answer_has_read_of_the_answer() {
             .iter()
             .any(|finding| finding.contains("is still asked when prt_2 is shown"));
         assert_eq!(told, lingers, "{lines:?}");
+    }
+}
+
+#[test]
+fn what_was_said_before_the_loss_was_told_is_no_matter_of_the_new_stream() {
+    let begun = part("prt_1");
+    let words = || {
+        let (task_id, message_id, part_id) = ("t".into(), "msg_1".into(), "prt_1".into());
+        shows(Update::AssistantDelta { task_id, message_id, part_id, delta: "Done.".into() })
+    };
+    let is = |state| shows(Update::Connection { state });
+    let lost = || is(ConnectionState::Reconnecting);
+    for (before, within, expected) in [
+        (vec![], vec![words()], 1),
+        (vec![], vec![words(), lost()], 0),
+        (vec![], vec![words(), lost(), words()], 1),
+        // It knew.
+        (vec![lost()], vec![words(), lost()], 1),
+        (vec![], vec![is(ConnectionState::Connected), words(), lost()], 1),
+    ] {
+        let mut lines = started();
+        lines.extend([request(2, 0, "GET", "/event", Value::Null), told(2, &begun)]);
+        lines.extend(before);
+        lines.extend([request(3, 0, "GET", "/event", Value::Null), told(3, &begun)]);
+        lines.extend(within);
+        let early = found("refresh", &lines);
+        let early = early.iter().filter(|finding| finding.contains("before it was loaded again"));
+        assert_eq!(early.count(), expected, "{lines:?}");
     }
 }
 

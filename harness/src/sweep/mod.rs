@@ -240,7 +240,9 @@ fn shrunk(
     played: &Played,
     wish: &Wish,
 ) -> Failing {
-    let mut best = player.play(&schedule.plan);
+    // With its history, which was not kept; what was found once is told, also when it is not found again.
+    let again = player.play(&schedule.plan);
+    let mut best = if again.is_red_like(played) { again } else { played.clone() };
     let still_fails = |plan: &FaultPlan| {
         let again = player.play(plan);
         let is_same = again.shows(Kind::Random) && again.is_red_like(played);
