@@ -164,9 +164,12 @@ pub async fn run_gate(
     let of_mutants = subjects.iter().flat_map(|subject| cells_of_mutant(asked.cases, subject, reach));
     let (played, others): (Vec<Plan<'_>>, Vec<Plan<'_>>) =
         of_mutants.partition(|(named, server, subject)| has_virtual_time(named, *server, subject));
+    let (plain, broken): (Vec<Plan<'_>>, Vec<Plan<'_>>) =
+        others.into_iter().partition(|(named, ..)| named.case.plain);
     // Who waits for nothing is done the sooner the less it shares the machine.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    for (plans, at_once) in [(others, BROKEN_AT_ONCE), (played, cores)] {
+    // Where nothing breaks, a mutant has to keep the bounds of time as the reference has.
+    for (plans, at_once) in [(broken, BROKEN_AT_ONCE), (plain, CELLS_AT_ONCE), (played, cores)] {
         for finished in run_plans(plans, at_once, limits, &seen).await {
             let cell = finished.cell;
             if let Some(row) = rows.iter_mut().find(|row| row.name == cell.adapter) {

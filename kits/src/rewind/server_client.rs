@@ -161,11 +161,16 @@ impl ServerClient {
 
     async fn edit_once(&self, edit: &Value) -> Result<(), RpcError> {
         let session = self.session().await?;
-        let open = self.get("/permission").await?;
+        let helpers = self.get(&format!("/session/{session}/children")).await?;
         // An agent's helper asks in a session of its own.
-        let is_void = |one: &&Value| one["sessionID"] == session.as_str() || !self.is("forgets-helpers");
-        let open = open.as_array().into_iter().flatten().filter(is_void);
-        self.memory().void.extend(open.filter_map(|one| one["id"].as_str().map(str::to_owned)));
+        let helps = |asks: &Value| {
+            let mut helpers = helpers.as_array().into_iter().flatten();
+            !self.is("forgets-helpers") && helpers.any(|helper| helper["id"] == *asks)
+        };
+        let open = self.get("/permission").await?;
+        let open = open.as_array().into_iter().flatten();
+        let void = open.filter(|one| one["sessionID"] == session.as_str() || helps(&one["sessionID"]));
+        self.memory().void.extend(void.filter_map(|one| one["id"].as_str().map(str::to_owned)));
         if *self.at_work.borrow() > 0 && !self.is("reverts-at-work") {
             self.post(&format!("/session/{session}/abort"), json!({})).await?;
             // The server refuses a revert while the turn still ends.

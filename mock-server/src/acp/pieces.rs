@@ -9,9 +9,10 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 /// How many bytes wait to be read by the client.
 pub type Unread = Arc<dyn Fn() -> usize + Send + Sync>;
 
-/// A reader that is there fetches what there is within so many turns of the machine, or so many milliseconds.
+/// A reader that is there fetches what there is within so many turns of the machine, or a little later. All pieces of a
+/// line together wait so many milliseconds at most.
 const TURNS: usize = 50;
-const WAITS: usize = 50;
+const PATIENCE_MS: u64 = 1000;
 /// Longer pieces are no matter of where they are cut.
 const SHORT: usize = 1024;
 
@@ -22,10 +23,10 @@ pub(super) async fn write<'a>(
     unread: Option<&Unread>,
     see: impl Fn(&[u8]),
 ) -> std::io::Result<()> {
-    let mut before = 0;
+    let (mut before, mut left_ms) = (0, PATIENCE_MS);
     for piece in pieces {
         if let Some(unread) = unread.filter(|_| (1..SHORT).contains(&before)) {
-            until_read(unread).await;
+            left_ms = until_read(unread, left_ms).await;
         }
         see(piece);
         stdout.write_all(piece).await?;
@@ -35,21 +36,20 @@ pub(super) async fn write<'a>(
     Ok(())
 }
 
-/// Who reads nothing is not waited for any longer than that.
-async fn until_read(unread: &Unread) {
+/// Waits for so many milliseconds at most; gives how many are left.
+async fn until_read(unread: &Unread, mut left_ms: u64) -> u64 {
     for _ in 0..TURNS {
         if unread() == 0 {
-            return;
+            return left_ms;
         }
         tokio::task::yield_now().await;
     }
     let clock = Clock::new(ClockKind::Real);
-    for _ in 0..WAITS {
-        if unread() == 0 {
-            return;
-        }
+    while left_ms > 0 && unread() > 0 {
         clock.pass(Duration::from_millis(1)).await;
+        left_ms -= 1;
     }
+    left_ms
 }
 
 #[cfg(test)]
@@ -90,9 +90,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    #[expect(clippy::disallowed_methods, reason = "it is the paused clock that is read")]
     async fn who_reads_nothing_is_written_to_all_the_same() {
         let (mut stdout, _client) = tokio::io::duplex(100);
         let never: Unread = Arc::new(|| 1);
-        write(&mut stdout, [&b"ab"[..], b"c"], Some(&never), |_| {}).await.unwrap();
+        let begun = tokio::time::Instant::now();
+        write(&mut stdout, [&b"ab"[..], b"c", b"d", b"e"], Some(&never), |_| {}).await.unwrap();
+        // However many pieces there are.
+        assert!(begun.elapsed() < Duration::from_millis(2 * PATIENCE_MS));
     }
 }

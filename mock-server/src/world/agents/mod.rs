@@ -226,8 +226,7 @@ mod tests {
     use fixtures::ServerKind;
 
     fn agents(server: ServerKind, settings: &Value) -> Agents {
-        let settings =
-            crate::world::settings_form::whole(settings.as_object().cloned().unwrap(), ServerKind::Opencode);
+        let settings = crate::world::settings_form::whole(settings.as_object().cloned().unwrap(), server);
         Agents::new(Profile::of(server), settings, Places::default())
     }
 
