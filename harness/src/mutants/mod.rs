@@ -16,6 +16,7 @@ mod approves_at_once;
 mod approves_everything;
 mod approves_for_ever;
 mod asks_aside_in_the_task;
+mod asks_for_all;
 mod asks_from_a_page;
 mod asks_no_health;
 mod asks_twice;
@@ -54,7 +55,9 @@ mod ends_the_wrapper;
 mod fails_always;
 mod fails_open;
 mod fails_silently;
+mod fails_together;
 mod fails_twice;
+mod fetches_the_last;
 mod forgets_early_deltas;
 mod forgets_images;
 mod forgets_its_rules;
@@ -84,6 +87,7 @@ mod keeps_own_tool_servers;
 mod keeps_password;
 mod keeps_stale_question;
 mod keeps_the_old_screen;
+mod knows_eight;
 mod knows_its_kinds;
 mod leaves_asides;
 mod leaves_process_empty;
@@ -133,6 +137,7 @@ mod starts_one_for_each;
 mod stays_down;
 mod stops_at_the_flag;
 mod stops_before_the_server;
+mod stops_the_last;
 mod suggests_at_once;
 mod suggests_while_typing;
 mod swaps_counts;
@@ -180,6 +185,7 @@ const ALL: &[Mutant] = &[
     approves_everything::MUTANT,
     approves_for_ever::MUTANT,
     asks_aside_in_the_task::MUTANT,
+    asks_for_all::MUTANT,
     asks_from_a_page::MUTANT,
     asks_no_health::MUTANT,
     asks_twice::MUTANT,
@@ -218,7 +224,9 @@ const ALL: &[Mutant] = &[
     fails_always::MUTANT,
     fails_open::MUTANT,
     fails_silently::MUTANT,
+    fails_together::MUTANT,
     fails_twice::MUTANT,
+    fetches_the_last::MUTANT,
     forgets_early_deltas::MUTANT,
     forgets_images::MUTANT,
     forgets_its_rules::MUTANT,
@@ -248,6 +256,7 @@ const ALL: &[Mutant] = &[
     keeps_password::MUTANT,
     keeps_stale_question::MUTANT,
     keeps_the_old_screen::MUTANT,
+    knows_eight::MUTANT,
     knows_its_kinds::MUTANT,
     leaves_asides::MUTANT,
     leaves_process_empty::MUTANT,
@@ -297,6 +306,7 @@ const ALL: &[Mutant] = &[
     stays_down::MUTANT,
     stops_at_the_flag::MUTANT,
     stops_before_the_server::MUTANT,
+    stops_the_last::MUTANT,
     suggests_at_once::MUTANT,
     suggests_while_typing::MUTANT,
     swaps_counts::MUTANT,

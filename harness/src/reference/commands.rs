@@ -241,6 +241,8 @@ impl Core {
     }
 
     fn task_abort(&mut self, id: Id, task_id: &str) {
+        let tasks: Vec<&str> = self.tasks.keys().map(String::as_str).collect();
+        let task_id = &self.strategies.turns.stopped(task_id, &tasks).to_owned();
         let Some((session, directory)) = self.session_of_task(&id, task_id) else { return };
         if self.strategies.turns.abort_ends_at_once()
             && let Some(task) = self.tasks.get_mut(task_id)

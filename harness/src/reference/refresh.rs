@@ -11,7 +11,7 @@ use super::timeline::Timeline;
 use super::turn::Fetched;
 use crate::protocol::{Diff, Permission, Question, TaskState, TodoItem, Update};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One thing that is fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(super) enum Fetch {
 #[derive(Debug)]
 pub(super) struct Refresh {
     gap: Gap,
+    /// The tasks that are fetched.
+    tasks: BTreeSet<String>,
     /// Request → what it fetches.
     waiting: BTreeMap<u64, Fetch>,
     /// What is fetched once the status is here: a session that was idle before its messages were read has said all.
@@ -56,9 +58,10 @@ pub(super) struct Refresh {
 }
 
 impl Refresh {
-    fn new(gap: Gap) -> Self {
+    fn new(gap: Gap, tasks: BTreeSet<String>) -> Self {
         Self {
             gap,
+            tasks,
             waiting: BTreeMap::new(),
             later: Vec::new(),
             timelines: BTreeMap::new(),
@@ -91,6 +94,7 @@ impl Refresh {
                 Fetch::Questions => (None, "questions"),
                 Fetch::Sessions => (None, "sessions"),
             };
+            let task = strategies.gap.concerned(task);
             self.missing.entry(task).or_insert_with(|| format!("{what}: {why}"));
         }
         self.waiting.is_empty()
@@ -145,12 +149,14 @@ impl Refresh {
     }
 
     /// What was fetched of a task; a session that the server does not list is idle.
-    fn of(&mut self, task: (&str, &Task), family: &Family, children: bool, absent_is_idle: bool) -> Fetched {
-        let (task_id, task) = task;
+    fn of(&mut self, (task_id, task): (&str, &Task), family: &Family, strategies: &Strategies) -> Fetched {
         let session = task.session_id();
-        let is_ours = |asking: &str| {
-            if children { family.line_of(asking).contains(&session) } else { asking == session }
+        let asking = &strategies.asking;
+        let is_ours = |by: &str| {
+            let is_childs = || asking.asks_for_children() && family.line_of(by).contains(&session);
+            by == session || is_childs() || asking.asks_for_all()
         };
+        let absent_is_idle = strategies.turns.absent_is_idle();
         let status = self.status.get(session).copied();
         Fetched {
             timeline: self.timelines.remove(task_id).unwrap_or_else(|| Timeline::new(task_id)),
@@ -182,22 +188,19 @@ impl Core {
         let Some(channel) = self.channels.get(folder) else { return };
         let is_under_way = matches!(channel.phase, Phase::Refreshing(_)) && gap == Gap::Quiet;
         let is_open = matches!(channel.phase, Phase::Live | Phase::Refreshing(_));
-        let tasks: Vec<(String, String)> = self
-            .tasks
-            .iter()
-            .filter(|(_, task)| task.directory() == folder)
-            .map(|(id, task)| (id.clone(), task.session_id().to_owned()))
-            .collect();
+        let in_folder = self.tasks.iter().filter(|(_, task)| task.directory() == folder);
+        let tasks = self.strategies.gap.fetched(in_folder.map(|(id, _)| id.clone()).collect());
         if tasks.is_empty() || !is_open || is_under_way || self.strategies.gap.on_gap(gap) == OnGap::Resume {
             return;
         }
-        let mut refresh = Refresh::new(gap);
+        let mut refresh = Refresh::new(gap, tasks.iter().cloned().collect());
         refresh.later = vec![
             ("/session".to_owned(), Fetch::Sessions),
             ("/permission".to_owned(), Fetch::Permissions),
             ("/question".to_owned(), Fetch::Questions),
         ];
-        for (task, session) in tasks {
+        for task in tasks {
+            let Some(session) = self.tasks.get(&task).map(Task::session_id) else { continue };
             refresh.later.push((format!("/session/{session}/message"), Fetch::Messages(task.clone())));
             refresh.later.push((format!("/session/{session}/todo"), Fetch::Todos(task.clone())));
             if self.strategies.changes.reads_after_gap() {
@@ -240,19 +243,19 @@ impl Core {
             return self.fetch(&folder, later);
         }
         if let Phase::Refreshing(refresh) = std::mem::replace(&mut channel.phase, Phase::Live) {
-            self.rehydrate(&folder, *refresh);
+            self.rehydrate(*refresh);
         }
         self.pass_fences();
     }
 
-    fn rehydrate(&mut self, folder: &str, mut refresh: Refresh) {
+    fn rehydrate(&mut self, mut refresh: Refresh) {
         for (child, parent) in std::mem::take(&mut refresh.parents) {
             self.family.add(child, parent);
         }
         let stream_went_on = refresh.gap == Gap::Quiet;
-        let in_folder = |task: &&Task| task.directory() == folder;
+        // Who began meanwhile has missed nothing.
         let ids: Vec<String> =
-            self.tasks.iter().filter(|(_, task)| in_folder(task)).map(|(id, _)| id.clone()).collect();
+            self.tasks.keys().filter(|task| refresh.tasks.contains(*task)).cloned().collect();
         for task_id in &ids {
             let missing = refresh.missing_for(task_id).map(str::to_owned);
             if let Some(why) = missing
@@ -262,9 +265,7 @@ impl Core {
                 continue;
             }
             let Some(task) = self.tasks.get(task_id) else { continue };
-            let children = self.strategies.asking.asks_for_children();
-            let absent_is_idle = self.strategies.turns.absent_is_idle();
-            let mut fetched = refresh.of((task_id, task), &self.family, children, absent_is_idle);
+            let mut fetched = refresh.of((task_id, task), &self.family, &self.strategies);
             fetched.permissions.retain(|asked| self.may_ask(asked));
             fetched.permissions =
                 self.strategies.asking.after_refresh(fetched.permissions, task.permissions());

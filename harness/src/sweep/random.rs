@@ -106,6 +106,7 @@ impl Draws {
 
     fn answer(&mut self, routes: &[String], action: Action) -> Fault {
         let (path, nth) = (self.of(routes), 1 + u32::try_from(self.below(3)).unwrap_or_default());
-        fault(Scene::Request { route: Route::Operation { method: "GET".to_owned(), path }, nth }, action)
+        let route = Route::Operation { method: "GET".to_owned(), path };
+        fault(Scene::Request { route, session: None, nth }, action)
     }
 }

@@ -207,7 +207,7 @@ fn rehydrations(lines: &[Line]) -> Vec<Scene> {
         *nth += 1;
         if read.line > broke {
             let route = Route::Operation { method: read.method.clone(), path };
-            scenes.push(Scene::Request { route, nth: *nth });
+            scenes.push(Scene::Request { route, session: None, nth: *nth });
         }
     }
     scenes

@@ -146,8 +146,9 @@ fn earlier(scene: &Scene) -> Vec<Scene> {
             let (stream, connection) = (*stream, *connection);
             points.into_iter().map(|point| Scene::Stream { stream, connection, point }).collect()
         }
-        Scene::Request { route, nth } => {
-            before(*nth, 1).into_iter().map(|nth| Scene::Request { route: route.clone(), nth }).collect()
+        Scene::Request { route, session, nth } => {
+            let earlier = |nth| Scene::Request { route: route.clone(), session: *session, nth };
+            before(*nth, 1).into_iter().map(earlier).collect()
         }
         Scene::Accept { nth } => before(*nth, 1).into_iter().map(|nth| Scene::Accept { nth }).collect(),
         Scene::Time => Vec::new(),

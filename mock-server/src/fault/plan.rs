@@ -24,11 +24,16 @@ struct Shared {
     state: Mutex<State>,
 }
 
+/// More sessions are not told apart.
+const NAMED_MAX: usize = 1000;
+
 #[derive(Debug, Default)]
 struct State {
     faults: Vec<Armed>,
     /// How often each lane has connected to each stream.
     connections: BTreeMap<(String, &'static str), u32>,
+    /// The sessions that requests have named, in the order of their first.
+    named: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -107,6 +112,22 @@ impl Armed {
 
     fn means_lane(&self, lane: &str) -> bool {
         self.fault.when.lane.as_deref().is_none_or(|wanted| wanted == lane)
+    }
+}
+
+impl State {
+    /// Which session a path names, counted from 1 in the order in which requests named them.
+    fn session_of(&mut self, path: &str) -> Option<u32> {
+        let id = path.split('/').find(|part| part.starts_with("ses_"))?;
+        if let Some(at) = self.named.iter().position(|known| known == id) {
+            return u32::try_from(at + 1).ok();
+        }
+        // Ids that nobody has can be made up for ever.
+        if self.named.len() == NAMED_MAX {
+            return None;
+        }
+        self.named.push(id.to_owned());
+        u32::try_from(self.named.len()).ok()
     }
 }
 
@@ -255,8 +276,12 @@ impl ArmedPlan {
     #[must_use]
     pub fn request(&self, arrival: &Arrival<'_>, facts: &Facts<'_>) -> Struck {
         let Arrival { lane, method, path, is_stream, has_last } = *arrival;
+        let named = self.state().session_of(path);
+        let is_of = |wanted: &Option<u32>| wanted.is_none() || *wanted == named;
         let means = |fault: &Fault| match &fault.when.scene {
-            Scene::Request { route, nth } => route.means(method, path, is_stream).then_some(*nth),
+            Scene::Request { route, session, nth } => {
+                (route.means(method, path, is_stream) && is_of(session)).then_some(*nth)
+            }
             _ => None,
         };
         self.strike(lane, facts, means, |action| has_last || !matches!(action, Action::Stale(_)))

@@ -19,6 +19,11 @@ pub trait Asking: Send {
         true
     }
 
+    /// The server lists what all sessions ask: is all of it asked in each task?
+    fn asks_for_all(&self) -> bool {
+        false
+    }
+
     /// Is the person asked for leave of this kind? There may be kinds that nobody here has words for.
     fn asks_for_kind(&self, _kind: &str) -> bool {
         true

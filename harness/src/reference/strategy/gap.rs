@@ -29,6 +29,16 @@ pub trait GapPolicy: Send {
         OnGap::Refresh
     }
 
+    /// Which of these tasks are fetched.
+    fn fetched(&self, tasks: Vec<String>) -> Vec<String> {
+        tasks
+    }
+
+    /// Something of a task could not be fetched, or, with `None`, something of all of them: whom does that concern?
+    fn concerned(&self, task: Option<String>) -> Option<String> {
+        task
+    }
+
     /// Do events wait until all is here?
     fn holds_events(&self) -> bool {
         true

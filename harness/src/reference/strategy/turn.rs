@@ -72,6 +72,11 @@ pub trait Turns: Send {
         }
     }
 
+    /// The person wants to stop this one of the tasks: which one is stopped?
+    fn stopped<'a>(&self, wanted: &'a str, _tasks: &[&'a str]) -> &'a str {
+        wanted
+    }
+
     /// Is the server asked to stop when the person wants to stop?
     fn sends_abort(&self) -> bool {
         true
