@@ -3,6 +3,7 @@
 use crate::clock::ClockKind;
 use crate::journal::Memory;
 use crate::options::{CALL_WAIT, Options, Play, StartError};
+use crate::project_files::Elsewhere;
 use crate::replay::Pace;
 use crate::standin::{MAIN_LANE, StandIn};
 use fixtures::fault_plan::{FaultPlan, Performed, Place};
@@ -347,6 +348,8 @@ impl Builder {
             control_token: self.control_token,
             workspace: self.workspace,
             folders_in: None,
+            elsewhere: Elsewhere::default(),
+            home: None,
             port: self.port,
             lanes: self.lanes,
             faults,

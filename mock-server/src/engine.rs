@@ -8,13 +8,14 @@ mod coming;
 #[cfg(test)]
 mod person;
 mod replies;
+pub(crate) mod store;
 
 use crate::exhibits::Exhibits;
 use crate::frames::{COMMENT, frame, global_beat, open, send, send_next};
 use crate::model::{Beat, ChatRequest, ModelNews, Reading, Report, Script};
 use crate::performer::{Act, Asked, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
-use crate::project_files::{NextFiles, ProjectFiles};
+use crate::project_files::{Elsewhere, NextFiles, ProjectFiles};
 use crate::workspace::Workspace;
 use crate::world::{
     ApiRequest, Effect, EffectId, EffectResult, Input, ModelFailure, Output, Page, ProgramNews, ShellNews,
@@ -27,8 +28,9 @@ use fixtures::recording::ModelCall;
 use fixtures::scenario::{BreakOff, Ending};
 use replies::wire_reply;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use store::Store;
 
 /// A world with its workspace and its model.
 #[derive(Debug)]
@@ -53,8 +55,10 @@ pub struct Engine {
     coming: BTreeMap<u64, ApiRequest>,
     prompts: u64,
     model_pause_ms: u64,
-    /// Where the server keeps what it is told to keep.
-    home: Option<PathBuf>,
+    /// Where the server keeps what it is told to keep, and finds settings.
+    elsewhere: Elsewhere,
+    /// What of that outlives this process.
+    store: Option<Store>,
     /// Somebody has asked for the events of the next generation.
     next_listens: bool,
 }
@@ -111,15 +115,16 @@ impl Engine {
             coming: BTreeMap::new(),
             prompts: 0,
             model_pause_ms: 0,
-            home: None,
+            elsewhere: Elsewhere::default(),
+            store: None,
             next_listens: false,
         }
     }
 
-    /// Keeps in this folder what the server is told to keep.
+    /// Keeps what the server is told to keep in this home, and reads the settings that lie there.
     #[must_use]
-    pub fn with_home(self, home: PathBuf) -> Self {
-        Self { home: Some(home), ..self }
+    pub fn with_elsewhere(self, elsewhere: Elsewhere) -> Self {
+        Self { elsewhere, ..self }
     }
 
     /// The model takes so long before it begins to answer, and the server before it begins with a prompt.
@@ -169,18 +174,18 @@ impl Engine {
                 paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
             ),
             Effect::ReadProject { settings } => {
-                let home = self.home.as_deref().unwrap_or(Path::new("/"));
-                let files = ProjectFiles::read(self.profile, self.workspace.root(), home, &settings);
+                let root = self.workspace.root();
+                let files = ProjectFiles::read(self.profile, root, &self.elsewhere, &settings);
                 self.pages.exhibits.learn(&files);
                 EffectResult::Project(Box::new(files))
             }
             Effect::ReadNext { directory, settings } => {
-                let home = self.home.as_deref().unwrap_or(Path::new("/"));
+                let home = self.elsewhere.home.as_deref().unwrap_or(Path::new("/"));
                 let root = self.workspace.root();
                 let files = NextFiles::read(self.profile, (root, Path::new(&directory)), home, settings);
                 EffectResult::NextFiles(files.map(Arc::new))
             }
-            Effect::Place(wish) => self.workspace.around(wish, self.home.as_deref()).into(),
+            Effect::Place(wish) => self.workspace.around(wish, self.elsewhere.home.as_deref()).into(),
             Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
             Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
             Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
@@ -266,6 +271,7 @@ impl Engine {
                     }
                     Output::HangUp { politely } => acts.push(Act::HangUp { politely }),
                     Output::Tell(program, line) => acts.push(Act::Tell(program, line)),
+                    Output::Keep(kept) => acts.extend(self.keep(&kept)),
                     Output::Effect(id, effect) => self.perform(id, effect, now(), &mut queue, &mut acts),
                 }
             }
@@ -295,7 +301,9 @@ impl Performer for Engine {
             let reply = WireReply::new(200, content_type, Bytes::from_static(doc));
             return vec![Act::Reply(request.ticket, reply)];
         }
-        self.take_in_time(request, now)
+        let mut acts = self.recalled(now);
+        acts.extend(self.take_in_time(request, now));
+        acts
     }
 
     fn open_gate(&mut self, name: &str, now: &dyn Fn() -> u64) -> Vec<Act> {

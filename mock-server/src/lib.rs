@@ -71,7 +71,7 @@ pub use clock::ClockKind;
 pub use http::in_memory;
 pub use journal::Journal;
 pub use options::{MODEL_PAUSE, Options, Play, StartError};
-pub use project_files::read_settings;
+pub use project_files::{Elsewhere, read_settings};
 pub use standin::{StandIn, why_not_virtual};
 pub use verify::{Broken, Call, Calls, Unmet, UnmetCall, UnmetCalls};
 

@@ -2,6 +2,7 @@
 
 use crate::clock::ClockKind;
 use crate::journal::Memory;
+use crate::project_files::Elsewhere;
 use crate::replay::{Pace, Unplayable};
 use fixtures::error::io_words;
 use fixtures::fault_plan::FaultPlan;
@@ -39,6 +40,11 @@ pub struct Options {
     pub workspace: Option<PathBuf>,
     /// Where the agent's folder and the server's home are made, the same each time; a fresh place when absent.
     pub folders_in: Option<PathBuf>,
+    /// Where settings lie beside the workspace; its home is not read.
+    pub elsewhere: Elsewhere,
+    /// The server's home, and what it keeps there, outlive it: another one with this home goes on with it. A fresh one
+    /// when absent.
+    pub home: Option<PathBuf>,
     /// The port of the main lane; 0 takes any free one.
     pub port: u16,
     /// More lanes, each with a port of its own.
@@ -106,6 +112,8 @@ impl Options {
             origins: Vec::new(),
             workspace: None,
             folders_in: None,
+            elsewhere: Elsewhere::default(),
+            home: None,
             port: 0,
             lanes: Vec::new(),
             faults: FaultPlan::default(),
@@ -151,6 +159,14 @@ pub enum StartError {
         path: PathBuf,
         /// What the system says.
         source: std::io::Error,
+    },
+    /// What was kept in a home can't be taken up.
+    #[error("{} can't be used: {what}; mend it, or take it away, or give another home", path.display())]
+    Kept {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
     },
     /// The model can't be asked.
     #[error("{0}")]

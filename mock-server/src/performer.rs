@@ -115,6 +115,8 @@ pub enum Act {
     },
     /// The model was asked. The line has no time yet.
     Asked(Box<ModelCall>),
+    /// Says something to whoever reads the journal.
+    Note(String),
     /// Wakes the performer after a while, with this number. In logical time that never happens: it is about how
     /// long a client takes.
     WakeAfter(Duration, usize),

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use fixtures::ServerKind;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::recording::Recording;
+use mock_server::Elsewhere;
 use mock_server::acp::agent::Left;
 use mock_server::acp::breaks::AcpBreaks;
 use mock_server::acp::dialect::{Dialect, Strictness, TurnEnd};
@@ -55,9 +56,6 @@ pub(crate) struct Speech {
     /// response, update-then-response, response-then-update, update-only or neither.
     #[arg(long, value_name = "SIGNAL", env = "STANDIN_TURN_END", hide_env = true)]
     pub(crate) turn_end: Option<TurnEnd>,
-    /// With a dialect of Kiro's: the home below which session files are kept [default: none are]
-    #[arg(long, value_name = "DIR", env = "STANDIN_HOME", hide_env = true)]
-    pub(crate) home: Option<PathBuf>,
     /// How the agent's own requests are numbered: from-zero, text or large [default: from-zero]
     #[arg(long, env = "STANDIN_IDS", hide_env = true)]
     pub(crate) ids: Option<Ids>,
@@ -92,7 +90,7 @@ Exit codes: 0 the client has left, 2 misuse, 3 the server behind it can't be had
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
     let Arguments { profile, speech, stage, workspace } = arguments;
-    speak(profile, &speech, stage, workspace)
+    speak(profile, &speech, stage, workspace, Elsewhere::default())
 }
 
 /// Speaks with whoever is at stdin and stdout.
@@ -101,8 +99,9 @@ pub(crate) fn speak(
     speech: &Speech,
     stage: Stage,
     workspace: Option<PathBuf>,
+    elsewhere: Elsewhere,
 ) -> Outcome {
-    with_agent(profile, speech, stage, workspace, |agent, plan, watcher| {
+    with_agent(profile, speech, stage, (workspace, elsewhere), |agent, plan, watcher| {
         agent.watch(watcher);
         let breaks = AcpBreaks::new(std::mem::take(&mut plan.acp)).with_unread(unread_of_stdout());
         Box::pin(agent.speak(tokio::io::stdin(), tokio::io::stdout(), Box::new(breaks)))
@@ -117,7 +116,7 @@ pub(crate) fn chat(
     workspace: Option<PathBuf>,
     trusts_all: bool,
 ) -> Outcome {
-    with_agent(profile, speech, stage, workspace, |agent, plan, watcher| {
+    with_agent(profile, speech, stage, (workspace, Elsewhere::default()), |agent, plan, watcher| {
         let (manner, unread) = (std::mem::take(&mut plan.text), unread_of_stdout());
         let text = Text { manner, trusts_all, watcher: Some(watcher), unread };
         Box::pin(agent.chat(text, tokio::io::stdin(), tokio::io::stdout()))
@@ -147,7 +146,7 @@ fn with_agent(
     profile: ServerKind,
     speech: &Speech,
     stage: Stage,
-    workspace: Option<PathBuf>,
+    (workspace, elsewhere): (Option<PathBuf>, Elsewhere),
     speaks: impl for<'a> FnOnce(&'a mut Agent, &mut FaultPlan, Watcher) -> Speaking<'a>,
 ) -> Outcome {
     if report::is_child() {
@@ -155,12 +154,14 @@ fn with_agent(
     }
     let mut set = stage.set(Some(profile))?;
     set.options.workspace = workspace;
+    set.options.elsewhere = elsewhere;
     let mut plan = std::mem::take(&mut set.options.faults);
     set.options.faults.faults = std::mem::take(&mut plan.faults);
     let runtime = runtime()?;
     let report = report::Report::open(speech.report)?;
     let unheard = report.unheard();
     let watcher = report.watcher(runtime.handle());
+    let home = set.options.home.clone();
     let options = AgentOptions {
         server: set.options,
         dialect: speech.dialect.unwrap_or_default(),
@@ -169,7 +170,7 @@ fn with_agent(
             Words::Strict => Strictness::Strict,
             Words::Lenient => Strictness::Lenient,
         },
-        home: speech.home.clone(),
+        home,
         ids: speech.ids.unwrap_or_default(),
         // Nobody is told when nobody looks.
         stderr: Arc::new(|bytes| drop(std::io::stderr().write_all(bytes))),

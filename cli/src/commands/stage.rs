@@ -81,6 +81,12 @@ pub(crate) struct Stage {
     #[arg(long, value_name = "MS", default_value_t = MODEL_PAUSE.as_millis() as u64, conflicts_with = "replay")]
     #[arg(env = "STANDIN_MODEL_PAUSE_MS", hide_env = true)]
     model_pause_ms: u64,
+    /// The server's home, which outlives it: the next server with this home goes on with it.
+    ///
+    /// Sessions, settings, keys and rules are kept; the files that a revert brings back are
+    /// not. Without it there is a fresh home each time.
+    #[arg(long, value_name = "DIR", conflicts_with = "replay", env = "STANDIN_HOME", hide_env = true)]
+    home: Option<PathBuf>,
     /// Decides every random choice.
     #[arg(long, default_value_t = 1, value_parser = words::seed, allow_negative_numbers = true)]
     #[arg(env = "STANDIN_SEED", hide_env = true)]
@@ -162,6 +168,7 @@ impl Stage {
         options.cloud = self.cloud;
         options.lanes = self.lanes;
         options.seed = self.seed;
+        options.home = self.home.map(|home| own_home(home, self.clock)).transpose()?;
         options.allow_shell = self.allow_shell;
         // What nobody can ask for is not remembered.
         let is_read = self.journal.is_some() || options.control_token.is_some();
@@ -180,6 +187,23 @@ impl Stage {
         };
         Ok(Set { options, open_gates: self.open_gates, journal: self.journal, starts_file })
     }
+}
+
+/// A home that is the stand-in's alone.
+fn own_home(home: PathBuf, clock: ClockWord) -> Result<PathBuf, Failure> {
+    if matches!(clock, ClockWord::Logical) {
+        let why = "--home goes on where another server has ended, and --clock logical begins anew each time; leave one out";
+        return Err(Failure::Misuse(why.to_owned()));
+    }
+    let own = std::env::home_dir().and_then(|own| own.canonicalize().ok());
+    let is_persons = home.canonicalize().is_ok_and(|home| own == Some(home));
+    if is_persons {
+        let told = home.display();
+        let why =
+            format!("--home {told} is your own, and the stand-in writes there; give it a folder of its own");
+        return Err(Failure::Misuse(why));
+    }
+    Ok(home)
 }
 
 impl Stage {

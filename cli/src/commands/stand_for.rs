@@ -3,19 +3,18 @@
 
 mod flags;
 mod kiro;
+mod surroundings;
 
 use super::acp::{self, Speech};
 use super::service::{self, Manner, Service};
-use super::stage::{Set, Stage};
-use super::{Failure, Outcome, serve};
+use super::stage::Stage;
+use super::{Failure, Outcome};
 use clap::{Args, Parser};
 use fixtures::ServerKind;
 use fixtures::error::io_words;
 use fixtures::near_names::unknown;
 use flags::{Flags, Wish};
 use harness::{complain, say};
-use mock_server::Play;
-use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,8 +42,9 @@ const AFTER_HELP: &str = "A client that starts its server itself gets the stand-
     STANDIN_SCENARIO=text/plain PATH=\"$PWD/bin:$PATH\" your-client
 
 Under the name kilo or opencode every flag has an environment variable: --open-gates is STANDIN_OPEN_GATES.
-The folder it is started in is the agent's. Settings come from KILO_CONFIG_CONTENT and KILO_PERMISSION
-(OPENCODE_…); the person's own settings, keys and sessions are neither read nor written.
+The folder it is started in is the agent's. Settings come from KILO_CONFIG, KILO_CONFIG_DIR, KILO_CONFIG_CONTENT
+and KILO_PERMISSION (OPENCODE_…); the person's own settings, keys and sessions are neither read nor written. With STANDIN_HOME=DIR
+what one start keeps is there in the next one.
 
 An agent on stdin and stdout is there, too; kiro-cli is nothing else, and has one in text:
 
@@ -156,13 +156,13 @@ fn agent(server: ServerKind, stage: Stage, speech: &Speech, words: &[String]) ->
         Some(folder) => PathBuf::from(folder),
         None => here()?,
     };
-    acp::speak(server, speech, stage, Some(folder))
+    acp::speak(server, speech, stage, Some(folder), surroundings::settings(server)?)
 }
 
 fn serve(command: ServerKind, stage: Stage, flags: Flags) -> Outcome {
     let mut set = stage.set(Some(command))?;
     let host = host(&flags)?;
-    surround(command, &mut set)?;
+    surroundings::surround(command, &mut set, here()?)?;
     set.options.origins = flags.cors;
     let prefix = command.env_prefix();
     let is_open = set.options.password.is_none();
@@ -199,29 +199,4 @@ fn host(flags: &Flags) -> Result<String, Failure> {
 fn here() -> Result<PathBuf, Failure> {
     std::env::current_dir()
         .map_err(|error| Failure::CouldNot(format!("failed to find the folder: {}", io_words(&error))))
-}
-
-/// What the server takes from its environment: credentials, settings, the folder.
-#[expect(clippy::disallowed_methods, reason = "the real servers take these from the environment")]
-fn surround(command: ServerKind, set: &mut Set) -> Result<(), Failure> {
-    let here = here()?;
-    let prefix = command.env_prefix();
-    let given = |name: &str| std::env::var(format!("{prefix}_{name}")).ok().filter(|value| !value.is_empty());
-    set.options.password = serve::password_of(command);
-    set.options.username = given("SERVER_USERNAME");
-    if matches!(set.options.play, Play::Scenario(_)) {
-        set.options.workspace = Some(here);
-    }
-    let object = |name: &str| -> Result<Option<Map<String, Value>>, Failure> {
-        let read = given(name).map(|text| serde_json::from_str(&text)).transpose();
-        read.map_err(|error| Failure::Misuse(format!("{prefix}_{name} is no JSON object: {error}")))
-    };
-    set.options.settings = object("CONFIG_CONTENT")?.unwrap_or_default();
-    if let Some(rules) = object("PERMISSION")? {
-        match set.options.settings.entry("permission").or_insert_with(|| json!({})) {
-            Value::Object(said) => said.extend(rules),
-            other => *other = Value::Object(rules),
-        }
-    }
-    Ok(())
 }

@@ -28,7 +28,7 @@ use crate::world::{ApiRequest, Ticket};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, header};
 use fixtures::fault_plan::StreamName;
-use fixtures::recording::{Body, Line, Request, Response};
+use fixtures::recording::{Body, Line, Note, Request, Response};
 use fixtures::redact::keep_header;
 use fixtures::scenario::Ending;
 use running::AllRunning;
@@ -263,6 +263,7 @@ impl Core {
                 self.begin(inner, act)
             }
             Act::Tell(number, line) => inner.running.tell(number, line),
+            Act::Note(text) => self.journal.push(|at_us| Line::Note(Note { at_us, text })),
             Act::HangUp { politely } => {
                 inner.running = AllRunning::default();
                 inner.waiting.clear();

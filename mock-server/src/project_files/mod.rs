@@ -2,9 +2,11 @@
 //! the server looks for it. As the real servers do, it leaves its marks there.
 //!
 //! * `front` — Markdown with fields before it; `jsonc` — settings as people write them; `misspelled` — what is no JSON.
+//! * `elsewhere` — settings in a home, and where the environment says.
 //! * `references` — what stands in them for something else; `faults` — files that can't be used.
 //! * `next` — the same files, as the next generation reads them.
 
+mod elsewhere;
 mod faults;
 mod front;
 mod jsonc;
@@ -15,6 +17,7 @@ mod references;
 use crate::doc::{Operations, SettingsOf};
 use crate::profile::Profile;
 use crate::world::{Skill, merge};
+pub use elsewhere::Elsewhere;
 pub(crate) use faults::Fault;
 use faults::What;
 use front::Front;
@@ -36,6 +39,8 @@ const SKILL: &str = "SKILL.md";
 pub struct ProjectFiles {
     /// The settings, with the agents and commands that have files of their own.
     pub settings: Map<String, Value>,
+    /// The settings that overrule whatever a stand-in is told.
+    pub(crate) over: Map<String, Value>,
     /// The skills, in the order in which they are found.
     pub skills: Vec<Skill>,
     /// The files that say what no server understands, in the order in which they are read.
@@ -45,32 +50,55 @@ pub struct ProjectFiles {
 impl ProjectFiles {
     /// Reads the files of a workspace as the server does when an instance begins; `said` are the settings that lie in none
     /// of them.
-    pub(crate) fn read(profile: &Profile, root: &Path, home: &Path, said: &Map<String, Value>) -> Self {
+    pub(crate) fn read(
+        profile: &Profile,
+        root: &Path,
+        elsewhere: &Elsewhere,
+        said: &Map<String, Value>,
+    ) -> Self {
         let mut found = Self::default();
-        let places = Places { root, home };
-        for name in profile.project_settings {
+        found.read_before(profile, elsewhere);
+        let places = Places { root, home: elsewhere.home_or_root() };
+        let is_read = !elsewhere.skips_workspace;
+        for name in profile.project_settings.iter().filter(|_| is_read) {
             found.read_settings(profile, &root.join(name), places);
         }
-        let folders = profile.settings_folders.iter().map(|name| root.join(name));
-        let folders: Vec<PathBuf> = folders.filter(|folder| folder.is_dir()).collect();
-        for folder in &folders {
-            for name in profile.folder_settings {
-                found.read_settings(profile, &folder.join(name), places);
+        let others = |root: &Path| SKILLS_OF_OTHERS.map(|name| root.join(name).join("skills"));
+        let others = elsewhere.home.iter().flat_map(|home| others(home)).chain(others(root));
+        found.skills = others.flat_map(|folder| skills(profile, &folder)).collect();
+        let (of_all, of_home) = elsewhere.folders(profile);
+        let read = |found: &mut Self, folder: &Path, settings: &[&str]| {
+            if folder.is_dir() {
+                found.read_folder(profile, folder, settings, places);
             }
-            let mark = folder.join(".gitignore");
-            if !mark.exists() {
-                // Who may not write there does without.
-                let _ = fs::write(mark, profile.settings_ignored);
-            }
-            found.read_markdown(profile, folder, ("command", ["command", "commands"]), command);
-            found.read_markdown(profile, folder, ("agent", ["agent", "agents"]), agent);
-            found.read_markdown(profile, folder, ("agent", ["mode", "modes"]), mode);
+        };
+        of_all.iter().for_each(|folder| read(&mut found, folder, &[]));
+        for name in profile.settings_folders.iter().filter(|_| is_read) {
+            read(&mut found, &root.join(name), profile.folder_settings);
         }
-        let others = SKILLS_OF_OTHERS.iter().map(|name| root.join(name).join("skills"));
-        let own = folders.iter().flat_map(|folder| ["skill", "skills"].map(|name| folder.join(name)));
+        of_home.iter().for_each(|folder| read(&mut found, folder, profile.folder_settings));
         let named = found.skill_folders(root, said);
-        found.skills = others.chain(own).chain(named).flat_map(|folder| skills(profile, &folder)).collect();
+        found.skills.extend(named.into_iter().flat_map(|folder| skills(profile, &folder)));
+        found.read_after(profile, root, elsewhere);
         found
+    }
+
+    /// What lies in a folder of settings, which gets its mark.
+    fn read_folder(&mut self, profile: &Profile, folder: &Path, settings: &[&str], places: Places) {
+        for name in settings {
+            self.read_settings(profile, &folder.join(name), places);
+        }
+        let mark = folder.join(".gitignore");
+        if !mark.exists() {
+            // Who may not write there does without.
+            let _ = fs::write(mark, profile.settings_ignored);
+        }
+        self.read_markdown(profile, folder, ("command", ["command", "commands"]), command);
+        self.read_markdown(profile, folder, ("agent", ["agent", "agents"]), agent);
+        self.read_markdown(profile, folder, ("agent", ["mode", "modes"]), mode);
+        for name in ["skill", "skills"] {
+            self.skills.extend(skills(profile, &folder.join(name)));
+        }
     }
 
     /// The folders that the settings name for skills; those below the workspace.
@@ -150,21 +178,9 @@ fn settings_in(
 ) -> Result<Value, What> {
     let Ok(text) = fs::read_to_string(file) else { return Ok(json!({})) };
     let folder = file.parent().unwrap_or(places.root);
-    let told = references::resolved(profile, &text, folder, places).map_err(What::Reference)?;
-    let Some(said) = jsonc::read(&told) else {
-        return misspelled::told(&told).map_or(Ok(json!({})), |words| Err(What::NoJson(words)));
+    let Some(mut settings) = said_in(profile, &text, (folder, places), unknown)? else {
+        return Ok(json!({}));
     };
-    let operations = Operations::of(profile.server);
-    if !profile.stumbles_over_files {
-        let known = operations.fields_of_body("config.update");
-        let keys = said.as_object().into_iter().flat_map(Map::keys);
-        unknown.extend(keys.filter(|key| !known.contains(key)).cloned());
-    }
-    let mistakes = operations.mistakes(SettingsOf::Server, &said);
-    let Value::Object(mut settings) = said else { return Err(What::Mistakes(mistakes)) };
-    if !mistakes.is_empty() {
-        return Err(What::Mistakes(mistakes));
-    }
     if !settings.contains_key("$schema") {
         let plain = jsonc::read(&text).and_then(|said| said.as_object().cloned());
         let plain = plain.as_ref().unwrap_or(&settings);
@@ -174,6 +190,30 @@ fn settings_in(
         settings.insert("$schema".to_owned(), json!(profile.config_schema));
     }
     Ok(Value::Object(settings))
+}
+
+/// The settings in a text of this folder, and what in it nobody knows. None in one that has nothing but space.
+fn said_in(
+    profile: &Profile,
+    text: &str,
+    (folder, places): (&Path, Places),
+    unknown: &mut Vec<String>,
+) -> Result<Option<Map<String, Value>>, What> {
+    let told = references::resolved(profile, text, folder, places).map_err(What::Reference)?;
+    let Some(said) = jsonc::read(&told) else {
+        return misspelled::told(&told).map_or(Ok(None), |words| Err(What::NoJson(words)));
+    };
+    let operations = Operations::of(profile.server);
+    if !profile.stumbles_over_files {
+        let known = operations.fields_of_body("config.update");
+        let keys = said.as_object().into_iter().flat_map(Map::keys);
+        unknown.extend(keys.filter(|key| !known.contains(key)).cloned());
+    }
+    let mistakes = operations.mistakes(SettingsOf::Server, &said);
+    match said {
+        Value::Object(settings) if mistakes.is_empty() => Ok(Some(settings)),
+        _ => Err(What::Mistakes(mistakes)),
+    }
 }
 
 /// The Markdown files below the folders of a kind, by the name that their place gives them.
@@ -265,8 +305,12 @@ mod tests {
         write(".kilo/command/d.md", "D\n");
         write("more/bows/SKILL.md", "---\nname: bows\n---\nTie wide.\n");
         let said = json!({"skills": {"paths": ["more", "..", "/nowhere"]}}).as_object().cloned().unwrap();
-        let found =
-            ProjectFiles::read(Profile::of(ServerKind::Opencode), folder.path(), Path::new("/me"), &said);
+        let found = ProjectFiles::read(
+            Profile::of(ServerKind::Opencode),
+            folder.path(),
+            &Elsewhere::default(),
+            &said,
+        );
         assert_eq!(
             Value::Object(found.settings),
             json!({

@@ -1,6 +1,7 @@
 //! What a stand-in performs with: its world or its recording, the agent's folder, the server's home.
 
 use crate::clock::ClockKind;
+use crate::engine::store::Store;
 use crate::engine::{Engine, Mind, Pages};
 use crate::exhibits::Exhibits;
 use crate::javascript::settle_fields;
@@ -8,10 +9,10 @@ use crate::model::Script;
 use crate::options::{Options, Play, StartError};
 use crate::performer::Performer;
 use crate::profile::Profile;
-use crate::project_files::{ProjectFiles, merge_settings};
+use crate::project_files::{Elsewhere, ProjectFiles, merge_settings};
 use crate::replay::Replay;
 use crate::workspace::{Project, Workspace, make_repository};
-use crate::world::WorldConfig;
+use crate::world::{Kept, WorldConfig};
 use fixtures::catalog;
 use fixtures::scenario::{AgentStep, Scenario};
 use serde_json::{Map, Value};
@@ -25,6 +26,8 @@ pub(super) struct Folders {
     /// The agent's.
     workspace: PathBuf,
     home: PathBuf,
+    /// The home outlives the server.
+    lasts: bool,
     /// What was made for both, or for the home alone.
     made: PathBuf,
     /// It goes with it, unless it is somebody else's.
@@ -50,9 +53,7 @@ impl Stage {
         pages_url: Option<String>,
     ) -> Result<Self, StartError> {
         let folders = match &options.play {
-            Play::Scenario(_) => {
-                Some(Folders::new(options.workspace.clone(), options.folders_in.as_deref())?)
-            }
+            Play::Scenario(_) => Some(Folders::new(&options)?),
             Play::Recording(_) => None,
         };
         Ok(Self { profile, options, pages_url, folders })
@@ -118,7 +119,8 @@ impl Stage {
             cloud: options.cloud.clone(),
             runs_shell: folders.is_fresh || options.allow_shell,
         };
-        config.learn(&ProjectFiles::read(profile, workspace.root(), &folders.home, &config.said));
+        let elsewhere = Elsewhere { home: Some(folders.home.clone()), ..options.elsewhere.clone() };
+        config.learn(&ProjectFiles::read(profile, workspace.root(), &elsewhere, &config.said));
         let mind = match &options.model {
             None => {
                 let script =
@@ -134,14 +136,32 @@ impl Stage {
             _ => in_ms(options.model_pause),
         };
         let engine = Engine::new(profile, config, workspace, mind).with_pages(pages);
-        let engine = engine.with_home(folders.home.clone()).with_model_pause(pause_ms);
+        let mut engine = engine.with_elsewhere(elsewhere).with_model_pause(pause_ms);
+        if options.home.is_some() {
+            let (store, kept) = recalled(profile, &folders.home)?;
+            engine = engine.with_store(store, kept);
+        }
         Ok((Box::new(engine), root))
     }
 }
 
+/// What the servers before this one have kept in a home.
+fn recalled(profile: &Profile, home: &Path) -> Result<(Store, Vec<Kept>), StartError> {
+    let folder = home.join(format!(".local/share/{}/standin", profile.server.word()));
+    let failed = |source| StartError::Workspace { path: folder.clone(), source };
+    let mut store = Store::open(folder.clone()).map_err(failed)?;
+    let kept = store.news().map_err(failed)?;
+    for kept in &kept {
+        kept.check().map_err(|what| StartError::Kept { path: store.path(&kept.name), what })?;
+    }
+    Ok((store, kept))
+}
+
 impl Folders {
-    /// The server's home lies beside a fresh workspace, and never in one that is somebody's own.
-    fn new(own: Option<PathBuf>, place: Option<&Path>) -> Result<Self, StartError> {
+    /// The server's home lies beside a fresh workspace, and never in one that is somebody's own, unless it is to outlive
+    /// the server.
+    fn new(options: &Options) -> Result<Self, StartError> {
+        let (own, place) = (options.workspace.clone(), options.folders_in.as_deref());
         let failed = |source| StartError::Workspace {
             path: place.map_or_else(std::env::temp_dir, Path::to_path_buf),
             source,
@@ -154,18 +174,25 @@ impl Folders {
                 (made.path().to_path_buf(), Some(made))
             }
         };
-        let home = if own.is_some() { made.clone() } else { made.join("home") };
-        std::fs::create_dir_all(&home).map_err(failed)?;
-        let home = home.canonicalize().map_err(failed)?;
+        let home = match &options.home {
+            Some(home) => home.clone(),
+            None if own.is_some() => made.clone(),
+            None => made.join("home"),
+        };
+        let unusable = |source| StartError::Workspace { path: home.clone(), source };
+        std::fs::create_dir_all(&home).map_err(unusable)?;
+        let home = home.canonicalize().map_err(unusable)?;
         let is_fresh = own.is_none();
         let workspace = own.unwrap_or_else(|| made.join("workspace"));
-        Ok(Self { workspace, home, made, _made: kept, is_fresh })
+        let lasts = options.home.is_some();
+        Ok(Self { workspace, home, lasts, made, _made: kept, is_fresh })
     }
 
-    /// Puts the files of a scenario into a fresh workspace, whatever was there before, and empties the home; the id of
-    /// the workspace's commit.
+    /// Puts the files of a scenario into a fresh workspace, whatever was there before, and empties a home that is not to
+    /// last; the id of the workspace's commit.
     fn fill(&self, scenario: &Scenario) -> std::io::Result<Option<String>> {
-        for folder in [Some(&self.home), self.is_fresh.then_some(&self.workspace)].into_iter().flatten() {
+        let home = (!self.lasts).then_some(&self.home);
+        for folder in [home, self.is_fresh.then_some(&self.workspace)].into_iter().flatten() {
             if folder.exists() {
                 std::fs::remove_dir_all(folder)?;
             }

@@ -6,6 +6,7 @@ use super::rules::Rule;
 use super::settings_form::{in_use, whole};
 use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World, within};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 const DEFAULTS: &[&str] = &["command", "plugin", "username", "mode", "agent"];
 
 /// What clients have set.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Settings {
     global: Map<String, Value>,
     /// Those of projects, by the folder that has them. A file that has been read has got its schema.

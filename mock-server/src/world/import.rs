@@ -25,6 +25,9 @@ impl World {
             "kilocode.sessionImport.part" => self.take_part(&said),
             _ => return None,
         };
+        // Nobody is told whose it is.
+        let all: Vec<String> = self.sessions.keys().cloned().collect();
+        all.iter().for_each(|session| self.touch_kept(session));
         match taken {
             Some(is_known) => {
                 let mut answer = json!({"ok": true, "id": said["id"]});

@@ -1,6 +1,7 @@
 //! The world's vocabulary: what happens to it, and what it does. Whoever drives a world speaks it.
 
 use super::effect::{Effect, EffectResult, ShellNews};
+use super::kept::Kept;
 use super::mcp::ProgramNews;
 use crate::model::{Delta, Usage};
 use crate::project_files::NextFiles;
@@ -31,7 +32,8 @@ pub enum Input {
     Shell(EffectId, ShellNews),
     /// A program that was started has something to tell.
     Program(EffectId, ProgramNews),
-    /// The server ends, asked to or not, and starts again.
+    /// Another process has kept something, or does not any more.
+    Recall(Kept),
     /// The server has lost all that it kept.
     Forget,
     /// The server ends and starts again.
@@ -190,6 +192,8 @@ pub enum Output {
     },
     /// Ends the streams that carry the events of this directory alone.
     Close(String),
+    /// Has something last.
+    Keep(Kept),
 }
 
 /// Which events a stream carries.

@@ -3,6 +3,7 @@
 
 use super::routes::body_of;
 use super::{ApiRequest, ReplyBody, World};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha1::{Digest as _, Sha1};
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use std::fmt::Write as _;
 const HASH_BYTES: usize = 6;
 
 /// What is known of a project's memory.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Memory {
     is_on: bool,
     consolidates: bool,

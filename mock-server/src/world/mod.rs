@@ -30,7 +30,7 @@
 //!   what is told beside.
 //! * `compaction` — a conversation is summed up; `subtask` — a prompt gives work to another agent.
 //! * `telling` — the envelopes of events. `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
-//! * `restart` — a server ends, and another one begins over what it has kept.
+//! * `restart` — a server ends, and another one begins over what it has kept; `kept` — the other one is another process.
 //! * `start` — what a world starts with; `purpose` — what an effect's result is for.
 
 mod abort;
@@ -61,6 +61,7 @@ mod ids;
 mod import;
 mod instance;
 mod io;
+mod kept;
 mod letter;
 mod line_diff;
 mod mcp;
@@ -119,6 +120,7 @@ pub use io::{
     ApiReply, ApiRequest, EffectId, Event, Input, ModelFailure, Output, Refusal, ReplyBody, Subscription,
     Ticket,
 };
+pub use kept::Kept;
 pub use mcp::{Program, ProgramNews};
 use permission::Permissions;
 use purpose::Purpose;
@@ -189,6 +191,7 @@ pub struct World {
     terminals: terminals::Terminals,
     /// What sessions had changed that are deleted, where a server still tells it.
     left_diffs: BTreeMap<String, Vec<Value>>,
+    keeping: kept::Keeping,
 }
 
 impl World {
@@ -231,6 +234,7 @@ impl World {
             told: sync_history::SyncHistory::default(),
             terminals: terminals::Terminals::default(),
             left_diffs: BTreeMap::new(),
+            keeping: kept::Keeping::default(),
         }
     }
 
@@ -246,7 +250,9 @@ impl World {
             Input::Forget => self.forget(),
             Input::Restart { is_asked } => self.restart(is_asked),
             Input::Program(effect, news) => self.program_told(effect, news),
+            Input::Recall(kept) => self.recall(kept),
         }
+        self.hand_out();
         std::mem::take(&mut self.outputs)
     }
 

@@ -3,6 +3,7 @@
 use super::routes::body_of;
 use super::{ApiReply, ApiRequest, Effect, Event, Output, ReplyBody, World};
 use crate::workspace::GLOBAL;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 
@@ -12,7 +13,7 @@ const SAID: &[&str] = &["name", "icon", "commands"];
 const LISTED: usize = 100;
 
 /// A project that somebody has visited.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Project {
     id: String,
     worktree: String,

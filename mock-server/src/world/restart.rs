@@ -16,6 +16,7 @@ impl World {
         let mut fresh = Self::new(self.profile, config);
         std::mem::swap(&mut fresh.ids, &mut self.ids);
         fresh.next_effect = self.next_effect;
+        fresh.keeping = self.unkept();
         fresh.now_ms = self.now_ms;
         fresh.outputs = std::mem::take(&mut self.outputs);
         *self = fresh;

@@ -1,9 +1,10 @@
 //! Rules of permission as the servers have them: a list of which the last that fits decides.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// What a rule says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Action {
     Allow,
     Ask,
@@ -11,7 +12,7 @@ pub(crate) enum Action {
 }
 
 /// Where a rule comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Source {
     /// The agent's own.
     Agent,
@@ -24,7 +25,7 @@ pub(crate) enum Source {
 }
 
 /// One rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rule {
     pub(crate) permission: String,
     pub(crate) pattern: String,

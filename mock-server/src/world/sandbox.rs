@@ -3,10 +3,11 @@
 
 use super::World;
 use super::session::merge;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// What is settled of a session's sandbox.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sandbox {
     is_on: bool,
     /// How often it was switched since it was settled.

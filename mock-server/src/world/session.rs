@@ -6,11 +6,12 @@ use super::prompt::Queued;
 use super::run::Run;
 use super::sandbox::Sandbox;
 use super::tokens::Tokens;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 
 /// One conversation.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) directory: String,
@@ -46,10 +47,13 @@ pub(crate) struct Session {
     pub(crate) todos: Vec<Value>,
     pub(crate) tokens: Tokens,
     pub(crate) messages: Vec<Message>,
+    #[serde(skip)]
     pub(crate) run: Option<Run>,
     /// Prompts that were sent while the turn runs.
+    #[serde(skip)]
     pub(crate) queue: VecDeque<Queued>,
     /// It is deleted, but its turn still runs: what would be kept of it is lost.
+    #[serde(skip)]
     pub(crate) is_gone: bool,
     /// How many of its latest calls had arguments that their tools can't take.
     pub(crate) misuses: u32,
@@ -80,7 +84,7 @@ pub(crate) struct NewSession {
 }
 
 /// How much a session changed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Summary {
     pub(crate) additions: usize,
     pub(crate) deletions: usize,
@@ -88,7 +92,7 @@ pub(crate) struct Summary {
 }
 
 /// A message of the person or of the agent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Message {
     pub(crate) info: Value,
     pub(crate) parts: Vec<Value>,
@@ -213,6 +217,7 @@ impl World {
             notes: Notes::default(),
         };
         self.sessions.insert(id.clone(), session);
+        self.touch_kept(&id);
         id
     }
 

@@ -38,6 +38,7 @@ impl WorldConfig {
         self.config.clone_from(&self.kept);
         merge_settings(&mut self.config, &Value::Object(files.settings.clone()));
         merge_settings(&mut self.config, &Value::Object(self.said.clone()));
+        merge_settings(&mut self.config, &Value::Object(files.over.clone()));
         self.skills.clone_from(&files.skills);
         self.faults.clone_from(&files.faults);
     }

@@ -16,6 +16,7 @@ impl World {
         let Some(owner) = self.sessions.get_mut(session).filter(|owner| !owner.is_gone) else { return };
         let directory = owner.directory.clone();
         let seq = owner.next_seq();
+        self.touch_kept(session);
         let id = self.ids.ascending("evt", self.now_ms);
         let twin = json!({"type": "sync", "syncEvent": {
             "id": id, "type": format!("{kind}.1"), "seq": seq, "aggregateID": session, "data": properties,
@@ -28,6 +29,10 @@ impl World {
 
     /// Sends an event of a session that has no twin.
     pub(super) fn emit_session(&mut self, session: &str, kind: &str, properties: Value) {
+        // What comes piece by piece lasts when it is whole.
+        if kind != "message.part.delta" {
+            self.touch_kept(session);
+        }
         let Some(directory) = self.sessions.get(session).map(|session| session.directory.clone()) else {
             return;
         };

@@ -2,10 +2,11 @@
 
 use super::session::Message;
 use crate::model::Usage;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Tokens, as the servers count them: each stands in one place only.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Tokens {
     input: u64,
     pub(crate) output: u64,

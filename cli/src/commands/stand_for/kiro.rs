@@ -6,6 +6,7 @@ use super::super::{Failure, Outcome};
 use super::{Speech, acp, here};
 use fixtures::ServerKind;
 use harness::{complain, say};
+use mock_server::Elsewhere;
 use mock_server::acp::dialect::Dialect;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -36,7 +37,7 @@ pub(super) fn stand_for(stage: Stage, speech: Speech, words: &[String]) -> Outco
         Some("acp") => {
             log("kiro-cli acp starts");
             let dialect = speech.dialect.unwrap_or(Dialect::Kiro);
-            acp::speak(ServerKind::Kilo, &Speech { dialect: Some(dialect), ..speech }, stage, Some(here()?))
+            acp::speak(ServerKind::Kilo, &Speech { dialect: Some(dialect), ..speech }, stage, Some(here()?), Elsewhere::default())
         }
         Some("chat") if wants_help => {
             say!("{CHAT_HELP}");

@@ -3,6 +3,7 @@
 use super::super::routes::body_of;
 use super::super::{ApiRequest, ReplyBody, World, rules};
 use crate::roster::Roster;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The agent that works when nobody says.
@@ -15,6 +16,18 @@ pub(crate) struct Consents {
     saved: Vec<Saved>,
 }
 
+impl Consents {
+    /// The rules that a person has given.
+    pub(in crate::world) fn saved(&self) -> &[Saved] {
+        &self.saved
+    }
+
+    /// These are the rules that a person has given.
+    pub(in crate::world) fn keep(&mut self, saved: Vec<Saved>) {
+        self.saved = saved;
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Open {
     wire: Value,
@@ -22,8 +35,9 @@ struct Open {
     directory: String,
 }
 
-#[derive(Debug, Clone)]
-struct Saved {
+/// A rule that a person has given.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Saved {
     id: String,
     project: String,
     action: String,

@@ -10,7 +10,7 @@ mod revert;
 mod sessions;
 mod stream;
 
-pub(crate) use consent::Consents;
+pub(crate) use consent::{Consents, Saved};
 pub(crate) use notes::Notes;
 
 use super::{ApiRequest, ReplyBody, World};

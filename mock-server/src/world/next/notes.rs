@@ -2,10 +2,11 @@
 
 use super::super::session::iso_time;
 use super::super::{Event, Output, Ticket, World};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// What a session knows for the next generation alone.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Notes {
     /// Its messages, the oldest first.
     pub(super) messages: Vec<Note>,
@@ -16,18 +17,19 @@ pub(crate) struct Notes {
     /// The files that a revert is about.
     pub(super) reverts_files: bool,
     /// Who waits for its events; the answer begins with the first of them.
+    #[serde(skip)]
     pub(super) listeners: Vec<(Ticket, u64)>,
 }
 
 /// A message with its place among all events.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Note {
     pub(super) seq: u64,
     pub(super) wire: Value,
 }
 
 /// A prompt that has been taken.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Admitted {
     pub(super) seq: u64,
     pub(super) id: String,
@@ -36,6 +38,13 @@ pub(super) struct Admitted {
     pub(super) at_ms: u64,
     /// Its place once the session has it.
     pub(super) promoted: Option<u64>,
+}
+
+impl Notes {
+    /// Who waits for the events of a session waits on when it is another one's.
+    pub(in crate::world) fn take_listeners(&mut self, of: &mut Self) {
+        self.listeners.append(&mut of.listeners);
+    }
 }
 
 /// Whom an event is told.
@@ -60,6 +69,7 @@ impl World {
         let durable = json!({"aggregateID": session, "seq": seq, "version": version});
         let event = json!({"id": id, "type": kind, "durable": durable, "data": kept});
         owner.notes.history.push(event.clone());
+        self.touch_kept(session);
         self.tell_listeners(session, seq, event);
         self.remember_told(session, seq, &id, &format!("{kind}.{version}"), &kept);
         if told == Told::OfRequest && !self.profile.next_tells_requests {
