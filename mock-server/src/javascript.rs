@@ -1,11 +1,12 @@
 //! Lengths and numbers as the servers have them: they are JavaScript, which counts UTF-16 units and reads numbers in
 //! its own way. Words are sorted as a dictionary has them.
 
+mod dictionary;
 mod json;
 
+pub(crate) use dictionary::in_dictionary;
 pub(crate) use json::{number_text, parse, settle_fields};
 use serde_json::Value;
-use std::cmp::Ordering;
 
 /// What a value is, in the words of the servers' own checks.
 pub(crate) fn kind_of(value: Option<&Value>) -> &'static str {
@@ -53,79 +54,6 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     match text.trim() {
         "" => Some(0.0),
         text => text.parse().ok().filter(|number: &f64| !number.is_nan()),
-    }
-}
-
-/// Signs of ASCII in the order of the servers' dictionary; other signs, digits and letters follow.
-const SIGNS: &str = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
-
-/// Letters with marks, by the letters that they stand with.
-const MARKED: &[(&str, &str)] = &[
-    ("a", "ªáàăâåäãąā"),
-    ("ae", "æ"),
-    ("c", "ćĉčċç"),
-    ("d", "ďđð"),
-    ("e", "éèĕêěëėęē"),
-    ("g", "ğĝġģ"),
-    ("h", "ĥħ"),
-    ("i", "íìĭîïĩįīı"),
-    ("j", "ĵ"),
-    ("k", "ķ"),
-    ("l", "ĺľļł"),
-    ("n", "ńňñņ"),
-    ("o", "ºóòŏôöőõøō"),
-    ("oe", "œ"),
-    ("r", "ŕřŗ"),
-    ("s", "śŝšş"),
-    ("ss", "ß"),
-    ("t", "ťţŧ"),
-    ("u", "úùŭûůüűũųū"),
-    ("w", "ŵ"),
-    ("y", "ýŷÿ"),
-    ("z", "źžż"),
-];
-
-/// First by letters whatever their marks and their case, then those without marks, then small letters first.
-pub(crate) fn in_dictionary(a: &str, b: &str) -> Ordering {
-    let (a, b) = (Word::of(a), Word::of(b));
-    a.letters.cmp(&b.letters).then_with(|| a.marks.cmp(&b.marks)).then_with(|| a.capitals.cmp(&b.capitals))
-}
-
-/// What a name is sorted by.
-#[derive(Default)]
-struct Word {
-    /// The kind of each sign or letter, and its place among those.
-    letters: Vec<(u8, u32)>,
-    marks: Vec<usize>,
-    capitals: Vec<bool>,
-}
-
-impl Word {
-    fn of(name: &str) -> Self {
-        let mut word = Self::default();
-        for letter in name.chars() {
-            let small = letter.to_lowercase().next().unwrap_or(letter);
-            let marked = MARKED.iter().find_map(|(plain, marked)| {
-                let at = marked.chars().position(|marked| marked == small)?;
-                Some((*plain, at + 1))
-            });
-            let mut itself = [0; 4];
-            let (plain, mark) = marked.unwrap_or((small.encode_utf8(&mut itself), 0));
-            for plain in plain.chars() {
-                word.letters.push(place(plain));
-                word.marks.push(mark);
-                word.capitals.push(small != letter);
-            }
-        }
-        word
-    }
-}
-
-fn place(letter: char) -> (u8, u32) {
-    match SIGNS.find(letter) {
-        Some(at) => (0, u32::try_from(at).unwrap_or(u32::MAX)),
-        None if letter.is_alphanumeric() => (2, u32::from(letter)),
-        None => (1, u32::from(letter)),
     }
 }
 

@@ -83,8 +83,9 @@ pub(crate) struct Stage {
     model_pause_ms: u64,
     /// The server's home, which outlives it: the next server with this home goes on with it.
     ///
-    /// Sessions, settings, keys and rules are kept; the files that a revert brings back are
-    /// not. Without it there is a fresh home each time.
+    /// Sessions, settings, keys and rules are kept; what a revert brings back is not.
+    ///
+    /// Without it there is a fresh home each time.
     #[arg(long, value_name = "DIR", conflicts_with = "replay", env = "STANDIN_HOME", hide_env = true)]
     home: Option<PathBuf>,
     /// Decides every random choice.

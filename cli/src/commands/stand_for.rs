@@ -42,9 +42,9 @@ const AFTER_HELP: &str = "A client that starts its server itself gets the stand-
     STANDIN_SCENARIO=text/plain PATH=\"$PWD/bin:$PATH\" your-client
 
 Under the name kilo or opencode every flag has an environment variable: --open-gates is STANDIN_OPEN_GATES.
-The folder it is started in is the agent's. Settings come from KILO_CONFIG, KILO_CONFIG_DIR, KILO_CONFIG_CONTENT
-and KILO_PERMISSION (OPENCODE_…); the person's own settings, keys and sessions are neither read nor written. With STANDIN_HOME=DIR
-what one start keeps is there in the next one.
+The folder it is started in is the agent's. Settings come from its files and from KILO_CONFIG,
+KILO_CONFIG_DIR, KILO_CONFIG_CONTENT and KILO_PERMISSION (OPENCODE_…); the person's own settings, keys and
+sessions are neither read nor written. With STANDIN_HOME=DIR what one start keeps is there in the next.
 
 An agent on stdin and stdout is there, too; kiro-cli is nothing else, and has one in text:
 

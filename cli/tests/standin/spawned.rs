@@ -196,11 +196,46 @@ fn what_the_command_does_not_know_is_said_on_stderr() {
     assert!(stderr.contains("'opencode run' is not played, only 'opencode serve'"), "{stderr}");
     let mut command = place.command("kilo", &["serve"]);
     let (_, stderr, code) = ended({
-        command.env("KILO_CONFIG_CONTENT", "{");
+        command.env("KILO_PERMISSION", "{");
         command
     });
     assert_eq!(code, Some(2));
-    assert!(stderr.contains("KILO_CONFIG_CONTENT is no JSON object"), "{stderr}");
+    assert!(stderr.contains("KILO_PERMISSION is no JSON object"), "{stderr}");
+}
+
+#[tokio::test]
+async fn settings_are_found_where_the_environment_says() {
+    let place = Place::new();
+    place.file("own.json", r#"{"username": "own", "instructions": ["own.md"]}"#);
+    std::fs::create_dir_all(place.0.path().join("folder/agent")).unwrap();
+    place.file("folder/opencode.json", r#"{"small_model": "of/folder", "share": "manual"}"#);
+    place.file("folder/agent/helper.md", "---\ndescription: helps\nmode: subagent\n---\nYou help.\n");
+    let started = |more: &[(&str, &str)]| {
+        let mut command = place.command("opencode", &["serve", "--port", "0"]);
+        let at = |name: &str| place.0.path().join(name);
+        command.env("OPENCODE_CONFIG", at("own.json")).env("OPENCODE_CONFIG_DIR", at("folder"));
+        command.envs(more.iter().copied());
+        Server::start(command)
+    };
+    let server = started(&[
+        ("OPENCODE_CONFIG_CONTENT", "{\"share\": \"disabled\"} // mine"),
+        ("OPENCODE_PERMISSION", "{\"bash\": \"deny\"}"),
+        ("OPENCODE_DISABLE_AUTOCOMPACT", "1"),
+    ]);
+    let config = server.get("/config").await;
+    assert_eq!(config["username"], "own");
+    assert_eq!(config["small_model"], "of/folder");
+    assert_eq!((&config["share"], &config["compaction"]["auto"]), (&json!("disabled"), &json!(false)));
+    assert_eq!(config["permission"]["bash"], "deny");
+    assert_eq!(config["agent"]["helper"]["prompt"], "You help.");
+    let agents = server.get("/agent").await;
+    assert!(agents.as_array().unwrap().iter().any(|agent| agent["name"] == "helper"), "{agents}");
+    let server = started(&[("OPENCODE_CONFIG_CONTENT", "{")]);
+    let refused = server.get("/config").await;
+    assert_eq!(
+        (&refused["name"], &refused["data"]["path"]),
+        (&json!("ConfigJsonError"), &json!("OPENCODE_CONFIG_CONTENT"))
+    );
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What a client can choose in a session, as `configOptions`.
 
 use super::directory::{Directory, Model};
+use crate::javascript::in_dictionary;
 use serde_json::{Value, json};
 
 /// What is chosen now.
@@ -43,8 +44,8 @@ fn models(directory: &Directory) -> Vec<Value> {
     let of = |provider: &Value| {
         let mut models: Vec<Value> =
             provider["models"].as_object().into_iter().flatten().map(|(_, model)| model.clone()).collect();
-        models.sort_by_key(|model| model["name"].as_str().unwrap_or_default().to_lowercase());
         let word = |name: &Value| name.as_str().unwrap_or_default().to_owned();
+        models.sort_by(|a, b| in_dictionary(&word(&a["name"]), &word(&b["name"])));
         let option = |model: &Value| {
             json!({
                 "value": format!("{}/{}", word(&provider["id"]), word(&model["id"])),

@@ -1,6 +1,7 @@
 //! What an agent knows of a folder: the models, modes and commands that it offers there. It is read once for each.
 
 use super::server::{Refused, Server};
+use crate::javascript::in_dictionary;
 use serde_json::{Value, json};
 
 /// A folder, as it was when an agent first looked.
@@ -59,7 +60,8 @@ impl Directory {
                 all.push(skill.clone());
             }
         }
-        all.sort_by_key(|command| command["name"].as_str().unwrap_or_default().to_lowercase());
+        let name = |command: &Value| command["name"].as_str().unwrap_or_default().to_owned();
+        all.sort_by(|a, b| in_dictionary(&name(a), &name(b)));
         let described = |command: &Value| json!({"name": command["name"], "description": command["description"].as_str().unwrap_or_default()});
         let commands = all.iter().map(described).collect();
         let default_model = default_model(&config, &providers);

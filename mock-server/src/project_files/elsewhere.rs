@@ -3,7 +3,7 @@
 
 use super::{Fault, Places, ProjectFiles, What, merge_settings, said_in};
 use crate::profile::Profile;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// Where a server looks beside its workspace, and what it is told at its start.
@@ -63,8 +63,6 @@ impl ProjectFiles {
                 crate::world::merge(&mut of_all.settings, &Value::Object(one.settings));
                 of_all.faults.extend(one.faults);
             }
-            // A home without such a file gets one that says nothing else.
-            self.settings.insert("$schema".to_owned(), json!(profile.config_schema));
             merge_settings(&mut self.settings, &Value::Object(of_all.settings));
             self.faults.extend(of_all.faults);
         }
@@ -108,6 +106,7 @@ impl ProjectFiles {
 mod tests {
     use super::*;
     use fixtures::ServerKind;
+    use serde_json::json;
     use std::fs;
 
     /// A home, a workspace and what an environment names, each with a word of its own.
