@@ -236,3 +236,23 @@ async fn always_answers_what_the_session_asks_at_this_time() {
         assert!(Path::new(stand_in.workspace()).join(file).exists(), "{file}");
     }
 }
+
+#[tokio::test]
+async fn kilo_has_no_agents_for_a_folder_that_its_repository_lacks() {
+    for (server, lacks) in [(ServerKind::Kilo, 500), (ServerKind::Opencode, 200)] {
+        let stand_in = StandIn::start(options(server)).await.unwrap();
+        let workspace = Path::new(stand_in.workspace());
+        std::fs::create_dir(workspace.join("there")).unwrap();
+        let status = async |folder: &str| {
+            let asked = client().get(format!("{}/agent", stand_in.url())).query(&[("directory", folder)]);
+            asked.send().await.unwrap().status().as_u16()
+        };
+        let (there, lacking) = (workspace.join("there"), workspace.join("lacking/deep"));
+        assert_eq!(status(there.to_str().unwrap()).await, 200, "{server}");
+        assert_eq!(status("there").await, 200, "{server}");
+        assert_eq!(status(lacking.to_str().unwrap()).await, lacks, "{server}");
+        assert_eq!(status("lacking").await, lacks, "{server}");
+        // What is in no repository is no matter.
+        assert_eq!(status("/no/such").await, 200, "{server}");
+    }
+}

@@ -83,7 +83,10 @@ fn told(course: &Course<'_>, line: usize, next: usize, examined: &mut Examined) 
     for task in course.tasks.iter().filter(|task| task.line < line) {
         let is_told = course.shown().any(|(said, update)| {
             let tells = match update {
-                Update::Error { task_id, .. } => task_id.as_ref().is_none_or(|of| *of == task.task),
+                // What offers to load again tells of a conversation, and not of a server.
+                Update::Error { task_id, retry: false, .. } => {
+                    task_id.as_ref().is_none_or(|of| *of == task.task)
+                }
                 _ => false,
             };
             tells && said.line > line && said.line < next

@@ -201,6 +201,7 @@ pub(super) static PROFILE: Profile = Profile {
     unknown_commands_pass: false,
     project_config: ".kilo/kilo.jsonc",
     reads_project_config: true,
+    agents_need_folder: true,
     project_settings: &["kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc"],
     settings_folders: &[".kilocode", ".kilo"],
     folder_settings: &["kilo.jsonc", "kilo.json", "opencode.jsonc", "opencode.json"],

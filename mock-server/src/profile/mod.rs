@@ -195,6 +195,8 @@ pub struct Profile {
     pub project_config: &'static str,
     /// They are read there, too, and changes of settings are told.
     pub reads_project_config: bool,
+    /// Who asks for the agents of a folder that a repository does not have is answered 500.
+    pub agents_need_folder: bool,
     /// The files of a workspace that hold settings, the later ones counting more.
     pub project_settings: &'static [&'static str],
     /// The folders of a workspace that hold settings, agents, commands and skills, alike.

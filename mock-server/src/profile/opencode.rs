@@ -170,6 +170,7 @@ pub(super) static PROFILE: Profile = Profile {
     unknown_commands_pass: true,
     project_config: "config.json",
     reads_project_config: false,
+    agents_need_folder: false,
     project_settings: &["opencode.json", "opencode.jsonc"],
     settings_folders: &[".opencode"],
     folder_settings: &["opencode.json", "opencode.jsonc"],

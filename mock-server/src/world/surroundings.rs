@@ -128,6 +128,8 @@ pub(super) enum PlaceAsk {
     Shells(super::Ticket),
     /// `terminals`: somebody wants one.
     Terminal(Box<terminals::TerminalWish>),
+    /// `agents`: somebody asks who can work in a folder of the repository.
+    Agents(super::Ticket),
     /// `sources`: somebody asks where settings come from.
     Sources(sources::Sources),
     /// Nobody waits for it.
@@ -155,6 +157,9 @@ impl World {
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),
             (PlaceAsk::Terminal(wish), PlaceFound::Program(program)) => self.open_terminal(&wish, program),
+            (PlaceAsk::Agents(ticket), PlaceFound::Existing(paths)) => {
+                self.agents_looked(ticket, !paths.is_empty())
+            }
             (PlaceAsk::Sources(asked), PlaceFound::Existing(paths)) => self.tell_sources(asked, &paths),
             (PlaceAsk::Nobody, _) => {}
             (ask, found) => debug_assert!(false, "{ask:?} can't take {found:?}"),

@@ -1,5 +1,6 @@
 //! What the world asks about agents: is there one, what does it want, who works by default.
 
+use super::super::surroundings::{PlaceAsk, PlaceWish};
 use super::super::{ApiRequest, Ticket, World};
 use super::{Agent, Agents, Places};
 use serde_json::{Value, json};
@@ -16,8 +17,27 @@ fn not_found(name: &str, known: &[Agent]) -> Value {
 impl World {
     /// `GET /agent`.
     pub(in super::super) fn list_agents(&mut self, request: &ApiRequest) {
+        let directory = self.directory_of(request);
+        let inside = directory.strip_prefix(&self.config.directory);
+        let is_below =
+            inside.is_some_and(|rest| rest.starts_with('/')) && self.in_repository(&directory).is_some();
+        if self.profile.agents_need_folder && is_below {
+            return self.ask_place(PlaceAsk::Agents(request.ticket), PlaceWish::Existing(vec![directory]));
+        }
+        self.tell_agents(request.ticket);
+    }
+
+    /// Kilo's looks for the sandbox of a folder, and stumbles where a repository has no such folder.
+    pub(in super::super) fn agents_looked(&mut self, ticket: Ticket, is_there: bool) {
+        match is_there {
+            true => self.tell_agents(ticket),
+            false => self.unknown_error(ticket),
+        }
+    }
+
+    fn tell_agents(&mut self, ticket: Ticket) {
         let all = self.agents.all().iter().map(Agent::wire).collect();
-        self.reply_json(request.ticket, all);
+        self.reply_json(ticket, all);
     }
 
     pub(crate) fn agent(&self, name: &str) -> Option<&Agent> {
