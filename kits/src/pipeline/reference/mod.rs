@@ -27,7 +27,7 @@ const NOW: &str = "2026-01-01T12:00:00Z";
 
 pub(super) struct Runner {
     mutant: Option<&'static str>,
-    /// Whoever changes the person's checkout: two merges at once are none.
+    /// Whoever changes the person's checkout, or the list of its worktrees: two at once are none.
     checkout: tokio::sync::Mutex<()>,
     /// Plans of one who keeps them nowhere else.
     plans: Mutex<BTreeMap<String, String>>,

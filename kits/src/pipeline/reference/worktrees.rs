@@ -67,8 +67,9 @@ impl Runner {
         branch: &str,
     ) -> Result<Option<String>, String> {
         let root = &asked.folder;
-        // Who has one for all lets one in after the other.
-        let _alone = if self.is("one-worktree") { Some(self.checkout.lock().await) } else { None };
+        // One after the other: git takes the folder of all worktrees away when it prunes the last one, also from under
+        // one that is being made.
+        let _alone = self.checkout.lock().await;
         let is_there = place.exists();
         let taken =
             is_there && (self.is("reuses-worktree") || self.is("uses-left-overs") || self.is("one-worktree"));
@@ -120,6 +121,7 @@ impl Runner {
     ) -> Result<(), String> {
         let place = self.place(asked, phase);
         if is_merged && place.exists() {
+            let _alone = self.checkout.lock().await;
             git(asked, &asked.folder, &["worktree", "remove", "--force", &place.to_string_lossy()]).await?;
             let branch = format!("work/{}-{}", plain(&asked.issue), phase.agent);
             git(asked, &asked.folder, &["branch", "--quiet", "-D", &branch]).await?;
