@@ -18,8 +18,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What says something of a server that is of no session.
-const ABOUT_ALL: &[&str] =
-    &["/session", "/project", "/config", "/global/config", "/permission", "/question", "/api/session"];
+const ABOUT_ALL: &[&str] = &[
+    "/session",
+    "/project",
+    "/agent",
+    "/config",
+    "/global/config",
+    "/permission",
+    "/question",
+    "/api/session",
+];
 /// What says something of one.
 const ABOUT_ONE: &[&str] = &["", "/message", "/todo", "/children", "/diff"];
 /// So many are performed at once.

@@ -116,9 +116,9 @@ fn a_home_that_can_not_be_used_is_told_of_at_once() {
 
     let store = folder.path().join("home/.local/share/kilo/standin");
     std::fs::create_dir_all(&store).unwrap();
-    std::fs::write(store.join("ses_0.json"), "{\"id\":").unwrap();
+    std::fs::write(store.join("session-ses_0.json"), "{\"id\":").unwrap();
     let (code, why) = told(&folder.path().join("home"), &[]);
-    let wanted = "HOME/home/.local/share/kilo/standin/ses_0.json can't be used: EOF while parsing a value at line 1 column 6; \
+    let wanted = "HOME/home/.local/share/kilo/standin/session-ses_0.json can't be used: EOF while parsing a value at line 1 column 6; \
                   mend it, or take it away, or give another home";
     assert_eq!((code, why.contains(wanted)), (3, true), "{why}");
     std::fs::write(folder.path().join("file"), "").unwrap();

@@ -5,6 +5,7 @@ use super::Engine;
 use crate::performer::Act;
 use crate::world::{Input, Kept};
 use fixtures::error::io_words;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::io::{ErrorKind, Result, Write as _};
@@ -12,6 +13,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 const ENDING: &str = ".json";
+/// What does not stand for itself in the name of a file.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'-');
 
 /// A folder of texts.
 #[derive(Debug)]
@@ -51,10 +54,10 @@ impl Store {
         Ok(Self { folder, known: BTreeMap::new() })
     }
 
-    /// Where a text lies.
+    /// Where a text lies. Clients choose names of sessions: none of them leads out of the folder.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{name}{ENDING}"))
+        self.folder.join(format!("{}{ENDING}", utf8_percent_encode(name, ESCAPED)))
     }
 
     /// What others have written or taken away since this was asked last.
@@ -63,9 +66,9 @@ impl Store {
         let mut news = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let path = entry?.path();
-            let name =
-                path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(ENDING));
-            let Some(name) = name.map(str::to_owned) else { continue };
+            let file = path.file_name().and_then(|name| name.to_str());
+            let Some(name) = file.and_then(|file| file.strip_suffix(ENDING)) else { continue };
+            let name = percent_decode_str(name).decode_utf8_lossy().into_owned();
             let (mark, text) = match Mark::of(&path).and_then(|mark| match gone.remove(&name) {
                 Some(known) if known == mark => Ok((mark, None)),
                 _ => fs::read_to_string(&path).map(|text| (mark, Some(text))),
@@ -174,6 +177,18 @@ mod tests {
         one.keep(&gone).unwrap();
         assert_eq!(other.news().unwrap(), [gone]);
         assert_eq!(open().news().unwrap(), [kept("rest", "3")]);
+    }
+
+    #[test]
+    fn no_name_leads_out_of_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Store::open(folder.path().join("store")).unwrap();
+        let named = [kept("../out", "1"), kept(".", "2"), kept("/a%2Fb", "3"), kept("ses_ä b", "4")];
+        named.iter().for_each(|kept| open().keep(kept).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let mut found = open().news().unwrap();
+        found.sort_by(|one, other| one.text.cmp(&other.text));
+        assert_eq!(found, named);
     }
 
     #[test]

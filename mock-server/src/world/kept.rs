@@ -9,7 +9,6 @@ use super::ids::Ids;
 use super::memory::Memory;
 use super::next::Saved;
 use super::projects::Project;
-use super::rules::Rule;
 use super::session::Session;
 use super::{Output, World};
 use serde::{Deserialize, Serialize};
@@ -18,11 +17,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the text that belongs to no session.
 const REST: &str = "rest";
+/// Before the id of a session, so that none of them is called like the rest.
+const SESSION: &str = "session-";
 
 /// A text that lasts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// A session's id, or `rest`: a name for a file.
+    /// What it is of: `rest`, or `session-` with the session's id.
     pub name: String,
     /// The text; nothing lasts when absent.
     pub text: Option<String>,
@@ -42,7 +43,8 @@ pub(super) struct Keeping {
 #[serde(deny_unknown_fields)]
 struct Rest {
     settings: Settings,
-    rules: Vec<Rule>,
+    /// What stands under all settings, with what has been allowed for always.
+    kept: Map<String, Value>,
     consents: Vec<Saved>,
     keys: Map<String, Value>,
     projects: Vec<Project>,
@@ -60,7 +62,7 @@ impl Kept {
             return serde_json::from_str::<Rest>(text).map(drop).map_err(|error| error.to_string());
         }
         match serde_json::from_str::<Session>(text) {
-            Ok(session) if session.id == self.name => Ok(()),
+            Ok(session) if self.name.strip_prefix(SESSION) == Some(&session.id) => Ok(()),
             Ok(session) => Err(format!("it has the session {}, which its name does not say", session.id)),
             Err(error) => Err(error.to_string()),
         }
@@ -98,7 +100,7 @@ impl World {
         for name in std::mem::take(&mut self.keeping.touched) {
             let session = self.sessions.get(&name).filter(|session| !session.is_gone);
             let text = session.and_then(|session| serde_json::to_string(session).ok());
-            self.outputs.push(Output::Keep(Kept { name, text }));
+            self.outputs.push(Output::Keep(Kept { name: format!("{SESSION}{name}"), text }));
         }
         let Ok(text) = serde_json::to_string(&self.rest()) else { return };
         if text != self.keeping.rest {
@@ -110,7 +112,7 @@ impl World {
     fn rest(&self) -> Rest {
         Rest {
             settings: self.settings.clone(),
-            rules: if self.profile.keeps_rules { self.permissions.kept.clone() } else { Vec::new() },
+            kept: self.kept_settings(&self.permissions.kept),
             consents: self.consents.saved().to_vec(),
             keys: self.keys.clone(),
             projects: self.projects.clone(),
@@ -124,16 +126,16 @@ impl World {
     /// Takes up what another process has kept. What can't be read is left alone.
     pub(super) fn recall(&mut self, kept: Kept) {
         let Kept { name, text } = kept;
-        if name != REST {
-            return self.recall_session(&name, text.as_deref());
+        if let Some(id) = name.strip_prefix(SESSION) {
+            return self.recall_session(id, text.as_deref());
         }
         let Some(rest) = text.as_deref().and_then(|text| serde_json::from_str::<Rest>(text).ok()) else {
             return;
         };
-        let Rest { settings, rules, consents, keys, projects, memories, favorites, sandboxed, left_diffs } =
+        let Rest { settings, kept, consents, keys, projects, memories, favorites, sandboxed, left_diffs } =
             rest;
         self.settings = settings;
-        self.permissions.kept = rules;
+        self.config.kept = kept;
         self.consents.keep(consents);
         self.keys = keys;
         self.projects = projects;
@@ -142,6 +144,8 @@ impl World {
         self.sandboxed = sandboxed;
         self.left_diffs = left_diffs;
         self.keeping.rest = text.unwrap_or_default();
+        // The next instance begins with these settings.
+        self.has_old_files = true;
     }
 
     fn recall_session(&mut self, id: &str, text: Option<&str>) {

@@ -2,11 +2,12 @@
 //! ran is gone, and nobody tells of it: a step stays without an end, a call stays as it was.
 
 use super::permission::Pending;
+use super::rules::Rule;
 use super::terminals::Terminals;
 use super::{Output, World, WorldConfig};
 use crate::performer::Asked;
 use fixtures::fault_plan::During;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 impl World {
     /// As if it had never been there; ids go on.
@@ -40,6 +41,18 @@ impl World {
         self.permissions.pending.iter().filter_map(asked).collect()
     }
 
+    /// What stands under all settings when the server has started again after these rules were given.
+    pub(super) fn kept_settings(&self, allowed: &[Rule]) -> Map<String, Value> {
+        let mut kept = self.config.kept.clone();
+        if self.profile.keeps_rules {
+            let rules = kept.entry("permission").or_insert_with(|| json!({}));
+            for rule in allowed {
+                rules[&rule.permission][&rule.pattern] = json!(rule.action.word());
+            }
+        }
+        kept
+    }
+
     pub(super) fn restart(&mut self, is_asked: bool) {
         let says_goodbye = is_asked && self.profile.says_goodbye;
         if says_goodbye {
@@ -61,12 +74,7 @@ impl World {
         }
         self.questions.clear();
         let allowed = self.permissions.start_again();
-        if self.profile.keeps_rules {
-            let rules = self.config.kept.entry("permission").or_insert_with(|| json!({}));
-            for rule in allowed {
-                rules[rule.permission][rule.pattern] = json!(rule.action.word());
-            }
-        }
+        self.config.kept = self.kept_settings(&allowed);
         self.shell_is_warm = false;
         self.has_old_files = true;
         self.outputs.push(Output::HangUp { politely: says_goodbye });

@@ -1,10 +1,9 @@
 //! Rules of permission as the servers have them: a list of which the last that fits decides.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// What a rule says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Allow,
     Ask,
@@ -12,7 +11,7 @@ pub(crate) enum Action {
 }
 
 /// Where a rule comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     /// The agent's own.
     Agent,
@@ -25,7 +24,7 @@ pub(crate) enum Source {
 }
 
 /// One rule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) permission: String,
     pub(crate) pattern: String,
