@@ -3,6 +3,7 @@
 //!
 //! * [`kit`] — what a kit is: capabilities, checks, mutants, a reference adapter, and how a case is played.
 //! * [`case`] — `cases/<kit>/<area>/<slug>.toml`: what is shown, what it proves, whom it catches, and the kit's own part.
+//! * [`handshake`] — the first words with an adapter, before any case.
 //! * [`scene`] — a case while it is played: the adapter, its time, a folder, the one time line.
 //! * [`story`] — a history, put in order for the checks.
 //! * [`judge`] — a history → a verdict; what follows a rule to the letter that is wrong is pinned.
@@ -21,6 +22,7 @@ pub mod cloud;
 pub mod gate;
 mod git;
 pub mod guards;
+pub mod handshake;
 pub mod judge;
 pub mod kit;
 pub mod pipeline;

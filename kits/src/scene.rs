@@ -275,6 +275,12 @@ impl Scene {
         ended.map_err(broken)
     }
 
+    /// Ends the adapter without a word; an error tells how it ended.
+    pub(crate) async fn give_up(&mut self) -> Result<(), String> {
+        let Some(running) = self.running.take() else { return Ok(()) };
+        running.end(false, self.limits.end).await
+    }
+
     fn link(&mut self) -> Result<&mut harness::link::Link, Troubled> {
         let running = self.running.as_mut().ok_or_else(|| our_fault("the adapter was ended before"))?;
         Ok(&mut running.link)

@@ -53,6 +53,7 @@ impl Client {
             strictness: Strictness::Strict,
             home: None,
             ids: Ids::FromZero,
+            started_in: None,
             stderr: Arc::new(|_| {}),
         };
         change(&mut options);

@@ -45,6 +45,7 @@ async fn screen(text: Text, says: &[(&str, &str)]) -> (String, Left) {
         strictness: Strictness::Strict,
         home: None,
         ids: Ids::FromZero,
+        started_in: None,
         stderr: Arc::new(|_| {}),
     };
     let agent = Agent::start(options).await.unwrap();

@@ -172,6 +172,7 @@ fn with_agent(
         },
         home,
         ids: speech.ids.unwrap_or_default(),
+        started_in: Some(report::folder()),
         // Nobody is told when nobody looks.
         stderr: Arc::new(|bytes| drop(std::io::stderr().write_all(bytes))),
     };

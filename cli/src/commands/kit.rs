@@ -1,7 +1,7 @@
 //! `standin kit`: the cases of a kit with an adapter that speaks its protocol, or with the kit's reference and its mutants.
 
 use super::report::{Format, write};
-use super::subject::command;
+use super::subject::{command, refused_by};
 use super::{Failure, Outcome, runtime, writable_folder, write_history};
 use clap::Args;
 use fixtures::near_names::unknown;
@@ -90,6 +90,9 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         _ => Reach::Nowhere,
     };
     writable_folder(&arguments.out, "--out")?;
+    if let Some(code) = refused_by(loaded.kit, &subject)? {
+        return Ok(code);
+    }
     let bar = ProgressBar::new(u64::try_from(loaded.count(&cases, reach)).unwrap_or(0));
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}") {
         bar.set_style(style);

@@ -5,6 +5,7 @@ use harness::clock::Limits;
 use harness::handshake::{NoAdapter, greet};
 use harness::say;
 use harness::subject::Subject;
+use kits::Kit;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,11 +14,27 @@ pub(crate) fn refused(subject: &Subject) -> Result<Option<ExitCode>, Failure> {
     if !matches!(subject, Subject::Program { .. }) {
         return Ok(None);
     }
-    match runtime()?.block_on(greet(subject, &Limits::default())) {
+    told(runtime()?.block_on(greet(subject, &Limits::default())), &subject.name(), "adapter")
+}
+
+/// As [`refused`], of a kit's adapter.
+pub(crate) fn refused_by(
+    kit: &'static dyn Kit,
+    subject: &kits::gate::Subject,
+) -> Result<Option<ExitCode>, Failure> {
+    if !matches!(subject, kits::gate::Subject::Program { .. }) {
+        return Ok(None);
+    }
+    let greeted = runtime()?.block_on(kits::handshake::greet(kit, subject, &Limits::default()));
+    told(greeted, &subject.name(), &format!("adapter of the kit {}", kit.name()))
+}
+
+fn told(greeted: Result<(), NoAdapter>, name: &str, what: &str) -> Result<Option<ExitCode>, Failure> {
+    match greeted {
         Ok(()) => Ok(None),
         Err(NoAdapter::CannotStart(why)) => Err(Failure::Misuse(why)),
         Err(NoAdapter::DoesNotSpeak(why)) => {
-            say!("fail: {} is no adapter; no case was run", subject.name());
+            say!("fail: {name} is no {what}; no case was run");
             why.lines().for_each(|line| say!("    {line}"));
             Ok(Some(ExitCode::from(FAILS)))
         }

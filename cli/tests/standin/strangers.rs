@@ -83,6 +83,38 @@ fn no_case_is_run_with_a_program_that_is_no_adapter() {
 }
 
 #[tokio::test]
+async fn a_kit_has_its_first_words_with_an_adapter_once_and_not_in_every_case() {
+    let program = |text: &str| {
+        let args = ["-c", text, STANDIN].map(str::to_owned).to_vec();
+        kits::gate::Subject::Program { program: "sh".into(), args }
+    };
+    let kit = kits::find("guards").unwrap();
+    let brief = Duration::from_millis(200);
+    let silent = Limits { start: brief, answer: brief, ..short() };
+    let why = kits::handshake::greet(kit, &program("sleep 1000"), &silent).await.unwrap_err().to_string();
+    assert!(why.contains("initialize was not answered within 0.2 s"), "{why}");
+    assert!(why.contains("did not end by itself, and was killed"), "{why}");
+    for (text, expected) in [
+        ("\"$0\" adapter --kit cloud", "the kit guards has no capability 'cloud."),
+        ("\"$0\" adapter --kit guards; exit 7", "the adapter ended with exit status: 7"),
+        ("echo Welcome!", "Welcome!"),
+    ] {
+        let why = kits::handshake::greet(kit, &program(text), &Limits::default()).await.unwrap_err();
+        assert!(why.to_string().contains(expected), "{text}: {why}");
+    }
+    let good = program("exec \"$0\" adapter --kit guards");
+    assert_eq!(kits::handshake::greet(kit, &good, &Limits::default()).await, Ok(()));
+
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let asked = ["kit", "acp", "--adapter", "true", "--out"];
+    let output = Command::new(STANDIN).args(asked).arg(&out).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("fail: true is no adapter of the kit acp; no case was run"), "{told}");
+}
+
+#[tokio::test]
 async fn an_adapter_that_goes_wrong_in_mid_case_fails_it() {
     // The first lines of the adapter, each as it comes.
     let begins = "\"$0\" adapter | { i=0; while [ $i -lt 8 ] && IFS= read -r line; do printf '%s\\n' \"$line\"; i=$((i+1)); done";

@@ -176,6 +176,7 @@ impl Piece {
             strictness: Strictness::default(),
             home: None,
             ids: Ids::default(),
+            started_in: None,
             stderr: Arc::new(|_| {}),
         };
         let agent = Arc::new(Agent::start(options).await?);

@@ -1,5 +1,6 @@
 //! An agent at work: takes the client's lines, one after the other, and lets what they ask for go on side by side.
 
+use super::answers::no_such_method;
 use super::dialect::{Dialect, Strictness, TurnEnd};
 use super::directory::{Directory, Model};
 use super::ids::Ids;
@@ -38,6 +39,8 @@ pub struct AgentOptions {
     pub home: Option<PathBuf>,
     /// How its own requests are numbered.
     pub ids: Ids,
+    /// The folder that it was started in; its workspace's when absent.
+    pub started_in: Option<String>,
     /// Where it says what is not for the client.
     pub stderr: Stderr,
 }
@@ -70,6 +73,8 @@ pub(super) struct Inner {
     pub(super) home: Option<PathBuf>,
     /// The folder of who names none.
     pub(super) folder: String,
+    /// The folder that it was started in.
+    pub(super) started_in: String,
     clock: Clock,
     /// Tells when an abort is done.
     pub(super) settled: Notify,
@@ -83,6 +88,8 @@ pub(super) struct State {
     pub(super) servers_of_tools: BTreeMap<String, BTreeSet<String>>,
     /// Calls of tools that have been told with what they were called with.
     pub(super) told_calls: BTreeSet<String>,
+    /// Parts of forks that were told with all that was said before: their events tell nothing new.
+    pub(super) copied: BTreeSet<String>,
     /// The aborts that are on their way, by their numbers.
     pub(super) aborts: BTreeSet<u64>,
     /// The number of the last one.
@@ -104,6 +111,8 @@ pub(super) struct Session {
     pub(super) model: Model,
     pub(super) variant: Option<String>,
     pub(super) mode: Option<String>,
+    /// When this agent began with it.
+    pub(super) begun_ms: u64,
 }
 
 /// A refusal: code, message, data.
@@ -162,6 +171,11 @@ impl Agent {
             process: process.clone(),
             home: self.options.home.clone(),
             folder: self.stand_in.workspace().to_owned(),
+            started_in: self
+                .options
+                .started_in
+                .clone()
+                .unwrap_or_else(|| self.stand_in.workspace().to_owned()),
             clock: Clock::new(self.options.server.clock),
             settled: Notify::new(),
             state: Mutex::default(),
@@ -242,7 +256,13 @@ impl Inner {
         }
         match (message.get("method"), message.get("id")) {
             (Some(method), Some(id)) => {
-                let method = method.as_str().map_or_else(|| method.to_string(), str::to_owned);
+                let Some(word) = method.as_str() else {
+                    let (inner, method, id) = (Arc::clone(self), method.clone(), id.clone());
+                    return Some(Box::pin(async move {
+                        inner.refuse(&method.to_string(), &id, &no_such_method(&method));
+                    }));
+                };
+                let method = word.to_owned();
                 let (inner, id, params) = (Arc::clone(self), id.clone(), message.get("params").cloned());
                 // What was cancelled before a prompt is not the prompt's turn.
                 let cancelled = Some(self.state().last_abort).filter(|_| method == "session/prompt");
@@ -250,7 +270,7 @@ impl Inner {
                     if let Some(cancelled) = cancelled {
                         inner.aborted(cancelled).await;
                     }
-                    inner.answer(&method, id, params.unwrap_or(Value::Null)).await;
+                    inner.answer(&method, id, params).await;
                 }))
             }
             (Some(Value::String(method)), None) => {
@@ -274,13 +294,15 @@ impl Inner {
         }
     }
 
-    async fn answer(self: &Arc<Self>, method: &str, id: Value, params: Value) {
-        let mut params = self.in_standard(method, params);
+    async fn answer(self: &Arc<Self>, method: &str, id: Value, params: Option<Value>) {
+        let has_params = params.is_some();
+        let mut params = self.in_standard(method, params.unwrap_or(Value::Null));
         if self.dialect == Dialect::KiroSeed && method == "session/load" && params["cwd"].is_null() {
             let known = params["sessionId"].as_str().and_then(|id| self.session(id));
             params["cwd"] = json!(known.map_or_else(|| self.folder.clone(), |session| session.folder));
         }
-        let answered = match self.known(method, &params) {
+        let given = Some(&params).filter(|params| has_params || !params.is_null());
+        let answered = match self.known(method, given) {
             Err(refusal) => Err(refusal),
             Ok(()) if super::kiro::has_method(method) => match self.perform_kiros(method, &params).await {
                 Some(answered) => answered,
@@ -292,13 +314,7 @@ impl Inner {
         let session = session.or(params["sessionId"].as_str()).unwrap_or_default().to_owned();
         let is_prompt = method == "session/prompt";
         match answered {
-            Err(Refusal(code, message, data)) => {
-                let mut error = json!({"code": code, "message": message});
-                if let Some(data) = data {
-                    error["data"] = data;
-                }
-                self.out.answer(method, json!({"jsonrpc": "2.0", "id": id, "error": error}));
-            }
+            Err(refusal) => self.refuse(method, &id, &refusal),
             Ok(result) => {
                 let result = self.dialect.answers(method, &params, result);
                 let response = json!({"jsonrpc": "2.0", "id": id, "result": result});
@@ -313,29 +329,11 @@ impl Inner {
         }
     }
 
-    /// The answer to a prompt, and by what else a client learns that the turn is over.
-    fn end_turn(&self, session: &str, response: Value) {
-        let ends = || self.update(session, self.dialect.turn_end_update());
-        match self.turn_end {
-            TurnEnd::Response => self.out.answer("session/prompt", response),
-            TurnEnd::UpdateThenResponse => {
-                ends();
-                self.out.answer("session/prompt", response);
-            }
-            TurnEnd::ResponseThenUpdate => {
-                self.out.answer("session/prompt", response);
-                ends();
-            }
-            TurnEnd::UpdateOnly => ends(),
-            TurnEnd::Neither => {}
-        }
-    }
-
     /// What a client said in its dialect, in the words of the standard; a lenient agent takes the words of the others.
     fn in_standard(&self, method: &str, params: Value) -> Value {
-        if self.strictness == Strictness::Lenient && schema::wrong(method, &params).is_some() {
+        if self.strictness == Strictness::Lenient && schema::wrong(method, Some(&params)).is_some() {
             let heard = Dialect::KiroSeed.hears(method, params.clone());
-            if schema::wrong(method, &heard).is_none() {
+            if schema::wrong(method, Some(&heard)).is_none() {
                 self.complain(&format!("standin: {method} came in the words of another dialect: {params}"));
                 return heard;
             }
@@ -344,13 +342,9 @@ impl Inner {
     }
 
     /// Is there such a method, and are these its params?
-    fn known(&self, method: &str, params: &Value) -> Result<(), Refusal> {
+    fn known(&self, method: &str, params: Option<&Value>) -> Result<(), Refusal> {
         if !self.has_method(method) {
-            return Err(Refusal(
-                -32601,
-                format!("\"Method not found\": {method}"),
-                Some(json!({"method": method})),
-            ));
+            return Err(no_such_method(&json!(method)));
         }
         let is_loose = self.dialect == Dialect::KiroSeed && method == "session/load";
         match schema::wrong(method, params).filter(|_| !is_loose) {
@@ -370,7 +364,7 @@ impl Inner {
         }
     }
 
-    fn update(&self, session: &str, update: Value) {
+    pub(super) fn update(&self, session: &str, update: Value) {
         let params = json!({"sessionId": session, "update": update});
         self.out.say(json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
     }

@@ -1,8 +1,7 @@
 //! What a client chooses in a session: its mode, its model, its effort.
 
 use super::agent::{Inner, Refusal, Session};
-use super::directory::Model;
-use super::methods::{chosen, invalid};
+use super::methods::invalid;
 use fixtures::ServerKind;
 use serde_json::{Value, json};
 
@@ -27,19 +26,25 @@ impl Inner {
     pub(super) async fn set_model(&self, id: &str, word: &str) -> Result<Session, Refusal> {
         let session = self.known_session(id)?;
         let directory = self.directory(&session.folder).await?;
-        let model = Model::parse(word);
         if self.dialect.is_kiro() {
             // Its models are its own; the scripted one plays each of them.
             return Ok(session);
         }
+        let (model, effort) = directory.named(word);
         if directory.model(&model).is_none() {
             let data = json!({"providerId": model.provider, "modelId": word});
             return Err(invalid(&format!("model not found: {word}"), data));
         }
-        let variant = directory.default_variant(&model);
+        // OpenCode's agent keeps an effort that was chosen for the same model.
+        let kept = session.variant.clone().filter(|variant| {
+            self.kind == ServerKind::Opencode
+                && session.model == model
+                && directory.has_effort(&model, variant)
+        });
+        let variant = effort.or(kept).or_else(|| directory.default_variant(&model));
         let session = self.change(id, session, |session| (session.model, session.variant) = (model, variant));
         if self.kind == ServerKind::Opencode {
-            let options = chosen(&directory, &session);
+            let options = self.chosen(&directory, &session);
             self.tell(id, json!({"sessionUpdate": "config_option_update", "configOptions": options}));
         }
         Ok(session)
@@ -58,18 +63,18 @@ impl Inner {
             "mode" => self.set_mode(id, value).await?,
             "model" => self.set_model(id, value).await?,
             "effort" => {
-                let variants = directory.variants(&session.model);
-                let is_known = variants.iter().any(|variant| variant == value);
-                let is_default =
-                    value == "default" && self.kind == ServerKind::Opencode && !variants.is_empty();
-                if !is_known && !is_default {
+                let is_known = match self.kind {
+                    ServerKind::Opencode => directory.has_effort(&session.model, value),
+                    ServerKind::Kilo => directory.variants(&session.model).contains(&value.to_owned()),
+                };
+                if !is_known {
                     return Err(invalid(&format!("effort not found: {value}"), json!({"effort": value})));
                 }
                 self.change(id, session, |session| session.variant = Some(value.to_owned()))
             }
             _ => return Err(unknown()),
         };
-        Ok(json!({"configOptions": chosen(&directory, &session)}))
+        Ok(json!({"configOptions": self.chosen(&directory, &session)}))
     }
 
     fn change(&self, id: &str, mut session: Session, change: impl FnOnce(&mut Session)) -> Session {

@@ -2,6 +2,7 @@
 
 use super::directory::{Directory, Model};
 use crate::javascript::in_dictionary;
+use fixtures::ServerKind;
 use serde_json::{Value, json};
 
 /// What is chosen now.
@@ -12,14 +13,14 @@ pub(super) struct Chosen<'a> {
 }
 
 /// The complete list, as every answer about options has it.
-pub(super) fn options(directory: &Directory, chosen: &Chosen<'_>) -> Value {
+pub(super) fn options(kind: ServerKind, directory: &Directory, chosen: &Chosen<'_>) -> Value {
     let mut all = vec![json!({
         "id": "model", "name": "Model", "category": "model", "type": "select",
         "currentValue": chosen.model.word(), "options": models(directory),
     })];
     let variants = directory.variants(chosen.model);
     if !variants.is_empty() {
-        all.push(effort(&variants, chosen.variant));
+        all.push(effort(kind, &variants, chosen.variant));
     }
     if let Some(mode) = chosen.mode.filter(|_| !directory.modes.is_empty()) {
         let options: Vec<Value> = directory.modes.iter().map(as_option).collect();
@@ -57,9 +58,10 @@ fn models(directory: &Directory) -> Vec<Value> {
     directory.providers.iter().flat_map(of).collect()
 }
 
-fn effort(variants: &[String], chosen: Option<&str>) -> Value {
+/// OpenCode's agent offers `default` beside those of the model.
+fn effort(kind: ServerKind, variants: &[String], chosen: Option<&str>) -> Value {
     let mut all: Vec<&str> = variants.iter().map(String::as_str).collect();
-    if !all.contains(&"default") {
+    if kind == ServerKind::Opencode && !all.contains(&"default") {
         all.push("default");
     }
     let current = match chosen {

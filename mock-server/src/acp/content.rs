@@ -2,8 +2,12 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde_json::{Value, json};
+
+/// What an address of a file never has in the open.
+const PATH: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'`').add(b'\\');
 
 /// The parts of a prompt.
 pub(super) fn parts(blocks: &Value) -> Vec<Value> {
@@ -44,6 +48,11 @@ fn part(block: &Value) -> Option<Value> {
                     json!({"type": "file", "url": uri, "filename": name.unwrap_or_else(|| "file".to_owned()), "mime": mime}),
                 );
             }
+            if let Some(path) = path_of_zed(uri) {
+                let name = text("name").map(str::to_owned).or_else(|| file_name(&path));
+                let name = name.unwrap_or_else(|| "file".to_owned());
+                return Some(json!({"type": "file", "url": file_url(&path), "filename": name, "mime": mime}));
+            }
             Some(json!({"type": "text", "text": uri}))
         }
         "resource" => resource(&block["resource"]),
@@ -75,8 +84,22 @@ fn resource(resource: &Value) -> Option<Value> {
     )
 }
 
-/// A part of a message that is told again, as content of a chunk.
-pub(super) fn block(part: &Value) -> Option<Value> {
+/// `zed:///agent/file?path=/a/b`: the file that the editor means.
+fn path_of_zed(uri: &str) -> Option<String> {
+    let (_, query) = uri.strip_prefix("zed://")?.split_once('?')?;
+    let query = query.split('#').next().unwrap_or_default();
+    let named = query.split('&').find_map(|pair| pair.strip_prefix("path="))?.replace('+', " ");
+    let path = percent_decode_str(&named).decode_utf8_lossy().into_owned();
+    Some(path).filter(|path| !path.is_empty())
+}
+
+fn file_url(path: &str) -> String {
+    format!("file://{}", utf8_percent_encode(path, PATH))
+}
+
+/// A part of a message that is told again, as content of a chunk; the real agents take the name of a file for a path from
+/// the folder that they were started in.
+pub(super) fn block(part: &Value, started_in: &str) -> Option<Value> {
     match part["type"].as_str()? {
         "text" | "reasoning" => {
             let text = part["text"].as_str().filter(|text| !text.is_empty())?;
@@ -93,12 +116,12 @@ pub(super) fn block(part: &Value) -> Option<Value> {
             }
             Some(content)
         }
-        "file" => file(part),
+        "file" => file(part, started_in),
         _ => None,
     }
 }
 
-fn file(part: &Value) -> Option<Value> {
+fn file(part: &Value, started_in: &str) -> Option<Value> {
     let (url, name, mime) = (part["url"].as_str()?, part["filename"].as_str(), &part["mime"]);
     if url.starts_with("file://") {
         return Some(
@@ -106,9 +129,8 @@ fn file(part: &Value) -> Option<Value> {
         );
     }
     let (mime, data) = data_url(url)?;
-    // The real agents take the name for a path of their own folder.
     let uri = |fallback: &str| {
-        format!("file://{}", std::path::Path::new("/").join(name.unwrap_or(fallback)).display())
+        file_url(&std::path::Path::new(started_in).join(name.unwrap_or(fallback)).to_string_lossy())
     };
     if mime.starts_with("image/") {
         return Some(json!({"type": "image", "mimeType": mime, "data": data, "uri": uri("image")}));
@@ -135,4 +157,33 @@ fn file_name(uri: &str) -> Option<String> {
     }
     let path = uri.split_once("://").map_or(uri, |(_, path)| path);
     path.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_of_an_editor_is_the_file_that_it_names_or_a_text() {
+        let link = |uri: &str| {
+            let told = json!([{"type": "resource_link", "name": "n", "uri": uri}]);
+            let part = parts(&told).remove(0);
+            part["url"].as_str().or(part["text"].as_str()).unwrap().to_owned()
+        };
+        assert_eq!(link("zed:///agent/file?path=/w/a%20b/%C3%BC.txt#L3"), "file:///w/a%20b/%C3%BC.txt");
+        assert_eq!(link("zed:///agent/selection"), "zed:///agent/selection");
+        assert_eq!(link("https://example.com/x?path=/a"), "https://example.com/x?path=/a");
+    }
+
+    #[test]
+    fn a_file_is_told_again_under_the_folder_that_the_agent_was_started_in() {
+        let file = |name: &str, mime: &str| {
+            let url = format!("data:{mime};base64,aGVsbG8=");
+            let part = json!({"type": "file", "url": url, "filename": name, "mime": mime});
+            block(&part, "/w").unwrap()
+        };
+        assert_eq!(file("image", "image/png")["uri"], "file:///w/image");
+        assert_eq!(file("my paper.pdf", "application/pdf")["resource"]["uri"], "file:///w/my%20paper.pdf");
+        assert_eq!(file("/b.pdf", "application/pdf")["resource"]["uri"], "file:///b.pdf");
+    }
 }

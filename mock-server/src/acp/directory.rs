@@ -88,6 +88,26 @@ impl Directory {
         variants.into_iter().flatten().map(|(name, _)| name.clone()).collect()
     }
 
+    /// May this effort be chosen for a model? `default` always may, where there is a choice.
+    pub(super) fn has_effort(&self, model: &Model, effort: &str) -> bool {
+        let variants = self.variants(model);
+        !variants.is_empty() && (effort == "default" || variants.iter().any(|variant| variant == effort))
+    }
+
+    /// What a word means: `provider/model`, or `provider/model/effort`.
+    pub(super) fn named(&self, word: &str) -> (Model, Option<String>) {
+        let model = Model::parse(word);
+        if self.model(&model).is_none()
+            && let Some((name, effort)) = model.model.rsplit_once('/')
+        {
+            let shorter = Model { provider: model.provider.clone(), model: name.to_owned() };
+            if self.variants(&shorter).iter().any(|variant| variant == effort) {
+                return (shorter, Some(effort.to_owned()));
+            }
+        }
+        (model, None)
+    }
+
     pub(super) fn default_variant(&self, model: &Model) -> Option<String> {
         let variants = self.variants(model);
         match variants.iter().any(|variant| variant == "default") {

@@ -54,7 +54,8 @@ fn take(inner: &Arc<Inner>, told: &mut Told, event: &Value) {
             let Some(known) = inner.session(session) else { return };
             let id = part["id"].as_str().unwrap_or_default().to_owned();
             let kind = part["type"].as_str().unwrap_or_default().to_owned();
-            if kind == "tool" {
+            let is_copy = inner.state().copied.remove(&id);
+            if kind == "tool" && !is_copy {
                 told.tool(inner, session, part, &known.folder);
             }
             told.parts.insert(id, (kind, part["ignored"] == true));
@@ -134,7 +135,7 @@ pub(super) fn again(inner: &Inner, messages: &[Value]) {
             };
             let is_thought = kind == "agent_thought_chunk" && inner.kind == ServerKind::Opencode;
             let id = if is_thought { &part["id"] } else { &info["id"] };
-            if let Some(content) = block(part) {
+            if let Some(content) = block(part, &inner.started_in) {
                 inner.tell(session, json!({"sessionUpdate": kind, "messageId": id, "content": content}));
             }
         }

@@ -2,7 +2,7 @@
 
 use super::agent::{Inner, Refusal, Session};
 use super::config::{Chosen, options};
-use super::directory::{Directory, Model};
+use super::directory::Directory;
 use super::{events, kiro};
 use fixtures::ServerKind;
 use serde_json::{Value, json};
@@ -23,6 +23,9 @@ const METHODS: &[&str] = &[
     "session/set_model",
     "session/set_config_option",
 ];
+
+/// Who resumes or forks a session looks at so many of its messages.
+const LAST_ONES: &str = "?limit=20";
 
 /// The code of an agent whose server has failed.
 pub(super) fn service_failure(said: &str, data: &Value) -> Refusal {
@@ -187,9 +190,10 @@ impl Inner {
         }
         let created = self.server.post("/session", folder, &body).await.map_err(|_| failure("session"))?;
         let id = created["id"].as_str().unwrap_or_default().to_owned();
-        let session = Session { folder: folder.to_owned(), model, variant, mode };
+        let begun_ms = self.now_ms();
+        let session = Session { folder: folder.to_owned(), model, variant, mode, begun_ms };
         self.begin(&id, session.clone(), &directory, &params["mcpServers"]).await;
-        Ok(json!({"sessionId": id, "configOptions": chosen(&directory, &session)}))
+        Ok(json!({"sessionId": id, "configOptions": self.chosen(&directory, &session)}))
     }
 
     /// A session is known from now on, with the client's servers of tools.
@@ -229,14 +233,16 @@ impl Inner {
         let directory = self.directory(folder).await?;
         let failed = |_| failure("session");
         let info = self.server.get(&format!("/session/{id}"), folder).await.map_err(failed)?;
-        let messages = self.server.get(&format!("/session/{id}/message"), folder).await.map_err(failed)?;
+        let last = if tells { "" } else { LAST_ONES };
+        let messages =
+            self.server.get(&format!("/session/{id}/message{last}"), folder).await.map_err(failed)?;
         let messages = messages.as_array().cloned().unwrap_or_default();
         let session = self.restored(folder, &directory, &info, &messages);
         self.begin(id, session.clone(), &directory, &params["mcpServers"]).await;
         if tells {
             events::again(self, &messages);
         }
-        Ok(json!({"configOptions": chosen(&directory, &session)}))
+        Ok(json!({"configOptions": self.chosen(&directory, &session)}))
     }
 
     async fn fork_session(self: &Arc<Self>, params: &Value) -> Result<Value, Refusal> {
@@ -247,56 +253,22 @@ impl Inner {
         let forked =
             self.server.post(&format!("/session/{from}/fork"), folder, &json!({})).await.map_err(failed)?;
         let id = forked["id"].as_str().unwrap_or_default().to_owned();
-        let messages = self.server.get(&format!("/session/{id}/message"), folder).await.map_err(failed)?;
+        let route = format!("/session/{id}/message{LAST_ONES}");
+        let messages = self.server.get(&route, folder).await.map_err(failed)?;
         let messages = messages.as_array().cloned().unwrap_or_default();
+        let parts = messages.iter().filter_map(|message| message["parts"].as_array()).flatten();
+        let calls = parts.filter(|part| part["type"] == "tool").filter_map(|part| part["id"].as_str());
+        self.state().copied.extend(calls.map(str::to_owned));
         let session = self.restored(folder, &directory, &forked, &messages);
         self.begin(&id, session.clone(), &directory, &params["mcpServers"]).await;
         events::again(self, &messages);
-        Ok(json!({"sessionId": id, "configOptions": chosen(&directory, &session)}))
+        Ok(json!({"sessionId": id, "configOptions": self.chosen(&directory, &session)}))
     }
 
-    /// What was chosen in a session when it was left. Kilo's agent reads it from the messages alone.
-    fn restored(&self, folder: &str, directory: &Directory, info: &Value, messages: &[Value]) -> Session {
-        let infos: Vec<&Value> = messages.iter().map(|message| &message["info"]).collect();
-        let named = |value: &Value, id: &str| {
-            let word = |name: &str| value[name].as_str().map(str::to_owned);
-            Some(Model { provider: word("providerID")?, model: word(id)? })
-        };
-        let of_user =
-            infos.iter().rfind(|info| info["role"] == "user" && named(&info["model"], "modelID").is_some());
-        let of_agent = infos.iter().rfind(|info| named(info, "modelID").is_some());
-        let (told, mode) = match (of_user, of_agent) {
-            (Some(user), _) => (named(&user["model"], "modelID"), user["agent"].as_str()),
-            (None, Some(agent)) => {
-                (named(agent, "modelID"), agent["mode"].as_str().or(agent["agent"].as_str()))
-            }
-            (None, None) => (None, None),
-        };
-        let own = named(&info["model"], "id").filter(|_| self.kind == ServerKind::Opencode);
-        let own = own.filter(|model| directory.model(model).is_some());
-        let model = own.or(told).unwrap_or_else(|| directory.default_model.clone());
-        let own_mode = info["agent"].as_str().filter(|_| self.kind == ServerKind::Opencode);
-        let mode = own_mode.filter(|mode| directory.has_mode(mode)).or(mode).map(str::to_owned);
-        let mode = mode.or_else(|| (!directory.modes.is_empty()).then(|| directory.default_mode.clone()));
-        let variant = directory.default_variant(&model);
-        Session { folder: folder.to_owned(), model, variant, mode }
-    }
-
-    async fn list_sessions(&self, params: &Value) -> Result<Value, Refusal> {
-        let folder = params["cwd"].as_str().unwrap_or_default();
-        let listed = self.server.get("/session?roots=true", folder).await.map_err(|_| failure("session"))?;
-        let mut all: Vec<(u64, Value)> = Vec::new();
-        for session in listed.as_array().into_iter().flatten() {
-            let updated = session["time"]["updated"].as_u64().unwrap_or_default();
-            let time = crate::world::iso_time(updated);
-            let told = json!({
-                "sessionId": session["id"], "cwd": session["directory"], "title": session["title"], "updatedAt": time,
-            });
-            all.push((updated, told));
-        }
-        all.sort_by_key(|(updated, _)| std::cmp::Reverse(*updated));
-        let sessions: Vec<Value> = all.into_iter().map(|(_, session)| session).take(100).collect();
-        Ok(json!({"sessions": sessions}))
+    pub(super) fn chosen(&self, directory: &Directory, session: &Session) -> Value {
+        let mode = session.mode.as_deref();
+        let chosen = Chosen { model: &session.model, variant: session.variant.as_deref(), mode };
+        options(self.kind, directory, &chosen)
     }
 
     async fn close_session(&self, id: &str) -> Value {
@@ -307,11 +279,6 @@ impl Inner {
         }
         json!({})
     }
-}
-
-pub(super) fn chosen(directory: &Directory, session: &Session) -> Value {
-    let mode = session.mode.as_deref();
-    options(directory, &Chosen { model: &session.model, variant: session.variant.as_deref(), mode })
 }
 
 /// A client's server of tools, in the words of the settings.

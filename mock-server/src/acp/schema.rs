@@ -84,6 +84,14 @@ const BLOCKS: Shape = Shape::List(&Shape::OneOf(&[
     ]),
 ]));
 
+const CLIENT_CAPABILITIES: Shape = Shape::Object(&[
+    maybe(
+        "fs",
+        Shape::Object(&[maybe("readTextFile", Shape::Switch), maybe("writeTextFile", Shape::Switch)]),
+    ),
+    maybe("terminal", Shape::Switch),
+]);
+
 const OPTION: Shape = Shape::All(&[
     Shape::OneOf(&[
         Shape::Object(&[field("type", Shape::Word("boolean")), field("value", Shape::Switch)]),
@@ -94,12 +102,20 @@ const OPTION: Shape = Shape::All(&[
 
 /// What the params of each method must be.
 const METHODS: &[(&str, Shape)] = &[
-    ("initialize", Shape::Object(&[field("protocolVersion", Shape::Version)])),
+    (
+        "initialize",
+        Shape::Object(&[
+            maybe("clientCapabilities", CLIENT_CAPABILITIES),
+            maybe("clientInfo", Shape::Object(&[text("name"), maybe("title", Shape::Text), text("version")])),
+            field("protocolVersion", Shape::Version),
+        ]),
+    ),
     ("authenticate", Shape::Object(&[text("methodId")])),
     ("session/new", Shape::Object(&[text("cwd"), field("mcpServers", SERVERS)])),
     ("session/load", Shape::Object(&[text("cwd"), field("mcpServers", SERVERS), text("sessionId")])),
-    ("session/resume", Shape::Object(&[text("cwd"), text("sessionId")])),
-    ("session/fork", Shape::Object(&[text("cwd"), text("sessionId")])),
+    ("session/resume", Shape::Object(&[text("cwd"), maybe("mcpServers", SERVERS), text("sessionId")])),
+    ("session/fork", Shape::Object(&[text("cwd"), maybe("mcpServers", SERVERS), text("sessionId")])),
+    ("session/list", Shape::Object(&[maybe("cursor", Shape::Text), maybe("cwd", Shape::Text)])),
     ("session/prompt", Shape::Object(&[field("prompt", BLOCKS), text("sessionId")])),
     ("session/set_mode", Shape::Object(&[text("modeId"), text("sessionId")])),
     ("session/set_model", Shape::Object(&[text("modelId"), text("sessionId")])),
@@ -131,10 +147,10 @@ impl Mistake {
     }
 }
 
-/// What is wrong with the params, as the data of a refusal.
-pub(super) fn wrong(method: &str, params: &Value) -> Option<Value> {
-    let known = METHODS.iter().find(|(name, _)| *name == method && params.is_object());
-    let mistakes = mistakes(known.map_or(Shape::Object(&[]), |(_, shape)| *shape), Some(params));
+/// What is wrong with the params, as the data of a refusal; a message may have none.
+pub(super) fn wrong(method: &str, params: Option<&Value>) -> Option<Value> {
+    let known = METHODS.iter().find(|(name, _)| *name == method && params.is_some_and(Value::is_object));
+    let mistakes = mistakes(known.map_or(Shape::Object(&[]), |(_, shape)| *shape), params);
     if mistakes.is_empty() {
         return None;
     }
@@ -160,6 +176,7 @@ fn mistakes(shape: Shape, value: Option<&Value>) -> Vec<Mistake> {
         Shape::Switch => expected("boolean"),
         Shape::Version => match value.and_then(Value::as_f64) {
             None => expected("number"),
+            Some(version) if version.fract() != 0.0 => expected("int"),
             Some(version) if version > 65535.0 => Mistake::here("Too big: expected number to be <=65535"),
             Some(version) if version < 0.0 => Mistake::here("Too small: expected number to be >=0"),
             Some(_) => Vec::new(),
@@ -214,17 +231,19 @@ mod tests {
         let server =
             json!({"name": "x", "command": "y", "args": ["z"], "env": [{"name": "k", "value": "v"}]});
         let params = json!({"cwd": "/", "mcpServers": [server]});
-        assert_eq!(wrong("session/new", &params), None);
+        assert_eq!(wrong("session/new", Some(&params)), None);
         let linked = json!({"type": "resource_link", "name": "x", "uri": "u", "title": null});
         let text = json!({"type": "resource", "resource": {"uri": "u", "text": "t"}});
-        assert_eq!(wrong("session/prompt", &json!({"sessionId": "s", "prompt": [linked, text]})), None);
-        assert_eq!(wrong("session/list", &json!({"cwd": 5})), None);
+        let params = json!({"sessionId": "s", "prompt": [linked, text]});
+        assert_eq!(wrong("session/prompt", Some(&params)), None);
+        assert_eq!(wrong("session/list", Some(&json!({"cwd": null}))), None);
+        assert_eq!(wrong("initialize", Some(&json!({"protocolVersion": 1.0}))), None);
     }
 
     #[test]
     fn what_is_wrong_in_each_shape_is_told_as_if_it_stood_at_the_top() {
         let told =
-            |server: Value| wrong("session/new", &json!({"cwd": "/", "mcpServers": [server]})).unwrap();
+            |server: Value| wrong("session/new", Some(&json!({"cwd": "/", "mcpServers": [server]}))).unwrap();
         let object = words("object, received string");
         assert_eq!(told(json!("s")), json!({"_errors": [object, object, object, object, object]}));
         let header = json!({"type": "http", "name": "x", "url": "u", "headers": [{"name": 1}]});
@@ -241,7 +260,7 @@ mod tests {
         });
         assert_eq!(told(header), wanted);
         let params = json!({"sessionId": "s", "prompt": [{"type": "resource", "resource": "x"}]});
-        let resource = wrong("session/prompt", &params).unwrap();
+        let resource = wrong("session/prompt", Some(&params)).unwrap();
         assert_eq!(resource["_errors"], json!([object, object]));
         assert!(resource.get("resource").is_none() && resource.get("prompt").is_none());
     }
@@ -251,7 +270,7 @@ mod tests {
         let told = |value: Value| {
             let mut params = json!({"sessionId": "s", "configId": "mode"});
             crate::world::merge(params.as_object_mut().unwrap(), &value);
-            wrong("session/set_config_option", &params)
+            wrong("session/set_config_option", Some(&params))
         };
         assert_eq!(told(json!({"value": "plan"})), None);
         assert_eq!(told(json!({"type": "boolean", "value": true})), None);

@@ -171,8 +171,12 @@ fn start() -> serde_json::Value {
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let told: serde_json::Map<String, serde_json::Value> =
         TOLD.iter().filter_map(|name| Some(((*name).to_owned(), json!(given(name)?)))).collect();
-    let folder = std::env::current_dir().map(|folder| folder.display().to_string()).unwrap_or_default();
-    json!({"pid": std::process::id(), "arguments": arguments, "folder": folder, "environment": told})
+    json!({"pid": std::process::id(), "arguments": arguments, "folder": folder(), "environment": told})
+}
+
+/// Where the client has started it.
+pub(super) fn folder() -> String {
+    std::env::current_dir().map(|folder| folder.display().to_string()).unwrap_or_default()
 }
 
 #[expect(clippy::disallowed_methods, reason = "what a client hands on to its agent is to be told")]
