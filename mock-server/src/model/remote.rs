@@ -70,7 +70,9 @@ impl RemoteModel {
                     return tell(ModelNews::Failed(ModelFailure::CutOff));
                 };
                 let mut answer = Reading::default();
-                answer.choice(&whole["choices"][0], "message", &mut |news| tell(news));
+                if let Err(lack) = answer.choice(&whole["choices"][0], "message", &mut |news| tell(news)) {
+                    return tell(ModelNews::Failed(ModelFailure::Nameless(lack)));
+                }
                 answer.usage(&whole);
                 tell(answer.end());
             }
@@ -165,15 +167,22 @@ impl Reading {
                     return tell(ModelNews::Failed(ModelFailure::Told(chunk["error"].clone())));
                 }
                 Ok(chunk) => {
-                    self.choice(&chunk["choices"][0], "delta", tell);
+                    if let Err(lack) = self.choice(&chunk["choices"][0], "delta", tell) {
+                        return tell(ModelNews::Failed(ModelFailure::Nameless(lack)));
+                    }
                     self.usage(&chunk);
                 }
             }
         }
     }
 
-    /// A piece of the answer; `key` is where its content stands.
-    fn choice(&mut self, choice: &Value, key: &str, tell: &mut impl FnMut(ModelNews)) {
+    /// A piece of the answer; `key` is where its content stands. A call has an id and a name, or this says what it lacks.
+    fn choice(
+        &mut self,
+        choice: &Value,
+        key: &str,
+        tell: &mut impl FnMut(ModelNews),
+    ) -> Result<(), &'static str> {
         let content = &choice[key];
         let text = |key: &str| content[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
         if let Some(thought) = text("reasoning_content").or_else(|| text("reasoning")) {
@@ -186,6 +195,11 @@ impl Reading {
             let index = call["index"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(place);
             let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             if self.calls.insert(index) {
+                for (lacks, pointer) in [("id", "/id"), ("function.name", "/function/name")] {
+                    if call.pointer(pointer).is_none_or(Value::is_null) {
+                        return Err(lacks);
+                    }
+                }
                 let (id, name) = (word(&call["id"]), word(&call["function"]["name"]));
                 tell(ModelNews::Delta(Delta::ToolStart { index, id, name }));
             }
@@ -203,6 +217,7 @@ impl Reading {
                 _ => None,
             };
         }
+        Ok(())
     }
 
     fn usage(&mut self, chunk: &Value) {

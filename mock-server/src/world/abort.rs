@@ -66,8 +66,9 @@ impl World {
             cuts.push_back(Cut::Cancel(session.to_owned(), *call, child.clone()));
             cuts.push_back(Cut::Interrupted(child.clone()));
         }
-        let ends =
-            children.iter().map(|(_, child)| Cut::End(child.clone(), Some(aborted()), TurnEnd::Interrupted));
+        let ends = children
+            .iter()
+            .map(|(_, child)| Cut::End(child.clone(), Some(aborted()), Some(TurnEnd::Interrupted)));
         let ends: Vec<Cut> = ends.collect();
         if !late {
             cuts.extend(ends.iter().cloned());
@@ -81,7 +82,7 @@ impl World {
             cuts.extend(ends);
         }
         let error = (!waits_to_retry).then(aborted);
-        cuts.push_back(Cut::End(session.to_owned(), error, TurnEnd::Interrupted));
+        cuts.push_back(Cut::End(session.to_owned(), error, Some(TurnEnd::Interrupted)));
         if !self.disposes {
             cuts.push_back(Cut::Interrupted(session.to_owned()));
         }
@@ -165,7 +166,10 @@ impl World {
 
     fn end_cut(&mut self, rest: Rest) -> VecDeque<Cut> {
         self.close_step(&rest.session, rest.error);
-        self.end_turn(&rest.session, rest.end);
+        match rest.end {
+            Some(end) => self.end_turn(&rest.session, end),
+            None => self.sum_up_instead(&rest.session),
+        }
         rest.cuts
     }
 
@@ -223,8 +227,8 @@ pub(crate) enum Cut {
     Cancel(String, usize, String),
     /// What ran for the session has been stopped.
     Interrupted(String),
-    /// The step that runs is closed, perhaps with an error, and with it the turn.
-    End(String, Option<Value>, TurnEnd),
+    /// The step that runs is closed, perhaps with an error, and with it the turn; or what was said is summed up.
+    End(String, Option<Value>, Option<TurnEnd>),
 }
 
 /// A turn that is about to end, and what is to be done behind it.
@@ -232,7 +236,7 @@ pub(crate) enum Cut {
 pub(crate) struct Rest {
     pub(crate) session: String,
     error: Option<Value>,
-    end: TurnEnd,
+    end: Option<TurnEnd>,
     cuts: VecDeque<Cut>,
 }
 

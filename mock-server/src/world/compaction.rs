@@ -1,14 +1,14 @@
 //! A conversation that is too long, or that the person wants shorter, is summed up by the model; what was before the
 //! summary is not told to it any more.
 
-use super::conversation::CLEARED;
 use super::history::{Errand, compaction_of, is_finished, is_summary};
+use super::in_words::{attached, in_words};
 use super::prompt::Queued;
 use super::routes::body_of;
 use super::session::{Message, Session};
 use super::tokens::Tokens;
 use super::{ApiRequest, Purpose, World};
-use crate::javascript::{first_units, units};
+use crate::javascript::units;
 use crate::model::FinishReason;
 use serde_json::{Value, json};
 
@@ -19,6 +19,8 @@ pub(crate) struct Compaction {
     asked: String,
     /// Nobody asked for it: the work goes on behind it.
     auto: bool,
+    /// The provider took no more.
+    overflow: bool,
     /// The first message of what stays as it is.
     tail: Option<String>,
     /// The prompt that is sent again behind it.
@@ -33,11 +35,14 @@ const ANSWER: u64 = 10_000;
 /// How much of the end may stay as it is.
 const TAIL_LEAST: u64 = 2_000;
 const TAIL_MOST: u64 = 15_000;
-/// How many letters of a result the summary is told.
-const RESULT: usize = 2_000;
 /// How the work goes on.
 const GO_ON: &str =
     "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.";
+/// What is said before that when the provider took no more.
+const WAS_TOO_MUCH: &str = "The previous request exceeded the provider's size limit due to large media attachments. The \
+                            conversation was compacted and media files were removed from context. If the user was \
+                            asking about attached images or files, explain that the attachments were too large to \
+                            process and suggest they try again with smaller or fewer files.\n\n";
 /// The form of a summary, and how it takes up an earlier one.
 const FORM: &str = include_str!("../profile/texts/summary-form.txt");
 const JOINED: &str = include_str!("../profile/texts/summary-joined.txt");
@@ -81,9 +86,13 @@ impl World {
         message
     }
 
+    /// Do the settings let a conversation be summed up when nobody asks for it?
+    pub(super) fn sums_up_by_itself(&self) -> bool {
+        self.config.config.get("compaction").is_none_or(|config| config["auto"] != false)
+    }
+
     fn is_too_much(&self, tokens: Tokens) -> bool {
-        let compaction = self.config.config.get("compaction");
-        compaction.is_none_or(|config| config["auto"] != false) && tokens.all() >= CONTEXT - ANSWER
+        self.sums_up_by_itself() && tokens.all() >= CONTEXT - ANSWER
     }
 
     /// Has the conversation left no more room?
@@ -121,7 +130,10 @@ impl World {
         true
     }
 
-    fn compact_for_run(&mut self, session: &str, how: Value) {
+    pub(super) fn compact_for_run(&mut self, session: &str, how: Value) {
+        if let Some(run) = self.run_mut(session) {
+            run.compactions += 1;
+        }
         let Some(owner) = self.sessions.get(session) else { return };
         let Some(asked) = owner.run.as_ref().and_then(|run| owner.message(&run.prompt)) else { return };
         let (agent, model) = (asked.info["agent"].clone(), asked.info["model"].clone());
@@ -200,6 +212,7 @@ impl World {
         Some(Compaction {
             asked: errand.message.clone(),
             auto: errand.part["auto"] == true,
+            overflow: errand.part["overflow"] == true,
             tail: tail.map(|at| rest[at].id().to_owned()),
             replayed: replayed.map(|at| history[at].id().to_owned()),
             prompt: prompt(&words.join("\n\n"), earlier.as_deref()),
@@ -302,6 +315,9 @@ impl World {
                     for own in ["id", "sessionID", "messageID"] {
                         part.as_object_mut().and_then(|part| part.remove(own));
                     }
+                    if done.overflow && is_picture(&part) {
+                        part = json!({"type": "text", "text": attached(&part)});
+                    }
                     if self.profile.replays_prompts && part["type"] == "text" {
                         part["synthetic"] = json!(true);
                     }
@@ -309,8 +325,9 @@ impl World {
                 }
             }
             None => {
+                let text = format!("{}{GO_ON}", if done.overflow { WAS_TOO_MUCH } else { "" });
                 let part = json!({
-                    "type": "text", "metadata": {"compaction_continue": true}, "synthetic": true, "text": GO_ON,
+                    "type": "text", "metadata": {"compaction_continue": true}, "synthetic": true, "text": text,
                     "time": {"start": now, "end": now},
                 });
                 self.add_part(session, &message, part);
@@ -321,6 +338,12 @@ impl World {
             run.prompt = message;
         }
     }
+}
+
+/// Is this part of a prompt something that is no text, and that some models see?
+fn is_picture(part: &Value) -> bool {
+    let kind = part["mime"].as_str().unwrap_or_default();
+    part["type"] == "file" && (kind.starts_with("image/") || kind == "application/pdf")
 }
 
 fn said_in_summary(summary: &Message) -> Option<String> {
@@ -345,56 +368,5 @@ fn prompt(conversation: &str, earlier: Option<&str>) -> String {
             "{told}\n\nHere is the summary of the conversation before the <conversation> above:\n\n<prior-summary>\n\
              {earlier}\n</prior-summary>\n\n{JOINED}\n\n{FORM}"
         ),
-    }
-}
-
-fn attached(file: &Value) -> String {
-    let name = file["filename"].as_str().unwrap_or("file");
-    format!("[Attached {}: {name}]", file["mime"].as_str().unwrap_or_default())
-}
-
-/// A message as the summary is told it.
-fn in_words(message: &Message) -> String {
-    let text = |part: &Value| part["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-    if message.role() == "user" {
-        let texts = message.parts.iter().filter(|part| part["type"] == "text" && part["ignored"] != true);
-        let said: Vec<String> = texts.filter_map(text).collect();
-        let files = message.parts.iter().filter(|part| part["type"] == "file").map(attached);
-        let said = (!said.is_empty()).then(|| format!("[User]: {}", said.join("\n")));
-        return said.into_iter().chain(files).collect::<Vec<String>>().join("\n");
-    }
-    let mut lines = Vec::new();
-    for part in &message.parts {
-        match part["type"].as_str() {
-            Some("text") => lines.extend(text(part).map(|text| format!("[Assistant]: {text}"))),
-            Some("reasoning") => {
-                lines.extend(text(part).map(|text| format!("[Assistant reasoning]: {text}")))
-            }
-            Some("tool") => lines.extend(call_in_words(part)),
-            _ => {}
-        }
-    }
-    lines.join("\n")
-}
-
-fn call_in_words(part: &Value) -> Vec<String> {
-    let state = &part["state"];
-    let call =
-        format!("[Assistant tool call]: {}({})", part["tool"].as_str().unwrap_or_default(), state["input"]);
-    let word = |key: &str| state[key].as_str().unwrap_or_default();
-    match word("status") {
-        "completed" if state.pointer("/time/compacted").is_some() => {
-            vec![call, format!("[Tool result]: {CLEARED}")]
-        }
-        "completed" => {
-            let files = state["attachments"].as_array().into_iter().flatten().map(attached);
-            let output: Vec<String> = std::iter::once(word("output").to_owned()).chain(files).collect();
-            let output = output.join("\n");
-            let shown = first_units(&output, RESULT);
-            let end = if shown.len() < output.len() { "\n[truncated]" } else { "" };
-            vec![call, format!("[Tool result]: {shown}{end}")]
-        }
-        "error" => vec![call, format!("[Tool error]: {}", word("error"))],
-        _ => vec![call],
     }
 }

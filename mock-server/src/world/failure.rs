@@ -26,6 +26,9 @@ impl World {
             ModelFailure::NoAnswer(url) => Told::of_no_answer(&url),
             ModelFailure::Unfinished(usage) => return self.answer_unfinished(session, usage),
             ModelFailure::Told(error) => Told::in_stream(self.profile, &error),
+            ModelFailure::Nameless(lack) => {
+                Told::unknown(self.profile, &format!("Expected '{lack}' to be a string."))
+            }
             ModelFailure::Garbled(text) => {
                 let why = crate::no_json::why(&text).unwrap_or_default();
                 let message = format!("JSON parsing failed: Text: {text}.\nError message: {why}");
@@ -39,6 +42,7 @@ impl World {
                 let message = message.clone();
                 self.wait_to_retry(session, &message, &told);
             }
+            _ if told.is_too_long() && run.compaction.is_none() => self.was_too_long(session, told.error),
             _ => self.fail_turn(session, told.error),
         }
     }
@@ -91,7 +95,7 @@ impl World {
     /// The turn ends in an error. Idle is told before its message is closed, and after.
     pub(crate) fn fail_turn(&mut self, session: &str, error: Value) {
         self.tell_end(session, &error);
-        self.cut(VecDeque::from([Cut::End(session.to_owned(), Some(error), TurnEnd::Error)]));
+        self.cut(VecDeque::from([Cut::End(session.to_owned(), Some(error), Some(TurnEnd::Error))]));
     }
 
     /// The provider withholds the rest: that is an error, but the step is closed already.

@@ -131,6 +131,11 @@ impl World {
     /// `GET /permission`: the open questions of the instance.
     pub(super) fn list_permissions(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
+        if let Some(place) = self.permissions.unlistable(|session| self.is_in(session, &directory)) {
+            let message = format!("Expected JSON value, got undefined\n  at {place}");
+            let body = json!({"name": "BadRequest", "data": {"message": message, "kind": "Body"}});
+            return self.reply(request.ticket, 400, ReplyBody::Json(body));
+        }
         let list = self.permissions.list(|session| self.is_in(session, &directory));
         self.reply_json(request.ticket, Value::Array(list));
     }

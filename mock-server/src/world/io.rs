@@ -58,6 +58,8 @@ pub enum ModelFailure {
     Told(Value),
     /// A piece of the answer is no JSON.
     Garbled(String),
+    /// A call begins without this.
+    Nameless(&'static str),
 }
 
 /// A refusal, as it came.

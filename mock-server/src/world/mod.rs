@@ -28,7 +28,7 @@
 //! * `summary` — the background jobs: what changed; `title` — the session's title.
 //! * `conversation` — what the model is told; `tokens` — what that cost; `history` — what of it counts; `reminders` —
 //!   what is told beside.
-//! * `compaction` — a conversation is summed up; `subtask` — a prompt gives work to another agent.
+//! * `compaction` — a conversation is summed up (`too_long`: the provider took no more; `in_words`); `subtask` — a prompt gives work to another agent.
 //! * `telling` — the envelopes of events. `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 //! * `restart` — a server ends, and another one begins over what it has kept; `kept` — the other one is another process.
 //! * `start` — what a world starts with; `purpose` — what an effect's result is for.
@@ -59,6 +59,7 @@ mod git_renames;
 mod history;
 mod ids;
 mod import;
+mod in_words;
 mod instance;
 mod io;
 mod kept;
@@ -102,6 +103,7 @@ mod template;
 mod terminals;
 mod title;
 mod tokens;
+mod too_long;
 mod tools;
 mod turn;
 mod vcs;

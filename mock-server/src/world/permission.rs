@@ -70,6 +70,10 @@ enum Ruling {
     Forbidden,
 }
 
+/// What calls may leave out, and the servers tell as nothing at all: such a question can be asked and answered, not listed.
+const LEFT_OUT: &[(&str, &[&str])] =
+    &[("glob", &["path"]), ("grep", &["path", "include"]), ("webfetch", &["timeout"])];
+
 impl Permissions {
     pub(crate) fn new(agents: Arc<Agents>, profile: &Profile) -> Self {
         let keeps_narrow_questions = profile.keeps_narrow_questions;
@@ -224,6 +228,17 @@ impl Permissions {
     pub(crate) fn list(&self, is_here: impl Fn(&str) -> bool) -> Vec<Value> {
         let here = self.pending.iter().filter(|pending| is_here(&pending.session));
         here.map(|pending| pending.wire.clone()).collect()
+    }
+
+    /// Where in that list something stands that the servers can't put into words: an argument that a call left out.
+    pub(crate) fn unlistable(&self, is_here: impl Fn(&str) -> bool) -> Option<String> {
+        let here = self.pending.iter().filter(|pending| is_here(&pending.session)).enumerate();
+        here.into_iter().find_map(|(at, pending)| {
+            let told = &pending.wire["metadata"];
+            let (_, names) = LEFT_OUT.iter().find(|(kind, _)| pending.wire["permission"] == *kind)?;
+            let name = names.iter().find(|name| told.get(**name).is_none())?;
+            Some(format!("[{at}][\"metadata\"][\"{name}\"]"))
+        })
     }
 
     /// The session of an open question.

@@ -200,6 +200,11 @@ impl Told {
         Self { error, retry, wait_ms: None, answered: false }
     }
 
+    /// Was the model told more than it takes?
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.error["name"] == "ContextOverflowError"
+    }
+
     fn too_long(message: &str, body: &str) -> Self {
         let error =
             json!({"name": "ContextOverflowError", "data": {"message": message, "responseBody": body}});

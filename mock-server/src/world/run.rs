@@ -37,6 +37,8 @@ pub(crate) struct Run {
     pub(crate) line: Option<PersonLine>,
     /// The current step writes a summary of the conversation.
     pub(crate) compaction: Option<Compaction>,
+    /// How many summaries the turn has had made by itself.
+    pub(crate) compactions: u32,
     /// The current step is what another agent does.
     pub(crate) subtask: Option<Subtask>,
     /// The part that tells the agent in its current step that another one worked before it.
