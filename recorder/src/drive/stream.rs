@@ -50,7 +50,7 @@ impl Person<'_> {
         }
         // A server that is asked to end may still answer; with its connections all waiting is over.
         let last = async { while self.prompts.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(self.limits.exchange, last).await;
+        let _ = timed("the last answers", self.limits.exchange, last).await;
         self.prompts.abort_all();
         while self.prompts.join_next().await.is_some() {}
         self.sessions.iter_mut().for_each(|session| session.unanswered = 0);
