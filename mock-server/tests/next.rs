@@ -92,6 +92,21 @@ async fn all_events_are_told_in_the_next_form() {
 }
 
 #[tokio::test]
+async fn a_folder_is_named_from_the_root_or_not_at_all() {
+    for server in [ServerKind::Kilo, ServerKind::Opencode] {
+        let (_stand_in, client, url) = stand_in(server).await;
+        let make = async |directory: &str| {
+            let body = json!({"id": "ses_0made", "location": {"directory": directory}});
+            client.post(format!("{url}/api/session")).json(&body).send().await.unwrap().status()
+        };
+        assert_eq!(make("sub").await, 500, "{server}");
+        let missing = client.get(format!("{url}/api/session/ses_0made")).send().await.unwrap();
+        assert_eq!(missing.status(), 404, "{server}");
+        assert_eq!(make("").await, 200, "{server}");
+    }
+}
+
+#[tokio::test]
 async fn what_lasts_of_a_session_is_told_again_and_goes_on() {
     let (_stand_in, client, url) = stand_in(ServerKind::Kilo).await;
     let made = post(&client, format!("{url}/api/session"), json!({})).await;

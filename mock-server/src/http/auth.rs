@@ -45,8 +45,11 @@ pub(crate) fn check(access: &Access, headers: &HeaderMap, query: &str) -> Option
     let from_query = super::decode_query(query).into_iter().find(|(key, _)| key == "auth_token");
     let given = match from_query {
         Some((_, token)) => decode(&token),
+        // Of several the last one counts.
         None => headers
-            .get(header::AUTHORIZATION)
+            .get_all(header::AUTHORIZATION)
+            .iter()
+            .next_back()
             .and_then(|value| value.to_str().ok())
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic"))
@@ -63,13 +66,17 @@ fn decode(token: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn refused(authorization: &str, host: &str, query: &str) -> Option<Refusal> {
-        let access = Access {
+    fn access() -> Access {
+        Access {
             username: "kilo".into(),
             password: Arc::new(RwLock::new(Some("pw".into()))),
             guest: Arc::default(),
             origins: Vec::new(),
-        };
+        }
+    }
+
+    fn refused(authorization: &str, host: &str, query: &str) -> Option<Refusal> {
+        let access = access();
         let mut headers = HeaderMap::new();
         if !authorization.is_empty() {
             headers.insert(header::AUTHORIZATION, authorization.parse().unwrap());
@@ -88,6 +95,21 @@ mod tests {
         assert_eq!(refused("Basic bm8=", host, &format!("auth_token={good}")), None, "the token wins");
         for wrong in ["", "Basic", "Basic bm8=", "Bearer pw", &BASE64_STANDARD.encode("Kilo:pw")] {
             assert_eq!(refused(wrong, host, ""), Some(Refusal::Unauthorized), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn of_several_credentials_the_last_ones_count() {
+        let access = access();
+        let good = format!("Basic {}", BASE64_STANDARD.encode("kilo:pw"));
+        for (given, refusal) in
+            [([&good, "Bearer x"], Some(Refusal::Unauthorized)), (["Bearer x", &good], None)]
+        {
+            let mut headers = HeaderMap::new();
+            for one in given {
+                headers.append(header::AUTHORIZATION, one.parse().unwrap());
+            }
+            assert_eq!(check(&access, &headers, ""), refusal, "{given:?}");
         }
     }
 

@@ -82,6 +82,8 @@ struct Inner {
     waiting: BTreeMap<Ticket, Waiting>,
     /// What is sent a moment after a failure has been answered.
     held_back: Vec<Act>,
+    /// The server is about to end: what it still answers it answers at once.
+    leaves: bool,
     /// What faults do at the server as soon as what is under way has been done.
     moments: VecDeque<Moment>,
     /// How many events of each type were sent, if somebody may ask.
@@ -123,6 +125,7 @@ impl Core {
             bus,
             waiting,
             held_back: Vec::new(),
+            leaves: false,
             moments: VecDeque::new(),
             sent: BTreeMap::new(),
             running,
@@ -209,6 +212,7 @@ impl Core {
     fn act_all(self: &Arc<Self>, inner: &mut Inner, acts: Vec<Act>) {
         let mut due = BTreeSet::new();
         let mut lines = VecDeque::new();
+        inner.leaves |= acts.iter().any(|act| matches!(act, Act::HangUp { .. }));
         let mut acts = self.failures_first(inner, acts);
         loop {
             for act in acts {
@@ -266,6 +270,7 @@ impl Core {
             Act::Note(text) => self.journal.push(|at_us| Line::Note(Note { at_us, text })),
             Act::HangUp { politely } => {
                 inner.running = AllRunning::default();
+                inner.leaves = false;
                 inner.waiting.clear();
                 inner.bus.let_all_go(!politely);
             }
@@ -278,7 +283,10 @@ impl Core {
             }),
             Act::Reply(ticket, reply) => {
                 if let Some(waiting) = inner.waiting.remove(&ticket) {
-                    self.answer_in_time(ticket, reply, waiting);
+                    match inner.leaves {
+                        true => self.answer(ticket, reply, waiting),
+                        false => self.answer_in_time(ticket, reply, waiting),
+                    }
                 }
             }
             Act::Open(ticket, audience, hello) => self.open(inner, ticket, audience, hello),

@@ -81,7 +81,7 @@ fn name(lane: &Visitor, parts: &Parts) -> String {
 
 /// Never answers; perhaps the connection is reset. It goes with its client at the latest: no answer would show that he has
 /// left.
-async fn nothing(wire: &Wire, resets: bool) -> Response<Body> {
+pub(super) async fn nothing(wire: &Wire, resets: bool) -> Response<Body> {
     if !resets {
         wire.is_left().await;
     }

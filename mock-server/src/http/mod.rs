@@ -98,9 +98,8 @@ async fn perform(lane: &Visitor, parts: &Parts, body: Body, faults: AnswerFaults
             insert(&mut response, cors);
             response
         }
-        None => {
-            plain(StatusCode::INTERNAL_SERVER_ERROR, "standin: the request was dropped without an answer")
-        }
+        // The server has ended meanwhile, and its connections with it.
+        None => faulted::nothing(&lane.wire, true).await,
     }
 }
 

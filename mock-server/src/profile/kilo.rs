@@ -36,6 +36,7 @@ pub(super) static PROFILE: Profile = Profile {
     answers_once: false,
     ends_steps_as: "user",
     shares_terminals: true,
+    remembers_branch: false,
     pictures_at_addresses: true,
     logs_in_to_shells: false,
     lists_blocking: true,

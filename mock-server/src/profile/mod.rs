@@ -66,8 +66,10 @@ pub struct Profile {
     pub answers_once: bool,
     /// As whom the model is told that its agent may take no more steps.
     pub ends_steps_as: &'static str,
-    /// Terminals are there for both generations, whichever has opened them.
+    /// Terminals are there for both generations, whichever has opened them, and outlive their instance.
     pub shares_terminals: bool,
+    /// An instance goes on with the branch with which it began, whatever is checked out meanwhile.
+    pub remembers_branch: bool,
     /// A picture may be at an address.
     pub pictures_at_addresses: bool,
     /// A terminal with a shell that is asked for begins as at a login, as one with the usual shell does.

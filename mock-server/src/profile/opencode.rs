@@ -34,6 +34,7 @@ pub(super) static PROFILE: Profile = Profile {
     answers_once: true,
     ends_steps_as: "assistant",
     shares_terminals: false,
+    remembers_branch: true,
     pictures_at_addresses: false,
     logs_in_to_shells: true,
     lists_blocking: false,

@@ -193,6 +193,9 @@ impl World {
     pub(super) fn allow_everything(&mut self, request: &ApiRequest) {
         let body = body_of(request);
         let session = body["sessionID"].as_str();
+        if session.is_some_and(|session| !self.knows_session(session)) {
+            return self.unknown_error(request.ticket);
+        }
         self.reply_json(request.ticket, json!(true));
         let everything = Rule::new("*", "*", Action::Allow, Source::Global);
         match (session, body["enable"] == true) {

@@ -2,6 +2,7 @@
 //! directory and ends when it is disposed of, with all that runs in it.
 
 use super::settings_form::{in_use, whole};
+use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, Effect, Output, Purpose, ReplyBody, World};
 use crate::profile::BootTiming;
 use crate::project_files::{Fault, ProjectFiles};
@@ -23,8 +24,10 @@ pub(super) struct Instance {
     pub(super) settings: Map<String, Value>,
     /// The servers of tools, when somebody has asked about them.
     pub(super) servers: Option<super::mcp::Servers>,
-    /// Which providers it may use: by the keys that there were when it began.
-    pub(super) access: Access,
+    /// Which providers it may use: by the keys that there were when it was first asked for one.
+    pub(super) access: Option<Access>,
+    /// The branch when it began, and the default one, where that is remembered.
+    pub(super) branches: Option<(Option<String>, Option<String>)>,
 }
 
 /// What keeps an instance from beginning.
@@ -84,8 +87,12 @@ impl World {
         let project = self.visit_project(directory);
         let settings = self.settings_of(directory);
         let begun = self.instances.values().map(|instance| instance.begun + 1).max().unwrap_or_default();
-        let instance = Instance { project, begun, settings, servers: None, access: self.access() };
+        let instance = Instance { project, begun, settings, servers: None, access: None, branches: None };
         self.instances.insert(directory.to_owned(), instance);
+        if self.profile.remembers_branch && self.in_repository(directory).is_some() {
+            let wish = PlaceWish::Branches { folder: directory.to_owned() };
+            self.ask_place(PlaceAsk::FirstBranches(directory.to_owned()), wish);
+        }
         if tells && self.is_known_folder(directory) {
             self.boot(directory, BootTiming::AtConnect);
         }
@@ -232,7 +239,9 @@ impl World {
             self.questions.retain(|open| open.session != *session);
         }
         self.end_servers(directory, ended.servers);
-        self.end_terminals(directory);
+        if !self.profile.shares_terminals {
+            self.end_terminals(directory);
+        }
         self.booted.remove(directory);
         self.booted_next.remove(directory);
         if self.profile.next_ends {

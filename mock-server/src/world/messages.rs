@@ -27,7 +27,8 @@ impl World {
                 None => return self.plain_bad_request(request.ticket),
             },
         };
-        let Some(session) = self.sessions.get(id) else { return };
+        // A place is looked at before the session.
+        let Some(session) = self.sessions.get(id) else { return self.misses_session(request.ticket, id) };
         let Some(limit) = limit.filter(|&limit| limit > 0) else {
             if let Some(body) = refusal(session.messages.iter()) {
                 return self.reply(request.ticket, 400, ReplyBody::Json(body));

@@ -35,6 +35,7 @@
 
 mod abort;
 mod accounts;
+mod agent_file;
 mod agents;
 mod answer;
 mod apart;
@@ -84,6 +85,7 @@ mod reminders;
 mod restart;
 mod revert;
 mod routes;
+mod rule_files;
 mod rules;
 mod run;
 mod sandbox;

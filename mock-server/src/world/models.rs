@@ -24,8 +24,8 @@ impl World {
         self.reply(request.ticket, 200, body);
     }
 
-    /// What the keys and settings of this moment let an instance use that begins now.
-    pub(super) fn access(&self) -> Access {
+    /// What the keys and settings of this moment let an instance use.
+    fn access(&self) -> Access {
         let settings = self.all_settings();
         let list = |name: &str| {
             let ids = settings.get(name)?.as_array()?.iter().filter_map(Value::as_str);
@@ -43,8 +43,13 @@ impl World {
         }
     }
 
-    fn access_in(&self, directory: &str) -> Access {
-        self.instances.get(directory).map_or_else(|| self.access(), |instance| instance.access.clone())
+    /// An instance goes by the keys and settings of the moment in which it is first asked for a model.
+    fn access_in(&mut self, directory: &str) -> Access {
+        let now = self.access();
+        match self.instances.get_mut(directory) {
+            Some(instance) => instance.access.get_or_insert(now).clone(),
+            None => now,
+        }
     }
 
     /// Is there no such model? That is told in the session.
@@ -56,15 +61,15 @@ impl World {
     }
 
     /// What is told of a model that there is not.
-    pub(super) fn missing_model(&self, session: &str, model: &Value) -> Option<String> {
+    pub(super) fn missing_model(&mut self, session: &str, model: &Value) -> Option<String> {
         let word = |key: &str| model[key].as_str().unwrap_or_default();
         let (provider, name) = (word("providerID"), word("modelID"));
+        let directory = self.sessions.get(session).map(|session| session.directory.clone());
+        let access = self.access_in(&directory.unwrap_or_default());
         let own = self.own_models();
         if own.iter().any(|(id, models)| id == provider && models.iter().any(|model| model == name)) {
             return None;
         }
-        let directory = self.sessions.get(session).map(|session| session.directory.as_str());
-        let access = self.access_in(directory.unwrap_or_default());
         let known = Providers::of(self.profile.server);
         if known.has_model(provider, name, &access) {
             return None;

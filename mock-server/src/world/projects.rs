@@ -2,6 +2,7 @@
 
 use super::routes::body_of;
 use super::{ApiReply, ApiRequest, Effect, Event, Output, ReplyBody, World};
+use crate::target::unescaped;
 use crate::workspace::GLOBAL;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -163,6 +164,7 @@ impl World {
     pub(super) fn patch_project(&mut self, request: &ApiRequest, id: &str) {
         let now = self.now_ms;
         let Some(project) = self.projects.iter_mut().find(|project| project.id == id) else {
+            let id = unescaped(id);
             let message = format!("Project not found: {id}");
             let body = json!({"_tag": "ProjectNotFoundError", "projectID": id, "message": message});
             return self.reply(request.ticket, 404, ReplyBody::Json(body));

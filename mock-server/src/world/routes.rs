@@ -3,7 +3,7 @@
 use super::consent::Answer;
 use super::session::Session;
 use super::tools::place::resolved;
-use super::{ApiReply, ApiRequest, ReplyBody, Subscription, World};
+use super::{ApiReply, ApiRequest, ReplyBody, Subscription, Ticket, World};
 use crate::javascript;
 use crate::profile::{BootTiming, UnknownRoute};
 use crate::target;
@@ -52,9 +52,7 @@ impl World {
                     && !self.knows_session(id)
                     && needs_session(request.method.as_str(), &segments) =>
             {
-                let body =
-                    json!({"name": "NotFoundError", "data": {"message": format!("Session not found: {id}")}});
-                self.reply(ticket, 404, ReplyBody::Json(body));
+                self.misses_session(ticket, id);
             }
             ("GET", ["session", id]) if self.sessions.get(*id).is_some_and(Session::is_untold) => {
                 self.unknown_error(ticket);
@@ -172,6 +170,12 @@ impl World {
         json!({"name": "UnknownError", "data": {"message": message, "ref": reference}})
     }
 
+    /// There is no session of that name.
+    pub(super) fn misses_session(&mut self, ticket: Ticket, id: &str) {
+        let body = json!({"name": "NotFoundError", "data": {"message": format!("Session not found: {id}")}});
+        self.reply(ticket, 404, ReplyBody::Json(body));
+    }
+
     /// What the real server has and the stand-in has not is told by its name; what neither has, as the real one does.
     pub(super) fn not_played(&mut self, request: &ApiRequest) {
         let ticket = request.ticket;
@@ -201,6 +205,6 @@ pub(super) fn body_of(request: &ApiRequest) -> Value {
 fn needs_session(method: &str, segments: &[&str]) -> bool {
     !matches!(
         (method, segments),
-        (_, ["session", _, "diff" | "model-usage" | "branch-name"]) | ("GET", ["session", _, "message", _])
+        (_, ["session", _, "diff" | "model-usage" | "branch-name"]) | ("GET", ["session", _, "message", ..])
     )
 }

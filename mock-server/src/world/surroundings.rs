@@ -2,7 +2,7 @@
 //! of what a server keeps in its home.
 
 use super::{EffectResult, FileChange, Found, Purpose, World};
-use super::{config, files, find_lines, sources, terminals, vcs};
+use super::{agent_file, config, files, find_lines, rule_files, sources, terminals, vcs};
 
 /// Something about the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,6 +132,16 @@ pub(super) enum PlaceAsk {
     Agents(super::Ticket),
     /// `sources`: somebody asks where settings come from.
     Sources(sources::Sources),
+    /// `rule_files`: somebody looks at the rules of a project.
+    Rules(rule_files::RuleFiles),
+    /// The same, when they are written.
+    RulesWritten(rule_files::RuleFiles),
+    /// `agent_file`: an agent is kept, and the request answered.
+    AgentFile(agent_file::AgentFile),
+    /// `vcs`: an instance begins with a branch.
+    FirstBranches(String),
+    /// `vcs`: somebody asks what a branch has changed.
+    OnBranch(vcs::Question),
     /// Nobody waits for it.
     Nobody,
 }
@@ -161,6 +171,17 @@ impl World {
                 self.agents_looked(ticket, !paths.is_empty())
             }
             (PlaceAsk::Sources(asked), PlaceFound::Existing(paths)) => self.tell_sources(asked, &paths),
+            (PlaceAsk::Rules(files), PlaceFound::Browsed(browsed)) => self.rules_seen(files, &browsed),
+            (PlaceAsk::RulesWritten(files), PlaceFound::Kept(_)) => self.look_at_rules(files),
+            (PlaceAsk::AgentFile(file), PlaceFound::Kept(_)) => self.agent_file_kept(file),
+            (PlaceAsk::FirstBranches(directory), PlaceFound::Branches { current, default }) => {
+                if let Some(instance) = self.instances.get_mut(&directory) {
+                    instance.branches = Some((current, default));
+                }
+            }
+            (PlaceAsk::OnBranch(question), PlaceFound::Branches { current, default }) => {
+                self.branch_known(question, current != default);
+            }
             (PlaceAsk::Nobody, _) => {}
             (ask, found) => debug_assert!(false, "{ask:?} can't take {found:?}"),
         }

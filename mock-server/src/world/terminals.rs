@@ -111,6 +111,13 @@ impl World {
                     self.reply_json(ticket, json!(true));
                 }
             }
+            // Nobody is let into one: who wants in is told what a client is told that asks in plain HTTP.
+            "pty.connect" => {
+                let id = request.path.trim_end_matches('/').rsplit('/').nth(1).unwrap_or_default().to_owned();
+                self.terminal(&id, &directory, is_next)?;
+                let has_ticket = request.query.iter().any(|(name, _)| name == "ticket");
+                self.reply(ticket, if has_ticket { 403 } else { 400 }, ReplyBody::Empty);
+            }
             _ => return None,
         }
         Some(())

@@ -20,6 +20,8 @@ enum Kind {
     Diff,
     /// The text of all diffs.
     Raw,
+    /// Diffs with the whole texts.
+    Worktree,
 }
 
 impl World {
@@ -28,8 +30,16 @@ impl World {
         if self.part_of_repository(request).is_none() {
             return self.tell_branches(request.ticket, None, None);
         }
-        let wish = PlaceWish::Branches { folder: self.directory_of(request) };
-        self.ask_place(PlaceAsk::Branches(request.ticket), wish);
+        let directory = self.directory_of(request);
+        if let Some((current, default)) = self.first_branches(&directory) {
+            return self.tell_branches(request.ticket, current, default);
+        }
+        self.ask_place(PlaceAsk::Branches(request.ticket), PlaceWish::Branches { folder: directory });
+    }
+
+    /// Those that an instance began with, where they are remembered.
+    fn first_branches(&self, directory: &str) -> Option<(Option<String>, Option<String>)> {
+        self.instances.get(directory)?.branches.clone()
     }
 
     pub(super) fn tell_branches(&mut self, ticket: Ticket, current: Option<String>, default: Option<String>) {
@@ -41,12 +51,41 @@ impl World {
         self.ask_changes(request, Kind::Status);
     }
 
-    /// `GET /vcs/diff`: against the commit; the branch is the default one, so there is nothing to compare it with.
+    /// `GET /vcs/diff`: against the commit, or against the default branch.
     pub(super) fn vcs_diff(&mut self, request: &ApiRequest) {
         let mode = request.query.iter().find(|(key, _)| key == "mode").map(|(_, mode)| mode.as_str());
-        match mode {
-            Some("git") => self.ask_changes(request, Kind::Diff),
+        match (mode, self.part_of_repository(request)) {
+            (Some("branch"), Some(below)) => {
+                let question = Question { ticket: request.ticket, below, kind: Kind::Diff };
+                let directory = self.directory_of(request);
+                match self.first_branches(&directory) {
+                    Some((current, default)) => self.branch_known(question, current != default),
+                    None => {
+                        let wish = PlaceWish::Branches { folder: directory };
+                        self.ask_place(PlaceAsk::OnBranch(question), wish);
+                    }
+                }
+            }
+            (Some("git"), _) => self.ask_changes(request, Kind::Diff),
             _ => self.reply_json(request.ticket, json!([])),
+        }
+    }
+
+    /// The default branch is where the workspace began; on it there is nothing to compare it with.
+    pub(super) fn branch_known(&mut self, question: Question, is_another: bool) {
+        match is_another {
+            true => self.ask_place(PlaceAsk::Changes(question), PlaceWish::SinceCommit),
+            false => self.reply_json(question.ticket, json!([])),
+        }
+    }
+
+    /// `GET /experimental/worktree/diff`: against the branch that the folder was begun with.
+    pub(super) fn worktree_diff(&mut self, request: &ApiRequest) {
+        let base = request.query.iter().find(|(key, _)| key == "base").map(|(_, base)| base.as_str());
+        let is_known = matches!(base, None | Some("HEAD" | "main"));
+        match self.part_of_repository(request) {
+            Some(below) if !below.is_empty() || !is_known => self.not_played(request),
+            _ => self.ask_changes(request, Kind::Worktree),
         }
     }
 
@@ -75,7 +114,7 @@ impl World {
     pub(super) fn changed(&mut self, question: &Question, changes: &[FileChange]) {
         let mut changes: Vec<FileChange> =
             changes.iter().filter(|change| change.path.starts_with(&question.below)).cloned().collect();
-        if question.kind == Kind::Raw {
+        if matches!(question.kind, Kind::Raw | Kind::Worktree) {
             // What git does not know yet stands at the end.
             changes.sort_by_key(|change| change.before.is_none());
         } else {
@@ -97,6 +136,10 @@ impl World {
                 let bytes = texts.join("\n").into_bytes();
                 let body = ReplyBody::Bytes("text/x-diff; charset=utf-8".to_owned(), bytes);
                 self.reply_with(ticket, ApiReply { status: 200, headers: Vec::new(), body });
+            }
+            Kind::Worktree => {
+                let list = changes.iter().map(describe_whole).collect();
+                self.reply_json(ticket, Value::Array(list));
             }
             Kind::Diff if !below.is_empty() => {
                 let list = changes.iter().map(describe_lost).collect();
@@ -120,13 +163,28 @@ fn describe_lost(change: &FileChange) -> Value {
     wire
 }
 
-fn describe(change: &FileChange, with_patch: bool) -> Value {
+/// With both texts.
+fn describe_whole(change: &FileChange) -> Value {
     let (additions, deletions) = patch::count(change);
-    let status = match (&change.before, &change.after) {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let (before, after) = (text(&change.before), text(&change.after));
+    json!({
+        "file": change.path, "patch": patch::index_style(&change.path, &before, &after, patch::Header::Plain),
+        "before": before, "after": after, "additions": additions, "deletions": deletions, "status": status(change),
+    })
+}
+
+fn status(change: &FileChange) -> &'static str {
+    match (&change.before, &change.after) {
         (None, _) => "added",
         (_, None) => "deleted",
         _ => "modified",
-    };
+    }
+}
+
+fn describe(change: &FileChange, with_patch: bool) -> Value {
+    let (additions, deletions) = patch::count(change);
+    let status = status(change);
     let mut wire = json!({"file": change.path});
     if with_patch {
         wire["patch"] = json!(patch::of_git(change));

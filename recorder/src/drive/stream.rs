@@ -48,6 +48,9 @@ impl Person<'_> {
         for stream in [&self.events, &self.global_events] {
             timed("the end of the streams", self.limits.exchange, stream.ended()).await?;
         }
+        // A server that is asked to end may still answer; with its connections all waiting is over.
+        let last = async { while self.prompts.join_next().await.is_some() {} };
+        let _ = timed("the last answers", self.limits.exchange, last).await;
         self.prompts.abort_all();
         while self.prompts.join_next().await.is_some() {}
         self.sessions.iter_mut().for_each(|session| session.unanswered = 0);

@@ -67,7 +67,7 @@ impl Core {
         now
     }
 
-    fn answer(&self, ticket: Ticket, reply: WireReply, waiting: Waiting) {
+    pub(super) fn answer(&self, ticket: Ticket, reply: WireReply, waiting: Waiting) {
         let asked = waiting.faults.asked.as_deref();
         let before = asked.and_then(|asked| self.last_answers.swapped(asked, &reply));
         let reply = match before.filter(|_| waiting.faults.is_stale) {

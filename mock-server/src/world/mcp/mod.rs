@@ -9,6 +9,7 @@ mod talk;
 
 use super::routes::body_of;
 use super::{ApiRequest, EffectId, ReplyBody, Ticket, World};
+use crate::target::unescaped;
 pub(super) use link::Link;
 use link::spelled;
 pub use program::{Program, ProgramNews};
@@ -247,7 +248,7 @@ impl World {
         let known = wish.server().map(|name| servers.list.iter_mut().find(|server| server.name == name));
         let server = match known {
             Some(None) => {
-                let name = wish.server().unwrap_or_default();
+                let name = unescaped(wish.server().unwrap_or_default());
                 let message = format!("MCP server not found: {name}");
                 let body = json!({"_tag": "McpServerNotFoundError", "name": name, "message": message});
                 return self.reply(ticket, 404, ReplyBody::Json(body));

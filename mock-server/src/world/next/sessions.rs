@@ -62,6 +62,9 @@ impl World {
         }
         let directory = body.pointer("/location/directory").and_then(Value::as_str);
         let directory = directory.unwrap_or(&self.config.directory).to_owned();
+        if !directory.is_empty() && !directory.starts_with('/') {
+            return self.unknown_error(request.ticket);
+        }
         let model = body.get("model").filter(|model| model.is_object()).map(model_ref);
         let wish = NewSession { id: text("id"), agent: text("agent"), model, ..NewSession::default() };
         let id = self.create_session_quietly(&directory, wish);
