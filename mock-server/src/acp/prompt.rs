@@ -22,7 +22,8 @@ impl Inner {
             None => Some(self.plain(id, &session, parts).await?),
             Some((name, arguments)) => self.command(id, &session, &name, &arguments).await?,
         };
-        self.tell_usage(id, &session.folder).await;
+        let answer = info.as_ref().and_then(|info| info["id"].as_str());
+        self.tell_usage(id, &session.folder, answer).await;
         self.turn_result(info.as_ref())
     }
 
@@ -121,17 +122,16 @@ impl Inner {
         messages.as_array()?.last()?["info"]["id"].as_str().map(str::to_owned)
     }
 
-    /// How much of the model's room is used.
-    async fn tell_usage(&self, id: &str, folder: &str) {
+    /// How much of the model's room is used. A prompt that waited may be at work by now: the real servers take longer to
+    /// begin with it than their agents to ask, so what stands behind this one's answer is not counted.
+    async fn tell_usage(&self, id: &str, folder: &str, answer: Option<&str>) {
         let Ok(messages) = self.server.get(&format!("/session/{id}/message"), folder).await else { return };
-        let agents = |message: &&Value| message["info"]["role"] == "assistant";
-        let of_agent: Vec<&Value> = messages
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter(agents)
-            .map(|message| &message["info"])
-            .collect();
+        let infos: Vec<&Value> =
+            messages.as_array().into_iter().flatten().map(|message| &message["info"]).collect();
+        let end = answer.and_then(|answer| infos.iter().position(|info| info["id"] == answer));
+        let known = end.map_or(&infos[..], |end| &infos[..=end]);
+        let of_agent: Vec<&Value> =
+            known.iter().copied().filter(|info| info["role"] == "assistant").collect();
         let Some(last) = of_agent.last() else { return };
         let word = |name: &str| last[name].as_str().unwrap_or_default().to_owned();
         let model = Model { provider: word("providerID"), model: word("modelID") };
