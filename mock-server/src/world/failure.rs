@@ -1,6 +1,7 @@
 //! Answers of the model that do not come, or not whole: what is tried again, and what ends the turn.
 
 use super::abort::Cut;
+use super::media::why_untellable;
 use super::refusal::Told;
 use super::run::CallState;
 use super::session::merge;
@@ -45,6 +46,13 @@ impl World {
             _ if told.is_too_long() && run.compaction.is_none() => self.was_too_long(session, told.error),
             _ => self.fail_turn(session, told.error),
         }
+    }
+
+    /// A turn whose conversation no model can be told ends before the model is asked.
+    pub(crate) fn fails_untold(&mut self, session: &str, messages: &[Value]) -> bool {
+        let Some(why) = why_untellable(messages) else { return false };
+        self.fail_turn(session, Told::unknown(self.profile, &why).error);
+        true
     }
 
     /// Has the answer to the current step said, thought or called anything?

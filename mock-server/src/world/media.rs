@@ -35,12 +35,21 @@ impl World {
     }
 }
 
+/// Of a file of no kind: what nobody can put into words for a model. Who finds it in a request can't ask.
+const UNTELLABLE: &str = "untellable";
+
+/// Why these messages can't be told to a model.
+pub(super) fn why_untellable(messages: &[Value]) -> Option<String> {
+    let pieces = messages.iter().filter_map(|message| message["content"].as_array()).flatten();
+    let mime = pieces.filter_map(|piece| piece[UNTELLABLE].as_str()).next()?;
+    Some(format!("'file part media type {mime}' functionality not supported."))
+}
+
 impl Senses {
-    /// A file as the model is told it; of one of a kind that it does not take, that it can't be read. What is of no kind
-    /// is not told.
+    /// A file as the model is told it; of one of a kind that it does not take, that it can't be read.
     pub(super) fn told(&self, file: &Value) -> Option<Value> {
         let mime = file["mime"].as_str()?;
-        let kind = kind_of(mime)?;
+        let Some(kind) = kind_of(mime) else { return Some(json!({UNTELLABLE: mime})) };
         let taken = if self.0.iter().any(|own| own == kind) { taken(file, mime, kind) } else { None };
         taken.or_else(|| Some(untold(file, kind)))
     }
@@ -106,6 +115,10 @@ mod tests {
         let sound = json!({"mime": "audio/mpeg", "url": "data:audio/mpeg;base64,AA=="});
         let told = json!({"type": "input_audio", "input_audio": {"data": "AA==", "format": "mp3"}});
         assert_eq!(senses(&["audio"]).told(&sound), Some(told));
-        assert_eq!(seen.told(&json!({"mime": "application/zip", "url": "data:,"})), None);
+        let odd = json!({"mime": "application/zip", "url": "data:,"});
+        let messages = [json!({"role": "user", "content": [seen.told(&picture), seen.told(&odd)]})];
+        let why = "'file part media type application/zip' functionality not supported.";
+        assert_eq!(why_untellable(&messages).as_deref(), Some(why));
+        assert_eq!(why_untellable(&[json!({"role": "user", "content": "data:,"})]), None);
     }
 }

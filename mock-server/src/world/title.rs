@@ -1,5 +1,6 @@
 //! A session's title: when the model is asked for one, what it is told, and what becomes of its answer.
 
+use super::media::why_untellable;
 use super::session::{Message, Session};
 use super::{Effect, Purpose, World};
 use crate::javascript::{first_units, units};
@@ -67,6 +68,9 @@ impl World {
             TitleTiming::AtFirstPrompt => self.first_prompt(owner, &history),
             TitleTiming::AfterWork => vec![prompts_and_work(&history)],
         });
+        if why_untellable(&messages).is_some() {
+            return;
+        }
         let request = ChatRequest { messages, tools: Vec::new(), stream: true, session: None, effort: None };
         self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
     }

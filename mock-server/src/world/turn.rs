@@ -161,6 +161,9 @@ impl World {
     /// Asks the model, with the tools that there are now.
     pub(crate) fn ask_offering(&mut self, session: &str) {
         let request = self.turn_request(session);
+        if self.fails_untold(session, &request.messages) {
+            return;
+        }
         self.effect(Purpose::Answer(session.to_owned()), Effect::AskModel(request));
     }
 
