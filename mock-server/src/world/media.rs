@@ -35,6 +35,8 @@ impl World {
     }
 }
 
+/// Of these the prompt's own words say what stands in them.
+const TOLD_BESIDE: [&str; 2] = ["text/plain", "application/x-directory"];
 /// Of a file of no kind: what nobody can put into words for a model. Who finds it in a request can't ask.
 const UNTELLABLE: &str = "untellable";
 
@@ -46,9 +48,13 @@ pub(super) fn why_untellable(messages: &[Value]) -> Option<String> {
 }
 
 impl Senses {
-    /// A file as the model is told it; of one of a kind that it does not take, that it can't be read.
+    /// A file as the model is told it, if it is not in other words already; of one of a kind that it does not take, that
+    /// it can't be read.
     pub(super) fn told(&self, file: &Value) -> Option<Value> {
         let mime = file["mime"].as_str()?;
+        if TOLD_BESIDE.contains(&mime) {
+            return None;
+        }
         let Some(kind) = kind_of(mime) else { return Some(json!({UNTELLABLE: mime})) };
         let taken = if self.0.iter().any(|own| own == kind) { taken(file, mime, kind) } else { None };
         taken.or_else(|| Some(untold(file, kind)))
@@ -115,6 +121,7 @@ mod tests {
         let sound = json!({"mime": "audio/mpeg", "url": "data:audio/mpeg;base64,AA=="});
         let told = json!({"type": "input_audio", "input_audio": {"data": "AA==", "format": "mp3"}});
         assert_eq!(senses(&["audio"]).told(&sound), Some(told));
+        assert_eq!(seen.told(&json!({"mime": "application/x-directory", "url": "file:///work"})), None);
         let odd = json!({"mime": "application/zip", "url": "data:,"});
         let messages = [json!({"role": "user", "content": [seen.told(&picture), seen.told(&odd)]})];
         let why = "'file part media type application/zip' functionality not supported.";
