@@ -25,9 +25,6 @@ pub(super) enum Asks {
     },
 }
 
-/// Chosen by the client for itself; the recorded server's own take their place in what it says.
-const OWN_WORDS: [&str; 1] = ["messageID"];
-
 /// Who shall answer, and who asks. What the recording's client left open, another may choose: the answer is the
 /// recorded one all the same.
 const CHOICES: [&str; 7] =
@@ -55,7 +52,24 @@ impl Asks {
         match self {
             Self::Turn(id) => Some(id),
             Self::NewSession | Self::Permission(_) | Self::End => None,
-            Self::Other { path, .. } => path.strip_prefix("/session/")?.split('/').next(),
+            Self::Other { path, .. } => {
+                let mut segments = path.split('/').skip_while(|segment| *segment != "session");
+                segments.nth(1).filter(|session| session.starts_with("ses_"))
+            }
+        }
+    }
+
+    /// The field in which a client names what it asks for, as it likes.
+    pub(super) fn own_field(&self) -> Option<&'static str> {
+        let Self::Other { method, path } = self else {
+            return matches!(self, Self::Turn(_)).then_some("messageID");
+        };
+        let segments: Vec<&str> = path.split('/').skip(1).collect();
+        match (method.as_str(), segments.as_slice()) {
+            ("POST", ["session", _, "command" | "shell" | "init"]) => Some("messageID"),
+            ("POST", ["kilocode", "session", _, "drain"]) => Some("token"),
+            ("POST", ["api", "session"] | ["api", "session", _, "prompt"]) => Some("id"),
+            _ => None,
         }
     }
 
@@ -77,24 +91,25 @@ impl Asks {
             return Value::String(String::from_utf8_lossy(body).into_owned());
         };
         let Some(fields) = meaning.as_object_mut() else { return meaning };
-        fields.retain(|key, value| !value.is_null() && !OWN_WORDS.contains(&key.as_str()));
+        let own = self.own_field();
+        fields.retain(|key, value| !value.is_null() && own != Some(key.as_str()));
+        if own == Some("messageID") {
+            let parts = fields.get_mut("parts").and_then(Value::as_array_mut);
+            for part in parts.into_iter().flatten().filter_map(Value::as_object_mut) {
+                part.retain(|key, value| key != "id" && !value.is_null());
+            }
+        }
         match self {
             // The recorded session has the recorded title, whatever a client calls its own.
             Self::NewSession => {
                 fields.remove("title");
-            }
-            Self::Turn(_) => {
-                let parts = fields.get_mut("parts").and_then(Value::as_array_mut);
-                for part in parts.into_iter().flatten().filter_map(Value::as_object_mut) {
-                    part.retain(|key, value| key != "id" && !value.is_null());
-                }
             }
             Self::Permission(_) => {
                 if let Some(answer) = fields.remove("response") {
                     fields.insert("reply".to_owned(), answer);
                 }
             }
-            Self::Other { .. } | Self::End => {}
+            Self::Turn(_) | Self::Other { .. } | Self::End => {}
         }
         meaning
     }

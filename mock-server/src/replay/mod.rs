@@ -10,17 +10,21 @@
 //! * [`course`] — the recording as moments; [`threads`] — what they wait for; [`order`] mends its races; [`lives`] —
 //!   where a server ended and the next one began.
 //! * [`asks`] — what a request means, and where it means something else than the recorded one.
+//! * [`names`] — what a client calls things by itself, in place of the recorded client's names.
 //! * [`pace`] — everything at its time instead, whoever asks for it.
 //! * [`turn`] — prompts that are waited for though the recorded client did not, and the other way round.
+//! * [`refusal`] — what is said of a request that has no place in the recording.
 //! * [`told`] — what the events played so far say of a [`resource`]: reads follow the cursor.
 
 mod asks;
 mod course;
 mod lives;
+mod names;
 mod order;
 mod pace;
 mod playable;
 mod read;
+mod refusal;
 mod resource;
 mod threads;
 mod told;
@@ -29,7 +33,7 @@ mod turn;
 pub use pace::Pace;
 pub use playable::{Unplayable, check};
 
-use crate::performer::{Act, Audience, Frame, Performer, WireReply};
+use crate::performer::{Act, Audience, Frame, Performer};
 use crate::world::{ApiRequest, Ticket};
 use asks::{Asks, moved_body};
 use bytes::Bytes;
@@ -38,8 +42,9 @@ use fixtures::fault_plan::StreamName;
 use fixtures::recording::Recording;
 use fixtures::scenario::Ending;
 use fixtures::sse;
+use names::Names;
 use read::Passed;
-use serde_json::{Value, json};
+use refusal::{json_reply, near_miss};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -74,6 +79,7 @@ pub struct Replay {
     told: Told,
     passed: Vec<Passed>,
     turns: Vec<Turn>,
+    names: Names,
 }
 
 /// How long a session waits for the recorded request in another one. A client that follows the recorded order sends
@@ -128,6 +134,7 @@ impl Replay {
             told: Told::by(recording.header.server),
             passed: Vec::new(),
             turns: Vec::new(),
+            names: Names::default(),
         };
         replay.begin(0);
         Ok(replay)
@@ -290,6 +297,7 @@ impl Replay {
             if found.is_empty() {
                 self.has_begun = true;
                 self.follows &= awaited.first() == Some(&index);
+                self.learn_names(index, &body);
                 self.repeated[index] = Some(self.answering(index, request, acts));
                 return self.play(acts);
             }
@@ -305,29 +313,11 @@ impl Replay {
         };
         acts.push(Act::Reply(request.ticket, reply));
     }
-
-    fn out_of_place(&self, request: &ApiRequest, asks: &Asks, awaited: &[usize]) -> WireReply {
-        if let Asks::Permission(id) = asks
-            && self.told.was_asked(id)
-            && !self.told.is_open(id)
-        {
-            let message = format!("Permission request not found: {id}");
-            let body = json!({"_tag": "PermissionNotFoundError", "requestID": id, "message": message});
-            return json_reply(404, &body);
-        }
-        let next: Vec<String> = awaited
-            .iter()
-            .map(|index| &self.course.causes[*index])
-            .map(|cause| format!("{} {}", cause.method, cause.path))
-            .collect();
-        let expected = if next.is_empty() { "nothing more".to_owned() } else { next.join(", or ") };
-        let (method, path) = (&request.method, &request.path);
-        near_miss(&format!("{method} {path} does not come next in the recording; {expected} does"))
-    }
 }
 
 impl Performer for Replay {
     fn take(&mut self, request: ApiRequest, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let request = self.in_recorded_words(request);
         let mut acts = Vec::new();
         match (request.method.as_str(), StreamName::from_path(&request.path), self.pace) {
             ("GET", Some(stream), pace) => {
@@ -343,13 +333,13 @@ impl Performer for Replay {
                 self.go_on(now(), &mut acts);
             }
         }
-        acts
+        self.in_own_words(acts)
     }
 
     fn wake_at(&mut self, _number: u64, now: &dyn Fn() -> u64) -> Vec<Act> {
         let mut acts = Vec::new();
         self.go_on(now(), &mut acts);
-        acts
+        self.in_own_words(acts)
     }
 
     fn wake(&mut self, count: usize) -> Vec<Act> {
@@ -358,7 +348,7 @@ impl Performer for Replay {
             self.follows = false;
             self.play(&mut acts);
         }
-        acts
+        self.in_own_words(acts)
     }
 
     /// What the recorded server says at its end follows, and then what the next one says. Where none was ended, none is.
@@ -369,7 +359,7 @@ impl Performer for Replay {
             self.repeated[index] = Some(Repeated::Answered);
             self.play(&mut acts);
         }
-        acts
+        self.in_own_words(acts)
     }
 
     fn heartbeat(&mut self, stream: StreamName, _now: &dyn Fn() -> u64) -> Frame {
@@ -379,16 +369,6 @@ impl Performer for Replay {
         };
         Frame { kind: Arc::from("server.heartbeat"), bytes: Bytes::from(sse::encode(data)) }
     }
-}
-
-/// 501 and not 404: a client's own "not found" must not hide that the recording lacks something.
-fn near_miss(why: &str) -> WireReply {
-    json_reply(501, &json!({"error": format!("standin replay: {why}")}))
-}
-
-fn json_reply(status: u16, body: &Value) -> WireReply {
-    let content_type = Some("application/json".to_owned());
-    WireReply::new(status, content_type, Bytes::from(body.to_string()))
 }
 
 #[cfg(test)]

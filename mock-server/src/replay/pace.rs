@@ -47,6 +47,7 @@ impl Replay {
             }
             let differences = asks.differences(&cause.body, &body);
             if differences.is_empty() {
+                self.learn_names(index, &body);
                 let how = self.answering(index, request, acts);
                 self.repeated[index] = Some(how);
                 return self.answer_late(index, how, acts);

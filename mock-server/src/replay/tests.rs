@@ -2,6 +2,7 @@
 //! request by request, its reads are the oracle; small made-up recordings show what none of them has.
 
 pub(in crate::replay) mod client;
+pub(in crate::replay) mod made;
 mod mixed;
 
 use super::asks::Asks;

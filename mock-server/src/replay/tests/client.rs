@@ -75,4 +75,14 @@ impl Client {
         });
         sent.collect()
     }
+
+    /// What the events say that were sent on a stream.
+    pub(in crate::replay) fn data(&self, stream: &str) -> Vec<Value> {
+        let sent = self.acts.iter().filter_map(|act| match act {
+            Act::Send(to, frame) if to.stream.path() == stream => std::str::from_utf8(&frame.bytes).ok(),
+            _ => None,
+        });
+        let data = sent.filter_map(|frame| frame.strip_prefix("data: "));
+        data.map(|data| serde_json::from_str(data.trim_end()).unwrap()).collect()
+    }
 }
