@@ -84,7 +84,8 @@ export class Observer {
   /** A request. */
   asked(method, address, headers, body) {
     const url = new URL(address, this.world.url);
-    const query = [...url.searchParams].sort(([a], [b]) => (a < b ? -1 : 1));
+    const whenever = (value) => (/^\d{13}$/.test(value) ? "<time>" : value);
+    const query = [...url.searchParams].map(([key, value]) => [key, whenever(value)]).sort(([a], [b]) => (a < b ? -1 : 1));
     const telling = headers.filter(([name]) => name.startsWith("x-") || name === "content-type");
     const path = url.pathname;
     const request = this.mask({ method, path, query, headers: telling, body: parsed(body) });

@@ -30,6 +30,12 @@ pub(super) enum Asks {
 const CHOICES: [&str; 7] =
     ["agent", "model", "variant", "editorContext", "snapshotInitialization", "platform", "metadata"];
 
+/// Where a prompt has its name.
+const PROMPT_NAME: &str = "/messageID";
+
+/// What clients say when they think fit: how often depends on the moment.
+const NOTICES: [&str; 2] = ["/session/viewed", "/log"];
+
 /// How many leaves a near miss names.
 const LEAVES_SHOWN: usize = 3;
 
@@ -59,18 +65,25 @@ impl Asks {
         }
     }
 
-    /// The field in which a client names what it asks for, as it likes.
-    pub(super) fn own_field(&self) -> Option<&'static str> {
+    /// Where a client names what it asks for, or itself, as it likes.
+    pub(super) fn own_name(&self) -> Option<&'static str> {
         let Self::Other { method, path } = self else {
-            return matches!(self, Self::Turn(_)).then_some("messageID");
+            return matches!(self, Self::Turn(_)).then_some(PROMPT_NAME);
         };
         let segments: Vec<&str> = path.split('/').skip(1).collect();
         match (method.as_str(), segments.as_slice()) {
-            ("POST", ["session", _, "command" | "shell" | "init"]) => Some("messageID"),
-            ("POST", ["kilocode", "session", _, "drain"]) => Some("token"),
-            ("POST", ["api", "session"] | ["api", "session", _, "prompt"]) => Some("id"),
+            ("POST", ["session", _, "command" | "shell" | "init"]) => Some(PROMPT_NAME),
+            ("POST", ["session", "viewed"]) => Some("/viewer/id"),
+            ("POST", ["kilocode", "session", _, "drain"]) => Some("/token"),
+            ("POST", ["api", "session"] | ["api", "session", _, "prompt"]) => Some("/id"),
             _ => None,
         }
+    }
+
+    /// Does it only tell the server something, from which nothing follows that anybody hears of?
+    pub(super) fn is_notice(&self) -> bool {
+        let Self::Other { method, path } = self else { return false };
+        method == "POST" && NOTICES.contains(&path.as_str())
     }
 
     /// The question that is answered, if it is one.
@@ -90,10 +103,15 @@ impl Asks {
         let Ok(mut meaning) = serde_json::from_slice::<Value>(body) else {
             return Value::String(String::from_utf8_lossy(body).into_owned());
         };
+        let own = self.own_name();
+        if let Some((around, name)) = own.and_then(|own| own.rsplit_once('/'))
+            && let Some(fields) = meaning.pointer_mut(around).and_then(Value::as_object_mut)
+        {
+            fields.remove(name);
+        }
         let Some(fields) = meaning.as_object_mut() else { return meaning };
-        let own = self.own_field();
-        fields.retain(|key, value| !value.is_null() && own != Some(key.as_str()));
-        if own == Some("messageID") {
+        fields.retain(|_, value| !value.is_null());
+        if own == Some(PROMPT_NAME) {
             let parts = fields.get_mut("parts").and_then(Value::as_array_mut);
             for part in parts.into_iter().flatten().filter_map(Value::as_object_mut) {
                 part.retain(|key, value| key != "id" && !value.is_null());

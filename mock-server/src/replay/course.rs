@@ -1,7 +1,9 @@
 //! A recording as a course of moments, each of which knows what it waits for.
 
 use super::asks::Asks;
+use super::listening::Opened;
 use super::lives::{self, Death};
+use super::notices::Notice;
 use super::order;
 use super::resource::{Resource, other_folder, telling};
 use super::threads::{Thread, Threads};
@@ -30,6 +32,7 @@ pub(super) struct Course {
     /// The requests that cause something.
     pub(super) causes: Vec<Cause>,
     pub(super) reads: Vec<Read>,
+    pub(super) notices: Vec<Notice>,
     /// The first frame of each stream.
     pub(super) hello: BTreeMap<&'static str, Frame>,
     /// The sessions that are told from their beginning.
@@ -59,6 +62,8 @@ pub(super) enum What {
     Answer(usize),
     /// A read was answered: its index among the reads. It waits for all that came before, and nothing for it.
     Read(usize),
+    /// Somebody began to listen.
+    Opened(Opened),
     /// A frame on a stream.
     Sent(Sent),
     /// The server ended its streams of this audience.
@@ -92,6 +97,8 @@ pub(super) struct Cause {
     pub(super) asks: Asks,
     pub(super) body: Vec<u8>,
     pub(super) answer: Option<WireReply>,
+    /// Whoever asked was not let in.
+    pub(super) is_refused: bool,
     asked_us: u64,
     answered_us: u64,
 }
@@ -173,6 +180,7 @@ impl Course {
                 What::Cause(index) => self.causes[*index].asked_us,
                 What::Answer(index) => self.causes[*index].answered_us,
                 What::Read(_) | What::Gone { .. } => 0,
+                What::Opened(opened) => opened.at_us,
                 What::Sent(sent) => sent.at_us,
                 What::Closed(closed) => closed.at_us,
             };
@@ -214,6 +222,12 @@ impl What {
     }
 }
 
+/// Those who listen to a stream in a folder; `/global/event` tells of all of them.
+pub(super) fn audience(stream: StreamName, folder: &str) -> Audience {
+    let directory = matches!(stream, StreamName::Event).then(|| Arc::from(folder));
+    Audience { stream, directory }
+}
+
 pub(super) fn id_of(session: &Value) -> Option<String> {
     session["id"].as_str().map(str::to_owned)
 }
@@ -231,9 +245,13 @@ struct Reader {
     whats: Vec<What>,
     /// When the client first asked for a stream or caused something.
     begun_us: Option<u64>,
-    streams: HashMap<u64, (StreamName, sse::Parser)>,
+    streams: HashMap<u64, (Audience, sse::Parser)>,
+    /// How often each stream was opened.
+    opened: HashMap<StreamName, usize>,
     /// Exchange → the cause or the read that waits for its answer.
     waiting: HashMap<u64, Result<usize, Asked>>,
+    /// Exchange → the notice that does.
+    noticed: HashMap<u64, Cause>,
 }
 
 impl Reader {
@@ -242,13 +260,12 @@ impl Reader {
             Line::Request(request) => self.request(request),
             Line::Response(response) => self.response(response),
             Line::Chunk(chunk) => {
-                let Some((stream, parser)) = self.streams.get_mut(&chunk.exchange) else { return };
-                let (stream, frames) = (*stream, parser.feed(&chunk.bytes()));
-                frames.iter().for_each(|frame| self.sent(stream, &frame.data, chunk.at_us));
+                let Some((audience, parser)) = self.streams.get_mut(&chunk.exchange) else { return };
+                let (audience, frames) = (audience.clone(), parser.feed(&chunk.bytes()));
+                frames.iter().for_each(|frame| self.sent(&audience, &frame.data, chunk.at_us));
             }
             Line::End(End { exchange, how: HowEnded::ClosedByServer, at_us }) => {
-                let Some((stream, _)) = self.streams.remove(exchange) else { return };
-                let audience = Audience { stream, directory: None };
+                let Some((audience, _)) = self.streams.remove(exchange) else { return };
                 self.whats.push(What::Closed(Closed { audience, at_us: *at_us }));
             }
             _ => {}
@@ -264,6 +281,7 @@ impl Reader {
             path: "and another beginning".to_owned(),
             body: Vec::new(),
             answer: None,
+            is_refused: false,
             asked_us: at_us,
             answered_us: at_us,
         });
@@ -274,31 +292,40 @@ impl Reader {
         let read = self.operations.and_then(|known| known.path(&request.method, &request.path).ok());
         let path = read.unwrap_or_else(|| request.path.clone());
         let stream = StreamName::from_path(&path);
-        if stream.is_some() || request.method != "GET" {
+        let is_notice = Asks::of(&request.method, &path).is_notice();
+        if stream.is_some() || request.method != "GET" && !is_notice {
             self.begun_us.get_or_insert(request.at_us);
         }
-        if let Some(stream) = stream {
-            self.streams.insert(request.exchange, (stream, sse::Parser::new()));
-        } else if request.method == "GET" {
+        if request.method == "GET" {
             let header =
                 request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(&self.directory_header));
             let query = crate::http::decode_query(&request.query);
             let folder = other_folder(&query, header.map(|(_, value)| value.as_str()), &self.workspace);
             self.course.folders.extend(folder.clone());
+            if let Some(stream) = stream {
+                let audience = audience(stream, folder.as_deref().unwrap_or(&self.workspace));
+                self.streams.insert(request.exchange, (audience, sse::Parser::new()));
+                return;
+            }
             self.waiting.insert(request.exchange, Err((path, telling(&query, folder))));
         } else {
-            let index = self.course.causes.len();
-            self.course.causes.push(Cause {
+            let cause = Cause {
                 asks: Asks::of(&request.method, &path),
                 method: request.method.clone(),
                 path,
                 body: request.body.to_bytes(),
                 answer: None,
+                is_refused: false,
                 asked_us: request.at_us,
                 answered_us: request.at_us,
-            });
-            self.whats.push(What::Cause(index));
-            self.waiting.insert(request.exchange, Ok(index));
+            };
+            if is_notice {
+                self.noticed.insert(request.exchange, cause);
+                return;
+            }
+            self.whats.push(What::Cause(self.course.causes.len()));
+            self.waiting.insert(request.exchange, Ok(self.course.causes.len()));
+            self.course.causes.push(cause);
         }
     }
 
@@ -314,15 +341,22 @@ impl Reader {
             headers: OWN_HEADERS.iter().filter_map(own).map(|(name, value)| (name.into(), value)).collect(),
             ..WireReply::new(response.status, kind.map(|(_, value)| value.clone()), body)
         };
+        if let Some(cause) = self.noticed.remove(&response.exchange) {
+            return self.course.notices.push(Notice::from(Cause { answer: Some(reply), ..cause }));
+        }
         match self.waiting.remove(&response.exchange) {
+            // Who may ask is decided before it is looked at what for.
+            Some(Err(_)) if response.status == UNAUTHORIZED && has("www-authenticate") => {}
+            Some(Ok(index)) if response.status == UNAUTHORIZED && has("www-authenticate") => {
+                self.course.causes[index].is_refused = true;
+                self.whats.retain(|what| !matches!(what, What::Cause(at) if *at == index));
+            }
             Some(Ok(index)) => {
                 let cause = &mut self.course.causes[index];
                 cause.answer = Some(reply);
                 cause.answered_us = response.at_us;
                 self.whats.push(What::Answer(index));
             }
-            // Who may ask is decided before a read is looked up.
-            Some(Err(_)) if response.status == UNAUTHORIZED && has("www-authenticate") => {}
             Some(Err((path, query))) => {
                 let resource = Resource::of(&path, &query).filter(|_| response.status != BAD_REQUEST);
                 self.whats.push(What::Read(self.course.reads.len()));
@@ -332,7 +366,8 @@ impl Reader {
         }
     }
 
-    fn sent(&mut self, stream: StreamName, data: &str, at_us: u64) {
+    fn sent(&mut self, audience: &Audience, data: &str, at_us: u64) {
+        let stream = audience.stream;
         let mut event = serde_json::from_str::<Value>(data).unwrap_or_default();
         if let Some(inner) = event.get_mut("payload") {
             event = inner.take();
@@ -343,11 +378,13 @@ impl Reader {
             // Each connection has its own.
             "server.connected" => {
                 self.course.hello.entry(stream.path()).or_insert(frame);
+                let opened = self.opened.entry(stream).or_default();
+                *opened += 1;
+                self.whats.push(What::Opened(Opened { at_us, stream, count: *opened }));
             }
             "server.heartbeat" => {}
             _ => {
-                let audience = Audience { stream, directory: None };
-                self.whats.push(What::Sent(Sent { at_us, audience, frame, event }));
+                self.whats.push(What::Sent(Sent { at_us, audience: audience.clone(), frame, event }));
             }
         }
     }

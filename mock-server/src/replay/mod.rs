@@ -9,8 +9,10 @@
 //!
 //! * [`course`] — the recording as moments; [`threads`] — what they wait for; [`order`] mends its races; [`lives`] —
 //!   where a server ended and the next one began.
+//! * [`listening`] — what was heard waits for somebody who listens.
 //! * [`asks`] — what a request means, and where it means something else than the recorded one.
 //! * [`names`] — what a client calls things by itself, in place of the recorded client's names.
+//! * [`notices`] — what a client says when it thinks fit, from which nothing follows.
 //! * [`pace`] — everything at its time instead, whoever asks for it.
 //! * [`turn`] — prompts that are waited for though the recorded client did not, and the other way round.
 //! * [`refusal`] — what is said of a request that has no place in the recording.
@@ -18,8 +20,10 @@
 
 mod asks;
 mod course;
+mod listening;
 mod lives;
 mod names;
+mod notices;
 mod order;
 mod pace;
 mod playable;
@@ -33,18 +37,20 @@ mod turn;
 pub use pace::Pace;
 pub use playable::{Unplayable, check};
 
-use crate::performer::{Act, Audience, Frame, Performer};
+use crate::performer::{Act, Frame, Performer};
 use crate::world::{ApiRequest, Ticket};
 use asks::{Asks, moved_body};
 use bytes::Bytes;
-use course::{Course, Moment, What};
+use course::{Course, Moment, What, audience};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::Recording;
 use fixtures::scenario::Ending;
 use fixtures::sse;
+use listening::Listening;
 use names::Names;
 use read::Passed;
 use refusal::{json_reply, near_miss};
+use resource::other_folder;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -80,6 +86,7 @@ pub struct Replay {
     passed: Vec<Passed>,
     turns: Vec<Turn>,
     names: Names,
+    listening: Listening,
 }
 
 /// How long a session waits for the recorded request in another one. A client that follows the recorded order sends
@@ -135,6 +142,7 @@ impl Replay {
             passed: Vec::new(),
             turns: Vec::new(),
             names: Names::default(),
+            listening: Listening::default(),
         };
         replay.begin(0);
         Ok(replay)
@@ -171,6 +179,10 @@ impl Replay {
             What::Cause(index) if self.repeated[*index].is_none() => Some(*index),
             _ => None,
         };
+        if mixed && matches!(what, What::Opened(opened) if !self.listening.has(opened)) {
+            waits.all = true;
+            return Step::Waits;
+        }
         if awaited.is_some() {
             match thread {
                 Some(thread) if !mixed => waits.threads.extend([thread.clone()]),
@@ -208,15 +220,16 @@ impl Replay {
             }
         }
         let is_kept = |(at, step): &(usize, Step)| {
-            matches!(step, Step::Comes) && !matches!(self.course.moments[*at].what, What::Read(_))
+            let is_silent = matches!(self.course.moments[*at].what, What::Read(_) | What::Opened(_));
+            matches!(step, Step::Comes) && !is_silent
         };
         if self.follows && self.steps().iter().any(is_kept) {
-            acts.push(Act::WakeAfter(PATIENCE, self.repeated_count()));
+            acts.push(Act::WakeAfter(PATIENCE, self.asked_count()));
         }
     }
 
-    fn repeated_count(&self) -> usize {
-        self.repeated.iter().flatten().count()
+    fn asked_count(&self) -> usize {
+        self.repeated.iter().flatten().count() + self.listening.count()
     }
 
     fn come(&mut self, at: usize, acts: &mut Vec<Act>) {
@@ -227,7 +240,7 @@ impl Replay {
             self.first += 1;
         }
         match &self.course.moments[at].what {
-            What::Cause(_) => {}
+            What::Cause(_) | What::Opened(_) => {}
             What::Answer(index) => self.answer(at, *index, acts),
             // When other sessions have run ahead, the recorded answer is not what would be said now.
             What::Read(index) if is_latest => self.pass(*index),
@@ -267,13 +280,16 @@ impl Replay {
         }
     }
 
-    fn open(&self, ticket: Ticket, stream: StreamName, acts: &mut Vec<Act>) {
+    fn open(&mut self, request: &ApiRequest, stream: StreamName, acts: &mut Vec<Act>) {
         let hello = self.course.hello.get(stream.path()).cloned().unwrap_or_else(|| Frame {
             kind: Arc::from("server.connected"),
             bytes: Bytes::from(sse::encode(r#"{"type":"server.connected","properties":{}}"#)),
         });
-        let audience = Audience { stream, directory: None };
-        acts.push(Act::Open(ticket, audience.clone(), hello));
+        self.listening.open(stream);
+        let folder = other_folder(&request.query, request.directory_header.as_deref(), &self.workspace);
+        let folder = folder.filter(|folder| self.course.folders.contains(folder));
+        let audience = audience(stream, folder.as_deref().unwrap_or(&self.workspace));
+        acts.push(Act::Open(request.ticket, audience.clone(), hello));
         if !self.has_begun && self.pace == Pace::Causal {
             let early = self.course.moments[self.prologue.clone()].iter();
             let early = early.filter_map(|moment| moment.what.sent());
@@ -321,17 +337,21 @@ impl Performer for Replay {
         let mut acts = Vec::new();
         match (request.method.as_str(), StreamName::from_path(&request.path), self.pace) {
             ("GET", Some(stream), pace) => {
-                self.open(request.ticket, stream, &mut acts);
-                if pace != Pace::Causal {
-                    self.go_on(now(), &mut acts);
+                self.open(&request, stream, &mut acts);
+                match pace {
+                    Pace::Causal => self.play(&mut acts),
+                    _ => self.go_on(now(), &mut acts),
                 }
             }
             ("GET", None, _) => acts.push(Act::Reply(request.ticket, self.read(&request))),
-            (_, _, Pace::Causal) => self.repeat(&request, &mut acts),
-            _ => {
-                self.repeat_any(&request, &mut acts);
-                self.go_on(now(), &mut acts);
-            }
+            (_, _, pace) => match (self.noticed(&request), pace) {
+                (Some(reply), _) => acts.push(Act::Reply(request.ticket, reply)),
+                (None, Pace::Causal) => self.repeat(&request, &mut acts),
+                (None, _) => {
+                    self.repeat_any(&request, &mut acts);
+                    self.go_on(now(), &mut acts);
+                }
+            },
         }
         self.in_own_words(acts)
     }
@@ -344,9 +364,8 @@ impl Performer for Replay {
 
     fn wake(&mut self, count: usize) -> Vec<Act> {
         let mut acts = Vec::new();
-        if count == self.repeated_count() {
-            self.follows = false;
-            self.play(&mut acts);
+        if count == self.asked_count() {
+            self.give_up(&mut acts);
         }
         self.in_own_words(acts)
     }

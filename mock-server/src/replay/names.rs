@@ -85,12 +85,12 @@ impl Replay {
     /// Notes what a client calls by names of its own in a request that repeats the recorded cause `index`.
     pub(super) fn learn_names(&mut self, index: usize, sent: &[u8]) {
         let cause = &self.course.causes[index];
-        let Some(field) = cause.asks.own_field() else { return };
+        let Some(own) = cause.asks.own_name() else { return };
         let Ok(sent) = serde_json::from_slice::<Value>(sent) else { return };
         let recorded = serde_json::from_slice::<Value>(&cause.body).unwrap_or_default();
         let mut pairs = Vec::new();
         let told = self.told_prompt(index);
-        let names = |body: &Value| body[field].as_str().map(str::to_owned);
+        let names = |body: &Value| body.pointer(own)?.as_str().map(str::to_owned);
         let prompt = names(&recorded).or_else(|| told.as_ref().map(|(prompt, _)| prompt.clone()));
         pairs.extend(prompt.zip(names(&sent)));
         let told_parts = told.map(|(_, parts)| parts).unwrap_or_default();

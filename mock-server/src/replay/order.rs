@@ -5,6 +5,7 @@
 //! it there would wait for ever.
 
 use super::course::{Cause, What};
+use crate::performer::Audience;
 use fixtures::fault_plan::StreamName;
 use std::collections::{BTreeSet, HashSet};
 
@@ -62,9 +63,12 @@ fn parted(after: Vec<What>, told: &HashSet<String>, made: &BTreeSet<String>) -> 
 
 /// Two connections to one stream tell everything twice.
 fn once_each(whats: Vec<What>) -> Vec<What> {
-    let mut seen: HashSet<(StreamName, String, String)> = HashSet::new();
+    let mut seen = HashSet::new();
     let is_new = |what: &What| match (what.sent(), event_id(what)) {
-        (Some(sent), Some(id)) => seen.insert((sent.audience.stream, sent.kind().to_owned(), id)),
+        (Some(sent), Some(id)) => {
+            let Audience { stream, directory } = sent.audience.clone();
+            seen.insert((stream, directory, sent.kind().to_owned(), id))
+        }
         _ => true,
     };
     let mut is_new = is_new;

@@ -42,7 +42,7 @@ impl Replay {
         let body = moved_body(request, &self.workspace);
         let mut near = None;
         for (index, cause) in self.course.causes.iter().enumerate() {
-            if self.repeated[index].is_some() || cause.asks != asks {
+            if self.repeated[index].is_some() || cause.is_refused || cause.asks != asks {
                 continue;
             }
             let differences = asks.differences(&cause.body, &body);

@@ -10,6 +10,11 @@ use crate::world::ApiRequest;
 use bytes::Bytes;
 use serde_json::json;
 
+type Query = [(String, String)];
+
+/// The parameter of lists that are asked for from a time on.
+const SINCE: &str = "start";
+
 /// A recorded read whose place has been passed.
 #[derive(Debug)]
 pub(super) struct Passed {
@@ -45,10 +50,11 @@ impl Replay {
             read.reply.status == BAD_REQUEST && read.path == request.path && read.query == query
         };
         let resource = resource.filter(|_| !self.course.reads.iter().any(is_refused));
-        match resource.filter(|resource| self.is_told(resource)) {
+        let reply = match resource.filter(|resource| self.is_told(resource)) {
             Some(resource) => self.told_reply(&resource),
             None => self.nearest(&request.path, &query),
-        }
+        };
+        leading_here(reply, &request.host)
     }
 
     /// Do the events tell it from its beginning?
@@ -82,9 +88,12 @@ impl Replay {
     /// What was recorded last before now; else what was recorded first.
     fn nearest(&self, path: &str, query: &[(String, String)]) -> WireReply {
         let reads = &self.course.reads;
-        let fits = |index: &usize| reads[*index].path == path && reads[*index].query == query;
-        let passed = self.passed.iter().map(|passed| passed.index).rfind(fits);
-        match passed.or_else(|| (0..reads.len()).find(fits)) {
+        let find = |is_same: fn(&Query, &Query) -> bool| {
+            let fits = |index: &usize| reads[*index].path == path && is_same(&reads[*index].query, query);
+            let passed = self.passed.iter().map(|passed| passed.index).rfind(fits);
+            passed.or_else(|| (0..reads.len()).find(fits))
+        };
+        match find(|then, now| then == now).or_else(|| find(is_as_long_ago)) {
             Some(index) => reads[index].reply.clone(),
             None => {
                 let asked: Vec<String> = query.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -100,4 +109,23 @@ impl Replay {
             }
         }
     }
+}
+
+/// Its links lead to this server, not to the recorded one.
+fn leading_here(mut reply: WireReply, host: &str) -> WireReply {
+    for (_, link) in reply.headers.iter_mut().filter(|(name, _)| name == "link") {
+        let Some((scheme, rest)) = link.split_once("://").filter(|_| !host.is_empty()) else { continue };
+        let Some((_, path)) = rest.split_once('/') else { continue };
+        *link = format!("{scheme}://{host}/{path}");
+    }
+    reply
+}
+
+/// Are both the same, but for a time from which on something is asked for? Clients count it back from their own now.
+fn is_as_long_ago(recorded: &Query, query: &Query) -> bool {
+    let is_time = |value: &str| value.parse::<u64>().is_ok();
+    let is_same = |(then, now): (&(String, String), &(String, String))| {
+        then == now || then.0 == now.0 && then.0 == SINCE && is_time(&then.1) && is_time(&now.1)
+    };
+    recorded.len() == query.len() && recorded.iter().zip(query).all(is_same)
 }

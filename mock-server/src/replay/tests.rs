@@ -48,7 +48,7 @@ fn what_events_tell_is_what_the_real_servers_answered() {
         let mut told = Told::by(recording.header.server);
         for moment in &course.moments {
             match &moment.what {
-                What::Cause(_) | What::Closed(_) | What::Gone { .. } => {}
+                What::Cause(_) | What::Closed(_) | What::Gone { .. } | What::Opened(_) => {}
                 What::Answer(index) => {
                     course.causes[*index].made().iter().for_each(|made| told.made(made));
                 }

@@ -52,7 +52,7 @@ impl Threads {
                     thread
                 }
                 What::Answer(index) => of_causes[*index].clone(),
-                What::Read(_) => None,
+                What::Read(_) | What::Opened(_) => None,
                 What::Gone { .. } => {
                     self.on_stream.clear();
                     None

@@ -9,7 +9,7 @@ use crate::pinned;
 use clap::Args;
 use compare::{Account, told};
 use fixtures::ServerKind;
-use fixtures::recording::{FORMAT, FileKind, Header, Performer, Provenance};
+use fixtures::recording::{FORMAT, FileKind, Header, Performer, Provenance, Recording};
 use fixtures::scenario::Scenario;
 use harness::machine::Machine;
 use harness::performance::Program;
@@ -20,7 +20,7 @@ use mock_server::{MODEL_PAUSE, Options};
 use recorder::ledger::Room;
 use recorder::live::Live;
 use recorder::real_servers;
-use recorder::{Limits, Loopback, Proxy};
+use recorder::{Limits, Loopback, Proxy, Sandbox};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,6 +30,10 @@ use tokio::runtime::Runtime;
 const LIVES: &str = "xtask/clients";
 /// What each client saw is left here.
 const KEPT: &str = "target/clients";
+/// Who stands in for the server that was recorded.
+const REPLAY: &str = "the replay";
+/// What was recorded of a client.
+const RECORDING: &str = "recording.jsonl";
 /// So many differences are told; the others stand beside what was seen.
 const SHOWN: usize = 12;
 
@@ -50,6 +54,10 @@ is left there, too:
 
     cargo xtask clients --proxied
 
+With --replayed each client is recorded so, and lives the same life with a replay of its own recording:
+
+    cargo xtask clients --replayed
+
 Exit codes: 0 all equal; 1 something differs; 2 misuse; 3 a server or client can't be had."
 )]
 pub(crate) struct Arguments {
@@ -59,6 +67,9 @@ pub(crate) struct Arguments {
     /// Let them live with the real server through the recording proxy instead of the stand-in.
     #[arg(long)]
     proxied: bool,
+    /// Record them with the real server, and let them live the same life with a replay of that.
+    #[arg(long, conflicts_with = "proxied")]
+    replayed: bool,
     /// The folder whose node_modules hold the servers, with a folder `clients` for the clients; made and filled when
     /// absent [default: the user's cache].
     #[arg(long, value_name = "DIR")]
@@ -68,13 +79,13 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// All clients, with the stand-in or with the proxied server.
     pub(crate) fn everything(proxied: bool) -> Self {
-        Self { client: Vec::new(), proxied, npm_dir: None }
+        Self { client: Vec::new(), proxied, replayed: false, npm_dir: None }
     }
 
     /// The screens alone, with the stand-in.
     pub(crate) fn screens() -> Self {
         let screens = CLIENTS.into_iter().filter(|client| client.kind == Kind::Tui);
-        Self { client: screens.collect(), proxied: false, npm_dir: None }
+        Self { client: screens.collect(), proxied: false, replayed: false, npm_dir: None }
     }
 }
 
@@ -84,6 +95,16 @@ struct Client {
     name: &'static str,
     server: ServerKind,
     kind: Kind,
+}
+
+/// What stands in for the real server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum With {
+    StandIn,
+    /// Itself, behind the recording proxy.
+    Proxy,
+    /// The recording of the same client.
+    Replay,
 }
 
 /// What it is.
@@ -138,6 +159,11 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
         Err(why) => return Outcome::Untestable(why),
     };
     let clients = if arguments.client.is_empty() { CLIENTS.to_vec() } else { arguments.client.clone() };
+    let with = match (arguments.proxied, arguments.replayed) {
+        (false, false) => With::StandIn,
+        (true, _) => With::Proxy,
+        (false, true) => With::Replay,
+    };
     let mut outcomes = Vec::new();
     for client in &clients {
         let pair = match Pair::of(*client, &npm_dir, &machine, &scenario, root) {
@@ -147,7 +173,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
                 continue;
             }
         };
-        outcomes.push(match runtime.block_on(pair.compared(arguments.proxied)) {
+        outcomes.push(match runtime.block_on(pair.compared(with)) {
             Ok(account) => judged(client.name, &account),
             Err(why) => Outcome::Fails(format!("{}: {why}", client.name)),
         });
@@ -215,28 +241,46 @@ impl Pair {
         Ok(Self { client, script, scenario: scenario.clone(), program, folder })
     }
 
-    async fn compared(&self, is_proxied: bool) -> Result<Account, String> {
-        let real = self.with_real_server("real.jsonl").await?;
-        let mut account = if is_proxied {
-            Account::of(&real, &self.through_proxy("proxied.jsonl").await?, "the proxied server")
-        } else {
-            let mut options = Options::scenario(self.client.server, self.scenario.clone());
-            options.model_pause = MODEL_PAUSE;
-            let stage =
-                Stage::of_stand_in(options).await.map_err(|error| format!("the stand-in: {error}"))?;
-            Account::of(&real, &self.lived(stage, "stand-in.jsonl").await?, "the stand-in")
+    async fn compared(&self, with: With) -> Result<Account, String> {
+        let account = match with {
+            With::StandIn => {
+                let real = self.with_real_server("real.jsonl").await?;
+                let mut account = Account::of(&real, &self.with_stand_in().await?, "the stand-in");
+                self.leave_out_its_own(&mut account, &real).await?;
+                account
+            }
+            With::Proxy => {
+                let real = self.with_real_server("real.jsonl").await?;
+                let other = "the proxied server";
+                let mut account = Account::of(&real, &self.through_proxy("proxied.jsonl").await?, other);
+                self.leave_out_its_own(&mut account, &real).await?;
+                if !account.holds() {
+                    let next = self.through_proxy("proxied-again.jsonl").await?;
+                    account.leave_out_what_passes(&Account::of(&real, &next, other));
+                }
+                account
+            }
+            With::Replay => self.replayed().await?,
         };
-        if !account.holds() {
-            account.leave_out_what_differs(&real, &self.with_real_server("real-again.jsonl").await?);
-        }
-        if is_proxied && !account.holds() {
-            let next = self.through_proxy("proxied-again.jsonl").await?;
-            account.leave_out_what_passes(&Account::of(&real, &next, "the proxied server"));
-        }
         let file = self.folder.join("differences.txt");
         std::fs::write(&file, told(account.differences()))
             .map_err(|error| format!("failed to write {}: {error}", file.display()))?;
         Ok(account)
+    }
+
+    /// Leaves out what the real server does otherwise the next time.
+    async fn leave_out_its_own(&self, account: &mut Account, real: &Life) -> Result<(), String> {
+        if !account.holds() {
+            account.leave_out_what_differs(real, &self.with_real_server("real-again.jsonl").await?);
+        }
+        Ok(())
+    }
+
+    async fn with_stand_in(&self) -> Result<Life, String> {
+        let mut options = Options::scenario(self.client.server, self.scenario.clone());
+        options.model_pause = MODEL_PAUSE;
+        let stage = Stage::of_stand_in(options).await.map_err(|error| format!("the stand-in: {error}"))?;
+        self.lived(stage, "stand-in.jsonl").await
     }
 
     async fn with_real_server(&self, name: &str) -> Result<Life, String> {
@@ -253,6 +297,52 @@ impl Pair {
     /// With a real server behind the recording proxy.
     async fn through_proxy(&self, name: &str) -> Result<Life, String> {
         let mut stage = self.real_server().await?;
+        let life = self.recorded(&mut stage, name).await;
+        closed(stage, name, life).await
+    }
+
+    /// With a real server behind the recording proxy, and then with its recording.
+    async fn replayed(&self) -> Result<Account, String> {
+        let mut stage = self.real_server().await?;
+        let recorded = self.recorded(&mut stage, "recorded.jsonl").await;
+        let account = match &recorded {
+            Ok(recorded) => self.held_against_replays(recorded, &stage.workspace).await,
+            Err(_) => Ok(Account::of(&Life::default(), &Life::default(), REPLAY)),
+        };
+        // The folder of the recorded server is there until now.
+        closed(stage, "recorded.jsonl", recorded).await?;
+        account
+    }
+
+    async fn held_against_replays(&self, recorded: &Life, workspace: &str) -> Result<Account, String> {
+        let mut account =
+            Account::of(recorded, &self.with_recording("replayed.jsonl", workspace).await?, REPLAY);
+        if !account.holds() {
+            let next = self.with_recording("replayed-again.jsonl", workspace).await?;
+            account.leave_out_what_passes(&Account::of(recorded, &next, REPLAY));
+        }
+        Ok(account)
+    }
+
+    /// What the client finds in its folder is as it was before it came.
+    fn laid_again(&self, workspace: &str) -> Result<(), String> {
+        let fresh =
+            Sandbox::create(&self.scenario, &self.program.path_env).map_err(|error| error.to_string())?;
+        std::fs::remove_dir_all(workspace)
+            .and_then(|()| std::fs::rename(fresh.workspace(), workspace))
+            .map_err(|error| format!("failed to lay {workspace} again: {error}"))
+    }
+
+    async fn with_recording(&self, name: &str, workspace: &str) -> Result<Life, String> {
+        self.laid_again(workspace)?;
+        let path = self.folder.join(RECORDING);
+        let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+        let recording = Recording::parse(&path, &text).map_err(|error| error.to_string())?;
+        let stage = Stage::of_stand_in(Options::replay(recording)).await;
+        self.lived(stage.map_err(|error| format!("the replay: {error}"))?, name).await
+    }
+
+    async fn recorded(&self, stage: &mut Stage, name: &str) -> Result<Life, String> {
         let header = Header {
             format: FORMAT,
             kind: FileKind::Recording,
@@ -265,12 +355,12 @@ impl Pair {
             provenance: Provenance::default(),
         };
         let mut secrets = stage.secrets.clone();
-        let live = Live::begin(&self.folder.join("recording.jsonl"), header, secrets.clone());
+        let live = Live::begin(&self.folder.join(RECORDING), header, secrets.clone());
         let live = live.map_err(|error| error.to_string())?;
         let proxy = Proxy::start(0, Loopback::parse(&stage.url)?, live.tape(), Room::default());
         let proxy = proxy.await.map_err(|error| format!("the proxy: {error}"))?;
         stage.url = proxy.url();
-        let life = self.lived(stage, name).await;
+        let life = self.script.lived(stage, self.client.server, &self.folder.join(name)).await;
         let account = proxy.end().await;
         secrets.add_all(&account.secrets);
         live.finish(&secrets).map_err(|error| error.to_string())?;
@@ -279,9 +369,14 @@ impl Pair {
 
     async fn lived(&self, stage: Stage, name: &str) -> Result<Life, String> {
         let life = self.script.lived(&stage, self.client.server, &self.folder.join(name)).await;
-        let closed = stage.close(&Limits::default()).await;
-        let life = life.map_err(|why| format!("{name}: {why}"))?;
-        closed.map_err(|error| format!("{name}: {error}"))?;
-        Ok(life)
+        closed(stage, name, life).await
     }
+}
+
+/// The life that was lived on a stage, when that ends well, too.
+async fn closed(stage: Stage, name: &str, life: Result<Life, String>) -> Result<Life, String> {
+    let closed = stage.close(&Limits::default()).await;
+    let life = life.map_err(|why| format!("{name}: {why}"))?;
+    closed.map_err(|error| format!("{name}: {error}"))?;
+    Ok(life)
 }

@@ -2,7 +2,7 @@
 
 use super::{Names, replaced};
 use crate::replay::tests::client::{Client, recording};
-use crate::replay::tests::made::made;
+use crate::replay::tests::made::{Step, made};
 use crate::replay::{Asks, Pace};
 use proptest::prelude::*;
 use serde_json::json;
@@ -101,14 +101,12 @@ fn words_are_no_names() {
 fn a_handshake_is_told_with_the_token_of_whoever_is_here() {
     let token = |token: &str| json!({"token": token});
     let path = "/kilocode/session/ses_a/drain";
+    let told = json!({"sessionID": "ses_a", "token": "their-own-token"});
     let recording = made(&[
-        ("/session", json!({}), json!({"id": "ses_a", "time": {"updated": 1}}), vec![]),
-        (
-            path,
-            token("their-own-token"),
-            json!(true),
-            vec![json!({"sessionID": "ses_a", "token": "their-own-token"})],
-        ),
+        Step::Listens("/event"),
+        Step::Asks("/session", json!({}), 200, json!({"id": "ses_a", "time": {"updated": 1}})),
+        Step::Asks(path, token("their-own-token"), 200, json!(true)),
+        Step::Tells(0, "session.drained", told),
     ]);
     let mut client = Client::of(&recording);
     client.sends("GET", "/event", b"");
