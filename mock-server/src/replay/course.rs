@@ -214,6 +214,13 @@ impl Course {
 }
 
 impl What {
+    pub(super) fn read(&self) -> Option<usize> {
+        match self {
+            Self::Read(index) => Some(*index),
+            _ => None,
+        }
+    }
+
     pub(super) fn sent(&self) -> Option<&Sent> {
         match self {
             Self::Sent(sent) => Some(sent),

@@ -9,7 +9,7 @@
 //!
 //! * [`course`] — the recording as moments; [`threads`] — what they wait for; [`order`] mends its races; [`lives`] —
 //!   where a server ended and the next one began.
-//! * [`listening`] — what was heard waits for somebody who listens.
+//! * [`listening`] — what was heard waits for somebody who listens; [`reading`] — and for one who reads on the way.
 //! * [`asks`] — what a request means, and where it means something else than the recorded one.
 //! * [`names`] — what a client calls things by itself, in place of the recorded client's names.
 //! * [`notices`] — what a client says when it thinks fit, from which nothing follows.
@@ -28,6 +28,7 @@ mod order;
 mod pace;
 mod playable;
 mod read;
+mod reading;
 mod refusal;
 mod resource;
 mod threads;
@@ -41,7 +42,7 @@ use crate::performer::{Act, Frame, Performer};
 use crate::world::{ApiRequest, Ticket};
 use asks::{Asks, moved_body};
 use bytes::Bytes;
-use course::{Course, Moment, What, audience};
+use course::{Course, Moment, What};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::Recording;
 use fixtures::scenario::Ending;
@@ -49,8 +50,8 @@ use fixtures::sse;
 use listening::Listening;
 use names::Names;
 use read::Passed;
+use reading::Reading;
 use refusal::{json_reply, near_miss};
-use resource::other_folder;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -87,6 +88,7 @@ pub struct Replay {
     turns: Vec<Turn>,
     names: Names,
     listening: Listening,
+    reading: Reading,
 }
 
 /// How long a session waits for the recorded request in another one. A client that follows the recorded order sends
@@ -143,6 +145,7 @@ impl Replay {
             turns: Vec::new(),
             names: Names::default(),
             listening: Listening::default(),
+            reading: Reading::default(),
         };
         replay.begin(0);
         Ok(replay)
@@ -179,7 +182,12 @@ impl Replay {
             What::Cause(index) if self.repeated[*index].is_none() => Some(*index),
             _ => None,
         };
-        if mixed && matches!(what, What::Opened(opened) if !self.listening.has(opened)) {
+        let is_missed = match what {
+            What::Opened(opened) => !self.listening.has(opened),
+            What::Read(index) => self.is_read_awaited(*index),
+            _ => false,
+        };
+        if mixed && is_missed {
             waits.all = true;
             return Step::Waits;
         }
@@ -229,7 +237,7 @@ impl Replay {
     }
 
     fn asked_count(&self) -> usize {
-        self.repeated.iter().flatten().count() + self.listening.count()
+        self.repeated.iter().flatten().count() + self.listening.count() + self.reading.count()
     }
 
     fn come(&mut self, at: usize, acts: &mut Vec<Act>) {
@@ -280,24 +288,6 @@ impl Replay {
         }
     }
 
-    fn open(&mut self, request: &ApiRequest, stream: StreamName, acts: &mut Vec<Act>) {
-        let hello = self.course.hello.get(stream.path()).cloned().unwrap_or_else(|| Frame {
-            kind: Arc::from("server.connected"),
-            bytes: Bytes::from(sse::encode(r#"{"type":"server.connected","properties":{}}"#)),
-        });
-        self.listening.open(stream);
-        let folder = other_folder(&request.query, request.directory_header.as_deref(), &self.workspace);
-        let folder = folder.filter(|folder| self.course.folders.contains(folder));
-        let audience = audience(stream, folder.as_deref().unwrap_or(&self.workspace));
-        acts.push(Act::Open(request.ticket, audience.clone(), hello));
-        if !self.has_begun && self.pace == Pace::Causal {
-            let early = self.course.moments[self.prologue.clone()].iter();
-            let early = early.filter_map(|moment| moment.what.sent());
-            let heard = early.filter(|sent| audience.hears(&sent.audience));
-            acts.extend(heard.map(|sent| Act::Send(sent.audience.clone(), sent.frame.clone())));
-        }
-    }
-
     /// A request that causes something: it must be the next one of its thread, and mean what was recorded.
     fn repeat(&mut self, request: &ApiRequest, acts: &mut Vec<Act>) {
         let asks = Asks::of(&request.method, &request.path);
@@ -314,6 +304,7 @@ impl Replay {
                 self.has_begun = true;
                 self.follows &= awaited.first() == Some(&index);
                 self.learn_names(index, &body);
+                self.forgo_reads_before(index);
                 self.repeated[index] = Some(self.answering(index, request, acts));
                 return self.play(acts);
             }
@@ -343,7 +334,13 @@ impl Performer for Replay {
                     _ => self.go_on(now(), &mut acts),
                 }
             }
-            ("GET", None, _) => acts.push(Act::Reply(request.ticket, self.read(&request))),
+            ("GET", None, _) => {
+                let before = self.reading.count();
+                acts.push(Act::Reply(request.ticket, self.read(&request)));
+                if self.reading.count() > before {
+                    self.play(&mut acts);
+                }
+            }
             (_, _, pace) => match (self.noticed(&request), pace) {
                 (Some(reply), _) => acts.push(Act::Reply(request.ticket, reply)),
                 (None, Pace::Causal) => self.repeat(&request, &mut acts),

@@ -24,6 +24,12 @@ pub(super) struct Passed {
     told: Option<Answer>,
 }
 
+impl Passed {
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+}
+
 impl Replay {
     /// The place of a recorded read is passed.
     pub(super) fn pass(&mut self, index: usize) {
@@ -32,7 +38,7 @@ impl Replay {
         self.passed.push(Passed { index, told });
     }
 
-    pub(super) fn read(&self, request: &ApiRequest) -> WireReply {
+    pub(super) fn read(&mut self, request: &ApiRequest) -> WireReply {
         match (request.path.as_str(), self.doc) {
             ("/global/health", _) => {
                 return json_reply(200, &json!({"healthy": true, "version": self.version}));
@@ -45,14 +51,17 @@ impl Replay {
         }
         let folder = other_folder(&request.query, request.directory_header.as_deref(), &self.workspace);
         let query = telling(&request.query, folder.filter(|folder| self.course.folders.contains(folder)));
+        let place = self.read_in_place(&request.path, &query);
         let resource = Resource::of(&request.path, &query);
         let is_refused = |read: &Read| {
             read.reply.status == BAD_REQUEST && read.path == request.path && read.query == query
         };
         let resource = resource.filter(|_| !self.course.reads.iter().any(is_refused));
-        let reply = match resource.filter(|resource| self.is_told(resource)) {
-            Some(resource) => self.told_reply(&resource),
-            None => self.nearest(&request.path, &query),
+        let resource = resource.filter(|resource| self.is_told(resource));
+        let reply = match (place, resource) {
+            (Some((index, true)), _) | (Some((index, _)), None) => self.course.reads[index].reply.clone(),
+            (_, Some(resource)) => self.told_reply(&resource),
+            (None, None) => self.nearest(&request.path, &query),
         };
         leading_here(reply, &request.host)
     }

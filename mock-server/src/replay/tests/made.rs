@@ -11,6 +11,8 @@ pub(in crate::replay) enum Step {
     Listens(&'static str),
     /// A request with `POST`: the path, the body, the status and body of the answer.
     Asks(&'static str, Value, u16, Value),
+    /// A path that is read, and what is answered.
+    Reads(&'static str, Value),
     /// An event of this name to whoever was the n-th to listen.
     Tells(usize, &'static str, Value),
 }
@@ -43,6 +45,13 @@ pub(in crate::replay) fn made(steps: &[Step]) -> Recording {
                 let response =
                     json!({"exchange": number, "status": status, "headers": headers, "body": answer});
                 lines.push(json!({"request": request}));
+                lines.push(json!({"response": response}));
+            }
+            Step::Reads(path, answer) => {
+                let headers = json!([["content-type", "application/json"]]);
+                let body = json!({"json": answer});
+                let response = json!({"exchange": number, "status": 200, "headers": headers, "body": body});
+                lines.push(json!({"request": {"exchange": number, "method": "GET", "path": path}}));
                 lines.push(json!({"response": response}));
             }
             Step::Tells(listener, kind, properties) => {
