@@ -15,7 +15,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 /// Turns of each.
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 15;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
