@@ -256,6 +256,11 @@ impl<'a> Story<'a> {
     }
 }
 
+/// Has the harness seen this, by its name?
+pub(crate) fn is_seen(note: &Note, name: &str) -> bool {
+    witnessed(note).is_some_and(|(seen, _)| seen == name)
+}
+
 fn witnessed(note: &Note) -> Option<(String, Value)> {
     let words = note.text.strip_prefix(WITNESS)?;
     let (name, value) = words.split_once(' ')?;

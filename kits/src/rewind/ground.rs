@@ -7,6 +7,8 @@ use fixtures::checkpoints::Checkpoint;
 use fixtures::scenario::Scenario;
 use mock_server::model::http::{ModelOptions, ModelServer};
 use mock_server::model::{Answer, ChatRequest, Script};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,10 +16,40 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// What the model says to whatever is edited.
-const MODEL: &str = "about = \"Answers whoever has edited a message.\"\n\
-    agent = [{ on = { prompt_contains = \"else\" }, steps = [{ say = \"A new answer.\" }] }]\n\
-    user = { steps = [{ prompt = \"else\" }] }\n";
+/// What the model does when it is told the edited message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Model {
+    /// It answers.
+    #[default]
+    Answers,
+    /// It refuses the request, and trying again is of no use.
+    Refuses,
+    /// Its answer breaks off with the connection.
+    BreaksOff,
+    /// It does not answer as long as the case lasts.
+    Holds,
+}
+
+impl Model {
+    fn scenario(self) -> String {
+        let steps = match self {
+            Self::Answers => r#"{ say = "A new answer." }"#,
+            Self::Refuses => r#"{ fail = 400, message = "that can't be answered" }"#,
+            Self::BreaksOff => r#"{ say = "A new" }, { break_off = "truncated" }"#,
+            Self::Holds => r#"{ gate = "answered" }, { say = "A new answer." }"#,
+        };
+        let opened = if self == Self::Holds { r#", { open_gate = "answered" }"# } else { "" };
+        format!(
+            "about = \"Whoever has edited a message asks.\"\n\
+             agent = [{{ on = {{ prompt_contains = \"else\" }}, steps = [{steps}] }}]\n\
+             user = {{ steps = [{{ prompt = \"else\" }}{opened}] }}\n"
+        )
+    }
+}
+
+/// What is seen when the model is asked: `{messages, tree}`.
+pub(super) const ASKED: &str = "asked";
 
 /// What the user himself wrote, and told nobody.
 pub(super) const OWN_WORK: &str = "the user's own words\n";
@@ -34,18 +66,18 @@ pub(super) struct Ground {
 }
 
 impl Ground {
-    pub(super) async fn lay(scene: &Scene) -> Result<Self, Troubled> {
+    pub(super) async fn lay(scene: &Scene, model: Model) -> Result<Self, Troubled> {
         let folder = scene.folder();
         let [workspace, store, shadow] = ["workspace", "store", "shadow.git"].map(|name| folder.join(name));
         for folder in [&workspace, &store] {
             fs::create_dir_all(folder)
                 .map_err(|error| our_fault(format!("failed to make a folder: {error}")))?;
         }
-        let scenario =
-            Scenario::parse(Path::new("model.toml"), MODEL).map_err(|error| our_fault(error.to_string()))?;
+        let scenario = Scenario::parse(Path::new("model.toml"), &model.scenario())
+            .map_err(|error| our_fault(error.to_string()))?;
         let (journal, seen) = (scene.journal().clone(), workspace.clone());
         let on_call = Arc::new(move |request: &ChatRequest, _: &Answer| {
-            witness(&journal, "asked", &json!({"messages": request.messages, "tree": tree(&seen)}));
+            witness(&journal, ASKED, &json!({"messages": request.messages, "tree": tree(&seen)}));
         });
         let options = ModelOptions { on_call, ..ModelOptions::default() };
         let model = ModelServer::start(Script::new(scenario, "/workspace"), options).await;

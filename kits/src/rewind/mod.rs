@@ -5,8 +5,8 @@
 //!
 //! * `play` — a conversation, an edit, and what goes wrong around it; `ground` — the folders and the model of a case.
 //! * `checks` — what must hold, one file a check.
-//! * `reference` — a client that holds; `mutants` — what breaks it; `cut`, `shadow`, `keeping`, `telling` — how it finds the
-//!   place, puts files back, keeps its lists, and tells the model.
+//! * `reference` — a client that holds; `mutants` — what breaks it; `cut`, `shadow`, `keeping`, `resend`, `telling` — how it
+//!   finds the place, puts files back, keeps its lists, sends, and tells the model.
 //! * `server_play`, `server_client` — the same for clients that leave the history to a server.
 
 mod checks;
@@ -16,6 +16,7 @@ mod keeping;
 mod mutants;
 mod play;
 mod reference;
+mod resend;
 mod server_client;
 mod server_play;
 mod shadow;

@@ -55,6 +55,18 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant { name: "copies-all", about: "all is copied, whichever message is meant" },
     Mutant { name: "reverts-the-copied", about: "what is copied is taken back, too" },
+    Mutant { name: "leaves-cut", about: "the lists stay cut when the model refuses the edited message" },
+    Mutant {
+        name: "puts-back-on-screen",
+        about: "when the model refuses, the lists are put back on the screen and not on the disk",
+    },
+    Mutant { name: "leaves-restored", about: "of an edit that fails behind a restore, the files stay back" },
+    Mutant { name: "takes-half", about: "an answer that breaks off is an answer" },
+    Mutant {
+        name: "writes-with-the-answer",
+        about: "the new words are forgotten when they are sent, and written down with the answer",
+    },
+    Mutant { name: "writes-late", about: "the new lists are not on the disk when the edit is done" },
     Mutant { name: "says-nothing", about: "the user is not told that an edit failed" },
 ];
 
@@ -62,9 +74,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
 pub(super) const TO_THE_LETTER: &str = "to-the-letter";
 
 /// Whose bugs he has.
-pub(super) const OF_THE_LETTER: [&str; 9] = [
+pub(super) const OF_THE_LETTER: [&str; 10] = [
     "cut-a-second-before",
     "deletes-first",
+    "leaves-cut",
     "pause-instead-of-ready",
     "restores-at-work",
     "continues-with-a-word",

@@ -1,9 +1,10 @@
 //! A case of the rewind kit: conversations, an edit in each, and what goes wrong around it.
 
-use super::ground::{Ground, OWN_WORK, tree};
+use super::ground::{ASKED, Ground, Model, OWN_WORK, tree};
 use super::server_play::OnServer;
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled, broken, our_fault};
+use crate::story::is_seen;
 use fixtures::checkpoints;
 use fixtures::histories::{Case as History, Says, skew};
 use fixtures::recording::Line;
@@ -54,15 +55,21 @@ pub(super) struct Editing {
     /// What is slow, and what fails.
     #[serde(default)]
     seams: Seams,
+    /// What the model does when it is told the edited message.
+    #[serde(default)]
+    model: Model,
+    /// The client is closed afterwards, and opened again.
+    #[serde(default)]
+    reopened: bool,
     /// In place of all that: a conversation on a server.
     server: Option<OnServer>,
     /// The adapter stops for ever after so many writes of its lists, and is killed.
     kill_after_writes: Option<u32>,
-    /// The adapter is killed when this part of it has begun.
+    /// The adapter is killed when this has begun.
     kill_in: Option<Part>,
 }
 
-/// A part of a client that takes a while.
+/// What takes a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Part {
@@ -72,6 +79,10 @@ enum Part {
     Restore,
     /// The task is being made anew.
     Reinit,
+    /// The model has been asked, and has not answered.
+    Model,
+    /// The edit is done.
+    Done,
 }
 
 /// What is slow within the client, and what fails.
@@ -151,8 +162,9 @@ impl Editing {
 
     /// One conversation with its edit. What the checks need of it is written down before and after.
     async fn episode(&self, scene: &mut Scene, history: &History) -> Result<(), Troubled> {
-        let mut ground = Ground::lay(scene).await?;
-        let (user, model) = self.lists(history);
+        let model = if self.kill_in == Some(Part::Model) { Model::Holds } else { self.model };
+        let mut ground = Ground::lay(scene, model).await?;
+        let (user, told) = self.lists(history);
         let mut had = vec![];
         let (mut saved, mut restores) = (json!([]), json!([]));
         if let Some(name) = &self.checkpoints {
@@ -176,15 +188,15 @@ impl Editing {
         let before = tree(&ground.workspace);
         scene.witness("episode", &json!({
             "name": history.full_name(), "stays": history.expected().map(|cut| json!({"user": cut.user, "model": cut.model})),
-            "user": user, "model": model, "checkpoints": self.checkpoints, "restores": restores, "had": had,
+            "user": user, "model": told, "checkpoints": self.checkpoints, "restores": restores, "had": had,
             "seams": seams, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(),
-            "switched": self.switch, "tree": before, "images": self.images, "edit_images": self.edit_images,
+            "model_fails": !matches!(model, Model::Answers | Model::Holds), "switched": self.switch, "tree": before, "images": self.images, "edit_images": self.edit_images,
         }));
         self.configure(scene, &ground, self.kill_after_writes).await?;
         scene
             .must(
                 "rewind/seed",
-                json!({"taskId": "task-1", "user": user, "model": model, "checkpoints": saved}),
+                json!({"taskId": "task-1", "user": user, "model": told, "checkpoints": saved}),
             )
             .await?;
         let working = self.works_for_ms;
@@ -203,6 +215,8 @@ impl Editing {
         self.edit(scene, history).await?;
         if self.is_killed() {
             scene.kill().await;
+        }
+        if self.is_killed() || self.reopened {
             scene.restart().await?;
             self.configure(scene, &ground, None).await?;
             scene.must("rewind/load", json!({"taskId": "task-1"})).await?;
@@ -273,22 +287,13 @@ impl Editing {
             }
             asked.push(scene.begin("message/edit", params).await?);
         }
-        if self.is_killed() {
-            let killed_in = json!(self.kill_in);
-            let held = |line: &Line| {
-                let Line::Adapter(said) = line else { return false };
-                let update = &said.message["params"]["update"];
-                match self.kill_in {
-                    Some(_) => update["name"] == killed_in && update["state"] == "begin",
-                    None => update["state"] == "held",
-                }
-            };
+        if self.is_killed() && self.kill_in != Some(Part::Done) {
             let journal = scene.journal().clone();
             let mut asked = asked;
             let first = asked.remove(0);
             tokio::select! {
                 biased;
-                _ = within(HELD_BY, journal.wait_until(|lines| lines.iter().any(held))) => {}
+                _ = within(HELD_BY, journal.wait_until(|lines| lines.iter().any(|line| self.has_come(line)))) => {}
                 answer = scene.answer(first) => { answer?.map_or_else(drop, drop); }
             }
             return Ok(());
@@ -298,6 +303,21 @@ impl Editing {
         }
         scene.settle().await;
         Ok(())
+    }
+
+    /// Has the moment come at which the adapter is killed?
+    fn has_come(&self, line: &Line) -> bool {
+        match (self.kill_in, line) {
+            (Some(Part::Model), Line::Note(note)) => is_seen(note, ASKED),
+            (part, Line::Adapter(said)) => {
+                let update = &said.message["params"]["update"];
+                match part {
+                    Some(part) => update["name"] == json!(part) && update["state"] == "begin",
+                    None => update["state"] == "held",
+                }
+            }
+            _ => false,
+        }
     }
 
     /// Both lists as a client sees them: without turns, and with pictures.

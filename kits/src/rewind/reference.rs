@@ -6,6 +6,7 @@
 use super::cut;
 use super::keeping::words_of;
 use super::mutants::{OF_THE_LETTER, TO_THE_LETTER};
+use super::resend::Edited;
 use super::server_client::ServerClient;
 use super::shadow::Shadow;
 use crate::adapter::{Adapter, Screen};
@@ -25,7 +26,7 @@ const STOP_MS: f64 = 3000.0;
 
 /// The client.
 pub(super) struct Client {
-    mutant: Option<&'static str>,
+    pub(super) mutant: Option<&'static str>,
     pub(super) http: reqwest::Client,
     memory: Mutex<Memory>,
     /// The one who leaves the history to a server, where one is named.
@@ -49,11 +50,11 @@ pub(super) struct Memory {
 #[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Ground {
-    model: String,
-    workspace: PathBuf,
+    pub(super) model: String,
+    pub(super) workspace: PathBuf,
     pub(super) store: PathBuf,
-    shadow: Option<PathBuf>,
-    seams: Seams,
+    pub(super) shadow: Option<PathBuf>,
+    pub(super) seams: Seams,
     pub(super) hold_after_writes: Option<u32>,
 }
 
@@ -62,8 +63,8 @@ pub(super) struct Ground {
 pub(super) struct Seams {
     cancel_ms: i32,
     cancel_fails: bool,
-    reinit_ms: u32,
-    reinit_fails: bool,
+    pub(super) reinit_ms: u32,
+    pub(super) reinit_fails: bool,
     task_is_missing: bool,
     restore_ms: u32,
     restore_fails: bool,
@@ -161,28 +162,8 @@ impl Client {
             self.keep(id, &before.until((user, model)), screen).await?;
             missing.map_or(Ok(()), Err)?;
         }
-        if let Err(why) = self.reinit(&ground, id, &after, screen).await {
-            if let (Some(saved), Some(shadow)) = (saved, &ground.shadow) {
-                Shadow { repository: shadow, workspace: &ground.workspace }.restore(&saved)?;
-            }
-            return Err(why);
-        }
-        Ok(())
-    }
-
-    /// The lists with the edited message at their end.
-    fn after(&self, before: &Task, (user, model): (usize, usize), edit: &Value) -> Task {
-        let mut entry = before.user[user].clone();
-        entry["text"] = edit["text"].clone();
-        match (edit.get("images"), self.mutant) {
-            (None, Some("drops-images")) => entry["images"] = json!([]),
-            (Some(_), Some("keeps-images")) | (None, _) => {}
-            (Some(images), _) => entry["images"] = images.clone(),
-        }
-        let mut after = before.until((user, model));
-        after.user.push(entry.clone());
-        after.model.push(entry);
-        after
+        let edited = Edited { id, before: &before, after: &after, saved, edit };
+        self.resend(&ground, &edited, screen).await
     }
 
     /// Stops the agent's work; that it does not stop in time is an error.
@@ -264,40 +245,6 @@ impl Client {
             _ => before.max_by_key(time),
         };
         chosen.and_then(|one| one["hash"].as_str()).filter(|hash| !hash.trim().is_empty()).map(str::to_owned)
-    }
-
-    /// Makes the task anew, and sends when it is there.
-    async fn reinit(&self, ground: &Ground, id: &str, after: &Task, screen: &Screen) -> Result<(), String> {
-        let told = |state: &str| screen.show(json!({"kind": "seam", "name": "reinit", "state": state}));
-        let takes = f64::from(ground.seams.reinit_ms);
-        told("begin");
-        let is_hasty = self.is("pause-instead-of-ready") && takes > 100.0;
-        screen.wait(if is_hasty { 100.0 } else { takes }).await;
-        if ground.seams.reinit_fails {
-            told("failed");
-            return Err("the task could not be made anew".to_owned());
-        }
-        if !is_hasty {
-            told("end");
-        }
-        self.keep(id, after, screen).await?;
-        let answer = self.send(&ground.model, &after.model).await?;
-        if is_hasty {
-            screen.wait(takes - 100.0).await;
-            told("end");
-        }
-        if self.is("sends-again") && takes > 100.0 {
-            self.send(&ground.model, &after.model).await?;
-        }
-        let entry = json!({"says": "answer", "text": answer});
-        // What has been added meanwhile stays.
-        let mut now = self.task(id);
-        now.user.push(entry.clone());
-        now.model.push(entry);
-        self.keep(id, &now, screen).await?;
-        // The words are in the lists now.
-        let _gone = fs::remove_file(words_of(&ground.store));
-        Ok(())
     }
 
     /// The agent at work in the last turn: it writes at its end, unless it is stopped.

@@ -24,21 +24,15 @@ fn examine(story: &Story<'_>) -> Examined {
         });
     }
     for episode in episodes(story).iter().filter(|episode| !episode.was_killed()) {
-        let (Some(edit), Some((user, model))) = (episode.done(), episode.stays()) else { continue };
-        // Checkpoints stand between the others, and are not seen as turns.
-        let entries = episode.told["user"].as_array().map_or(&[][..], Vec::as_slice);
-        let user = entries.iter().take(user).filter(|entry| entry["says"] != "checkpoint").count();
-        for (name, stays) in [("user", user), ("model", model)] {
+        let Some(edit) = episode.done() else { continue };
+        for name in ["user", "model"] {
+            let Some(stays) = episode.turns_that_stay(name) else { continue };
             // A server's client has no list of the model's own.
             if episode.after["snapshot"][name].is_null() {
                 continue;
             }
-            let (before, now) = (episode.before(name), episode.list(name));
-            let is_kept = now.len() > stays && now[..stays] == before[..stays.min(before.len())];
-            let is_edited = now.get(stays).is_some_and(|text| text.contains(words_of(edit)));
-            // One answer, and nothing of what was cut.
-            let is_all = now.len() <= stays + 2;
-            examined.fact(is_kept && is_edited && is_all, || {
+            examined.fact(episode.is_edited(name, words_of(edit)), || {
+                let now = episode.list(name);
                 format!("{}: the list of the {name} is {now:?}, and {stays} entries stay", episode.name())
             });
         }

@@ -24,7 +24,8 @@ fn examine(story: &Story<'_>) -> Examined {
         examined.fact(draft == Some(words), || {
             format!("{name}: the new words are lost; there is {:?}", draft.unwrap_or_default())
         });
-        examined.fact(episode.asked.is_empty(), || format!("{name}: the model was asked"));
+        let may_ask = episode.model_fails();
+        examined.fact(may_ask || episode.asked.is_empty(), || format!("{name}: the model was asked"));
         let notices = episode.notices.len();
         examined.fact(notices == 1, || format!("{name}: the user was told {notices} times"));
     }

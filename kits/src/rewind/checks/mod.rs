@@ -115,12 +115,18 @@ impl<'s> Episode<'s> {
         let does_not_stop = is_set("cancelFails") && !self.told["works_for_ms"].is_null();
         is_set("reinitFails")
             || is_set("promptRefused")
+            || self.model_fails()
             || is_set("taskIsMissing")
             || self.told["switched"] == true
             || stops_late
             || does_not_stop
             || has_no_checkpoint
             || does_not_restore
+    }
+
+    /// Does the model not answer the edited message?
+    fn model_fails(&self) -> bool {
+        self.told["model_fails"] == true
     }
 
     /// Is the history a server's? It has no inner parts that could be seen.
@@ -159,6 +165,22 @@ impl<'s> Episode<'s> {
             now.starts_with(&before) && now.len() <= before.len() + extra
         };
         is_so("user") && is_so("model")
+    }
+
+    /// So many entries of a list stay, checkpoints left out: they stand between the others, and are not seen as turns.
+    fn turns_that_stay(&self, name: &str) -> Option<usize> {
+        let (user, model) = self.stays()?;
+        let stays = if name == "user" { user } else { model };
+        let entries = self.told[name].as_array().map_or(&[][..], Vec::as_slice);
+        Some(entries.iter().take(stays).filter(|entry| entry["says"] != "checkpoint").count())
+    }
+
+    /// Does a list hold what stays, then these words, and nothing but an answer behind them?
+    fn is_edited(&self, name: &str, words: &str) -> bool {
+        let Some(stays) = self.turns_that_stay(name) else { return false };
+        let (before, now) = (self.before(name), self.list(name));
+        let is_kept = now.len() > stays && now[..stays] == before[..stays.min(before.len())];
+        is_kept && now[stays].contains(words) && now.len() <= stays + 2
     }
 
     /// Where a step within the client began, ended or failed.

@@ -1,0 +1,137 @@
+//! The last part of an edit of the reference: the task is made anew, the edited message is sent, and when one of the two
+//! fails all is as it was.
+
+use super::keeping::words_of;
+use super::reference::{Client, Ground, Task};
+use super::shadow::Shadow;
+use crate::adapter::Screen;
+use serde_json::{Value, json};
+use std::fs;
+
+/// An edit for which everything is ready.
+pub(super) struct Edited<'a> {
+    /// The task.
+    pub(super) id: &'a str,
+    /// Its lists as they were.
+    pub(super) before: &'a Task,
+    /// Its lists with the edited message at their end.
+    pub(super) after: &'a Task,
+    /// The name of the files as they were, where others were put in their place.
+    pub(super) saved: Option<String>,
+    /// What was asked for.
+    pub(super) edit: &'a Value,
+}
+
+impl Client {
+    /// The lists with the edited message at their end.
+    pub(super) fn after(&self, before: &Task, (user, model): (usize, usize), edit: &Value) -> Task {
+        let mut entry = before.user[user].clone();
+        entry["text"] = edit["text"].clone();
+        match (edit.get("images"), self.mutant) {
+            (None, Some("drops-images")) => entry["images"] = json!([]),
+            (Some(_), Some("keeps-images")) | (None, _) => {}
+            (Some(images), _) => entry["images"] = images.clone(),
+        }
+        let mut after = before.until((user, model));
+        after.user.push(entry.clone());
+        after.model.push(entry);
+        after
+    }
+
+    /// Makes the task anew and sends; what fails is taken back.
+    pub(super) async fn resend(
+        &self,
+        ground: &Ground,
+        edited: &Edited<'_>,
+        screen: &Screen,
+    ) -> Result<(), String> {
+        let is_hasty = self.is("pause-instead-of-ready") && ground.seams.reinit_ms > 100;
+        let mut outcome = self.reinit(ground, is_hasty, screen).await;
+        if outcome.is_ok() {
+            outcome = self.tell(ground, edited, is_hasty, screen).await;
+            if outcome.is_err() {
+                self.put_back(edited, screen).await?;
+            }
+        }
+        if let (Err(_), Some(saved), Some(shadow)) = (&outcome, &edited.saved, &ground.shadow)
+            && !self.is("leaves-restored")
+        {
+            Shadow { repository: shadow, workspace: &ground.workspace }.restore(saved)?;
+        }
+        outcome
+    }
+
+    /// Makes the task anew.
+    async fn reinit(&self, ground: &Ground, is_hasty: bool, screen: &Screen) -> Result<(), String> {
+        screen.show(seam("begin"));
+        screen.wait(if is_hasty { 100.0 } else { f64::from(ground.seams.reinit_ms) }).await;
+        if ground.seams.reinit_fails {
+            screen.show(seam("failed"));
+            return Err("the task could not be made anew".to_owned());
+        }
+        if !is_hasty {
+            screen.show(seam("end"));
+        }
+        Ok(())
+    }
+
+    /// Keeps the new lists, tells them to the model, and keeps its answer.
+    async fn tell(
+        &self,
+        ground: &Ground,
+        edited: &Edited<'_>,
+        is_hasty: bool,
+        screen: &Screen,
+    ) -> Result<(), String> {
+        let Edited { id, after, edit, .. } = *edited;
+        if self.is("writes-with-the-answer") {
+            self.show(id, after, screen);
+            self.let_go_of_words();
+        } else {
+            self.keep(id, after, screen).await?;
+        }
+        let asked = self.send(&ground.model, &after.model).await;
+        if self.is("writes-with-the-answer") {
+            self.keep_words(edit);
+        }
+        let answer = asked?;
+        if is_hasty {
+            screen.wait(f64::from(ground.seams.reinit_ms) - 100.0).await;
+            screen.show(seam("end"));
+        }
+        if self.is("sends-again") && ground.seams.reinit_ms > 100 {
+            self.send(&ground.model, &after.model).await?;
+        }
+        let entry = json!({"says": "answer", "text": answer});
+        // What has been added meanwhile stays.
+        let mut now = self.task(id);
+        now.user.push(entry.clone());
+        now.model.push(entry);
+        self.keep(id, &now, screen).await?;
+        // The words are in the lists now.
+        if !self.is("writes-late") {
+            self.let_go_of_words();
+        }
+        Ok(())
+    }
+
+    /// The model has not answered: the lists are what they were, on the screen and on the disk.
+    async fn put_back(&self, edited: &Edited<'_>, screen: &Screen) -> Result<(), String> {
+        if self.is("leaves-cut") {
+            return Ok(());
+        }
+        if self.is("puts-back-on-screen") {
+            self.show(edited.id, edited.before, screen);
+            return Ok(());
+        }
+        self.keep(edited.id, edited.before, screen).await
+    }
+
+    fn let_go_of_words(&self) {
+        let _gone = fs::remove_file(words_of(&self.ground().store));
+    }
+}
+
+fn seam(state: &str) -> Value {
+    json!({"kind": "seam", "name": "reinit", "state": state})
+}
