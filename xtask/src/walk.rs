@@ -178,8 +178,7 @@ impl Both<'_> {
             return Ok("equal to the second of two runs of the real server, which differ");
         }
         let itself = differences(first, &second, floats);
-        let is_its_own = |one: &&Difference| !itself.iter().any(|other| one.is_about_the_same(other));
-        let left: Vec<&Difference> = found.iter().filter(is_its_own).collect();
+        let left: Vec<Difference> = found.iter().filter_map(|one| one.beside(&itself)).collect();
         if left.is_empty() {
             return Ok("equal but where the real server differs from itself");
         }

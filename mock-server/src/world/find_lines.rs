@@ -70,7 +70,7 @@ fn in_file(wanted: &Regex, path: &str, content: &[u8]) -> Vec<Value> {
     told
 }
 
-fn shortened(line: &str) -> String {
+pub(super) fn shortened(line: &str) -> String {
     let units: Vec<u16> = line.encode_utf16().collect();
     match units.get(..LINE).filter(|_| units.len() > LINE) {
         Some(start) => String::from_utf16_lossy(start) + "...",

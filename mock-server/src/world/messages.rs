@@ -39,12 +39,12 @@ impl World {
         let older = |message: &&Message| before.as_ref().is_none_or(|cursor| Cursor::of(message) < *cursor);
         let found: Vec<&Message> = session.messages.iter().filter(older).collect();
         let page = &found[found.len().saturating_sub(limit)..];
-        if let Some(body) = refusal(page.iter().copied()) {
-            return self.reply(request.ticket, 400, ReplyBody::Json(body));
-        }
         let next =
             page.first().filter(|_| page.len() < found.len()).map(|oldest| Cursor::of(oldest).written());
-        // Only a page that has an older one is told as it is kept.
+        // Only a page that has an older one is told as it is kept, and whatever it holds.
+        if let Some(body) = refusal(page.iter().copied()).filter(|_| next.is_none()) {
+            return self.reply(request.ticket, 400, ReplyBody::Json(body));
+        }
         let wire = if next.is_some() { Message::wire_as_kept } else { Message::wire };
         let list = Value::Array(page.iter().map(|message| wire(message)).collect());
         let headers = next.map(|cursor| next_page(request, limit, &cursor)).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! An answer in a form that the prompt wants: a tool takes it, and the turn is over as soon as it is called. What the
-//! servers keep of the form can't be read again: a message that has one is told as a bad request.
+//! servers keep of the form can't be read again: a message that has one is told as a bad request, but on a page that has
+//! an older one.
 
 use super::World;
 use super::session::{Message, merge};

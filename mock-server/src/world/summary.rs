@@ -71,14 +71,10 @@ impl World {
     fn sum_up_prompt(&mut self, job: &Job, mut diffs: Vec<Value>) {
         let session = &job.session;
         diffs.iter_mut().for_each(quote_name);
-        if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&job.prompt))
-        {
+        let prompt = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&job.prompt));
+        // A prompt that wants a form can't be written again.
+        if let Some(message) = prompt.filter(|message| message.info.get("format").is_none()) {
             message.info["summary"] = json!({"diffs": diffs});
-        }
-        let has_form = |owner: &super::session::Session| {
-            owner.message(&job.prompt).is_some_and(|message| message.info.get("format").is_some())
-        };
-        if !self.sessions.get(session).is_some_and(has_form) {
             self.emit_message(session, &job.prompt);
         }
     }

@@ -3,6 +3,7 @@
 
 use super::outside::Kind;
 use super::{Completed, Place, Plan, relative, resolved};
+use crate::world::find_lines::shortened;
 use crate::world::permission::Wish;
 use crate::world::{Chosen, Effect, Found, Purpose, World};
 use regex::RegexBuilder;
@@ -40,6 +41,8 @@ enum What {
 /// At most so many files or lines are found.
 const MAX: usize = 100;
 const NOTHING: &str = "No files found";
+/// What one server says behind lines that it has cut.
+const CUT_LINES: &str = "Some matching or context lines were truncated. Use read for full lines.";
 
 impl World {
     pub(super) fn start_glob(&mut self, session: &str, call: usize) {
@@ -243,6 +246,7 @@ impl SearchPlan {
         let more = if is_cut { " (more matches available)" } else { "" };
         let mut lines = vec![format!("Found {count} matches{more}")];
         let mut current = "";
+        let mut has_cut_lines = false;
         for Line { path, number, text, is_around } in found {
             if current != path {
                 if !current.is_empty() {
@@ -256,7 +260,9 @@ impl SearchPlan {
                 (_, true) => "[context] ",
                 (_, false) => "[match] ",
             };
-            lines.push(format!("  {kind}Line {number}: {text}"));
+            let shown = shortened(text);
+            has_cut_lines |= shown != *text;
+            lines.push(format!("  {kind}Line {number}: {shown}"));
         }
         if is_cut {
             lines.push(String::new());
@@ -266,6 +272,9 @@ impl SearchPlan {
             } else {
                 "(Results truncated. Consider using a more specific path or pattern.)".to_owned()
             });
+        }
+        if cuts_beyond && has_cut_lines {
+            lines.extend(["", CUT_LINES].map(str::to_owned));
         }
         lines.join("\n")
     }
@@ -333,6 +342,19 @@ mod tests {
         assert!(found.output.ends_with("1 matches limit reached. Use limit=2 for more, or refine pattern."));
         assert_eq!(taken_apart("/w/src/**/*.rs"), ("/w/src".to_owned(), "**/*.rs".to_owned()));
         assert_eq!(taken_apart("/w/src"), ("/w/src".to_owned(), "*".to_owned()));
+    }
+
+    #[test]
+    fn a_long_line_is_cut_and_one_server_says_so() {
+        let text = format!("{}\n{}", "x".repeat(1999), "x".repeat(2001));
+        let files = Found::Tree(vec![("long.txt".to_owned(), text.into_bytes())]);
+        let mut plan = plan(What::Lines, "x");
+        let cut = format!("  Line 1: {}\n\n  Line 2: {}...", "x".repeat(1999), "x".repeat(2000));
+        let found = plan.lines(&files).unwrap();
+        assert_eq!(found.output, format!("Found 2 matches\n/w/long.txt:\n{cut}"));
+        plan.options.cuts_beyond = true;
+        let found = plan.lines(&files).unwrap();
+        assert_eq!(found.output, format!("Found 2 matches\n/w/long.txt:\n{cut}\n\n{CUT_LINES}"));
     }
 
     #[test]
