@@ -5,10 +5,11 @@ use crate::course::{Course, What};
 use crate::protocol::{Capability, Request, Update};
 use crate::witness::{Witnessed, witnessed};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
     name: "logs",
-    about: "Each log line names folder and port, and the session of its task; it is one line, not long, and quotes no \
+    about: "Each log line names its folder and port, and the session of its task; it is one line, not long, and quotes no \
             payload; no password of a server stands anywhere.",
     needs: &[Capability::Logs],
     has_occasion: |course| course.said.iter().any(|said| matches!(said.what, What::Logs(_))),
@@ -32,6 +33,7 @@ fn examine(course: &Course<'_>) -> Examined {
             _ => None,
         })
         .collect();
+    let folders = folders(course);
     for (_, seen) in witnessed(course.lines) {
         if let Witnessed::PasswordsSought { found } = seen {
             examined.fact(found.is_empty(), || format!("a server's password stands in {}", found.join(", ")));
@@ -56,6 +58,12 @@ fn examine(course: &Course<'_>) -> Examined {
             format!("a log line names no folder or not the server's port: {}", short(text))
         });
         let task = line.task_id.as_ref().and_then(|id| course.tasks.iter().find(|task| task.task == *id));
+        let named = line.directory.as_deref().map(|folder| folder.trim_end_matches('/'));
+        let is_folder = named.is_none_or(|named| match task {
+            Some(task) => task.folder.trim_end_matches('/') == named,
+            None => folders.contains(named),
+        });
+        examined.fact(is_folder, || format!("a log line names another folder than its own: {}", short(text)));
         let own = task.is_none_or(|task| line.session_id.as_ref() == Some(&task.session));
         examined.fact(own, || format!("a log line of a task does not name its session: {}", short(text)));
         examined.fact(text.len() <= LONGEST && !text.contains('\n'), || {
@@ -65,6 +73,17 @@ fn examine(course: &Course<'_>) -> Examined {
         examined.fact(quoted.is_none(), || "a log line quotes what the server said".to_owned());
     }
     examined
+}
+
+/// The folders in which the person works.
+fn folders(course: &Course<'_>) -> BTreeSet<String> {
+    let mut folders = BTreeSet::from([course.folder.clone()]);
+    for (_, _, request) in course.asked() {
+        if let Request::TaskStart(start) = request {
+            folders.extend(start.directory.clone());
+        }
+    }
+    folders.into_iter().map(|folder| folder.trim_end_matches('/').to_owned()).collect()
 }
 
 /// What stands in events that the adapter could not use: it may be anything, secrets among it.

@@ -278,3 +278,35 @@ fn a_check_says_what_an_adapter_must_be_able_to_do_for_it() {
     assert_eq!(check("abort").needs, [Capability::Abort]);
     assert!(all().iter().all(|check| check.about.ends_with('.')));
 }
+
+#[test]
+fn a_log_line_names_the_folder_of_its_task_or_one_in_which_the_person_works() {
+    let line = |task: &Value, directory: &str| {
+        let mut params = json!({ "level": "info", "text": "so", "directory": directory, "port": 4096 });
+        if let Some(session) = task.as_str() {
+            params["taskId"] = "t".into();
+            params["sessionId"] = session.into();
+        }
+        said(Speaker::Adapter, json!({ "jsonrpc": "2.0", "method": "log", "params": params }))
+    };
+    let (none, own) = (Value::Null, json!("ses_1"));
+    for (task, directory, is_right) in [
+        (&none, "/w", true),
+        (&none, "/w/", true),
+        (&none, "/w/below", true),
+        (&none, "/", false),
+        (&own, "/w/below", true),
+        (&own, "/w", false),
+    ] {
+        let connect =
+            json!({ "url": "http://127.0.0.1:4096", "username": "u", "password": "p", "directory": "/w" });
+        let lines = [
+            asks(1, "connect", connect),
+            answers(1, json!({})),
+            asks(2, "task/start", json!({ "taskId": "t", "directory": "/w/below" })),
+            answers(2, json!({ "sessionId": "ses_1" })),
+            line(task, directory),
+        ];
+        assert_eq!(found("logs", &lines).is_empty(), is_right, "{directory} {:?}", found("logs", &lines));
+    }
+}

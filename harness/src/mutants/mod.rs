@@ -95,6 +95,7 @@ mod leaves_servers;
 mod leaves_streams_open;
 mod lets_all_in;
 mod logs_bare_lines;
+mod logs_elsewhere;
 mod logs_payloads;
 mod minds_readers_alone;
 mod never_reconnects;
@@ -264,6 +265,7 @@ const ALL: &[Mutant] = &[
     leaves_streams_open::MUTANT,
     lets_all_in::MUTANT,
     logs_bare_lines::MUTANT,
+    logs_elsewhere::MUTANT,
     logs_payloads::MUTANT,
     minds_readers_alone::MUTANT,
     never_reconnects::MUTANT,
