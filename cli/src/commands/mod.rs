@@ -61,11 +61,15 @@ pub(crate) enum Failure {
 
 impl Failure {
     pub(crate) fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self {
+        ExitCode::from(self.code())
+    }
+
+    fn code(&self) -> u8 {
+        match self {
             Self::Fails(_) => FAILS,
             Self::Misuse(_) => MISUSE,
             Self::CouldNot(_) => COULD_NOT_CHECK,
-        })
+        }
     }
 }
 

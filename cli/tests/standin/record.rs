@@ -65,6 +65,39 @@ fn a_program_reads_the_summary_as_json() {
 }
 
 #[test]
+fn of_several_scenarios_each_is_performed_whatever_becomes_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    // The first one that starts ends at once.
+    let script = format!(
+        "mkdir '{0}/begun' 2> /dev/null && exit 4; {1}",
+        folder.path().display(),
+        serving(ServerKind::Kilo)
+    );
+    let bin = program(folder.path(), &script);
+    let mut command = record(folder.path(), &bin, ServerKind::Kilo);
+    let output = command
+        .args(["--scenario", "text/code", "--scenario", "text/long", "--format", "json"])
+        .output()
+        .unwrap();
+    let (stdout, stderr) = said(&output);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains(&format!("{SCENARIO}: ")) && stderr.contains("(exit status: 4)"), "{stderr}");
+    let names: Vec<_> = stdout
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["scenario"].clone())
+        .collect();
+    assert_eq!(names, ["text/code", "text/long"]);
+    for name in ["text/code", "text/long"] {
+        assert!(
+            folder
+                .path()
+                .join(format!("standin-recordings/{}/{name}.jsonl", ServerKind::Kilo.release()))
+                .exists()
+        );
+    }
+}
+
+#[test]
 fn each_way_of_failing_has_its_message_and_its_exit_code() {
     let listening = "echo \"kilo server listening on http://127.0.0.1:$5\"";
     for (script, code, expected) in [
@@ -122,6 +155,26 @@ fn what_can_not_be_is_told_before_anything_is_started() {
             "failed to write in plain: it is a file, and a folder is wanted",
         ),
         (&["--keep-server-log", "folder.jsonl"], 2, "failed to write folder.jsonl: it is a folder"),
+        (
+            &["--scenario", "text/plain", "--scenario", "no/such"],
+            2,
+            "there is no scenario 'no/such'; there are: ",
+        ),
+        (
+            &["--scenario", "text/plain", "--scenario", "text/plain"],
+            2,
+            "two scenarios have the name text/plain",
+        ),
+        (
+            &["--scenario", "text/plain", "--scenario", "text/code", "--out", "x.jsonl"],
+            2,
+            "--out is a file, and several scenarios are to be recorded: name a folder",
+        ),
+        (
+            &["--scenario", "text/plain", "--scenario", "text/code", "--keep-server-log", "x"],
+            2,
+            "--keep-server-log keeps the log of one scenario: name one",
+        ),
         (&["--scenario", "no/such"], 2, "there is no scenario 'no/such'; there are: "),
         (&["--scenario", "s.toml"], 2, "s.toml:2: unknown field `agnet`"),
         (&["--server", "vim"], 2, "there is no server 'vim'; there are: kilo, opencode"),

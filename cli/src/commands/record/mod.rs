@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// What is recorded, with what, and where to.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "standin record --server SERVER --scenario NAME|FILE [OPTIONS]
+    override_usage = "standin record --server SERVER --scenario NAME|FILE... [OPTIONS]
        standin record --proxy --upstream URL [OPTIONS]
        standin record --attach URL [OPTIONS]
        standin record --acp [OPTIONS] -- COMMAND...",
@@ -28,6 +28,7 @@ the scenario's agent:
 
     standin record --server kilo --scenario text/plain
     standin record --server opencode --scenario mine.toml --bin ./my-server --out mine.jsonl
+    standin record --server kilo --scenario text/plain --scenario todo/written --out recordings
 
 Any client of a server that runs already is recorded through a proxy: point the client at the address that is
 printed, and end it with Ctrl-C. It plays again to the same client with standin serve --replay FILE:
@@ -46,15 +47,16 @@ What is written holds no secret that is known or looks like one; look at it all 
 on: what you and the agent said stands in it.
 
 Exit codes: 0 it is recorded, 1 a step of the person failed, the model was asked in vain, or a secret was
-found, 2 misuse, a place that can't be written among it, 3 the server could not be had or recorded."
+found, 2 misuse, a place that can't be written among it, 3 the server could not be had or recorded. Of several
+scenarios all are performed, whatever becomes of one; the exit code is that of the worst."
 )]
 pub(crate) struct Arguments {
     /// The server: kilo or opencode [default with --proxy and --attach: what the server says]
     #[arg(long, value_parser = words::server, required_unless_present_any = ["proxy", "attach", "acp"])]
     server: Option<ServerKind>,
-    /// The scenario to perform, as area/name, or a .toml file.
+    /// The scenario to perform, as area/name, or a .toml file; several one after the other, into a folder.
     #[arg(long, value_name = "NAME|FILE", required_unless_present_any = ["proxy", "attach", "acp"])]
-    scenario: Option<String>,
+    scenario: Vec<String>,
     /// The server's program, or another one that serves as it does.
     #[arg(long, value_name = "PATH", conflicts_with = "npm_dir")]
     bin: Option<PathBuf>,
@@ -73,7 +75,7 @@ pub(crate) struct Arguments {
     /// Also keep what the server says on stdout and stderr, its log among it.
     #[arg(long, value_name = "FILE")]
     keep_server_log: Option<PathBuf>,
-    /// What is printed in the end.
+    /// What is printed in the end; for programs an object for each scenario, a line each.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Stand between clients and a running server, and record what they say to each other until Ctrl-C.
@@ -119,10 +121,10 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     if arguments.acp {
         return acp::passed_on(arguments);
     }
-    match (&arguments.upstream, &arguments.attach, &arguments.scenario, arguments.server) {
+    match (&arguments.upstream, &arguments.attach, arguments.server) {
         (Some(upstream), ..) => live::proxied(arguments, upstream),
-        (_, Some(server), ..) => live::attached(arguments, server),
-        (_, _, Some(scenario), Some(server)) => scenario::recorded(arguments, scenario, server),
+        (_, Some(server), _) => live::attached(arguments, server),
+        (_, _, Some(server)) => scenario::recorded(arguments, server),
         _ => Err(Failure::Misuse("nothing is to be recorded; see standin help record".to_owned())),
     }
 }

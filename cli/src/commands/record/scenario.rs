@@ -19,25 +19,70 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-pub(super) fn recorded(arguments: &Arguments, name_or_file: &str, server: ServerKind) -> Outcome {
-    let piece = Piece { name: name(name_or_file), scenario: scenario(name_or_file)?, server };
+/// All are read before the first one is performed, and none keeps the others from being performed.
+pub(super) fn recorded(arguments: &Arguments, server: ServerKind) -> Outcome {
+    let pieces = arguments
+        .scenario
+        .iter()
+        .map(|word| Ok(Piece { name: name(word), scenario: scenario(word)?, server }))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let alone = pieces.len() == 1;
+    places(arguments, &pieces)?;
+    let program = program(arguments, server)?;
+    let mut worst = 0;
+    for piece in &pieces {
+        worst = worst.max(match performed(arguments, piece, &program) {
+            Err(failure) if alone => return Err(failure),
+            Err(failure) => {
+                complain!("{}: {failure}", piece.name);
+                failure.code()
+            }
+            Ok(code) => code,
+        });
+    }
+    Ok(ExitCode::from(worst))
+}
+
+/// Where what is recorded goes to can be written, and is no place of two.
+fn places(arguments: &Arguments, pieces: &[Piece]) -> Result<(), Failure> {
+    if pieces.len() > 1 {
+        let misuse = |what: &str| Err(Failure::Misuse(what.to_owned()));
+        if is_file(&arguments.out) {
+            return misuse("--out is a file, and several scenarios are to be recorded: name a folder");
+        }
+        if arguments.keep_server_log.is_some() {
+            return misuse("--keep-server-log keeps the log of one scenario: name one");
+        }
+        let twice =
+            pieces.iter().enumerate().find(|(at, piece)| pieces[..*at].iter().any(|p| p.name == piece.name));
+        if let Some((_, piece)) = twice {
+            return misuse(&format!(
+                "two scenarios have the name {}, and one would replace the other",
+                piece.name
+            ));
+        }
+    }
     if is_file(&arguments.out) {
         writable_file(&arguments.out, "--out")?;
     } else {
         writable_folder(&arguments.out, "--out")?;
     }
-    if let Some(log) = &arguments.keep_server_log {
-        writable_file(log, "--keep-server-log")?;
+    match &arguments.keep_server_log {
+        Some(log) => writable_file(log, "--keep-server-log"),
+        None => Ok(()),
     }
-    let program = program(arguments, server)?;
-    let bar = Bar::new(server);
+}
+
+/// The exit code of one.
+fn performed(arguments: &Arguments, piece: &Piece, program: &Program) -> Result<u8, Failure> {
+    let bar = Bar::new(piece.server);
     let (out, begun) = (arguments.out.clone(), Arc::new(OnceLock::new()));
     let begins = Arc::clone(&begun);
     let watch = Watch {
         progress: bar.listener(),
         place: Some(Arc::new(move |header| begins.get_or_init(|| place(&out, header)).clone())),
     };
-    let performance = runtime()?.block_on(piece.by_watched_program(&program, &Limits::default(), &watch));
+    let performance = runtime()?.block_on(piece.by_watched_program(program, &Limits::default(), &watch));
     bar.end();
     let performance = performance.map_err(|error| {
         let left = begun.get().map(|kept| partial_of(kept)).filter(|partial| partial.exists());
@@ -54,7 +99,7 @@ pub(super) fn recorded(arguments: &Arguments, name_or_file: &str, server: Server
         Format::Text => say!("{}", summary.text().trim_end()),
         Format::Json => say!("{}", summary.json()),
     }
-    Ok(ExitCode::from(if performance.script.unscripted.is_empty() { 0 } else { FAILS }))
+    Ok(if performance.script.unscripted.is_empty() { 0 } else { FAILS })
 }
 
 /// A scenario that is not in the catalogue has the name of its file.
