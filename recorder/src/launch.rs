@@ -20,8 +20,10 @@ use std::time::Duration;
 use tokio::process::Command;
 
 mod error;
+mod version;
 
 pub use error::LaunchError;
+use version::{Unhealthy, healthy_version, told_version};
 
 /// The model's key: the scripted model takes any, so this one opens nothing.
 const MODEL_KEY: &str = "scripted";
@@ -92,7 +94,11 @@ impl Server {
         group.stdout.close();
         let credentials =
             Credentials { user: spec.server.word().to_owned(), password: spec.password.clone() };
-        match healthy_version(&url, &credentials, limits.health).await {
+        let version = match healthy_version(&url, &credentials, limits.health).await {
+            Err(Unhealthy::Unknown(problem)) => told_version(spec, sandbox, limits).await.ok_or(problem),
+            other => other.map_err(Unhealthy::problem),
+        };
+        match version {
             Ok(version) => Ok(Self { group, url, version, credentials }),
             Err(problem) => {
                 // Whether killing succeeded is of no interest beside the problem itself.
@@ -149,40 +155,6 @@ impl Server {
         let url = self.url;
         self.group.stop(limits.stop).await.map_err(|source| LaunchError::Stop { url, source })
     }
-}
-
-/// The version of a server that says it is healthy, or what is wrong with it.
-async fn healthy_version(url: &str, credentials: &Credentials, limit: Duration) -> Result<String, String> {
-    let ask = async {
-        let client = reqwest::Client::builder().no_proxy().build()?;
-        let request = client
-            .get(format!("{url}/global/health"))
-            .basic_auth(&credentials.user, Some(&credentials.password));
-        let response = request.send().await?;
-        Ok::<_, reqwest::Error>((response.status(), response.text().await?))
-    };
-    let (status, body) = match clock::within(limit, ask).await {
-        Some(Ok(answer)) => answer,
-        Some(Err(error)) => return Err(format!("could not be asked: {}", crate::capture::causes(&error))),
-        None => return Err(format!("did not answer within {} s", limit.as_secs_f32())),
-    };
-    if !status.is_success() {
-        return Err(format!("answered {status}"));
-    }
-    let health: Value = serde_json::from_str(&body).unwrap_or_default();
-    match health["version"].as_str() {
-        Some(version) if health["healthy"] == true && is_version(version) => Ok(version.to_owned()),
-        _ => Err(format!(
-            "answered {}, where {{\"healthy\":true,\"version\":…}} was expected: is it this server?",
-            without_secrets(&body.chars().take(200).collect::<String>(), &credentials.password)
-        )),
-    }
-}
-
-/// It becomes part of a file's name, so nothing else may hide in it.
-fn is_version(text: &str) -> bool {
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
-    text.len() <= 64 && text.starts_with(|c: char| c.is_ascii_digit()) && text.bytes().all(is_allowed)
 }
 
 /// The program as a path: its own, or the first of its name on the `PATH`.

@@ -70,11 +70,32 @@ async fn a_port_that_went_to_somebody_else_is_told() {
 }
 
 #[tokio::test]
+async fn a_release_without_a_health_is_asked_on_the_command_line() {
+    for (says, expected) in [("1.0.185", Some("1.0.185")), ("usage: none", None)] {
+        let url = fake_server::serve(move |_, out| {
+            out.send(fake_server::whole(404, "")).unwrap();
+        })
+        .await;
+        let listens = format!("echo 'kilo server listening on {url}'; exec sleep 1000");
+        let spec = spec(&format!("case $1 in --version) echo '{says}';; *) {listens};; esac"));
+        let sandbox = Sandbox::create(&scenario(), &path_env()).unwrap();
+        match (Server::launch(&spec, &sandbox, &Limits::default()).await, expected) {
+            (Ok(server), Some(expected)) => assert_eq!(server.version(), expected),
+            (Err(LaunchError::NotHealthy { problem, .. }), None) => {
+                assert_eq!(problem, "answered 404 Not Found")
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn health_is_an_answer_with_a_version() {
     let credentials = Credentials { user: "kilo".into(), password: PASSWORD.into() };
     for (status, body, expected) in [
         (200, r#"{"healthy":true,"version":"7.7.7-rc.1"}"#, Ok("7.7.7-rc.1")),
         (401, "", Err("answered 401 Unauthorized")),
+        (404, "", Err("answered 404 Not Found")),
         (200, "<html>", Err("answered <html>, where")),
         (200, r#"{"healthy":false,"version":"7.7.7"}"#, Err("answered {\"healthy\":false")),
         (200, r#"{"healthy":true}"#, Err("is it this server?")),
@@ -87,7 +108,7 @@ async fn health_is_an_answer_with_a_version() {
         })
         .await;
         let health = healthy_version(&url, &credentials, Limits::default().health).await;
-        match (health, expected) {
+        match (health.map_err(Unhealthy::problem), expected) {
             (Ok(version), Ok(expected)) => assert_eq!(version, expected),
             (Err(problem), Err(expected)) => assert!(problem.contains(expected), "{problem}"),
             other => panic!("{other:?}"),
@@ -96,7 +117,7 @@ async fn health_is_an_answer_with_a_version() {
     let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let health = healthy_version(&url, &credentials, Duration::from_millis(50)).await;
-    assert_eq!(health.unwrap_err(), "did not answer within 0.05 s");
+    assert_eq!(health.unwrap_err().problem(), "did not answer within 0.05 s");
 }
 
 #[tokio::test]
