@@ -1,6 +1,7 @@
 //! `standin kit`: the cases of a kit with an adapter that speaks its protocol, or with the kit's reference and its mutants.
 
 use super::report::{Format, write};
+use super::select::wanted;
 use super::subject::{command, refused_by};
 use super::{Failure, Outcome, runtime, writable_folder, write_history};
 use clap::Args;
@@ -48,7 +49,7 @@ pub(crate) struct Arguments {
     /// A mutant of the kit's reference adapter, by its name.
     #[arg(long, conflicts_with = "adapter", requires = "kit")]
     mutant: Option<String>,
-    /// Only this case, as area/slug. Repeatable.
+    /// Only this case, as area/slug, or an area's, as area. Repeatable.
     #[arg(long = "case", value_name = "CASE", requires = "kit")]
     cases: Vec<String>,
     /// Say which cases there are, one a line, and run none.
@@ -179,9 +180,6 @@ fn subject(kit: &dyn Kit, arguments: &Arguments) -> Result<Subject, Failure> {
 
 fn chosen<'a>(loaded: &'a Loaded, names: &[String]) -> Result<Vec<&'a Case>, Failure> {
     let known: Vec<&str> = loaded.cases.iter().map(|case| case.name.as_str()).collect();
-    if let Some(wrong) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(Failure::Misuse(unknown("case", wrong, &known)));
-    }
-    let wanted = |case: &&Case| names.is_empty() || names.contains(&case.name);
-    Ok(loaded.cases.iter().filter(wanted).collect())
+    let wanted = wanted(&known, names)?;
+    Ok(loaded.cases.iter().filter(|case| wanted(&case.name)).collect())
 }

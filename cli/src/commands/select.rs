@@ -1,4 +1,4 @@
-//! Which cases are run: by name, by server, a part of them all.
+//! Which cases are run: by name or area, by server, a part of them all.
 
 use super::Failure;
 use fixtures::ServerKind;
@@ -37,6 +37,20 @@ impl Partition {
     }
 }
 
+/// Whether a case is wanted, by the names that a person wrote: those of cases, or of whole areas (`path`, `path/`,
+/// `path/*`). Without any, all are.
+pub(super) fn wanted(known: &[&str], names: &[String]) -> Result<impl Fn(&str) -> bool, Failure> {
+    match names.iter().find(|name| !known.iter().any(|case| is_meant(name, case))) {
+        Some(wrong) => Err(Failure::Misuse(unknown("case", wrong, known))),
+        None => Ok(|case: &str| names.is_empty() || names.iter().any(|name| is_meant(name, case))),
+    }
+}
+
+fn is_meant(name: &str, case: &str) -> bool {
+    let area = name.strip_suffix("/*").or_else(|| name.strip_suffix('/')).unwrap_or(name);
+    name == case || case.split_once('/').is_some_and(|(of, _)| of == area)
+}
+
 /// What is wanted of all cases; a case whose servers are all left out is left out.
 pub(crate) fn select(
     all: &[NamedCase],
@@ -45,11 +59,8 @@ pub(crate) fn select(
     partition: Option<Partition>,
 ) -> Result<Vec<NamedCase>, Failure> {
     let known: Vec<&str> = all.iter().map(|named| named.name.as_str()).collect();
-    if let Some(wrong) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(Failure::Misuse(unknown("case", wrong, &known)));
-    }
-    let wanted = |named: &&NamedCase| names.is_empty() || names.contains(&named.name);
-    let mut cases: Vec<NamedCase> = all.iter().filter(wanted).cloned().collect();
+    let wanted = wanted(&known, names)?;
+    let mut cases: Vec<NamedCase> = all.iter().filter(|named| wanted(&named.name)).cloned().collect();
     if let Some(only) = server {
         cases.iter_mut().for_each(|named| named.case.servers.retain(|server| *server == only));
         if cases.iter().all(|named| named.case.servers.is_empty()) {
@@ -100,6 +111,26 @@ mod tests {
         let none =
             select(&all, &[all[0].name.clone()], Some(all[0].case.servers[0]), Partition::parse("2/2").ok());
         assert_eq!(none.unwrap(), [], "one cell has no second half");
+    }
+
+    #[test]
+    fn an_area_is_all_of_its_cases() {
+        let known = ["path/lexical", "path/windows", "stream/steady"];
+        let of = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let wanted = wanted(&known, &names).map_err(|failure| failure.to_string())?;
+            Ok(known.into_iter().filter(|case| wanted(case)).collect::<Vec<_>>())
+        };
+        let paths = Ok(vec!["path/lexical", "path/windows"]);
+        for area in ["path", "path/", "path/*"] {
+            assert_eq!(of(&[area]), paths, "{area}");
+        }
+        assert_eq!(of(&["path/windows", "stream"]), Ok(vec!["path/windows", "stream/steady"]));
+        assert_eq!(of(&[]), Ok(known.to_vec()));
+        for wrong in ["pat", "path/*x", "*", ""] {
+            let refused: Result<Vec<&str>, String> = of(&["stream", wrong]);
+            assert!(refused.unwrap_err().starts_with(&format!("there is no case '{wrong}'")));
+        }
     }
 
     #[test]

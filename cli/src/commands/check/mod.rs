@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
     /// The folder whose node_modules hold the real servers, filled by npm [default: the user's cache].
     #[arg(long, value_name = "DIR", requires = "against")]
     npm_dir: Option<PathBuf>,
-    /// Only this case, as area/slug. Repeatable.
+    /// Only this case, as area/slug, or an area's, as area. Repeatable.
     #[arg(long = "case", value_name = "CASE")]
     cases: Vec<String>,
     /// Only with this server: kilo or opencode.
