@@ -2,6 +2,7 @@
 
 mod controlled;
 mod faults;
+mod first_words;
 mod running;
 mod settling;
 
@@ -167,6 +168,7 @@ impl Core {
         headers: &[(HeaderName, String)],
         faults: AnswerFaults,
     ) -> Option<Answer> {
+        self.let_lines_speak(&request).await;
         let (sender, receiver) = oneshot::channel();
         let ends_with_a_turn = settling::ends_with_a_turn(&request);
         let (lane, headers) = (lane.clone(), headers.to_vec());

@@ -83,6 +83,21 @@ async fn a_line_does_not_outlive_its_stand_in() {
     panic!("the line lives on");
 }
 
+#[tokio::test]
+async fn a_line_that_is_aborted_as_soon_as_it_begins_has_had_its_first_words() {
+    for server in ServerKind::ALL {
+        let options = options(server, "echo begun; sleep 600");
+        let (mut stage, state) = call_until(options, |state| state["status"] == "running").await;
+        assert_eq!(state["input"]["command"], "echo begun; sleep 600");
+        let session = stage.seen.iter().find_map(|event| event["properties"]["part"]["sessionID"].as_str());
+        let session = session.unwrap().to_owned();
+        stage.post(&format!("/session/{session}/abort"), json!({})).await;
+        let over = stage.until(|event| is_over(&event["properties"]["part"]["state"])).await;
+        let output = over["properties"]["part"]["state"]["output"].as_str().unwrap_or_default();
+        assert!(output.starts_with("begun\n"), "{server}: {over}");
+    }
+}
+
 const TWO_LINES: &str = r#"
 about = "x"
 [workspace]

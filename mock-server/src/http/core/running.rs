@@ -17,6 +17,8 @@ const UNHEARD_MAX: usize = 64;
 /// All that runs, by its number.
 pub(super) struct AllRunning {
     tasks: HashMap<u64, Task>,
+    /// When each of the shell lines among them began, in milliseconds.
+    lines: HashMap<u64, u64>,
     programs: HashMap<u64, programs::Running>,
     /// What programs tell where time is logical: it is heard when time is about to leap.
     tell: mpsc::SyncSender<(u64, ProgramNews)>,
@@ -35,14 +37,20 @@ impl Drop for Task {
 impl Default for AllRunning {
     fn default() -> Self {
         let (tell, told) = mpsc::sync_channel(UNHEARD_MAX);
-        Self { tasks: HashMap::new(), programs: HashMap::new(), tell, told }
+        Self { tasks: HashMap::new(), lines: HashMap::new(), programs: HashMap::new(), tell, told }
     }
 }
 
 impl AllRunning {
     pub(super) fn end(&mut self, number: u64) {
         self.tasks.remove(&number);
+        self.lines.remove(&number);
         self.programs.remove(&number);
+    }
+
+    /// When the line began that began last.
+    pub(super) fn youngest_line(&self) -> Option<u64> {
+        self.lines.values().max().copied()
     }
 
     /// Says a line to a program.
@@ -68,7 +76,10 @@ impl Core {
     pub(super) fn begin(self: &Arc<Self>, inner: &mut Inner, act: Act) {
         let core = Arc::downgrade(self);
         let (number, task) = match act {
-            Act::Run(number, line) => (number, tokio::spawn(self.clone().run(number, line))),
+            Act::Run(number, line) => {
+                inner.running.lines.insert(number, self.clock.now_ms());
+                (number, tokio::spawn(self.clone().run(number, line)))
+            }
             Act::Ask(number, request) => {
                 let Some(model) = self.model.clone() else { return };
                 let answer = async move {
@@ -167,6 +178,7 @@ impl Core {
         }
         if is_over {
             inner.running.tasks.remove(&number);
+            inner.running.lines.remove(&number);
         }
         let acts = tell(&mut inner);
         self.act_all(&mut inner, acts);
