@@ -336,6 +336,10 @@ impl Performer for Engine {
         self.world.asks()
     }
 
+    fn lines_begin_by(&self) -> Option<u64> {
+        self.world.lines_begin_by()
+    }
+
     fn report(&self) -> Report {
         match &self.mind {
             Mind::Script(script) => script.report(),

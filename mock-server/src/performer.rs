@@ -39,6 +39,11 @@ pub trait Performer: Send {
         false
     }
 
+    /// By when shell lines begin that are looked at first, in milliseconds; in the past when there is none.
+    fn lines_begin_by(&self) -> Option<u64> {
+        None
+    }
+
     /// The permissions that it waits for.
     fn asks(&self) -> Vec<Asked> {
         Vec::new()

@@ -43,6 +43,10 @@ impl Person {
     }
 
     pub(super) fn asks(&mut self, method: &str, path: &str, body: &'static str) -> Vec<Act> {
+        self.asks_at(1000, method, path, body)
+    }
+
+    pub(super) fn asks_at(&mut self, now_ms: u64, method: &str, path: &str, body: &'static str) -> Vec<Act> {
         self.tickets += 1;
         let body = Bytes::from_static(body.as_bytes());
         let path = path.replace("MAIN", &self.session);
@@ -53,7 +57,7 @@ impl Person {
             body,
             ..ApiRequest::default()
         };
-        self.engine.take(request, &|| 1000)
+        self.engine.take(request, &|| now_ms)
     }
 
     pub(super) fn prompts(&mut self) -> Vec<Act> {

@@ -15,6 +15,7 @@ pub(super) static PROFILE: Profile = Profile {
     turn_events: true,
     title: TitleTiming::AfterWork,
     session_summary: true,
+    last_summary_ms: 0,
     diff_style: DiffStyle::Git,
     tool_progress: true,
     file_diffs: true,

@@ -25,6 +25,8 @@ pub struct Profile {
     pub title: TitleTiming,
     /// The session's own summary counts its changes (else it stays at zero, and `session.diff` is empty).
     pub session_summary: bool,
+    /// So long after the end of a turn, in milliseconds, who reads a prompt finds no summary that came with the end.
+    pub last_summary_ms: u64,
     /// How the diffs of summaries are written.
     pub diff_style: DiffStyle,
     /// Tool parts tell who allowed them, and show their output while they run.

@@ -13,6 +13,7 @@ pub(super) static PROFILE: Profile = Profile {
     turn_events: false,
     title: TitleTiming::AtFirstPrompt,
     session_summary: false,
+    last_summary_ms: 50,
     diff_style: DiffStyle::Index,
     tool_progress: false,
     file_diffs: false,

@@ -186,13 +186,15 @@ pub struct World {
     booted_next: BTreeSet<String>,
     /// The directories where new sessions run their commands in a sandbox.
     sandboxed: BTreeSet<String>,
-    /// A shell line has been taken apart before.
-    shell_is_warm: bool,
+    /// When the grammar of shell lines is there; it is loaded when the first line comes.
+    grammar_from_ms: Option<u64>,
     waiting: BTreeMap<EffectId, Purpose>,
     next_effect: EffectId,
     outputs: Vec<Output>,
     told: sync_history::SyncHistory,
     terminals: terminals::Terminals,
+    /// Prompts whose summary is to be read from this time on.
+    late_summaries: BTreeMap<String, u64>,
     /// What sessions had changed that are deleted, where a server still tells it.
     left_diffs: BTreeMap<String, Vec<Value>>,
     keeping: kept::Keeping,
@@ -231,12 +233,13 @@ impl World {
             booted: BTreeSet::new(),
             booted_next: BTreeSet::new(),
             sandboxed: BTreeSet::new(),
-            shell_is_warm: false,
+            grammar_from_ms: None,
             waiting: BTreeMap::new(),
             next_effect: 1,
             outputs: Vec::new(),
             told: sync_history::SyncHistory::default(),
             terminals: terminals::Terminals::default(),
+            late_summaries: BTreeMap::new(),
             left_diffs: BTreeMap::new(),
             keeping: kept::Keeping::default(),
         }
@@ -287,7 +290,9 @@ impl World {
                 self.patience_over(server, request);
             }
             (Purpose::TaskStart(session, call), EffectResult::Yielded) => self.begin_task(&session, call),
-            (Purpose::CallStart(session, call), EffectResult::Yielded) => self.begin_call(&session, call),
+            (Purpose::CallStart(session, call), EffectResult::Yielded | EffectResult::Waited) => {
+                self.begin_call(&session, call);
+            }
             (Purpose::AnswerEnd(session, message, finish), EffectResult::Yielded) => {
                 self.answer_ended(&session, &message, finish);
             }

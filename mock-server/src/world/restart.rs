@@ -75,7 +75,7 @@ impl World {
         self.questions.clear();
         let allowed = self.permissions.start_again();
         self.config.kept = self.kept_settings(&allowed);
-        self.shell_is_warm = false;
+        self.grammar_from_ms = None;
         self.has_old_files = true;
         self.outputs.push(Output::HangUp { politely: says_goodbye });
     }

@@ -74,9 +74,25 @@ impl World {
         let prompt = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&job.prompt));
         // A prompt that wants a form can't be written again.
         if let Some(message) = prompt.filter(|message| message.info.get("format").is_none()) {
+            let is_first = message.info.get("summary").is_none();
             message.info["summary"] = json!({"diffs": diffs});
+            if is_first && job.then != Then::AskModel {
+                let (now, from_ms) = (self.now_ms, self.now_ms + self.profile.last_summary_ms);
+                self.late_summaries.retain(|_, from_ms| now < *from_ms);
+                self.late_summaries.insert(job.prompt.clone(), from_ms);
+            }
             self.emit_message(session, &job.prompt);
         }
+    }
+
+    /// A message as it is read now: the only summary of a prompt that came with the end of its turn is there a moment
+    /// later.
+    pub(crate) fn without_late_summary(&self, mut message: Value) -> Value {
+        let from_ms = message["info"]["id"].as_str().and_then(|id| self.late_summaries.get(id));
+        if from_ms.is_some_and(|from_ms| self.now_ms < *from_ms) {
+            message["info"].as_object_mut().and_then(|info| info.shift_remove("summary"));
+        }
+        message
     }
 
     fn after_job(&mut self, job: &Job) {

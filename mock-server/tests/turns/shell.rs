@@ -131,3 +131,32 @@ async fn two_first_lines_of_one_step_begin_alike() {
         assert_eq!((firsts("call_1"), firsts("call_2")), (Some(false), Some(false)), "{server}");
     }
 }
+
+const A_LINE_AND_A_FILE: &str = r#"
+about = "x"
+[workspace]
+config = { permission = { bash = "ask", edit = "ask" } }
+[[agent]]
+on = { prompt_contains = "go" }
+steps = [
+  { tool = "bash", input = { command = "echo one", description = "1" } },
+  { tool = "write", input = { filePath = "${workspace}/two.txt", content = "2" } },
+]
+[user]
+steps = [{ prompt = "go" }]
+"#;
+
+/// The first line of a server's life waits for the grammar of shell lines; meanwhile the other calls ask.
+#[tokio::test]
+async fn the_first_line_is_asked_about_behind_the_other_calls_of_its_step() {
+    for server in ServerKind::ALL {
+        let scenario = Scenario::parse(Path::new("s.toml"), A_LINE_AND_A_FILE).unwrap();
+        let mut stage = Stage::open(Options::scenario(server, scenario)).await;
+        let session = stage.session().await;
+        stage.begin(&session, "go").await;
+        stage.until(|event| event["properties"]["permission"] == "bash").await;
+        let asked = stage.seen.iter().filter(|event| event["type"] == "permission.asked");
+        let asked: Vec<&Value> = asked.map(|event| &event["properties"]["permission"]).collect();
+        assert_eq!(asked, ["edit", "bash"], "{server}");
+    }
+}

@@ -1,4 +1,5 @@
-//! Goal: a prompt begins after its moment, once, and in its place among what else is asked.
+//! Goal: a prompt begins after its moment, once, and in its place among what else is asked; what comes a moment after a
+//! turn is not read before.
 
 use super::*;
 use crate::engine::Mind;
@@ -44,4 +45,23 @@ fn two_prompts_begin_in_the_order_in_which_they_were_sent() {
     assert!(told(&acts).contains(&"message.updated".to_owned()), "the first has begun: {acts:?}");
     let second = woken(&acts).into_iter().find(|(_, number)| *number > FIRST).unwrap();
     assert_ne!(first.1, second.1);
+}
+
+/// The servers write the only summary of such a prompt a moment after its turn.
+#[test]
+fn who_reads_at_once_finds_no_summary_of_a_prompt_that_sums_up() {
+    for (server, is_there) in [(ServerKind::Kilo, true), (ServerKind::Opencode, false)] {
+        let mut person = Person::new(server, |script| Mind::Script(Box::new(script)));
+        person.prompts();
+        person.asks("POST", "/session/MAIN/summarize", r#"{"providerID":"fake","modelID":"fake"}"#);
+        let summaries = |acts: Vec<Act>| -> Vec<bool> {
+            let list = acts.iter().find_map(reply).unwrap();
+            let prompts = list.as_array().unwrap().iter().filter(|message| message["info"]["role"] == "user");
+            prompts.map(|message| message["info"].get("summary").is_some()).collect()
+        };
+        let at_once = person.asks("GET", "/session/MAIN/message", "");
+        assert_eq!(summaries(at_once).last(), Some(&is_there), "{server}");
+        let later = person.asks_at(2000, "GET", "/session/MAIN/message", "");
+        assert!(summaries(later).into_iter().all(|is_there| is_there), "{server}");
+    }
 }

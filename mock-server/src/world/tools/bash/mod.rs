@@ -35,6 +35,9 @@ pub(crate) struct ShellPlan {
 /// How long a line may run where the call does not say.
 const PATIENCE_MS: u64 = 120_000;
 
+/// How long a server loads the grammar of shell lines; the real ones were seen to take 80 ms and more.
+const GRAMMAR_MS: u64 = 25;
+
 /// Commands whose arguments are places.
 const NAME_PLACES: &[&str] =
     &["cd", "chdir", "popd", "pushd", "rm", "cp", "mv", "mkdir", "touch", "chmod", "chown", "cat"];
@@ -44,7 +47,7 @@ const GO: &[&str] = &["cd", "chdir", "popd", "pushd"];
 impl World {
     /// Once the grammar is loaded some servers are quick to ask: before the call is told to run. Says whether so.
     pub(super) fn start_shell_early(&mut self, session: &str, call: usize) -> bool {
-        if !self.profile.quick_shell || !self.shell_is_warm {
+        if !self.profile.quick_shell || self.grammar_from_ms.is_none_or(|from_ms| self.now_ms < from_ms) {
             return false;
         }
         if self.text_argument(session, call, "command").is_some_and(|line| line.is_empty()) {
@@ -77,7 +80,9 @@ impl World {
         let timeout_ms = timeout.map_or(PATIENCE_MS, |timeout| timeout as u64);
         let workdir = self.text_argument(session, call, "workdir").filter(|workdir| !workdir.is_empty());
         let directory = workdir.map_or_else(|| here.clone(), |workdir| super::resolved(&here, &workdir));
-        self.shell_is_warm = true;
+        if self.loads_grammar(session, call) {
+            return;
+        }
         if line.is_empty() {
             if self.told_metadata(session, call).is_null() {
                 self.progress(session, call, json!({"output": ""}));
@@ -106,6 +111,22 @@ impl World {
             self.tell_running(session, call);
             self.effect(Purpose::CallLooked(session.to_owned(), call), Effect::Look { paths: outside });
         }
+    }
+
+    /// By when the grammar is there.
+    pub(crate) fn lines_begin_by(&self) -> Option<u64> {
+        self.grammar_from_ms
+    }
+
+    /// Until the grammar is there no line is taken apart, and nobody is asked; other calls of the step go on.
+    fn loads_grammar(&mut self, session: &str, call: usize) -> bool {
+        let loaded_ms = self.now_ms + GRAMMAR_MS;
+        let until_ms = *self.grammar_from_ms.get_or_insert(loaded_ms);
+        let loads = self.now_ms < until_ms;
+        if loads {
+            self.effect(Purpose::CallStart(session.to_owned(), call), Effect::Wait { until_ms });
+        }
+        loads
     }
 
     /// It is known which places outside are folders: what is to be asked follows.
