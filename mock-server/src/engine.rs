@@ -191,7 +191,7 @@ impl Engine {
             Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
             Effect::Study { path } => EffectResult::Studied(Box::new(self.workspace.study(&path))),
             Effect::Search { path, chosen } => EffectResult::Read(self.workspace.search(&path, chosen)),
-            Effect::Write { path, content } => EffectResult::Written(self.workspace.write(&path, &content)),
+            Effect::Write { path, content } => EffectResult::Written(self.workspace.put(&path, content)),
             Effect::Restore { files } => EffectResult::Written(self.workspace.restore(&files)),
             Effect::Begin { within } => match self.mind {
                 Mind::Remote { call_wait_ms, .. } if self.answering.contains(&within) => {

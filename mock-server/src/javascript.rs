@@ -44,6 +44,11 @@ pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
+/// A text without the space at its end.
+pub(crate) fn trimmed_end(text: &str) -> &str {
+    text.trim_end_matches(is_space)
+}
+
 /// How long a text is.
 pub(crate) fn units(text: &str) -> usize {
     text.encode_utf16().count()

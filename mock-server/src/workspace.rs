@@ -185,6 +185,15 @@ impl Workspace {
         Ok(names)
     }
 
+    /// Writes a file, or takes it away.
+    pub(crate) fn put(&self, path: &str, content: Option<String>) -> Result<(), String> {
+        let Some(content) = content else {
+            let path = self.inside(path)?;
+            return fs::remove_file(&path).map_err(|error| trouble(&error, "remove", &path));
+        };
+        self.write(path, &content)
+    }
+
     pub(crate) fn write(&self, path: &str, content: &str) -> Result<(), String> {
         let path = self.inside(path)?;
         let failed = |error: std::io::Error| trouble(&error, "writeFile", &path);

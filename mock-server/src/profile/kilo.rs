@@ -67,6 +67,7 @@ pub(super) static PROFILE: Profile = Profile {
     shows_todo_changes: true,
     says_goodbye: true,
     servers_have_folders: false,
+    patches_write: false,
     quick_shell: false,
     describes_shell: true,
     other_name: Some(("build", "code")),
@@ -178,6 +179,7 @@ pub(super) static PROFILE: Profile = Profile {
     ],
     boot_first: indexing,
     tools: &[
+        "apply_patch",
         "background_process",
         "bash",
         "board_post",

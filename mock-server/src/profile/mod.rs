@@ -135,6 +135,8 @@ pub struct Profile {
     pub says_goodbye: bool,
     /// A server of tools may be started in a folder of its own.
     pub servers_have_folders: bool,
+    /// A model that is given patches writes no whole files.
+    pub patches_write: bool,
     /// From the second shell line on the person is asked before the call is told to run.
     pub quick_shell: bool,
     /// The question about a shell line, and its result, tell the agent's description of it; letters that could be

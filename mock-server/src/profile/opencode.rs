@@ -65,6 +65,7 @@ pub(super) static PROFILE: Profile = Profile {
     shows_todo_changes: false,
     says_goodbye: false,
     servers_have_folders: true,
+    patches_write: true,
     quick_shell: true,
     describes_shell: false,
     other_name: None,
@@ -155,6 +156,7 @@ pub(super) static PROFILE: Profile = Profile {
     ],
     boot_first: NO_EVENTS,
     tools: &[
+        "apply_patch",
         "bash",
         "edit",
         "glob",

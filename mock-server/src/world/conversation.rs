@@ -100,7 +100,16 @@ impl World {
 
     /// The tools that the agent may use.
     pub(crate) fn offered_tools(&self, session: &str) -> Vec<String> {
-        let is_offered = |tool: &&&str| self.may_use(session, tool);
+        let patches = self.works_with_patches(session);
+        let is_offered = |tool: &&&str| {
+            let fits = match **tool {
+                "apply_patch" => patches,
+                "edit" => !patches,
+                "write" => !patches || !self.profile.patches_write,
+                _ => true,
+            };
+            fits && self.may_use(session, tool)
+        };
         let served = self.served_tools(session);
         let served: Vec<&str> = served.iter().map(String::as_str).collect();
         let tools = self.profile.tools.iter().chain(&served).filter(is_offered);
@@ -110,6 +119,14 @@ impl World {
             offered.sort_by_key(|tool| tool.to_lowercase());
         }
         offered
+    }
+
+    /// Is the model of the running step one of those that are given patches in place of edits?
+    fn works_with_patches(&self, session: &str) -> bool {
+        let owner = self.sessions.get(session);
+        let now = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.message));
+        let model = now.and_then(|now| now.info["modelID"].as_str()).unwrap_or_default();
+        model.contains("gpt-") && !["oss", "gpt-4"].iter().any(|other| model.contains(other))
     }
 
     /// Do neither rules nor the prompt keep a tool from the agent?

@@ -40,12 +40,12 @@ pub enum Effect {
         /// Only these.
         chosen: Option<Chosen>,
     },
-    /// Write a text file, with the folders above it.
+    /// Write a text file, with the folders above it, or take it away.
     Write {
         /// An absolute path.
         path: String,
-        /// The content.
-        content: String,
+        /// The content; without any the file goes.
+        content: Option<String>,
     },
     /// Say which of these absolute paths are folders; nothing else of them is looked at.
     Look {

@@ -286,9 +286,17 @@ impl World {
                 let prompts = owner.into_iter().flat_map(|owner| owner.messages.iter().rev());
                 let mut models = prompts.filter(|message| message.role() == "user").map(|m| &m.info["model"]);
                 let known = models.find(|model| model.is_object());
-                known.cloned().unwrap_or_else(|| json!({"providerID": "fake", "modelID": "fake"}))
+                known.cloned().unwrap_or_else(|| self.model_of_settings())
             }
         }
+    }
+
+    /// The model that the settings name for everybody.
+    fn model_of_settings(&self) -> Value {
+        let settings = self.all_settings();
+        let named = settings.get("model").and_then(Value::as_str).and_then(|named| named.split_once('/'));
+        let (provider, model) = named.unwrap_or(("fake", "fake"));
+        json!({"providerID": provider, "modelID": model})
     }
 
     /// A session tells who works in it as soon as that changes.

@@ -27,7 +27,11 @@ impl World {
             return true;
         }
         let words = taken::wrong(&tool, &input, self.profile.misuse);
-        let vain = if tool == "edit" { self.vain_edit(session, call) } else { None };
+        let vain = match tool.as_str() {
+            "apply_patch" => self.vain_patch(session, call),
+            "edit" => self.vain_edit(session, call),
+            _ => None,
+        };
         if let (true, Some(message)) = (words.is_empty(), &vain) {
             self.tell_running(session, call);
             self.fail_call(session, call, message);

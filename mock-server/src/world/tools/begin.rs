@@ -43,6 +43,7 @@ impl World {
             "grep" => text("pattern").filter(|pattern| !pattern.is_empty()).map(|pattern| ("grep", pattern)),
             "webfetch" => text("url").filter(|url| url.starts_with("http")).map(|url| ("webfetch", url)),
             "todowrite" => self.argument(session, call, "todos").map(|_| ("todowrite", "*".to_owned())),
+            "apply_patch" => self.added_by_patch(session, call).map(|path| ("edit", path)),
             "skill" => text("name").filter(|name| self.has_skill(name)).map(|name| ("skill", name)),
             "edit" | "write" => {
                 self.folder_to_leave_for(session, call).map(|folder| ("external_directory", folder))

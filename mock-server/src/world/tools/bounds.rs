@@ -57,7 +57,7 @@ impl World {
         let id = self.ids.ascending("tool", self.now_ms);
         let path =
             format!("{}/.local/share/{}/tool-output/{id}", self.config.home, self.profile.server.word());
-        self.effect(Purpose::OutputKept, Effect::Write { path: path.clone(), content });
+        self.effect(Purpose::OutputKept, Effect::Write { path: path.clone(), content: Some(content) });
         path
     }
 

@@ -3,6 +3,7 @@
 //! A call goes: its arguments are whole → it looks at what it is about to change → rules and, perhaps, a question
 //! → it acts → its part is completed. Each → is an effect or an answer, so other sessions go on meanwhile.
 
+mod apply_patch;
 mod arguments;
 mod bash;
 mod begin;
@@ -47,6 +48,8 @@ pub(crate) enum Plan {
     Shell(Box<bash::ShellPlan>),
     /// Replace words of a file.
     Edit(edit::EditPlan),
+    /// Apply a patch.
+    Patch(Box<apply_patch::PatchPlan>),
     /// Write a file.
     Write(write::WritePlan),
     /// Leave the workspace.
@@ -73,6 +76,7 @@ impl World {
         let Some(run) = self.run_mut(session) else { return };
         let Some(starting) = run.calls.get(call) else { return };
         match starting.tool.as_str() {
+            "apply_patch" => self.start_patch(session, call),
             "bash" => self.start_shell(session, call),
             "edit" => self.start_edit(session, call),
             "glob" => self.start_glob(session, call),
@@ -90,10 +94,9 @@ impl World {
                 if let Some(plan) = self.served_plan(session, &other) {
                     return self.start_served(session, call, &other, plan);
                 }
-                let known = "bash, edit, glob, grep, question, read, skill, task, todowrite, webfetch, write";
-                let message =
-                    format!("standin does not perform the tool '{other}' yet; it performs: {known}");
-                self.fail_call(session, call, &message);
+                let known = "apply_patch, bash, edit, glob, grep, question, read, skill, task, todowrite, webfetch, write";
+                let why = format!("standin does not perform the tool '{other}' yet; it performs: {known}");
+                self.fail_call(session, call, &why);
             }
         }
     }
@@ -114,9 +117,8 @@ impl World {
     /// Nobody objects: the call acts.
     pub(crate) fn allow_call(&mut self, session: &str, call: usize, approval: Value) {
         self.keep_approval(session, call, approval);
-        let allowed = self.run_mut(session).and_then(|run| run.calls.get(call));
-        let Some(allowed) = allowed else { return };
-        let Some(plan) = allowed.plan.clone() else { return };
+        let plan = self.run_mut(session).and_then(|run| run.calls.get(call)?.plan.clone());
+        let Some(plan) = plan else { return };
         if self.profile.tool_progress {
             self.progress(session, call, json!({}));
         }
@@ -127,6 +129,7 @@ impl World {
             Plan::Fetch(plan) => self.fetch(session, call, plan),
             Plan::Served(plan) => self.pass_on(session, call, &plan),
             Plan::Task(_) => self.give_task(session, call),
+            Plan::Patch(plan) => self.apply_patch(session, call, *plan),
             Plan::Write(plan) => self.write(session, call, &plan),
             Plan::Leave(plan) => self.leave(session, call, *plan),
             Plan::Skill(plan) => self.load_skill(session, call, &plan),
@@ -138,11 +141,11 @@ impl World {
 
     /// What stands at the place that a call is about is known.
     pub(crate) fn call_read(&mut self, session: &str, call: usize, found: Result<Found, String>) {
-        let plan =
-            self.run_mut(session).and_then(|run| run.calls.get(call)).and_then(|call| call.plan.clone());
+        let plan = self.run_mut(session).and_then(|run| run.calls.get(call)?.plan.clone());
         match (plan, found) {
             (_, Err(message)) => self.fail_call(session, call, &message),
             (Some(Plan::Edit(plan)), Ok(found)) => self.file_to_edit(session, call, &plan, &found),
+            (Some(Plan::Patch(plan)), Ok(found)) => self.file_to_patch(session, call, *plan, &found),
             (Some(Plan::Search(plan)), Ok(found)) => self.searched(session, call, &plan, &found),
             (Some(Plan::Skill(plan)), Ok(found)) => self.skill_files_found(session, call, &plan, &found),
             (Some(Plan::Write(plan)), Ok(found)) => self.file_to_write(session, call, plan, found),

@@ -120,10 +120,11 @@ impl World {
             self.fail_call(session, call, &message);
             return;
         }
-        let Some(Plan::Write(plan)) =
-            self.run_mut(session).and_then(|run| run.calls.get(call)).and_then(|call| call.plan.clone())
-        else {
-            return;
+        let plan = self.run_mut(session).and_then(|run| run.calls.get(call)?.plan.clone());
+        let plan = match plan {
+            Some(Plan::Write(plan)) => plan,
+            Some(Plan::Patch(plan)) => return self.patch_went_on(session, call, *plan),
+            _ => return,
         };
         self.tell_written(session, &plan);
         if plan.change == Change::Edit {
@@ -181,23 +182,31 @@ pub(super) fn without_mark(content: &str) -> (String, bool) {
     }
 }
 
+/// The content as it stands in the file.
+pub(super) fn with_mark(content: &str, has_mark: bool) -> String {
+    let mark = if has_mark { MARK.to_string() } else { String::new() };
+    format!("{mark}{content}")
+}
+
+/// As a person reads it, without the indent that all lines share.
+pub(super) fn diff_of(path: &str, before: &str, after: &str) -> String {
+    patch::without_indent(&patch::index_style(path, before, after, patch::Header::Plain))
+}
+
 impl WritePlan {
     fn effect(&self) -> Effect {
-        let mark = if self.has_mark { MARK.to_string() } else { String::new() };
-        Effect::Write { path: self.path.clone(), content: format!("{mark}{}", self.content) }
+        Effect::Write { path: self.path.clone(), content: Some(with_mark(&self.content, self.has_mark)) }
     }
 
     /// As a person reads it: without the line ends of other systems where some words of a file were replaced, and
     /// without the indent that all lines share.
     fn diff(&self) -> String {
         let before = self.before.as_deref().unwrap_or_default();
-        let diff = if self.change == Change::Edit && self.before.is_some() {
+        if self.change == Change::Edit && self.before.is_some() {
             let plain = |text: &str| text.replace("\r\n", "\n");
-            patch::index_style(&self.given, &plain(before), &plain(&self.content), patch::Header::Plain)
-        } else {
-            patch::index_style(&self.given, before, &self.content, patch::Header::Plain)
-        };
-        patch::without_indent(&diff)
+            return diff_of(&self.given, &plain(before), &plain(&self.content));
+        }
+        diff_of(&self.given, before, &self.content)
     }
 
     fn file_diff(&self) -> Value {

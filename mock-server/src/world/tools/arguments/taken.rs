@@ -34,6 +34,7 @@ const fn may(name: &'static str, kind: Kind) -> Field {
 
 /// The arguments of each tool, in the servers' order.
 const TOOLS: &[(&str, &[Field])] = &[
+    ("apply_patch", &[must("patchText", Kind::Text)]),
     ("bash", &[must("command", Kind::Text), may("timeout", Kind::Positive), may("workdir", Kind::Text)]),
     (
         "edit",
