@@ -298,7 +298,7 @@ fn as_read(part: &Value) -> Value {
     let mut part = part.clone();
     if let Some(metadata) = part.pointer_mut("/state/metadata").and_then(Value::as_object_mut)
         // A server that tells who allowed a call does not keep its diff.
-        && metadata.contains_key("filediff")
+        && ["filediff", "files"].iter().any(|key| metadata.contains_key(*key))
         && metadata.contains_key("approval")
     {
         metadata.shift_remove("diff");
