@@ -328,6 +328,7 @@ pub(crate) fn write_calls_on(tape: &Tape) -> mock_server::model::http::OnCall {
                 purpose: request.purpose(),
                 messages: request.reduced_messages(),
                 tools: request.tools.clone(),
+                terms: Some(request.terms.clone()),
                 answered: answer.answered.clone(),
             })
         });

@@ -287,6 +287,7 @@ impl Engine {
             purpose: request.purpose(),
             messages: request.reduced_messages(),
             tools: request.tools.clone(),
+            terms: Some(request.terms.clone()),
             answered,
         }
     }

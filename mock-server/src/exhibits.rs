@@ -95,6 +95,21 @@ impl Exhibits {
 }
 
 impl Exhibits {
+    /// Adds what a model is told of these tools, as far as the release has them and nothing is said of them yet.
+    pub(crate) fn define(&self, tools: &[String], definitions: &mut Map<String, Value>) {
+        let answers = self.answers.get_or_init(|| self.read());
+        let query = ["provider", "model"].map(|name| (name.to_owned(), "fake".to_owned()));
+        let Some((_, _, body)) = answers.get(&key("/experimental/tool", &query)) else { return };
+        let known: Vec<Value> = serde_json::from_str(body).unwrap_or_default();
+        for tool in known {
+            let Some(name) = tool["id"].as_str().filter(|id| tools.iter().any(|tool| tool == id)) else {
+                continue;
+            };
+            let told = || json!({"description": tool["description"], "parameters": tool["parameters"]});
+            definitions.entry(name.to_owned()).or_insert_with(told);
+        }
+    }
+
     /// A list of the next generation as it is in a folder, with what files say; empty where nothing was recorded.
     pub(crate) fn next_list(&self, request: &ApiRequest, directory: &str, files: &NextFiles) -> WireReply {
         let mut reply = self.answer(request).unwrap_or_else(|| WireReply::new(200, None, Bytes::new()));

@@ -154,6 +154,7 @@ impl Garden {
                     purpose,
                     messages,
                     tools: vec![],
+                    terms: json!({"effort": text}).as_object().cloned(),
                     answered,
                 }));
             }

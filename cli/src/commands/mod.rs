@@ -20,6 +20,7 @@ mod service;
 mod stage;
 pub(crate) mod stand_for;
 mod subject;
+mod surroundings;
 pub(crate) mod sweep;
 pub(crate) mod tell;
 pub(crate) mod words;

@@ -2,7 +2,7 @@
 
 use super::service::{self, Manner, Service};
 use super::stage::Stage;
-use super::{Failure, Outcome, words};
+use super::{Failure, Outcome, surroundings, words};
 use clap::Args;
 use fixtures::ServerKind;
 use harness::complain;
@@ -48,6 +48,8 @@ where cut.toml breaks the stream of the second client, once:
     when = { lane = \"phone\", stream = \"event\", after_event = \"message.part.delta\", nth = 2 }
     do = { cut = \"mid-frame\", bytes = 17 }
 
+Settings come from the workspace and from the server's own variables: KILO_CONFIG_CONTENT,
+KILO_PERMISSION and others (OPENCODE_…).
 A fault that never fired is named at the end.
 Exit codes: 0 it was ended, 2 misuse, 3 a port or a folder can't be had.";
 
@@ -61,7 +63,8 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         return Err(Failure::Misuse(message));
     }
     let mut set = arguments.stage.set(arguments.profile)?;
-    set.options.password = arguments.password.or_else(|| password_of(set.options.server));
+    surroundings::surround(&mut set)?;
+    set.options.password = arguments.password.or(set.options.password);
     set.options.workspace = arguments.workspace;
     service::run(Service {
         set,
@@ -71,12 +74,4 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         behind: Vec::new(),
         manner: Manner::Own,
     })
-}
-
-/// The password that the server would take from the environment.
-#[expect(clippy::disallowed_methods, reason = "the real servers take their password from the environment")]
-pub(super) fn password_of(server: ServerKind) -> Option<String> {
-    std::env::var(format!("{}_SERVER_PASSWORD", server.env_prefix()))
-        .ok()
-        .filter(|password| !password.is_empty())
 }

@@ -125,6 +125,8 @@ enum PaceWord {
 pub(crate) struct Set {
     /// What the stand-in is to be.
     pub(crate) options: Options,
+    /// It performs the tour, since nothing else was asked for.
+    pub(crate) is_tour: bool,
     /// No gate holds the model.
     pub(crate) open_gates: bool,
     /// Where the journal is written in the end.
@@ -138,12 +140,17 @@ impl Stage {
     pub(crate) fn set(self, profile: Option<ServerKind>) -> Result<Set, Failure> {
         let server = profile.unwrap_or(ServerKind::Kilo);
         let plan = self.faults.as_deref().map(plan_text).transpose()?;
+        let mut is_tour = false;
         let mut options = match &self.replay {
             Some(name) if name.ends_with(".jsonl") => {
                 Options::replay(recording(&PathBuf::from(name), profile)?)
             }
             Some(name) => Options::replay(catalog::recording(&server.release(), name)?),
-            None => Options::scenario(server, joined(&self.scenarios_or(plan.as_ref())?)?),
+            None => {
+                let names = self.scenarios_or(plan.as_ref())?;
+                is_tour = names.is_empty();
+                Options::scenario(server, joined(&names)?)
+            }
         };
         let lanes = lanes(&self.lanes)?;
         let mut starts_file = None;
@@ -186,7 +193,7 @@ impl Stage {
             ClockWord::Scaled => ClockKind::Scaled { by: self.time_scale },
             ClockWord::Logical => ClockKind::Logical,
         };
-        Ok(Set { options, open_gates: self.open_gates, journal: self.journal, starts_file })
+        Ok(Set { options, is_tour, open_gates: self.open_gates, journal: self.journal, starts_file })
     }
 }
 

@@ -3,18 +3,18 @@
 
 mod flags;
 mod kiro;
-mod surroundings;
 
 use super::acp::{self, Speech};
 use super::service::{self, Manner, Service};
 use super::stage::Stage;
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, surroundings};
 use clap::{Args, Parser};
 use fixtures::ServerKind;
 use fixtures::error::io_words;
 use fixtures::near_names::unknown;
 use flags::{Flags, Wish};
 use harness::{complain, say};
+use mock_server::Play;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -162,7 +162,10 @@ fn agent(server: ServerKind, stage: Stage, speech: &Speech, words: &[String]) ->
 fn serve(command: ServerKind, stage: Stage, flags: Flags) -> Outcome {
     let mut set = stage.set(Some(command))?;
     let host = host(&flags)?;
-    surroundings::surround(command, &mut set, here()?)?;
+    surroundings::surround(&mut set)?;
+    if matches!(set.options.play, Play::Scenario(_)) {
+        set.options.workspace = Some(here()?);
+    }
     set.options.origins = flags.cors;
     let prefix = command.env_prefix();
     let is_open = set.options.password.is_none();

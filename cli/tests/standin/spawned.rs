@@ -184,6 +184,26 @@ async fn settings_credentials_and_the_folder_come_from_whoever_starts_it() {
     assert!(journal.contains("/config") && !journal.contains("secret-of-a-test"), "{journal}");
 }
 
+#[tokio::test]
+async fn a_stand_in_under_its_own_name_takes_the_settings_of_the_server_from_the_environment() {
+    for (given, asks) in [(None, json!("ask")), (Some(r#"{"username": "me"}"#), Value::Null)] {
+        let place = Place::new();
+        let mut command = Command::new(STANDIN);
+        command.args(["serve", "--profile", "opencode"]).env_clear().env("TMPDIR", place.0.path());
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .envs(given.map(|text| ("OPENCODE_CONFIG_CONTENT", text)));
+        let server = Server::start(command);
+        let config: Value =
+            reqwest::get(format!("{}/config", server.url)).await.unwrap().json().await.unwrap();
+        assert_eq!(config["username"] == "me", given.is_some());
+        // Of the tour alone the settings want leave for edits.
+        assert_eq!(config["permission"]["edit"], asks, "{config}");
+        server.signal("-TERM");
+    }
+}
+
 #[test]
 fn what_the_command_does_not_know_is_said_on_stderr() {
     let place = Place::new();

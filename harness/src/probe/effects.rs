@@ -114,7 +114,7 @@ pub(super) async fn seen(
     let parts = parts(&told, &family, question);
     let requests = cast.asked.since(calls, &question.words());
     let tools = requests.first().map(|request| request.tools.clone()).unwrap_or_default();
-    let effort = requests.first().and_then(|request| request.effort.clone());
+    let effort = requests.first().and_then(|request| request.effort().map(str::to_owned));
     let outcome = match (asked, parts.last()) {
         _ if requests.is_empty() => Outcome::Failed(why_not(&told, &family, &reply.bytes)),
         (Some(permission), _) => Outcome::Asked(permission),

@@ -20,7 +20,7 @@ impl Engine {
     pub(super) fn ask(
         &mut self,
         id: EffectId,
-        request: ChatRequest,
+        mut request: ChatRequest,
         now_ms: u64,
         queue: &mut VecDeque<Input>,
         acts: &mut Vec<Act>,
@@ -30,6 +30,7 @@ impl Engine {
             Mind::Remote { url, .. } => {
                 let answered = format!("the model at {url}");
                 acts.push(Act::Asked(Box::new(self.model_call(&request, answered))));
+                self.pages.exhibits.define(&request.tools, &mut request.definitions);
                 acts.push(Act::Ask(id, request));
                 self.answering.insert(id);
                 return;

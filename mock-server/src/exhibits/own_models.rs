@@ -2,6 +2,7 @@
 
 use super::Answers;
 use crate::project_files::merge_settings;
+use crate::world::variants;
 use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 
@@ -82,39 +83,4 @@ fn describe(model: &mut Value, said: &Value, server: ServerKind) {
         }
     }
     model["variants"] = Value::Object(variants(said, server));
-}
-
-/// The efforts that a model can be asked for: what a thinking one can without a word, and those of the settings, beside
-/// them or in their place.
-fn variants(said: &Value, server: ServerKind) -> Map<String, Value> {
-    let is_off = |own: &Value| own["disabled"] == true;
-    let own = said["variants"].as_object().cloned().unwrap_or_default();
-    let replaces = server == ServerKind::Kilo && own.values().any(|own| !is_off(own));
-    let mut variants = Map::new();
-    if said["reasoning"] == true && !replaces {
-        let effort = |effort: &str| (effort.to_owned(), json!({"reasoningEffort": effort}));
-        variants.extend(["low", "medium", "high"].map(effort));
-    }
-    merge_settings(&mut variants, &Value::Object(own));
-    variants.retain(|_, variant| !is_off(variant));
-    for variant in variants.values_mut().filter_map(Value::as_object_mut) {
-        variant.remove("disabled");
-    }
-    variants
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn efforts_of_the_settings_stand_beside_those_of_the_server_or_in_their_place() {
-        let said = json!({"reasoning": true, "variants": {"low": {"disabled": true}, "huge": {"x": 1}}});
-        let keys = |server| variants(&said, server).keys().cloned().collect::<Vec<_>>();
-        assert_eq!(keys(ServerKind::Opencode), ["medium", "high", "huge"]);
-        assert_eq!(keys(ServerKind::Kilo), ["huge"]);
-        let none = json!({"reasoning": true, "variants": {"low": {"disabled": true}}});
-        assert_eq!(variants(&none, ServerKind::Kilo).len(), 2);
-        assert!(variants(&json!({}), ServerKind::Opencode).is_empty());
-    }
 }

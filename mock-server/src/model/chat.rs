@@ -1,7 +1,7 @@
 //! A chat request in the OpenAI dialect, reduced to what a script needs and what a recording may keep.
 
 use fixtures::recording::ModelPurpose;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// How the servers ask for a summary, and for one that takes up an earlier one.
 const SUMMARY: [&str; 2] = ["anchored summary", "<prior-summary>"];
@@ -20,9 +20,14 @@ pub struct ChatRequest {
     pub stream: bool,
     /// The session that asks, where the server tells it in a header.
     pub session: Option<String>,
-    /// How hard the model is told to think (`reasoning_effort`), where it is told.
-    pub effort: Option<String>,
+    /// What is said beside: the model's name, how much it may say, how hard it shall think.
+    pub terms: Map<String, Value>,
+    /// Description and parameters of offered tools, by name; what a request is read from leaves them away.
+    pub definitions: Map<String, Value>,
 }
+
+/// What of a request's body is no term.
+const NO_TERMS: [&str; 4] = ["messages", "tools", "stream", "stream_options"];
 
 impl ChatRequest {
     /// Reads a request's body.
@@ -43,8 +48,38 @@ impl ChatRequest {
             })
             .unwrap_or_default();
         let stream = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
-        let effort = body.get("reasoning_effort").and_then(Value::as_str).map(str::to_owned);
-        Ok(Self { messages: messages.clone(), tools, stream, session: None, effort })
+        let mut terms = body.as_object().cloned().unwrap_or_default();
+        terms.retain(|name, _| !NO_TERMS.contains(&name.as_str()));
+        Ok(Self { messages: messages.clone(), tools, stream, session: None, terms, definitions: Map::new() })
+    }
+
+    /// As it is sent, in the order of the servers.
+    #[must_use]
+    pub fn body(&self) -> Value {
+        let mut body = self.terms.clone();
+        body.insert("messages".to_owned(), Value::Array(self.messages.clone()));
+        if !self.tools.is_empty() {
+            body.insert("tools".to_owned(), self.tools.iter().map(|name| self.tool(name)).collect());
+        }
+        body.insert("stream".to_owned(), json!(true));
+        body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+        Value::Object(body)
+    }
+
+    fn tool(&self, name: &str) -> Value {
+        let mut function = json!({"name": name});
+        let known = self.definitions.get(name).and_then(Value::as_object);
+        match (known, function.as_object_mut()) {
+            (Some(known), Some(function)) => function.extend(known.clone()),
+            _ => function["parameters"] = json!({"type": "object"}),
+        }
+        json!({"type": "function", "function": function})
+    }
+
+    /// How hard the model is told to think, where it is told.
+    #[must_use]
+    pub fn effort(&self) -> Option<&str> {
+        self.terms.get("reasoning_effort").and_then(Value::as_str)
     }
 
     /// The servers offer tools whenever the agent works; a request without any may be for their own use.
@@ -104,5 +139,40 @@ pub fn text(message: &Value) -> String {
             texts.join("\n")
         }
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_sent_with_its_terms_and_with_what_is_known_of_its_tools() {
+        let terms =
+            json!({"model": "own", "max_tokens": 5, "tool_choice": "auto", "reasoning_effort": "low"});
+        let known =
+            json!({"read": {"description": "Reads.", "parameters": {"type": "object", "required": ["a"]}}});
+        let request = ChatRequest {
+            messages: vec![json!({"role": "user", "content": "hello"})],
+            tools: vec!["read".to_owned(), "else".to_owned()],
+            stream: true,
+            session: None,
+            terms: terms.as_object().cloned().unwrap(),
+            definitions: known.as_object().cloned().unwrap(),
+        };
+        let body = request.body();
+        assert_eq!(
+            body["tools"][0]["function"],
+            json!({
+                "name": "read", "description": "Reads.", "parameters": {"type": "object", "required": ["a"]},
+            })
+        );
+        assert_eq!(body["tools"][1]["function"], json!({"name": "else", "parameters": {"type": "object"}}));
+        let read = ChatRequest::parse(&body).unwrap();
+        assert_eq!(
+            (read.terms, read.tools, read.messages),
+            (request.terms.clone(), request.tools, request.messages)
+        );
+        assert_eq!(read.stream, request.stream);
     }
 }

@@ -6,7 +6,7 @@ use crate::world::{ModelFailure, Refusal};
 use fixtures::scenario::{Finish, FinishReason, Usage};
 use fixtures::sse;
 use reqwest::header::{HeaderName, HeaderValue};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// A model that is asked over HTTP.
@@ -55,7 +55,7 @@ impl RemoteModel {
     pub async fn answer(&self, request: &ChatRequest, tell: impl Fn(ModelNews)) {
         let url = format!("{}/chat/completions", self.url);
         let mut asked =
-            self.client.post(&url).header("authorization", "Bearer stand-in").json(&body(request));
+            self.client.post(&url).header("authorization", "Bearer stand-in").json(&request.body());
         if let Some(session) = &request.session {
             asked = asked.header("x-session-id", session).header("x-session-affinity", session);
         }
@@ -78,21 +78,6 @@ impl RemoteModel {
             }
         }
     }
-}
-
-fn body(request: &ChatRequest) -> Value {
-    let tool = |name: &String| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
-    let mut body = json!({
-        "model": "fake", "messages": request.messages, "stream": true, "stream_options": {"include_usage": true},
-    });
-    if let Some(effort) = &request.effort {
-        body["reasoning_effort"] = json!(effort);
-    }
-    if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
-        body["tool_choice"] = json!("auto");
-    }
-    body
 }
 
 fn is_stream(response: &reqwest::Response) -> bool {

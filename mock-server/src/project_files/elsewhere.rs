@@ -33,6 +33,15 @@ impl Elsewhere {
         Self { home: Some(home.into()), ..Self::default() }
     }
 
+    /// Does somebody give settings beside those of the home and the workspace?
+    #[must_use]
+    pub fn says_something(&self) -> bool {
+        self.file.is_some()
+            || self.folder.is_some()
+            || self.text.is_some()
+            || self.last.contains_key("permission")
+    }
+
     pub(super) fn home_or_root(&self) -> &Path {
         self.home.as_deref().unwrap_or(Path::new("/"))
     }

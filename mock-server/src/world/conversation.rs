@@ -8,7 +8,7 @@ use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
 use super::title::TITLE_WRITER;
 use crate::model::{ChatRequest, MEDIA};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// How a result is told that was taken away to save room.
 pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
@@ -31,7 +31,8 @@ impl World {
                 tools: Vec::new(),
                 stream: true,
                 session: Some(session.to_owned()),
-                effort: None,
+                terms: self.terms_of(session),
+                definitions: Map::new(),
             };
         }
         let mut messages = vec![self.opening(session)];
@@ -53,8 +54,13 @@ impl World {
             messages.push(json!({"role": self.profile.ends_steps_as, "content": LAST_STEP.trim_end()}));
         }
         let tools = self.offered_tools(session);
-        let effort = self.agent(self.agent_of(session)).and_then(Agent::effort).map(str::to_owned);
-        ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()), effort }
+        let mut terms = self.terms_of(session);
+        if !tools.is_empty() {
+            let choice = if tools.iter().any(|tool| tool == STRUCTURED) { "required" } else { "auto" };
+            terms.insert("tool_choice".to_owned(), json!(choice));
+        }
+        let definitions = self.definitions_of(session);
+        ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()), terms, definitions }
     }
 
     /// Has the agent taken as many steps as its settings let it?

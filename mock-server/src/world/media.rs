@@ -18,11 +18,8 @@ impl World {
 
     /// Those of the model that writes titles.
     pub(super) fn title_senses(&self) -> Senses {
-        let settings = Value::Object(self.all_settings());
-        let own = settings.pointer("/agent/title/model").or_else(|| settings.get("small_model"));
-        let (provider, model) =
-            own.and_then(Value::as_str).and_then(|own| own.split_once('/')).unwrap_or_default();
-        self.senses_of(provider, model)
+        let (provider, model) = self.title_model();
+        self.senses_of(&provider, &model)
     }
 
     /// A model of which the settings say nothing takes text alone.

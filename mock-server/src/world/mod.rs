@@ -103,6 +103,7 @@ mod sync_history;
 mod telling;
 mod template;
 mod terminals;
+mod terms;
 mod title;
 mod tokens;
 mod too_long;
@@ -138,6 +139,7 @@ pub use start::WorldConfig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 pub use surroundings::{Browsed, PlaceFound, PlaceWish};
+pub(crate) use terms::variants;
 pub use tools::Skill;
 pub(crate) use tools::place::resolved;
 

@@ -224,7 +224,7 @@ impl World {
         let message = prompt.message.clone().unwrap_or_else(|| self.ids.ascending("msg", self.now_ms));
         let own = self.own_model_of(&agent);
         let mut model = prompt.model.clone().or(own).unwrap_or_else(|| self.model_of(session));
-        if let Some(variant) = &prompt.variant {
+        if let Some(variant) = prompt.variant.clone().or_else(|| self.variant_of_agent(&agent, &model)) {
             model["variant"] = json!(variant);
         }
         self.note_agent_and_model(session, &agent, &model);

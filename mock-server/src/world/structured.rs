@@ -32,11 +32,14 @@ pub(crate) fn unreadable(message: &Message, place: &str) -> Option<Value> {
 impl World {
     /// Does the prompt that is answered want a form?
     pub(crate) fn wants_form(&self, session: &str) -> bool {
-        let prompt = self.sessions.get(session).and_then(|owner| {
-            let run = owner.run.as_ref()?;
-            owner.message(&run.prompt)
-        });
-        prompt.is_some_and(|prompt| prompt.info["format"]["type"] == "json_schema")
+        self.form_of(session).is_some()
+    }
+
+    /// The form that the prompt that is answered wants.
+    pub(crate) fn form_of(&self, session: &str) -> Option<&Value> {
+        let owner = self.sessions.get(session)?;
+        let prompt = owner.message(&owner.run.as_ref()?.prompt)?;
+        prompt.info.get("format").filter(|format| format["type"] == "json_schema")
     }
 
     /// The answer has come in its form.

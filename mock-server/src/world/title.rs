@@ -2,11 +2,12 @@
 
 use super::media::why_untellable;
 use super::session::{Message, Session};
+use super::terms::Asked;
 use super::{Effect, Purpose, World};
 use crate::javascript::{first_units, units};
 use crate::model::ChatRequest;
 use crate::profile::TitleTiming;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What the model is told that it is when a title is wanted.
 pub(super) const TITLE_WRITER: &str = "You are a title generator played by a stand-in.";
@@ -71,7 +72,17 @@ impl World {
         if why_untellable(&messages).is_some() {
             return;
         }
-        let request = ChatRequest { messages, tools: Vec::new(), stream: true, session: None, effort: None };
+        let (provider, model) = self.title_model();
+        let asked = Asked { provider: &provider, model: &model, variant: None, agent: "title" };
+        let terms = self.terms(&asked);
+        let request = ChatRequest {
+            messages,
+            tools: Vec::new(),
+            stream: true,
+            session: None,
+            terms,
+            definitions: Map::new(),
+        };
         self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
     }
 
@@ -92,6 +103,15 @@ impl World {
             messages.extend(self.told(message, reminders, &owner.directory, &senses));
         }
         messages
+    }
+
+    /// The model that writes titles.
+    pub(super) fn title_model(&self) -> (String, String) {
+        let settings = Value::Object(self.all_settings());
+        let own = settings.pointer("/agent/title/model").or_else(|| settings.get("small_model"));
+        let named = own.and_then(Value::as_str).and_then(|own| own.split_once('/'));
+        let (provider, model) = named.unwrap_or(("fake", "fake"));
+        (provider.to_owned(), model.to_owned())
     }
 
     /// The model has answered.

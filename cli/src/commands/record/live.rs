@@ -1,6 +1,6 @@
 //! What nobody planned: any client of a running server through a proxy, or the streams of a running server.
 
-use super::super::serve::password_of;
+use super::super::surroundings::password_of;
 use super::super::{Failure, Outcome, runtime, told_to_end, writable_file, writable_folder};
 use super::doc::keep_doc;
 use super::summary::other_release;

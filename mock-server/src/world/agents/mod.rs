@@ -69,9 +69,9 @@ impl Agent {
         Value::Object(told)
     }
 
-    /// How hard its model shall think, where its settings say so.
-    pub(crate) fn effort(&self) -> Option<&str> {
-        self.told.get("options")?.get("reasoningEffort")?.as_str()
+    /// What is told of it under a name, where its settings say something.
+    pub(crate) fn setting(&self, name: &str) -> Option<&Value> {
+        self.told.get(name)
     }
 
     /// How many steps it may take in a turn, where its settings say so.

@@ -2,7 +2,7 @@
 //! is for `talk`.
 
 use crate::javascript::kind_of;
-use crate::world::EffectId;
+use crate::world::{EffectId, merge};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -38,9 +38,18 @@ pub(super) enum Asked {
     /// Who it is.
     Hello,
     /// Which tools it has: those of the pages so far, and how the pages before were asked for.
-    Tools { so_far: Vec<String>, cursors: Vec<String> },
+    Tools { so_far: Vec<ServedTool>, cursors: Vec<String> },
     /// To perform a call of this session.
     Call(String, usize),
+}
+
+/// A tool that a server has.
+#[derive(Debug)]
+pub(super) struct ServedTool {
+    /// Its name there.
+    pub(super) name: String,
+    /// What a model is told of it.
+    pub(super) definition: Value,
 }
 
 /// What a server says.
@@ -54,6 +63,20 @@ pub(super) enum Heard {
     ToolsChanged,
     /// Nothing that anybody understands, or wants to know.
     Nothing,
+}
+
+impl ServedTool {
+    fn told(tool: &Value) -> Option<Self> {
+        let name = tool["name"].as_str()?.to_owned();
+        let said =
+            tool["inputSchema"].as_object().filter(|said| said.get("type") == Some(&json!("object")))?;
+        // The real servers let a model say nothing that a tool does not know, whatever it says itself.
+        let mut parameters = json!({"type": "object", "properties": {}});
+        merge(parameters.as_object_mut()?, &Value::Object(said.clone()));
+        parameters["additionalProperties"] = json!(false);
+        let description = tool["description"].as_str().unwrap_or_default();
+        Some(Self { name, definition: json!({"description": description, "parameters": parameters}) })
+    }
 }
 
 impl Link {
@@ -149,13 +172,9 @@ pub(super) fn wrong_hello(answer: &Value) -> Option<String> {
     (!VERSIONS.contains(&version)).then(|| format!("Server's protocol version is not supported: {version}"))
 }
 
-/// The names of the tools on a page, if it is one.
-pub(super) fn tools_of(page: &Value) -> Option<Vec<String>> {
-    let name = |tool: &Value| {
-        let is_tool = tool["inputSchema"]["type"] == "object";
-        tool["name"].as_str().filter(|_| is_tool).map(str::to_owned)
-    };
-    page["tools"].as_array()?.iter().map(name).collect()
+/// The tools on a page, if it is one.
+pub(super) fn tools_of(page: &Value) -> Option<Vec<ServedTool>> {
+    page["tools"].as_array()?.iter().map(ServedTool::told).collect()
 }
 
 /// A name as the model may call it.
@@ -203,6 +222,20 @@ mod tests {
         {
             assert!(wrong.contains(words), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_tool_takes_nothing_that_it_does_not_name() {
+        let page = json!({"tools": [
+            {"name": "a", "description": "A.", "inputSchema": {"type": "object", "additionalProperties": true}},
+            {"name": "b", "inputSchema": {"type": "object", "properties": {"x": {}}, "required": ["x"]}},
+        ]});
+        let told: Vec<Value> = tools_of(&page).unwrap().into_iter().map(|tool| tool.definition).collect();
+        let none = json!({"type": "object", "properties": {}, "additionalProperties": false});
+        assert_eq!(told[0], json!({"description": "A.", "parameters": none}));
+        assert_eq!(told[1]["parameters"]["required"], json!(["x"]));
+        assert_eq!(told[1]["parameters"]["additionalProperties"], false);
+        assert!(tools_of(&json!({"tools": [{"name": "c", "inputSchema": {"type": "string"}}]})).is_none());
     }
 
     #[test]

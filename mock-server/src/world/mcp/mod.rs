@@ -11,7 +11,7 @@ use super::routes::body_of;
 use super::{ApiRequest, EffectId, ReplyBody, Ticket, World};
 use crate::target::unescaped;
 pub(super) use link::Link;
-use link::spelled;
+use link::{ServedTool, spelled};
 pub use program::{Program, ProgramNews};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ struct Server {
     config: Value,
     status: Value,
     /// The program that is used, and its tools.
-    client: Option<(EffectId, Vec<String>)>,
+    client: Option<(EffectId, Vec<ServedTool>)>,
 }
 
 /// What happens when servers have said how they are.
@@ -172,14 +172,14 @@ impl World {
         }
     }
 
-    fn let_go(&mut self, client: Option<(EffectId, Vec<String>)>) {
+    fn let_go(&mut self, client: Option<(EffectId, Vec<ServedTool>)>) {
         if let Some((client, _)) = client {
             self.end_server(client);
         }
     }
 
     /// A server's program has told its tools, for the first time or again, or can't be used.
-    fn server_settled(&mut self, link: EffectId, told: Result<Vec<String>, String>) {
+    fn server_settled(&mut self, link: EffectId, told: Result<Vec<ServedTool>, String>) {
         let Some(settled) = self.links.get_mut(&link) else { return };
         let was_open = std::mem::replace(&mut settled.is_open, told.is_ok());
         let (directory, name) = (settled.directory.clone(), settled.name.clone());
@@ -295,15 +295,14 @@ impl World {
         }
     }
 
-    /// The tools that servers give to a directory's agents: each by its name for the model, with the program that has it
-    /// and its name there.
-    fn served_in(&self, directory: &str) -> impl Iterator<Item = (String, EffectId, &str)> {
+    /// The tools that servers give to a directory's agents: each by its name for the model, with the program that has it.
+    fn served_in(&self, directory: &str) -> impl Iterator<Item = (String, EffectId, &ServedTool)> {
         let servers = self.instances.get(directory).and_then(|instance| instance.servers.as_ref());
         let list = servers.into_iter().flat_map(|servers| &servers.list);
         list.flat_map(|server| {
             let tools = server.client.iter().flat_map(|(link, tools)| tools.iter().map(|tool| (*link, tool)));
             tools.map(|(link, tool)| {
-                (format!("{}_{}", spelled(&server.name), spelled(tool)), link, tool.as_str())
+                (format!("{}_{}", spelled(&server.name), spelled(&tool.name)), link, tool)
             })
         })
     }
@@ -315,12 +314,18 @@ impl World {
         names.into_iter().collect()
     }
 
+    /// What a session's model is told of them.
+    pub(super) fn served_definitions(&self, session: &str) -> Map<String, Value> {
+        let directory = self.sessions.get(session).map_or("", |owner| owner.directory.as_str());
+        self.served_in(directory).map(|(name, _, tool)| (name, tool.definition.clone())).collect()
+    }
+
     /// The program that has a tool, and the tool's name there.
     pub(super) fn server_of(&self, session: &str, tool: &str) -> Option<(EffectId, String)> {
         let directory = &self.sessions.get(session)?.directory;
         // Of tools with one name the last counts.
         let named = self.served_in(directory).filter(|(name, ..)| name == tool).last();
-        named.map(|(_, link, own)| (link, own.to_owned()))
+        named.map(|(_, link, tool)| (link, tool.name.clone()))
     }
 
     /// The servers of an instance that is no more are ended; whoever waits for them hears nothing good.

@@ -1,7 +1,7 @@
 //! What is asked of servers of tools and what follows from their answers: they are started, say who they are and which
 //! tools they have, are called, and leave.
 
-use super::link::{Asked, Heard, Link, Question, heard, hello, tools_of, wrong_hello};
+use super::link::{Asked, Heard, Link, Question, ServedTool, heard, hello, tools_of, wrong_hello};
 use crate::world::{Effect, EffectId, Output, Program, ProgramNews, Purpose, World, resolved};
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ impl World {
         }
     }
 
-    fn ask_for_tools(&mut self, link: EffectId, so_far: Vec<String>, cursors: Vec<String>) {
+    fn ask_for_tools(&mut self, link: EffectId, so_far: Vec<ServedTool>, cursors: Vec<String>) {
         let params = cursors.last().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
         let patience_ms = self.links.get(&link).and_then(|link| link.patience_ms).unwrap_or(PATIENCE_MS);
         self.ask_server(link, Asked::Tools { so_far, cursors }, "tools/list", params, patience_ms);
@@ -170,7 +170,7 @@ impl World {
     fn take_tools(
         &mut self,
         link: EffectId,
-        mut so_far: Vec<String>,
+        mut so_far: Vec<ServedTool>,
         mut cursors: Vec<String>,
         page: &Value,
     ) {

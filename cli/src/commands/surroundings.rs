@@ -1,7 +1,7 @@
 //! What the real commands take from their environment: credentials, and settings with the places where they lie.
 
-use super::super::stage::Set;
-use super::super::{Failure, serve};
+use super::Failure;
+use super::stage::Set;
 use fixtures::ServerKind;
 use mock_server::{Elsewhere, Play, read_settings};
 use serde_json::{Map, Value, json};
@@ -16,14 +16,22 @@ fn is_on(server: ServerKind, name: &str) -> bool {
     given(server, name).is_some_and(|value| matches!(value.to_lowercase().as_str(), "1" | "true"))
 }
 
-/// Credentials, settings, and the folder that it is started in.
-pub(super) fn surround(server: ServerKind, set: &mut Set, here: PathBuf) -> Result<(), Failure> {
-    set.options.password = serve::password_of(server);
+/// The password that the server would take.
+pub(super) fn password_of(server: ServerKind) -> Option<String> {
+    given(server, "SERVER_PASSWORD")
+}
+
+/// Credentials and settings. Where somebody gives settings, those of the tour are out of place: a server that was told
+/// nothing of permissions asks for none.
+pub(super) fn surround(set: &mut Set) -> Result<(), Failure> {
+    let server = set.options.server;
+    set.options.password = password_of(server);
     set.options.username = given(server, "SERVER_USERNAME");
-    if matches!(set.options.play, Play::Scenario(_)) {
-        set.options.workspace = Some(here);
-    }
+    let Play::Scenario(scenario) = &mut set.options.play else { return Ok(()) };
     set.options.elsewhere = settings(server)?;
+    if set.is_tour && set.options.elsewhere.says_something() {
+        scenario.workspace.config.clear();
+    }
     Ok(())
 }
 

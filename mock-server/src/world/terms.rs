@@ -1,0 +1,142 @@
+//! What a model is told beside the conversation: its own name, how much it may say, how it shall think.
+
+use super::World;
+use super::structured::STRUCTURED;
+use crate::project_files::merge_settings;
+use fixtures::ServerKind;
+use serde_json::{Map, Value, json};
+
+/// What a model may say at most, whatever its settings allow, or when they say nothing.
+const MOST_TOKENS: u64 = 32_000;
+/// What the scripted model may say: so its server is set up for a recording.
+const SCRIPTED_TOKENS: u64 = 10_000;
+/// Options that have another name on the way to the model.
+const RENAMED: [(&str, &str); 2] = [("reasoningEffort", "reasoning_effort"), ("textVerbosity", "verbosity")];
+
+/// Who is asked, and for whom.
+pub(super) struct Asked<'a> {
+    pub(super) provider: &'a str,
+    pub(super) model: &'a str,
+    pub(super) variant: Option<&'a str>,
+    pub(super) agent: &'a str,
+}
+
+impl World {
+    /// The terms of a session's current step.
+    pub(super) fn terms_of(&self, session: &str) -> Map<String, Value> {
+        let owner = self.sessions.get(session);
+        let now = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.message));
+        let word = |key: &str| now.and_then(|now| now.info[key].as_str());
+        self.terms(&Asked {
+            provider: word("providerID").unwrap_or("fake"),
+            model: word("modelID").unwrap_or("fake"),
+            variant: word("variant"),
+            agent: word("agent").unwrap_or_default(),
+        })
+    }
+
+    /// As they stand in a request: what the model's settings say, then its agent's, then the variant that was chosen.
+    pub(super) fn terms(&self, asked: &Asked<'_>) -> Map<String, Value> {
+        let said = self.said_of_model(asked.provider, asked.model);
+        let agent = self.agent(asked.agent);
+        let of_agent =
+            |key: &str| agent.and_then(|agent| agent.setting(key)).filter(|value| !value.is_null());
+        let mut terms = Map::new();
+        let mut tell = |key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                terms.insert(key.to_owned(), value);
+            }
+        };
+        let own = said["id"].as_str().unwrap_or(asked.model);
+        tell("model", Some(json!(own)));
+        let usual =
+            if (asked.provider, asked.model) == ("fake", "fake") { SCRIPTED_TOKENS } else { MOST_TOKENS };
+        let most = said["limit"]["output"].as_u64().unwrap_or(usual);
+        tell("max_tokens", Some(json!(if most == 0 { MOST_TOKENS } else { most.min(MOST_TOKENS) })));
+        // A model is told how freely to choose its words only if it is known to listen.
+        let listens = said["temperature"] == true;
+        tell("temperature", of_agent("temperature").filter(|_| listens).cloned());
+        tell("top_p", of_agent("topP").cloned());
+        let mut options = Map::new();
+        merge_settings(&mut options, &said["options"]);
+        merge_settings(&mut options, of_agent("options").unwrap_or(&Value::Null));
+        let chosen = asked.variant.and_then(|variant| self.variants_of(&said).remove(variant));
+        merge_settings(&mut options, &chosen.unwrap_or_default());
+        for (name, value) in options {
+            let renamed = RENAMED.iter().find(|(own, _)| *own == name);
+            terms.insert(renamed.map_or(name, |(_, told)| (*told).to_owned()), value);
+        }
+        terms
+    }
+
+    /// The variant that an agent's settings choose of its model, if that is the model and has it.
+    pub(super) fn variant_of_agent(&self, agent: &str, model: &Value) -> Option<String> {
+        let agent = self.agent(agent)?;
+        let variant = agent.setting("variant")?.as_str()?;
+        let own = agent.model.as_ref()?;
+        let is_own = ["providerID", "modelID"].iter().all(|key| own[*key] == model[*key]);
+        let word = |key: &str| model[key].as_str().unwrap_or_default();
+        let said = self.said_of_model(word("providerID"), word("modelID"));
+        (is_own && self.variants_of(&said).contains_key(variant)).then(|| variant.to_owned())
+    }
+
+    /// What is said of the tools that come with a form or with servers, by their names for the model.
+    pub(super) fn definitions_of(&self, session: &str) -> Map<String, Value> {
+        let mut all = self.served_definitions(session);
+        if let Some(form) = self.form_of(session) {
+            let mut form = form["schema"].clone();
+            if let Some(fields) = form.as_object_mut() {
+                fields.shift_remove("$schema");
+            }
+            let description =
+                "Takes the answer in the form that is wanted. Call it once, when all else is done.";
+            all.insert(STRUCTURED.to_owned(), json!({"description": description, "parameters": form}));
+        }
+        all
+    }
+
+    fn said_of_model(&self, provider: &str, model: &str) -> Value {
+        let settings = self.all_settings();
+        let said = settings.get("provider").and_then(|all| all.get(provider)?.get("models")?.get(model));
+        said.cloned().unwrap_or_default()
+    }
+
+    fn variants_of(&self, said: &Value) -> Map<String, Value> {
+        variants(said, self.profile.server)
+    }
+}
+
+/// The efforts that a model can be asked for: what a thinking one can without a word, and those of the settings, beside
+/// them or in their place.
+pub(crate) fn variants(said: &Value, server: ServerKind) -> Map<String, Value> {
+    let is_off = |own: &Value| own["disabled"] == true;
+    let own = said["variants"].as_object().cloned().unwrap_or_default();
+    let replaces = server == ServerKind::Kilo && own.values().any(|own| !is_off(own));
+    let mut variants = Map::new();
+    if said["reasoning"] == true && !replaces {
+        let effort = |effort: &str| (effort.to_owned(), json!({"reasoningEffort": effort}));
+        variants.extend(["low", "medium", "high"].map(effort));
+    }
+    merge_settings(&mut variants, &Value::Object(own));
+    variants.retain(|_, variant| !is_off(variant));
+    for variant in variants.values_mut().filter_map(Value::as_object_mut) {
+        variant.remove("disabled");
+    }
+    variants
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn efforts_of_the_settings_stand_beside_those_of_the_server_or_in_their_place() {
+        let said = json!({"reasoning": true, "variants": {"low": {"disabled": true}, "huge": {"x": 1}}});
+        let keys = |server| variants(&said, server).keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(ServerKind::Opencode), ["medium", "high", "huge"]);
+        assert_eq!(keys(ServerKind::Kilo), ["huge"]);
+        let none = json!({"reasoning": true, "variants": {"low": {"disabled": true}}});
+        assert_eq!(variants(&none, ServerKind::Kilo).len(), 2);
+        assert!(variants(&json!({}), ServerKind::Opencode).is_empty());
+    }
+}
