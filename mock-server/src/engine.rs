@@ -24,7 +24,6 @@ use crate::world::{
 use bytes::Bytes;
 use fixtures::catalog;
 use fixtures::fault_plan::{During, StreamName};
-use fixtures::recording::ModelCall;
 use fixtures::scenario::{BreakOff, Ending};
 use replies::wire_reply;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -277,19 +276,6 @@ impl Engine {
             }
         }
         acts
-    }
-
-    fn model_call(&mut self, request: &ChatRequest, answered: String) -> ModelCall {
-        self.model_calls += 1;
-        ModelCall {
-            at_us: 0,
-            call: self.model_calls,
-            purpose: request.purpose(),
-            messages: request.reduced_messages(),
-            tools: request.tools.clone(),
-            terms: Some(request.terms.clone()),
-            answered,
-        }
     }
 }
 

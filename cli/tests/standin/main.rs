@@ -18,6 +18,7 @@ mod corpus;
 mod documents;
 mod door;
 mod drift;
+mod environment;
 mod kept;
 // `/proc` says whose a process is.
 #[cfg(target_os = "linux")]

@@ -43,11 +43,11 @@ impl Place {
 }
 
 /// A server that was started.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     stdout: BufReader<ChildStdout>,
     lines: Vec<String>,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Drop for Server {
@@ -59,7 +59,7 @@ impl Drop for Server {
 
 impl Server {
     /// Starts it, and reads what it says until it says where it listens.
-    fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let mut server = Self { child, stdout, lines: Vec::new(), url: String::new() };
@@ -182,26 +182,6 @@ async fn settings_credentials_and_the_folder_come_from_whoever_starts_it() {
     assert_eq!(server.ended().1.code(), Some(0));
     let journal = std::fs::read_to_string(&journal).unwrap();
     assert!(journal.contains("/config") && !journal.contains("secret-of-a-test"), "{journal}");
-}
-
-#[tokio::test]
-async fn a_stand_in_under_its_own_name_takes_the_settings_of_the_server_from_the_environment() {
-    for (given, asks) in [(None, json!("ask")), (Some(r#"{"username": "me"}"#), Value::Null)] {
-        let place = Place::new();
-        let mut command = Command::new(STANDIN);
-        command.args(["serve", "--profile", "opencode"]).env_clear().env("TMPDIR", place.0.path());
-        command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .envs(given.map(|text| ("OPENCODE_CONFIG_CONTENT", text)));
-        let server = Server::start(command);
-        let config: Value =
-            reqwest::get(format!("{}/config", server.url)).await.unwrap().json().await.unwrap();
-        assert_eq!(config["username"] == "me", given.is_some());
-        // Of the tour alone the settings want leave for edits.
-        assert_eq!(config["permission"]["edit"], asks, "{config}");
-        server.signal("-TERM");
-    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::{Engine, Mind};
 use crate::model::{Beat, ChatRequest, Delta, Reply};
 use crate::performer::Act;
 use crate::world::{EffectId, Input, ModelFailure};
+use fixtures::recording::ModelCall;
 use fixtures::scenario::BreakOff;
 use std::collections::VecDeque;
 
@@ -51,6 +52,19 @@ impl Engine {
             Reply::Unscripted(why) => {
                 queue.push_back(Input::ModelFailed(id, ModelFailure::unscripted(&why, now_ms)));
             }
+        }
+    }
+
+    fn model_call(&mut self, request: &ChatRequest, answered: String) -> ModelCall {
+        self.model_calls += 1;
+        ModelCall {
+            at_us: 0,
+            call: self.model_calls,
+            purpose: request.purpose(),
+            messages: request.reduced_messages(),
+            tools: request.tools.clone(),
+            terms: Some(request.terms.clone()),
+            answered,
         }
     }
 }

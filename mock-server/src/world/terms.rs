@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 const MOST_TOKENS: u64 = 32_000;
 /// What the scripted model may say: so its server is set up for a recording.
 const SCRIPTED_TOKENS: u64 = 10_000;
-/// Options that have another name on the way to the model.
+/// Options that have another name on the way to the model. Under that name the settings say nothing to it.
 const RENAMED: [(&str, &str); 2] = [("reasoningEffort", "reasoning_effort"), ("textVerbosity", "verbosity")];
 
 /// Who is asked, and for whom.
@@ -62,6 +62,7 @@ impl World {
         merge_settings(&mut options, of_agent("options").unwrap_or(&Value::Null));
         let chosen = asked.variant.and_then(|variant| self.variants_of(&said).remove(variant));
         merge_settings(&mut options, &chosen.unwrap_or_default());
+        options.retain(|name, _| RENAMED.iter().all(|(_, told)| told != name));
         for (name, value) in options {
             let renamed = RENAMED.iter().find(|(own, _)| *own == name);
             terms.insert(renamed.map_or(name, |(_, told)| (*told).to_owned()), value);
