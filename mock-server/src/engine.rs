@@ -5,6 +5,7 @@
 
 mod asking;
 mod coming;
+mod effects;
 #[cfg(test)]
 mod person;
 mod replies;
@@ -12,10 +13,10 @@ pub(crate) mod store;
 
 use crate::exhibits::Exhibits;
 use crate::frames::{COMMENT, frame, global_beat, open, send, send_next};
-use crate::model::{Beat, ChatRequest, ModelNews, Reading, Report, Script};
+use crate::model::{Beat, ModelNews, Reading, Report, Script};
 use crate::performer::{Act, Asked, Audience, Frame, Performer, WireReply};
 use crate::profile::Profile;
-use crate::project_files::{Elsewhere, NextFiles, ProjectFiles};
+use crate::project_files::Elsewhere;
 use crate::workspace::Workspace;
 use crate::world::{
     ApiRequest, Effect, EffectId, EffectResult, Input, ModelFailure, Output, Page, ProgramNews, ShellNews,
@@ -27,7 +28,6 @@ use fixtures::fault_plan::{During, StreamName};
 use fixtures::scenario::{BreakOff, Ending};
 use replies::wire_reply;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::Path;
 use std::sync::Arc;
 use store::Store;
 
@@ -48,8 +48,8 @@ pub struct Engine {
     answering: BTreeSet<EffectId>,
     /// Calls that may begin when the answer that has them is over, or after a moment; each with its answer.
     delayed: BTreeMap<EffectId, EffectId>,
-    /// What the model has been asked and has not looked at yet.
-    paused: BTreeMap<EffectId, ChatRequest>,
+    /// What is done when a moment is over.
+    paused: BTreeMap<EffectId, Effect>,
     /// Prompts with which it has not begun yet, and how many there have been.
     coming: BTreeMap<u64, ApiRequest>,
     prompts: u64,
@@ -136,73 +136,6 @@ impl Engine {
     #[must_use]
     pub fn with_pages(self, pages: Pages) -> Self {
         Self { pages, ..self }
-    }
-
-    fn perform(
-        &mut self,
-        id: EffectId,
-        effect: Effect,
-        now_ms: u64,
-        queue: &mut VecDeque<Input>,
-        acts: &mut Vec<Act>,
-    ) {
-        let result = match effect {
-            Effect::AskModel(request) if self.model_pause_ms > 0 => {
-                self.paused.insert(id, request);
-                acts.push(Act::WakeAt(now_ms + self.model_pause_ms, id));
-                return;
-            }
-            Effect::AskModel(request) => return self.ask(id, request, now_ms, queue, acts),
-            Effect::Wait { until_ms } => {
-                acts.push(Act::WakeAt(until_ms, id));
-                return;
-            }
-            Effect::Fetch(wish) => {
-                acts.push(Act::Fetch(id, wish));
-                return;
-            }
-            Effect::Run(line) => {
-                acts.push(Act::Run(id, line));
-                return;
-            }
-            Effect::Start(program) => {
-                acts.push(Act::Start(id, program));
-                return;
-            }
-            Effect::Look { paths } => EffectResult::Looked(
-                paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
-            ),
-            Effect::ReadProject { settings } => {
-                let root = self.workspace.root();
-                let files = ProjectFiles::read(self.profile, root, &self.elsewhere, &settings);
-                self.pages.exhibits.learn(&files);
-                EffectResult::Project(Box::new(files))
-            }
-            Effect::ReadNext { directory, settings } => {
-                let home = self.elsewhere.home.as_deref().unwrap_or(Path::new("/"));
-                let root = self.workspace.root();
-                let files = NextFiles::read(self.profile, (root, Path::new(&directory)), home, settings);
-                EffectResult::NextFiles(files.map(Arc::new))
-            }
-            Effect::Place(wish) => self.workspace.around(wish, self.elsewhere.home.as_deref()).into(),
-            Effect::Snapshot { directory } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
-            Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
-            Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
-            Effect::Study { path } => EffectResult::Studied(Box::new(self.workspace.study(&path))),
-            Effect::Search { path, chosen } => EffectResult::Read(self.workspace.search(&path, chosen)),
-            Effect::Write { path, content } => EffectResult::Written(self.workspace.put(&path, content)),
-            Effect::Restore { files } => EffectResult::Written(self.workspace.restore(&files)),
-            Effect::Begin { within } => match self.mind {
-                Mind::Remote { call_wait_ms, .. } if self.answering.contains(&within) => {
-                    self.delayed.insert(id, within);
-                    acts.push(Act::WakeAt(now_ms + call_wait_ms, id));
-                    return;
-                }
-                _ => EffectResult::Yielded,
-            },
-            Effect::Yield => EffectResult::Yielded,
-        };
-        queue.push_back(Input::Done(id, result));
     }
 
     /// The model says what it says up to the next closed gate.

@@ -9,15 +9,6 @@ use fixtures::scenario::BreakOff;
 use std::collections::VecDeque;
 
 impl Engine {
-    /// What the model says when its pause is over; none if that is not what the wait was for.
-    pub(super) fn pause_over(&mut self, id: EffectId, now: &dyn Fn() -> u64) -> Option<Vec<Act>> {
-        let request = self.paused.remove(&id)?;
-        let (mut queue, mut acts) = (VecDeque::new(), Vec::new());
-        self.ask(id, request, now(), &mut queue, &mut acts);
-        acts.extend(self.settle(queue, now));
-        Some(acts)
-    }
-
     pub(super) fn ask(
         &mut self,
         id: EffectId,

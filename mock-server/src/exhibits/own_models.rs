@@ -6,16 +6,20 @@ use crate::world::variants;
 use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 
-/// Adds the models to the list of those that can be used.
+/// Adds the models to the list of those that can be used, and what the settings say of their provider.
 pub(super) fn add(answers: &mut Answers, config: &Map<String, Value>, server: ServerKind) {
-    let wanted = config.get("provider").and_then(|all| all.get("fake")?.get("models")?.as_object());
-    let (Some(wanted), Some((_, _, body))) = (wanted, answers.get_mut("/config/providers")) else { return };
+    let said = config.get("provider").and_then(|all| all.get("fake"));
+    let (Some(said), Some((_, _, body))) = (said, answers.get_mut("/config/providers")) else { return };
     let mut known: Value = serde_json::from_str(body).unwrap_or_default();
     let fake =
         known["providers"].as_array_mut().and_then(|all| all.iter_mut().find(|one| one["id"] == "fake"));
-    let Some(models) = fake.and_then(|fake| fake["models"].as_object_mut()) else { return };
+    let Some(fake) = fake else { return };
+    if let (Some(options), Some(own)) = (fake["options"].as_object_mut(), said.get("options")) {
+        merge_settings(options, own);
+    }
+    let Some(models) = fake["models"].as_object_mut() else { return };
     let Some(pattern) = models.get("fake").cloned() else { return };
-    for (id, said) in wanted {
+    for (id, said) in said["models"].as_object().into_iter().flatten() {
         let model = models.entry(id.clone()).or_insert_with(|| {
             let mut model = pattern.clone();
             model["id"] = json!(id);

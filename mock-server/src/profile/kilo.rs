@@ -177,6 +177,7 @@ pub(super) static PROFILE: Profile = Profile {
         "config-provider",
         "variant",
     ],
+    catalog_behind: None,
     boot_first: indexing,
     tools: &[
         "apply_patch",

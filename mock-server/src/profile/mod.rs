@@ -187,6 +187,8 @@ pub struct Profile {
     pub boot: BootTiming,
     /// The plugins that it tells about, in order.
     pub plugins: &'static [&'static str],
+    /// The plugin behind which it already tells that there are models; all of them are there after the last one.
+    pub catalog_behind: Option<&'static str>,
     /// The other events of the boot, before the plugins.
     pub boot_first: fn() -> Vec<(&'static str, Value)>,
     /// The tools offered to the model, in order.
@@ -358,7 +360,12 @@ impl Profile {
     #[must_use]
     pub fn boot_events(&self) -> Vec<(&'static str, Value)> {
         let mut events = (self.boot_first)();
-        events.extend(self.plugins.iter().map(|plugin| ("plugin.added", json!({"id": plugin}))));
+        for plugin in self.plugins {
+            events.push(("plugin.added", json!({"id": plugin})));
+            if Some(*plugin) == self.catalog_behind {
+                events.push(("catalog.updated", json!({})));
+            }
+        }
         for last in ["reference.updated", "integration.updated", "catalog.updated"] {
             events.push((last, json!({})));
         }

@@ -154,6 +154,7 @@ pub(super) static PROFILE: Profile = Profile {
         "config-provider",
         "variant",
     ],
+    catalog_behind: Some("sap-ai-core"),
     boot_first: NO_EVENTS,
     tools: &[
         "apply_patch",

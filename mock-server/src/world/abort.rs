@@ -137,7 +137,8 @@ impl World {
                     let directory = owner.directory.clone();
                     let rest = Rest { session, error, end, cuts };
                     if has_begun {
-                        self.effect(Purpose::CutTree(Box::new(rest)), Effect::Snapshot { directory });
+                        let snapshot = Effect::Snapshot { directory, beside_title: false };
+                        self.effect(Purpose::CutTree(Box::new(rest)), snapshot);
                         return;
                     }
                     cuts = self.end_cut(rest);

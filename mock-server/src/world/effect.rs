@@ -15,6 +15,8 @@ pub enum Effect {
     Snapshot {
         /// The folder; none when empty.
         directory: String,
+        /// A step is being prepared while the model is asked for a title.
+        beside_title: bool,
     },
     /// What changed between two snapshots.
     Changes {

@@ -80,7 +80,7 @@ impl World {
             Some(_) if !self.keeps_snapshots() => String::new(),
             Some(_) => directory.to_owned(),
         };
-        Effect::Snapshot { directory: kept }
+        Effect::Snapshot { directory: kept, beside_title: false }
     }
 
     /// An instance of the project begins: its project is told. Gives the project as the instance will know it.

@@ -86,6 +86,19 @@ impl World {
         self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
     }
 
+    /// The files before a step. The first one of a session is prepared while the model is asked for a title.
+    pub(crate) fn first_snapshot(&self, session: &str, directory: &str) -> Effect {
+        let run = self.sessions.get(session).and_then(|owner| owner.run.as_ref());
+        let is_first = run.is_some_and(|run| !run.has_stepped) && self.is_first_prompt(session);
+        let is_its = |purpose: &Purpose| matches!(purpose, Purpose::Title(of, _) if of == session);
+        let asks = self.profile.title == TitleTiming::AtFirstPrompt && self.waiting.values().any(is_its);
+        let mut snapshot = self.snapshot_of(directory);
+        if let Effect::Snapshot { beside_title, .. } = &mut snapshot {
+            *beside_title = is_first && asks;
+        }
+        snapshot
+    }
+
     /// All up to the first prompt; of work that is given away, what is asked for.
     fn first_prompt(&self, owner: &Session, history: &[&Message]) -> Vec<Value> {
         let mut messages =

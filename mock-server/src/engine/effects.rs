@@ -1,0 +1,116 @@
+//! What the world wants done outside it is done: at once, after a moment, or by whoever drives the engine.
+
+use super::{Engine, Mind};
+use crate::performer::Act;
+use crate::profile::TitleTiming;
+use crate::project_files::{NextFiles, ProjectFiles};
+use crate::world::{Effect, EffectId, EffectResult, Input};
+use fixtures::recording::ModelPurpose;
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+
+impl Engine {
+    /// Does it now, or when the pause of what takes a moment is over.
+    pub(super) fn perform(
+        &mut self,
+        id: EffectId,
+        effect: Effect,
+        now_ms: u64,
+        queue: &mut VecDeque<Input>,
+        acts: &mut Vec<Act>,
+    ) {
+        if self.model_pause_ms > 0 && self.takes_a_moment(&effect) {
+            self.paused.insert(id, effect);
+            acts.push(Act::WakeAt(now_ms + self.model_pause_ms, id));
+        } else {
+            self.perform_at_once(id, effect, now_ms, queue, acts);
+        }
+    }
+
+    /// A title that is wanted beside the first step is asked for at once, while the step is being prepared: a model
+    /// that answers fast is first.
+    fn takes_a_moment(&self, effect: &Effect) -> bool {
+        match effect {
+            Effect::AskModel(request) => {
+                self.profile.title != TitleTiming::AtFirstPrompt || request.purpose() != ModelPurpose::Title
+            }
+            Effect::Snapshot { beside_title, .. } => *beside_title,
+            _ => false,
+        }
+    }
+
+    /// What follows when a pause is over; none if that is not what the wait was for.
+    pub(super) fn pause_over(&mut self, id: EffectId, now: &dyn Fn() -> u64) -> Option<Vec<Act>> {
+        let effect = self.paused.remove(&id)?;
+        let (mut queue, mut acts) = (VecDeque::new(), Vec::new());
+        self.perform_at_once(id, effect, now(), &mut queue, &mut acts);
+        acts.extend(self.settle(queue, now));
+        Some(acts)
+    }
+
+    fn perform_at_once(
+        &mut self,
+        id: EffectId,
+        effect: Effect,
+        now_ms: u64,
+        queue: &mut VecDeque<Input>,
+        acts: &mut Vec<Act>,
+    ) {
+        let result = match effect {
+            Effect::AskModel(request) => return self.ask(id, request, now_ms, queue, acts),
+            Effect::Wait { until_ms } => {
+                acts.push(Act::WakeAt(until_ms, id));
+                return;
+            }
+            Effect::Fetch(wish) => {
+                acts.push(Act::Fetch(id, wish));
+                return;
+            }
+            Effect::Run(line) => {
+                acts.push(Act::Run(id, line));
+                return;
+            }
+            Effect::Start(program) => {
+                acts.push(Act::Start(id, program));
+                return;
+            }
+            Effect::Look { paths } => EffectResult::Looked(
+                paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
+            ),
+            Effect::ReadProject { settings } => {
+                let root = self.workspace.root();
+                let files = ProjectFiles::read(self.profile, root, &self.elsewhere, &settings);
+                self.pages.exhibits.learn(&files);
+                EffectResult::Project(Box::new(files))
+            }
+            Effect::ReadNext { directory, settings } => {
+                let home = self.elsewhere.home.as_deref().unwrap_or(Path::new("/"));
+                let root = self.workspace.root();
+                let files = NextFiles::read(self.profile, (root, Path::new(&directory)), home, settings);
+                EffectResult::NextFiles(files.map(Arc::new))
+            }
+            Effect::Place(wish) => self.workspace.around(wish, self.elsewhere.home.as_deref()).into(),
+            Effect::Snapshot { directory, .. } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
+            Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
+            Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
+            Effect::Study { path } => EffectResult::Studied(Box::new(self.workspace.study(&path))),
+            Effect::Search { path, chosen } => EffectResult::Read(self.workspace.search(&path, chosen)),
+            Effect::Write { path, content } => EffectResult::Written(self.workspace.put(&path, content)),
+            Effect::Restore { files } => EffectResult::Written(self.workspace.restore(&files)),
+            Effect::Begin { within } => match self.mind {
+                Mind::Remote { call_wait_ms, .. } if self.answering.contains(&within) => {
+                    self.delayed.insert(id, within);
+                    acts.push(Act::WakeAt(now_ms + call_wait_ms, id));
+                    return;
+                }
+                _ => EffectResult::Yielded,
+            },
+            Effect::Yield => EffectResult::Yielded,
+        };
+        queue.push_back(Input::Done(id, result));
+    }
+}
+
+#[cfg(test)]
+mod tests;
