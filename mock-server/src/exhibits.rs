@@ -24,6 +24,9 @@ const LISTS: &[&str] = &["/api/integration", "/api/provider"];
 const PLACES: &[&str] =
     &["directory", "workspace", "auth_token", "location[directory]", "location[workspace]"];
 
+/// What the recorded settings say of the scripted model.
+const OF_THE_MODEL: &[&str] = &["model", "small_model", "provider"];
+
 /// Status, content type and body, by path and query.
 type Answers = HashMap<String, (u16, Option<String>, String)>;
 
@@ -55,8 +58,8 @@ impl Exhibits {
         let recordings = SCENARIOS.iter().filter_map(|name| catalog::recording(&release, name).ok());
         let mut answers = Answers::new();
         recordings.for_each(|recording| read_answers(&recording, config, &mut answers));
-        configure(&mut answers, &config.config, *server);
-        own_models::add(&mut answers, &config.config, *server);
+        configure(&mut answers, config, *server);
+        own_models::add(&mut answers, config, *server);
         add_skills(&mut answers, config, *server);
         answers
     }
@@ -194,13 +197,16 @@ fn read_answers(recording: &Recording, config: &WorldConfig, answers: &mut Answe
     }
 }
 
-/// The recorded configuration, with that of the scenario over it.
-fn configure(answers: &mut Answers, config: &Map<String, Value>, server: ServerKind) {
+/// The recorded configuration, with that of the scenario over it; what it says of the model only if nothing else does.
+fn configure(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
     for path in ["/config", "/config/effective"] {
         if let Some((_, _, body)) = answers.get_mut(path)
             && let Ok(Value::Object(mut all)) = serde_json::from_str(body)
         {
-            let mut said = in_use(whole(config.clone(), server));
+            if config.brings_model {
+                all.retain(|key, _| !OF_THE_MODEL.contains(&key.as_str()));
+            }
+            let mut said = in_use(whole(config.config.clone(), server));
             // The provider of the recorded server is the scenario's, too.
             if let (Some(known), Some(provider)) = (all.get("provider"), said.get_mut("provider")) {
                 let mut both = Map::from_iter([("provider".to_owned(), known.clone())]);

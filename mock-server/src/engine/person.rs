@@ -31,6 +31,7 @@ impl Person {
             skills: Vec::new(),
             faults: Vec::new(),
             cloud: None,
+            brings_model: false,
             runs_shell: false,
         };
         let mind = mind(Script::new(scenario, root));

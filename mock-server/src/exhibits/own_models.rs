@@ -1,40 +1,82 @@
-//! The models that a scenario's configuration adds to the one that was recorded, as the servers list them.
+//! The providers and models of the settings, as the servers list them: beside the one that was recorded, or in its place.
 
 use super::Answers;
 use crate::project_files::merge_settings;
-use crate::world::variants;
+use crate::world::{WorldConfig, variants};
 use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 
-/// Adds the models to the list of those that can be used, and what the settings say of their provider.
-pub(super) fn add(answers: &mut Answers, config: &Map<String, Value>, server: ServerKind) {
-    let said = config.get("provider").and_then(|all| all.get("fake"));
-    let (Some(said), Some((_, _, body))) = (said, answers.get_mut("/config/providers")) else { return };
+/// The provider of the scripted model.
+const SCRIPTED: &str = "fake";
+
+/// Adds them to the list of those that can be used.
+pub(super) fn add(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
+    let Some((_, _, body)) = answers.get_mut("/config/providers") else { return };
     let mut known: Value = serde_json::from_str(body).unwrap_or_default();
-    let fake =
-        known["providers"].as_array_mut().and_then(|all| all.iter_mut().find(|one| one["id"] == "fake"));
-    let Some(fake) = fake else { return };
-    if let (Some(options), Some(own)) = (fake["options"].as_object_mut(), said.get("options")) {
+    let Some(list) = known["providers"].as_array_mut() else { return };
+    let Some(place) = list.iter().position(|one| one["id"] == SCRIPTED) else { return };
+    let pattern = list[place].clone();
+    let mut first = Map::new();
+    if config.brings_model {
+        list.remove(place);
+        first.insert(SCRIPTED.to_owned(), Value::Null);
+    }
+    let said = config.config.get("provider").and_then(Value::as_object);
+    for (id, said) in said.into_iter().flatten() {
+        let at = list.iter().position(|one| one["id"] == id.as_str());
+        let mut provider = match at {
+            None => empty(id, &pattern),
+            Some(at) if id == SCRIPTED => list[at].clone(),
+            // What a release knows by itself is told as it is known.
+            Some(_) => continue,
+        };
+        tell(&mut provider, said, &pattern["models"][SCRIPTED], server);
+        // The last by name is offered first.
+        let last = provider["models"].as_object().and_then(|models| models.keys().max());
+        first.insert(id.clone(), last.map_or(Value::Null, |last| json!(last)));
+        match at {
+            Some(at) => list[at] = provider,
+            None => list.push(provider),
+        }
+    }
+    if let Some(default) = known["default"].as_object_mut() {
+        default.extend(first);
+        default.retain(|_, model| !model.is_null());
+    }
+    *body = known.to_string();
+}
+
+/// A provider without models, in the form of the recorded one.
+fn empty(id: &str, pattern: &Value) -> Value {
+    let mut provider = pattern.clone();
+    provider["id"] = json!(id);
+    provider["name"] = json!(id);
+    provider["options"] = json!({});
+    provider["models"] = json!({});
+    provider
+}
+
+fn tell(provider: &mut Value, said: &Value, pattern: &Value, server: ServerKind) {
+    if let Some(name) = said.get("name") {
+        provider["name"] = name.clone();
+    }
+    if let (Some(options), Some(own)) = (provider["options"].as_object_mut(), said.get("options")) {
         merge_settings(options, own);
     }
-    let Some(models) = fake["models"].as_object_mut() else { return };
-    let Some(pattern) = models.get("fake").cloned() else { return };
-    for (id, said) in said["models"].as_object().into_iter().flatten() {
-        let model = models.entry(id.clone()).or_insert_with(|| {
+    let id = provider["id"].clone();
+    let Some(models) = provider["models"].as_object_mut() else { return };
+    for (name, said) in said["models"].as_object().into_iter().flatten() {
+        let model = models.entry(name.clone()).or_insert_with(|| {
             let mut model = pattern.clone();
-            model["id"] = json!(id);
-            model["api"]["id"] = json!(id);
-            model["name"] = json!(id);
+            model["id"] = json!(name);
+            model["providerID"] = id.clone();
+            model["api"]["id"] = json!(name);
+            model["name"] = json!(name);
             model["limit"] = json!({"context": 0, "output": 0});
             model
         });
         describe(model, said, server);
     }
-    // The last by name is offered first.
-    if let Some(last) = models.keys().max().cloned() {
-        known["default"]["fake"] = json!(last);
-    }
-    *body = known.to_string();
 }
 
 fn describe(model: &mut Value, said: &Value, server: ServerKind) {

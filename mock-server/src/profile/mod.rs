@@ -360,6 +360,14 @@ impl Profile {
     #[must_use]
     pub fn boot_events(&self) -> Vec<(&'static str, Value)> {
         let mut events = (self.boot_first)();
+        events.extend(self.plugin_events());
+        events
+    }
+
+    /// Those about its plugins alone.
+    #[must_use]
+    pub fn plugin_events(&self) -> Vec<(&'static str, Value)> {
+        let mut events = Vec::new();
         for plugin in self.plugins {
             events.push(("plugin.added", json!({"id": plugin})));
             if Some(*plugin) == self.catalog_behind {

@@ -121,13 +121,7 @@ impl World {
         let is_next = operation.is_some_and(|id| id.starts_with("v2."));
         if operation.is_some_and(|id| BOOTING.contains(&id)) {
             let directory = self.directory_of(request);
-            if self.is_known_folder(&directory) {
-                self.boot(&directory, BootTiming::AtPrompt);
-            }
-            // Where it has booted at the first connection, this is what the next generation would tell of.
-            if self.profile.boot == BootTiming::AtConnect {
-                self.booted_next.insert(directory);
-            }
+            self.need_instance(&directory);
         }
         if operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {
             let directory = self.directory_of(request);
@@ -136,6 +130,18 @@ impl World {
         if is_next && let Some(session) = self.sessions.get(segments.get(2).copied().unwrap_or_default()) {
             let directory = session.directory.clone();
             self.boot_next(&directory);
+        }
+    }
+
+    /// Something is wanted that only a whole instance has. Where it has booted at the first connection, this is what the
+    /// next generation tells of.
+    pub(super) fn need_instance(&mut self, directory: &str) {
+        if !self.is_known_folder(directory) {
+            return;
+        }
+        match self.profile.boot {
+            BootTiming::AtPrompt => self.boot(directory, BootTiming::AtPrompt),
+            BootTiming::AtConnect => self.boot_next(directory),
         }
     }
 

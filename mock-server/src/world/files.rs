@@ -87,6 +87,10 @@ impl World {
 
     pub(super) fn looked(&mut self, look: Look, browsed: Browsed) {
         let ticket = look.ticket;
+        // What is not there is answered without the instance.
+        if look.answer == Answer::Content && !matches!(browsed, Browsed::Nothing) {
+            self.need_instance(&look.directory);
+        }
         match (look.answer, browsed) {
             (Answer::List, Browsed::Folder { entries, patterns }) => {
                 let list = look.list(entries, &patterns);

@@ -80,9 +80,10 @@ impl World {
         Some(format!("Model not found: {provider}/{name}.{hint}"))
     }
 
-    /// The scripted model, and those of the settings.
+    /// The scripted model, unless the settings bring another one, and those of the settings.
     fn own_models(&self) -> Vec<Own> {
-        let mut own = vec![("fake".to_owned(), vec!["fake".to_owned()])];
+        let scripted = ("fake".to_owned(), vec!["fake".to_owned()]);
+        let mut own = if self.config.brings_model { Vec::new() } else { vec![scripted] };
         let providers =
             self.config.config.get("provider").and_then(Value::as_object).cloned().unwrap_or_default();
         for (id, provider) in providers {

@@ -30,6 +30,8 @@ pub struct WorldConfig {
     pub cloud: Option<String>,
     /// Shell lines of the agent are run.
     pub runs_shell: bool,
+    /// The environment says which model there is: it goes by that name, and not by the scripted model's.
+    pub(crate) brings_model: bool,
 }
 
 impl WorldConfig {
@@ -39,7 +41,15 @@ impl WorldConfig {
         merge_settings(&mut self.config, &Value::Object(files.settings.clone()));
         merge_settings(&mut self.config, &Value::Object(self.said.clone()));
         merge_settings(&mut self.config, &Value::Object(files.over.clone()));
+        self.brings_model = names_its_model(&files.over);
         self.skills.clone_from(&files.skills);
         self.faults.clone_from(&files.faults);
     }
+}
+
+/// Do settings name a model of a provider that they bring?
+fn names_its_model(settings: &Map<String, Value>) -> bool {
+    let named = settings.get("model").and_then(Value::as_str).and_then(|model| model.split_once('/'));
+    let brought = settings.get("provider").and_then(Value::as_object);
+    named.is_some_and(|(provider, _)| brought.is_some_and(|brought| brought.contains_key(provider)))
 }

@@ -98,7 +98,7 @@ impl World {
         if !self.next_files.contains_key(directory) {
             self.read_next(directory, None);
         }
-        for (kind, properties) in self.profile.boot_events() {
+        for (kind, properties) in self.profile.plugin_events() {
             let id = self.ids.ascending("evt", self.now_ms);
             let payload = payload(id, kind, properties);
             let directory = directory.to_owned();
