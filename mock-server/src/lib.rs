@@ -45,6 +45,7 @@ mod http;
 mod ignored;
 mod javascript;
 pub mod journal;
+mod mistakes;
 pub mod model;
 mod no_json;
 mod options;

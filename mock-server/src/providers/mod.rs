@@ -163,6 +163,11 @@ impl Providers {
         self.usable_models(provider, access).is_some_and(|models| models.get(model).is_some())
     }
 
+    /// May any model of this provider be used?
+    pub(crate) fn has(&self, provider: &str, access: &Access) -> bool {
+        self.usable_models(provider, access).is_some()
+    }
+
     /// Names like that of a model that there is not. `own` are the providers of the settings, with their models.
     pub(crate) fn like(&self, provider: &str, model: &str, own: &[Own], access: &Access) -> Vec<String> {
         let of_settings = own.iter().find(|(id, _)| id == provider).map(|(_, models)| models.clone());

@@ -182,10 +182,7 @@ impl World {
         }
         let queued: Vec<_> = owner.queue.drain(..).collect();
         if let Some(run) = owner.run.as_mut() {
-            for queued in queued {
-                run.tickets.extend(queued.ticket);
-                run.commands.extend(queued.command);
-            }
+            queued.into_iter().for_each(|queued| run.take_waiting(queued));
         }
         self.emit_queue(session);
     }

@@ -229,7 +229,7 @@ impl World {
         let own = known.get("agent").and_then(|_| self.own_model_of(&agent));
         let model =
             chosen(&known).or(own).or_else(|| chosen(&wish)).unwrap_or_else(|| self.model_of(&session));
-        if self.lacks_model(&session, &model) || self.is_nobody(&session, &agent) {
+        if self.lacks_model(&session, &model).is_some() || self.is_nobody(&session, &agent) {
             return self.unknown_error_to(ticket);
         }
         let agent = self.own_name(agent);

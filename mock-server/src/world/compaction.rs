@@ -59,7 +59,7 @@ impl World {
         let model = json!({"providerID": body["providerID"], "modelID": body["modelID"]});
         let message = self.ask_for_summary(id, &agent, &model, json!({"auto": body["auto"] == true}));
         if self.run_mut(id).is_none() {
-            self.begin_turn(id, Queued { ticket: None, message: message.clone(), command: None });
+            self.begin_turn(id, Queued::of_server(message.clone()));
         }
         match self.run_mut(id) {
             Some(run) => {
@@ -150,7 +150,7 @@ impl World {
         let model = self.agent("compaction").and_then(|agent| agent.model.clone());
         let model = model.unwrap_or_else(|| asked["model"].clone());
         if self.missing_model(session, &model).is_some() {
-            return self.break_off(session);
+            return self.break_off(session, None);
         }
         let root = self.worktree_of(&directory);
         let mut info = json!({

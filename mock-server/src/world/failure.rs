@@ -7,6 +7,7 @@ use super::run::CallState;
 use super::session::merge;
 use super::turn::TurnEnd;
 use super::{Effect, ModelFailure, Purpose, World};
+use crate::mistakes::Mistake;
 use crate::model::{Delta, Finish, FinishReason, Usage};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -117,10 +118,13 @@ impl World {
         self.end_turn(session, TurnEnd::Error);
     }
 
-    /// The server has made a mistake: who waits gets no more than that, and the turn is over.
-    pub(crate) fn break_off(&mut self, session: &str) {
+    /// The server can't go on: who waits gets no more than that, and the turn is over. Those who do not wait are told
+    /// what was wrong.
+    pub(crate) fn break_off(&mut self, session: &str, mistake: Option<(Mistake, String)>) {
         let mut tickets = Vec::new();
+        let mut unwaited = 0;
         if let Some(run) = self.run_mut(session) {
+            unwaited = run.unwaited;
             tickets.append(&mut run.tickets);
             tickets.append(&mut run.yes);
             tickets.extend(run.commands.drain(..).filter_map(|command| command.ticket));
@@ -129,6 +133,9 @@ impl World {
             self.unknown_error(ticket);
         }
         self.end_turn(session, TurnEnd::Broken);
+        for (mistake, words) in mistake.into_iter().cycle().take(unwaited) {
+            self.refuse_prompt(session, None, mistake, &words);
+        }
     }
 
     /// The person is told that the answer got too long.

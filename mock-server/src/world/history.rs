@@ -30,8 +30,8 @@ impl World {
         let Some(owner) = self.sessions.get(session) else { return };
         let asked = owner.run.as_ref().and_then(|run| owner.message(&run.prompt));
         let model = asked.map(|asked| asked.info["model"].clone()).unwrap_or_default();
-        if self.lacks_model(session, &model) {
-            return self.break_off(session);
+        if let Some(mistake) = self.lacks_model(session, &model) {
+            return self.break_off(session, Some(mistake));
         }
         if let Some(run) = self.run_mut(session) {
             run.rounds += 1;

@@ -5,6 +5,7 @@ use super::prompt::Prompt;
 use super::rules::Action;
 use super::tools::{is_sound, picture_kind};
 use super::{Effect, Found, Purpose, World, template};
+use crate::mistakes::Mistake;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
@@ -25,6 +26,9 @@ pub(crate) struct Letter {
     pub(crate) work_of: Option<(String, usize)>,
 }
 
+/// What the servers' language says of a file on another machine.
+const OTHER_HOST: &str = "TypeError: File URL host must be \"localhost\" or empty on linux";
+
 const TEXT: &str = "text/plain";
 const FOLDER: &str = "application/x-directory";
 
@@ -38,8 +42,8 @@ enum Reading {
     Done(Vec<Value>),
     /// The place that it names has to be looked at.
     Look(String),
-    /// Nothing that could be understood.
-    Nonsense,
+    /// Nothing that could be understood, and why.
+    Nonsense(Mistake, String),
 }
 
 impl Letter {
@@ -61,26 +65,18 @@ impl World {
                 Reading::Look(path) => {
                     return self.effect(Purpose::Letter(Box::new(letter)), Effect::Read { path });
                 }
-                Reading::Nonsense => return self.unknown_error_to(letter.prompt.waiting()),
+                Reading::Nonsense(mistake, words) => {
+                    return self.refuse_prompt(&letter.session, letter.prompt.waiting(), mistake, &words);
+                }
             }
         }
         match letter.parts.iter().find_map(|part| no_picture(part, self.profile.pictures_at_addresses)) {
-            Some(why) => self.refuse_picture(&letter, why),
+            Some((mistake, why)) => match letter.prompt.waiting() {
+                Some(ticket) => self.plain_bad_request(ticket),
+                None => self.refuse_prompt(&letter.session, None, mistake, why),
+            },
             None => self.store_letter(letter),
         }
-    }
-
-    /// Who does not wait is told in the session, where the servers tell the place in their program, too.
-    fn refuse_picture(&mut self, letter: &Letter, why: &str) {
-        if let Some(ticket) = letter.prompt.waiting() {
-            return self.plain_bad_request(ticket);
-        }
-        let error = json!({"name": "UnknownError", "data": {"message": why}});
-        self.emit_session(
-            &letter.session,
-            "session.error",
-            json!({"sessionID": letter.session, "error": error}),
-        );
     }
 
     /// What stands at the place that the current part names.
@@ -91,9 +87,12 @@ impl World {
             return self.read_letter(letter);
         }
         let Some(path) = part["url"].as_str().and_then(path_of) else { return };
-        match self.file_parts(&letter.session, &part, &path, found) {
+        match self.file_parts(&letter, &part, &path, found) {
             Some(parts) => letter.parts.extend(parts),
-            None => return self.unknown_error_to(letter.prompt.waiting()),
+            None => {
+                let words = format!("PlatformError: NotFound: FileSystem.readFile ({path})");
+                return self.refuse_prompt(&letter.session, letter.prompt.waiting(), Mistake::File, &words);
+            }
         }
         letter.at += 1;
         self.read_letter(letter);
@@ -148,7 +147,8 @@ impl World {
     fn file_reading(&mut self, part: &Value) -> Reading {
         let url = part["url"].as_str().unwrap_or_default();
         let Some((scheme, _)) = url.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
-            return Reading::Nonsense;
+            let words = format!("TypeError: {} cannot be parsed as a URL.", Value::from(url));
+            return Reading::Nonsense(Mistake::Address, words);
         };
         match scheme.to_ascii_lowercase().as_str() {
             "data" if part["mime"] == TEXT => {
@@ -161,7 +161,7 @@ impl World {
             }
             "file" => match path_of(url) {
                 Some(path) => Reading::Look(path),
-                None => Reading::Nonsense,
+                None => Reading::Nonsense(Mistake::Host, OTHER_HOST.to_owned()),
             },
             _ => Reading::Done(vec![part.clone()]),
         }
@@ -170,11 +170,12 @@ impl World {
     /// `None` where the server gives up.
     fn file_parts(
         &mut self,
-        session: &str,
+        letter: &Letter,
         part: &Value,
         path: &str,
         found: Result<Found, String>,
     ) -> Option<Vec<Value>> {
+        let session = letter.session.as_str();
         let is_folder = matches!(found, Ok(Found::Folder(_)));
         let mime = if is_folder { FOLDER } else { part["mime"].as_str().unwrap_or_default() };
         let mut kept = part.clone();
@@ -190,6 +191,9 @@ impl World {
                 input[key] = json!(value);
             }
         }
+        // A text is read for the model that is to see it.
+        let lacks = if mime == TEXT { self.missing_model(session, &letter.info["model"]) } else { None };
+        let found = lacks.map_or(found, |(_, message)| Err(message));
         let read = found.and_then(|found| self.read_for_prompt(session, path, (offset, limit), found));
         Some(match read {
             Ok(output) => vec![called(&input), synthetic(&output), kept],
@@ -230,8 +234,7 @@ impl World {
     }
 
     fn reading_failed(&mut self, session: &str, path: &str, message: &str) -> Value {
-        let error = json!({"name": "UnknownError", "data": {"message": message}});
-        self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
+        self.tell_error(session, message);
         synthetic(&format!("Read tool failed to read {path} with the following error: {message}"))
     }
 
@@ -257,7 +260,7 @@ fn is_image(part: &Value) -> bool {
 }
 
 /// Why a file that is said to be a picture can't be shown.
-fn no_picture(part: &Value, elsewhere: bool) -> Option<&'static str> {
+fn no_picture(part: &Value, elsewhere: bool) -> Option<(Mistake, &'static str)> {
     if part["type"] != "file" || !is_image(part) {
         return None;
     }
@@ -266,11 +269,14 @@ fn no_picture(part: &Value, elsewhere: bool) -> Option<&'static str> {
         return None;
     }
     let Some((_, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) else {
-        return Some("ImageInvalidDataUrlError: Image URL must be a base64 data URL");
+        return Some((
+            Mistake::PictureAddress,
+            "ImageInvalidDataUrlError: Image URL must be a base64 data URL",
+        ));
     };
     let bytes = STANDARD.decode(data).unwrap_or_default();
     let is_sound = picture_kind(&bytes).is_some_and(|kind| is_sound(kind, &bytes));
-    (!is_sound).then_some("ImageDecodeError: Image could not be decoded")
+    (!is_sound).then_some((Mistake::Picture, "ImageDecodeError: Image could not be decoded"))
 }
 
 fn is_scheme(text: &str) -> bool {
@@ -338,8 +344,7 @@ mod tests {
     #[test]
     fn what_is_no_picture_is_told_apart() {
         let part = |mime: &str, url: &str| json!({"type": "file", "mime": mime, "url": url});
-        let why =
-            |part: &Value| no_picture(part, false).and_then(|why| why.split_once(':')).map(|(why, _)| why);
+        let why = |part: &Value| no_picture(part, false).and_then(|(_, why)| Some(why.split_once(':')?.0));
         let dot = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
         assert_eq!(why(&part("image/gif", dot)), None);
         assert_eq!(why(&part("image/png", dot)), None);

@@ -1,6 +1,7 @@
 //! Providers and models: which an instance may use, and what is told of one that there is not.
 
-use super::{ApiRequest, ReplyBody, World};
+use super::{ApiRequest, ReplyBody, Ticket, World};
+use crate::mistakes::Mistake;
 use crate::providers::{Access, Own, Providers};
 use serde_json::{Value, json};
 
@@ -52,16 +53,34 @@ impl World {
         }
     }
 
-    /// Is there no such model? That is told in the session.
-    pub(crate) fn lacks_model(&mut self, session: &str, model: &Value) -> bool {
-        let Some(message) = self.missing_model(session, model) else { return false };
+    /// What is wrong with a model that there is not. That is told in the session.
+    pub(crate) fn lacks_model(&mut self, session: &str, model: &Value) -> Option<(Mistake, String)> {
+        let (mistake, message) = self.missing_model(session, model)?;
+        self.tell_error(session, &message);
+        Some((mistake, format!("ProviderModelNotFoundError: {message}")))
+    }
+
+    pub(crate) fn tell_error(&mut self, session: &str, message: &str) {
         let error = json!({"name": "UnknownError", "data": {"message": message}});
         self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
-        true
+    }
+
+    /// A prompt can't be answered. Who waits for it gets no more than that; who does not is told in the session.
+    pub(crate) fn refuse_prompt(
+        &mut self,
+        session: &str,
+        waiting: Option<Ticket>,
+        mistake: Mistake,
+        words: &str,
+    ) {
+        match waiting {
+            Some(ticket) => self.unknown_error(ticket),
+            None => self.tell_error(session, &mistake.told(self.profile.server, words)),
+        }
     }
 
     /// What is told of a model that there is not.
-    pub(super) fn missing_model(&mut self, session: &str, model: &Value) -> Option<String> {
+    pub(super) fn missing_model(&mut self, session: &str, model: &Value) -> Option<(Mistake, String)> {
         let word = |key: &str| model[key].as_str().unwrap_or_default();
         let (provider, name) = (word("providerID"), word("modelID"));
         let directory = self.sessions.get(session).map(|session| session.directory.clone());
@@ -77,7 +96,9 @@ impl World {
         let like = known.like(provider, name, &own, &access);
         let hint =
             if like.is_empty() { String::new() } else { format!(" Did you mean: {}?", like.join(", ")) };
-        Some(format!("Model not found: {provider}/{name}.{hint}"))
+        let has_provider = own.iter().any(|(id, _)| id == provider) || known.has(provider, &access);
+        let mistake = if has_provider { Mistake::Model } else { Mistake::Provider };
+        Some((mistake, format!("Model not found: {provider}/{name}.{hint}")))
     }
 
     /// The scripted model, unless the settings bring another one, and those of the settings.

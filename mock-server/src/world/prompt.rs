@@ -5,6 +5,7 @@ use super::routes::body_of;
 use super::session::{Message, merge};
 use super::structured::kept_format;
 use super::{ApiRequest, ReplyBody, Ticket, World};
+use crate::mistakes::Mistake;
 use crate::profile::FollowUps;
 use serde_json::{Value, json};
 
@@ -51,6 +52,15 @@ pub(crate) struct Queued {
     pub(crate) message: String,
     /// The command whose words it says.
     pub(crate) command: Option<Executed>,
+    /// Somebody has sent it and does not wait.
+    pub(crate) is_unwaited: bool,
+}
+
+impl Queued {
+    /// One that nobody has sent.
+    pub(crate) fn of_server(message: String) -> Self {
+        Self { ticket: None, message, command: None, is_unwaited: false }
+    }
 }
 
 impl Prompt {
@@ -123,7 +133,7 @@ impl World {
                 && let Some(owner) = self.sessions.get_mut(&session)
             {
                 // The turn answers whatever was said last, wanted or not.
-                owner.queue.push_back(Queued { ticket: None, message: message.clone(), command: None });
+                owner.queue.push_back(Queued::of_server(message.clone()));
             }
             if let Some(ticket) = prompt.ticket {
                 let told = self.told_of_letter(&session, &message, &parts);
@@ -131,7 +141,8 @@ impl World {
             }
             return;
         }
-        let queued = Queued { ticket: prompt.ticket, message, command: prompt.command };
+        let is_unwaited = prompt.waiting().is_none();
+        let queued = Queued { ticket: prompt.ticket, message, command: prompt.command, is_unwaited };
         if !is_busy {
             if self.profile.prompts_dismiss {
                 self.dismiss_questions(&session);
@@ -217,7 +228,7 @@ impl World {
             if self.profile.prompts_keep_agent { self.agent_of(session) } else { self.default_agent() };
         let agent = prompt.agent.clone().unwrap_or_else(|| kept.to_owned());
         if self.is_nobody(session, &agent) {
-            self.unknown_error_to(prompt.waiting());
+            self.refuse_prompt(session, prompt.waiting(), Mistake::Agent, "UnknownError: UnknownError");
             return None;
         }
         let agent = self.own_name(agent);
@@ -327,9 +338,8 @@ impl World {
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let Some(run) = owner.run.as_mut() else { return };
         for queued in owner.queue.drain(..) {
-            run.tickets.extend(queued.ticket);
-            run.commands.extend(queued.command);
-            run.prompt = queued.message;
+            run.prompt.clone_from(&queued.message);
+            run.take_waiting(queued);
         }
     }
 }

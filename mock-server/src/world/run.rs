@@ -3,17 +3,28 @@
 use super::Ticket;
 use super::compaction::Compaction;
 use super::person_line::PersonLine;
-use super::prompt::Executed;
+use super::prompt::{Executed, Queued};
 use super::subtask::Subtask;
 use crate::model::Finish;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+
+impl Run {
+    /// Whoever waits for a prompt waits for this turn.
+    pub(crate) fn take_waiting(&mut self, prompt: Queued) {
+        self.tickets.extend(prompt.ticket);
+        self.commands.extend(prompt.command);
+        self.unwaited += usize::from(prompt.is_unwaited);
+    }
+}
 
 /// A turn in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     /// Who waits for its end.
     pub(crate) tickets: Vec<Ticket>,
+    /// How many of its prompts nobody waits for.
+    pub(crate) unwaited: usize,
     /// The message of the prompt that the current step answers.
     pub(crate) prompt: String,
     /// Who gets no more than a yes when it ends.

@@ -54,24 +54,25 @@ impl World {
     pub(crate) fn begin_opened_turn(&mut self, session: &str, prompt: Queued) {
         let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
         self.emit_status(session, "busy");
+        let message = prompt.message.clone();
         if let Some(owner) = self.sessions.get_mut(session) {
-            owner.run = Some(Run {
-                tickets: prompt.ticket.into_iter().collect(),
-                commands: prompt.command.into_iter().collect(),
+            let mut run = Run {
                 base: Some(prompt.message.clone()),
                 prompt: prompt.message.clone(),
                 summed_up: Some(prompt.message.clone()),
                 ..Run::default()
-            });
+            };
+            run.take_waiting(prompt);
+            owner.run = Some(run);
         }
-        if let Some(answer) = self.known_answer(session, &prompt.message) {
+        if let Some(answer) = self.known_answer(session, &message) {
             if let Some(run) = self.run_mut(session) {
                 run.message = answer;
             }
             return self.end_turn(session, TurnEnd::Broken);
         }
         // The plugins come with the first model that is there.
-        let model = self.sessions.get(session).and_then(|owner| owner.message(&prompt.message));
+        let model = self.sessions.get(session).and_then(|owner| owner.message(&message));
         let model = model.map(|asked| asked.info["model"].clone()).unwrap_or_default();
         if self.missing_model(session, &model).is_none() {
             self.boot(&directory, BootTiming::AtPrompt);
@@ -353,10 +354,7 @@ impl World {
         let Some(mut run) = owner.run.take() else { return };
         if interrupted || self.profile.follow_ups == FollowUps::NextStep {
             // No step of this turn answers them any more.
-            for queued in owner.queue.drain(..) {
-                run.tickets.extend(queued.ticket);
-                run.commands.extend(queued.command);
-            }
+            owner.queue.drain(..).for_each(|queued| run.take_waiting(queued));
         }
         let answer = owner.message(&run.message).map(Message::wire_as_kept).unwrap_or_default();
         let next = owner.queue.pop_front();

@@ -213,7 +213,7 @@ impl World {
         if let Some(prompt) = unread {
             return self.read_work(&child, *prompt, (session, call));
         }
-        self.begin_turn(&child, Queued { ticket: None, message, command: None });
+        self.begin_turn(&child, Queued::of_server(message));
         if let Some(run) = self.run_mut(&child) {
             run.for_call = Some((session.to_owned(), call));
         }
