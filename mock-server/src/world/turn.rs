@@ -52,7 +52,6 @@ impl World {
     }
 
     pub(crate) fn begin_opened_turn(&mut self, session: &str, prompt: Queued) {
-        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
         self.emit_status(session, "busy");
         let message = prompt.message.clone();
         if let Some(owner) = self.sessions.get_mut(session) {
@@ -70,12 +69,6 @@ impl World {
                 run.message = answer;
             }
             return self.end_turn(session, TurnEnd::Broken);
-        }
-        // The plugins come with the first model that is there.
-        let model = self.sessions.get(session).and_then(|owner| owner.message(&message));
-        let model = model.map(|asked| asked.info["model"].clone()).unwrap_or_default();
-        if self.missing_model(session, &model).is_none() {
-            self.boot(&directory, BootTiming::AtPrompt);
         }
         if self.is_first_prompt(session) && self.profile.title == TitleTiming::AtFirstPrompt {
             let until = self.sessions.get(session).map_or(0, |owner| owner.messages.len());
@@ -150,8 +143,11 @@ impl World {
         }
     }
 
-    /// Asks the model for the current step.
+    /// Asks the model for the current step. The plugins come with the first one.
     pub(crate) fn ask_model(&mut self, session: &str) {
+        if let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) {
+            self.boot(&directory, BootTiming::AtPrompt);
+        }
         self.emit_status(session, "busy");
         self.settle_sandbox(session);
         if !self.waits_for_servers(session) {
