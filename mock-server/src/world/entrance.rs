@@ -141,7 +141,7 @@ impl World {
         }
         match self.profile.boot {
             BootTiming::AtPrompt => self.boot(directory, BootTiming::AtPrompt),
-            BootTiming::AtConnect => self.boot_next(directory),
+            BootTiming::AtConnect => self.boot_again(directory),
         }
     }
 

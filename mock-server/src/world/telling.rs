@@ -90,6 +90,15 @@ impl World {
         }
     }
 
+    /// An instance that has booted at the first connection tells of its plugins again, once.
+    pub(super) fn boot_again(&mut self, directory: &str) {
+        if self.booted_next.insert(directory.to_owned()) {
+            for (kind, properties) in self.profile.plugin_events() {
+                self.emit(directory, kind, properties);
+            }
+        }
+    }
+
     /// The instance of the next generation's routes is told, too, where instances are told late.
     pub(super) fn boot_next(&mut self, directory: &str) {
         if !self.booted_next.insert(directory.to_owned()) {
