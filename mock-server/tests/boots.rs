@@ -20,6 +20,8 @@ struct Listener {
     stream: Response,
     parser: sse::Parser,
     told: Vec<String>,
+    /// The session that was made last.
+    session: String,
 }
 
 impl Listener {
@@ -28,22 +30,33 @@ impl Listener {
         let stand_in = StandIn::start(options).await.unwrap();
         let (client, url) = (Client::builder().no_proxy().build().unwrap(), stand_in.url());
         let stream = client.get(format!("{url}/event")).send().await.unwrap();
-        Self { _stand_in: stand_in, client, url, stream, parser: sse::Parser::new(), told: Vec::new() }
+        let (parser, told, session) = (sse::Parser::new(), Vec::new(), String::new());
+        Self { _stand_in: stand_in, client, url, stream, parser, told, session }
     }
 
     async fn get(&self, path: &str) -> u16 {
         self.client.get(format!("{}{path}", self.url)).send().await.unwrap().status().as_u16()
     }
 
-    /// What has been told since the last time: all that comes before a session that is made now.
+    async fn post(&self, path: &str, body: Value) -> Value {
+        let sent = self.client.post(format!("{}{path}", self.url)).json(&body).send().await.unwrap();
+        sent.json().await.unwrap()
+    }
+
+    /// What has been told since the last time that is about no session.
     async fn told(&mut self) -> Vec<String> {
-        self.client.post(format!("{}/session", self.url)).json(&json!({})).send().await.unwrap();
+        let mut told = self.all_told().await;
+        told.retain(|kind| !kind.starts_with("session.") && kind != "sync");
+        told
+    }
+
+    /// What has been told since the last time: all that comes before a session that is made now, and that.
+    async fn all_told(&mut self) -> Vec<String> {
+        let made = self.post("/session", json!({})).await;
+        made["id"].as_str().unwrap().clone_into(&mut self.session);
         loop {
             if let Some(at) = self.told.iter().position(|kind| kind == "session.created") {
-                let mut told: Vec<String> = self.told.drain(..=at).collect();
-                // The session is told of in more than one event.
-                told.retain(|kind| !kind.starts_with("session.") && kind != "sync");
-                return told;
+                return self.told.drain(..=at).collect();
             }
             let chunk = self.stream.chunk().await.unwrap().expect("the stream ended too early");
             for frame in self.parser.feed(&chunk) {
@@ -76,4 +89,20 @@ async fn who_reads_a_file_needs_the_instance_and_who_misses_one_does_not() {
             assert_eq!(listener.told().await, Vec::<String>::new(), "{server} {path}: it has booted");
         }
     }
+}
+
+/// Of 131 recordings in which OpenCode boots at a prompt, 124 have it so.
+#[tokio::test]
+async fn at_a_prompt_opencode_boots_behind_the_first_summary_and_before_the_model_is_asked() {
+    let mut listener = Listener::at(ServerKind::Opencode).await;
+    listener.told().await;
+    let prompt = json!({"parts": [{"type": "text", "text": "hello"}]});
+    listener.post(&format!("/session/{}/message", listener.session), prompt).await;
+    let told = listener.all_told().await;
+    let at =
+        |kind: &str| told.iter().position(|told| told == kind).unwrap_or_else(|| panic!("{kind}: {told:?}"));
+    let plugins = at("plugin.added");
+    assert!(at("session.diff") < plugins, "{told:?}");
+    let busy = |told: &[String]| count(told, "session.status");
+    assert_eq!((busy(&told[..plugins]), plugins < at("message.part.delta")), (1, true), "{told:?}");
 }

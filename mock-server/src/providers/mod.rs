@@ -241,3 +241,28 @@ fn ids_of(models: &Value) -> Vec<String> {
         .map(|(id, _)| id.clone())
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use regex::Regex;
+
+    /// The servers reckon prices, so they have digits that a careless reader loses: 0.049999999999999996.
+    #[test]
+    fn the_prices_keep_all_their_digits() {
+        let number = Regex::new(r"\d+\.\d+").unwrap();
+        for server in [ServerKind::Kilo, ServerKind::Opencode] {
+            let mut text = String::new();
+            GzDecoder::new(catalog::providers(&server.release()).unwrap()).read_to_string(&mut text).unwrap();
+            let told = serde_json::from_str::<Value>(&text).unwrap().to_string();
+            let numbers = |text: &str| {
+                number.find_iter(text).map(|found| found.as_str().to_owned()).collect::<Vec<_>>()
+            };
+            assert_eq!(numbers(&told), numbers(&text), "{server}");
+            assert!(
+                numbers(&told).iter().any(|number| number.len() > 17),
+                "{server}: there are none of many digits"
+            );
+        }
+    }
+}

@@ -6,7 +6,7 @@ use super::refusal::Told;
 use super::run::CallState;
 use super::session::merge;
 use super::turn::TurnEnd;
-use super::{Effect, ModelFailure, Purpose, World};
+use super::{Effect, ModelFailure, Purpose, Ticket, World};
 use crate::mistakes::Mistake;
 use crate::model::{Delta, Finish, FinishReason, Usage};
 use serde_json::{Value, json};
@@ -135,6 +135,26 @@ impl World {
         self.end_turn(session, TurnEnd::Broken);
         for (mistake, words) in mistake.into_iter().cycle().take(unwaited) {
             self.refuse_prompt(session, None, mistake, &words);
+        }
+    }
+
+    /// Something that the session is told, in the server's words.
+    pub(crate) fn tell_error(&mut self, session: &str, message: &str) {
+        let error = json!({"name": "UnknownError", "data": {"message": message}});
+        self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
+    }
+
+    /// A prompt can't be answered. Who waits for it gets no more than that; who does not is told in the session.
+    pub(crate) fn refuse_prompt(
+        &mut self,
+        session: &str,
+        waiting: Option<Ticket>,
+        mistake: Mistake,
+        words: &str,
+    ) {
+        match waiting {
+            Some(ticket) => self.unknown_error(ticket),
+            None => self.tell_error(session, &mistake.told(self.profile.server, words)),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Providers and models: which an instance may use, and what is told of one that there is not.
 
-use super::{ApiRequest, ReplyBody, Ticket, World};
+use super::{ApiRequest, ReplyBody, World};
 use crate::mistakes::Mistake;
 use crate::providers::{Access, Own, Providers};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 impl World {
     /// `GET /provider`.
@@ -58,25 +58,6 @@ impl World {
         let (mistake, message) = self.missing_model(session, model)?;
         self.tell_error(session, &message);
         Some((mistake, format!("ProviderModelNotFoundError: {message}")))
-    }
-
-    pub(crate) fn tell_error(&mut self, session: &str, message: &str) {
-        let error = json!({"name": "UnknownError", "data": {"message": message}});
-        self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
-    }
-
-    /// A prompt can't be answered. Who waits for it gets no more than that; who does not is told in the session.
-    pub(crate) fn refuse_prompt(
-        &mut self,
-        session: &str,
-        waiting: Option<Ticket>,
-        mistake: Mistake,
-        words: &str,
-    ) {
-        match waiting {
-            Some(ticket) => self.unknown_error(ticket),
-            None => self.tell_error(session, &mistake.told(self.profile.server, words)),
-        }
     }
 
     /// What is told of a model that there is not.

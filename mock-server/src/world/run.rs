@@ -9,15 +9,6 @@ use crate::model::Finish;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-impl Run {
-    /// Whoever waits for a prompt waits for this turn.
-    pub(crate) fn take_waiting(&mut self, prompt: Queued) {
-        self.tickets.extend(prompt.ticket);
-        self.commands.extend(prompt.command);
-        self.unwaited += usize::from(prompt.is_unwaited);
-    }
-}
-
 /// A turn in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
@@ -124,6 +115,13 @@ pub(crate) enum CallState {
 }
 
 impl Run {
+    /// Whoever waits for a prompt waits for this turn.
+    pub(crate) fn take_waiting(&mut self, prompt: Queued) {
+        self.tickets.extend(prompt.ticket);
+        self.commands.extend(prompt.command);
+        self.unwaited += usize::from(prompt.is_unwaited);
+    }
+
     /// Nothing of an answer has come yet.
     pub(crate) fn begin_answer(&mut self) {
         self.open_text = None;

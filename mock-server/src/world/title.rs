@@ -87,7 +87,7 @@ impl World {
     }
 
     /// The files before a step. The first one of a session is prepared while the model is asked for a title.
-    pub(crate) fn first_snapshot(&self, session: &str, directory: &str) -> Effect {
+    pub(crate) fn snapshot_before_step(&self, session: &str, directory: &str) -> Effect {
         let run = self.sessions.get(session).and_then(|owner| owner.run.as_ref());
         let is_first = run.is_some_and(|run| !run.has_stepped) && self.is_first_prompt(session);
         let is_its = |purpose: &Purpose| matches!(purpose, Purpose::Title(of, _) if of == session);

@@ -126,7 +126,7 @@ impl World {
             info["variant"] = variant.clone();
         }
         self.push_message(session, &message, info);
-        self.effect(Purpose::StepStart(session.to_owned()), self.first_snapshot(session, &directory));
+        self.effect(Purpose::StepStart(session.to_owned()), self.snapshot_before_step(session, &directory));
     }
 
     /// The files before the step are known: a summary job runs, then the model is asked.
