@@ -360,6 +360,7 @@ impl Builder {
             model_pause: self.model_pause,
             pace: Pace::Causal,
             memory: Memory::Whole,
+            performed: Performed::Library,
         })
     }
 }

@@ -60,6 +60,10 @@ pub struct Engine {
     store: Option<Store>,
     /// Somebody has asked for the events of the next generation.
     next_listens: bool,
+    /// It stops behind each step that tells of events.
+    takes_steps: bool,
+    /// What it has stopped before.
+    left: VecDeque<Input>,
 }
 
 /// Who plays the agent's part.
@@ -117,6 +121,8 @@ impl Engine {
             elsewhere: Elsewhere::default(),
             store: None,
             next_listens: false,
+            takes_steps: false,
+            left: VecDeque::new(),
         }
     }
 
@@ -169,9 +175,10 @@ impl Engine {
         }
     }
 
-    /// Takes what has happened, and all that follows from it.
+    /// Takes what has happened, and all that follows from it; step by step, all up to the next events.
     fn settle(&mut self, mut queue: VecDeque<Input>, now: &dyn Fn() -> u64) -> Vec<Act> {
         let mut acts = Vec::new();
+        queue.append(&mut self.left);
         while let Some(input) = queue.pop_front() {
             for output in self.world.step(input, now()) {
                 match output {
@@ -207,7 +214,11 @@ impl Engine {
                     Output::Effect(id, effect) => self.perform(id, effect, now(), &mut queue, &mut acts),
                 }
             }
+            if self.takes_steps && acts.iter().any(|act| matches!(act, Act::Send(..))) {
+                break;
+            }
         }
+        self.left = queue;
         acts
     }
 }
@@ -226,6 +237,14 @@ impl Performer for Engine {
         acts
     }
 
+    fn take_steps(&mut self, steps: bool) {
+        self.takes_steps = steps;
+    }
+
+    fn go_on(&mut self, now: &dyn Fn() -> u64) -> Option<Vec<Act>> {
+        (!self.left.is_empty()).then(|| self.settle(VecDeque::new(), now))
+    }
+
     fn open_gate(&mut self, name: &str, now: &dyn Fn() -> u64) -> Vec<Act> {
         self.open_gates.insert(name.to_owned());
         let mut queue = VecDeque::new();
@@ -240,11 +259,13 @@ impl Performer for Engine {
 
     fn restart(&mut self, ending: Ending, now: &dyn Fn() -> u64) -> Vec<Act> {
         self.next_listens = false;
+        self.left.clear();
         self.settle(VecDeque::from([Input::Restart { is_asked: ending == Ending::Term }]), now)
     }
 
     fn forget(&mut self, now: &dyn Fn() -> u64) -> Vec<Act> {
         self.next_listens = false;
+        self.left.clear();
         self.settle(VecDeque::from([Input::Forget]), now)
     }
 

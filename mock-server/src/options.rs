@@ -5,7 +5,7 @@ use crate::journal::Memory;
 use crate::project_files::Elsewhere;
 use crate::replay::{Pace, Unplayable};
 use fixtures::error::io_words;
-use fixtures::fault_plan::FaultPlan;
+use fixtures::fault_plan::{FaultPlan, Performed};
 use fixtures::recording::Recording;
 use fixtures::scenario::Scenario;
 use fixtures::{FileError, ServerKind};
@@ -66,6 +66,8 @@ pub struct Options {
     pub pace: Pace,
     /// How much the journal remembers.
     pub memory: Memory,
+    /// Is it inside a test, or a program of its own? That decides which faults work.
+    pub performed: Performed,
 }
 
 /// How long the model of a stand-in thinks that real clients use: some listen only after they have prompted, and a real
@@ -124,6 +126,7 @@ impl Options {
             model_pause: Duration::ZERO,
             pace: Pace::Causal,
             memory: Memory::Whole,
+            performed: Performed::Library,
         }
     }
 }

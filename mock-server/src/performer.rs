@@ -15,6 +15,18 @@ pub trait Performer: Send {
     /// Takes a request; returns what follows from it, in order. `now` looks at the clock.
     fn take(&mut self, request: ApiRequest, now: &dyn Fn() -> u64) -> Vec<Act>;
 
+    /// Shall it do one thing at a time, so that something may happen between two events? What it leaves for later
+    /// follows with [`Performer::go_on`].
+    fn take_steps(&mut self, steps: bool) {
+        let _ = steps;
+    }
+
+    /// What follows of what it has left for later; none when nothing is left.
+    fn go_on(&mut self, now: &dyn Fn() -> u64) -> Option<Vec<Act>> {
+        let _ = now;
+        None
+    }
+
     /// Lets the model go on that waits at this gate, now or later. A performer without a model has none.
     fn open_gate(&mut self, name: &str, now: &dyn Fn() -> u64) -> Vec<Act> {
         let _ = (name, now);

@@ -351,7 +351,19 @@ fn control(options: &Options, stage: &Arc<Stage>) -> Option<Control> {
     };
     let lanes = std::iter::once(MAIN_LANE.to_owned()).chain(options.lanes.iter().cloned()).collect();
     let (server, password, gates) = (options.server, options.password.clone(), gates.into());
-    Some(Control { token, server, lanes, release, password, maker, gates })
+    let mut performed = vec![options.performed];
+    performed.extend(maker.is_none().then_some(Performed::Replay));
+    Some(Control {
+        token,
+        server,
+        lanes,
+        release,
+        performed,
+        password,
+        maker,
+        gates,
+        anew: std::sync::Mutex::default(),
+    })
 }
 
 fn header(options: &Options, profile: &Profile, workspace: &str) -> recording::Header {

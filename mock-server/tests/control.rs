@@ -175,6 +175,7 @@ async fn a_stand_in_begins_anew_with_the_same_or_another_scenario() {
 async fn who_waits_does_not_stand_in_the_way() {
     const WAITING: usize = 24;
     let control = std::sync::Arc::new(Control::over("text/welcome").await);
+    control.done(Method::POST, "/faults", json!({"lines": ["503 at GET /path"]})).await;
     let is_over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let mut waiting = Vec::new();
     for number in 0..WAITING {
@@ -320,4 +321,77 @@ async fn the_description_has_every_operation_and_no_other() {
         let error = said["error"].as_str().unwrap_or_default();
         assert!(!error.contains("there is no operation"), "{method} {path}: {error}");
     }
+}
+
+#[tokio::test]
+async fn what_could_never_be_is_refused_at_once() {
+    let control = Control::over("text/plain").await;
+    let lines = json!({"faults": [{"when": {"request": "rest"}, "do": {"status": 500}}, {"when": {"stream": "event", "nth": {}}, "do": {"drop": "*"}}]});
+    for (path, body, status, words) in [
+        ("/faults", lines, 400, "faults[1]: "),
+        (
+            "/faults",
+            json!({"toml": "[[acp]]\nwhen = { answer_to = \"initialize\" }\ndo = { hang = true }\n"}),
+            400,
+            "[[acp]]",
+        ),
+        ("/faults", json!({"lines": ["503 at POST /sesion/{sessionID}/message"]}), 400, "no operation"),
+        (
+            "/faults",
+            json!({"faults": [{"when": {"request": "rest"}, "do": {"status": 204, "body": "x"}}]}),
+            400,
+            "no body",
+        ),
+        (
+            "/faults",
+            json!({"faults": [{"when": {"request": "rest"}, "do": {"status": 200, "headers": {"a b": "c"}}}]}),
+            400,
+            "no name of a header",
+        ),
+        (
+            "/faults",
+            json!({"faults": [{"when": {"request": "rest"}, "do": {"content_type": "a\r\nb: c"}}]}),
+            400,
+            "can't stand in a header",
+        ),
+        ("/now", json!({"do": {"reply": "once"}}), 409, "no permission is pending"),
+        ("/now", json!({"do": {"refuse_ms": 1}, "lane": "fone"}), 400, "phone"),
+        ("/now", json!({"do": {"restart": "killed", "down_ms": u64::MAX}}), 400, "too long"),
+        ("/wait", json!({"fault": 9}), 404, "no fault 9"),
+        ("/wait", json!({"request": "GET /sesion"}), 400, "no operation"),
+    ] {
+        let (answered, said) = control.refused(Method::POST, path, body.clone()).await;
+        assert!(answered == status && said.contains(words), "{path} {body}: {answered} {said}");
+    }
+    let session = control.prompt("say hello").await;
+    let one = format!("POST /session/{session}/prompt_async");
+    let calls = json!({"expected": [{"request": one, "count": 1}]});
+    assert_eq!(
+        control.done(Method::POST, "/verify", calls).await["holds"],
+        json!(true),
+        "one session's call"
+    );
+}
+
+#[tokio::test]
+async fn what_is_done_over_http_stands_in_the_journal() {
+    let control = Control::over("text/plain").await;
+    control.done(Method::POST, "/faults", json!({"lines": ["503 at GET /path"]})).await;
+    control.done(Method::DELETE, "/faults/1", Value::Null).await;
+    control.done(Method::DELETE, "/faults", Value::Null).await;
+    control.done(Method::POST, "/now", json!({"do": {"password": "hidden"}})).await;
+    control.done(Method::POST, "/events", json!({"event": {"type": "x.y", "properties": {}}})).await;
+    control.done(Method::POST, "/scenario", json!({"name": "text/plain"})).await;
+    let journal = format!("{}/__standin__/journal?format=text", control.stand_in.url());
+    let text = control.client.get(journal).bearer_auth("key").send().await.unwrap().text().await.unwrap();
+    for told in [
+        "fault 1 is disarmed",
+        "all faults are disarmed",
+        "at once it wants another password",
+        "it is told to send the event x.y",
+        "it is told to begin anew with the scenario text/plain",
+    ] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+    assert!(!text.contains("hidden"), "{text}");
 }

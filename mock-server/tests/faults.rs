@@ -265,7 +265,7 @@ async fn doors_are_shut_or_lead_nowhere() {
     assert_eq!(socket.try_read(&mut [0; 16]).unwrap_err().kind(), ErrorKind::WouldBlock);
 
     // So long that nobody can miss it.
-    let stand_in = broken("request = \"GET /path\", lane = \"phone\"", "refuse_ms = 3600000").await;
+    let stand_in = broken("request = \"GET /path\", lane = \"phone\"", "refuse_ms = 600000").await;
     let phone = stand_in.lane_url("phone").unwrap();
     until(&mut asked(&phone, "GET /path").await, "200 OK").await;
     while TcpStream::connect(phone.trim_start_matches("http://")).await.is_ok() {
@@ -283,7 +283,8 @@ async fn a_server_starts_again_with_what_it_has_kept() {
         client().post(&url).json(&json!({})).send().await.unwrap();
         let mut stream = asked(&stand_in.url(), "GET /event").await;
         until(&mut stream, "server.connected").await;
-        assert_eq!(status(&stand_in, "/path").await, 200, "what set it off comes to the new server");
+        let (answer, error) = all(&mut asked(&stand_in.url(), "GET /path").await).await;
+        assert_eq!((&*answer, error), ("", Some(ErrorKind::ConnectionReset)), "it goes down with the server");
         let (rest, _) = all(&mut stream).await;
         assert!(!rest.ends_with("0\r\n\r\n"), "{state}: {rest:?}");
         let list: Value = client().get(&url).send().await.unwrap().json().await.unwrap();
@@ -291,11 +292,70 @@ async fn a_server_starts_again_with_what_it_has_kept() {
     }
     let stand_in = broken("request = \"GET /path\"", "restart = \"killed\", port = \"new\"").await;
     let old = stand_in.url();
-    assert_eq!(status(&stand_in, "/path").await, 200);
+    assert_eq!(all(&mut asked(&old, "GET /path").await).await.1, Some(ErrorKind::ConnectionReset));
     while stand_in.url() == old {
         tokio::task::yield_now().await;
     }
     assert_eq!(status(&stand_in, "/session").await, 200, "it is elsewhere");
+}
+
+#[tokio::test]
+async fn who_is_killed_in_mid_turn_says_no_more() {
+    let when = "stream = \"event\", after_event = \"message.part.delta\", nth = 2, times = 3";
+    let stand_in = broken(when, "restart = \"killed\"").await;
+    let url = stand_in.url();
+    let mut stream = asked(&url, "GET /event").await;
+    until(&mut stream, "server.connected").await;
+    let session: Value =
+        client().post(format!("{url}/session")).json(&json!({})).send().await.unwrap().json().await.unwrap();
+    let messages = format!("{url}/session/{}/message", session["id"].as_str().unwrap());
+    let prompt = json!({"parts": [{"type": "text", "text": "say hello"}]});
+    assert!(client().post(&messages).json(&prompt).send().await.is_err(), "nobody is there to answer");
+    let (heard, _) = all(&mut stream).await;
+    assert_eq!(heard.matches("\"message.part.delta\"").count(), 2, "{heard}");
+    assert!(!heard.contains("session.idle") && !heard.ends_with("0\r\n\r\n"), "{heard}");
+    let kept: Value = client().get(&messages).send().await.unwrap().json().await.unwrap();
+    let answer = &kept.as_array().unwrap().last().unwrap()["info"];
+    assert_eq!(
+        (&answer["role"], &answer["time"]["completed"]),
+        (&json!("assistant"), &Value::Null),
+        "{kept}"
+    );
+    let fired = |line: &Line| matches!(line, Line::Fault(_));
+    assert_eq!(stand_in.journal().lines().iter().filter(|line| fired(line)).count(), 1, "it was killed once");
+}
+
+#[tokio::test]
+async fn what_never_comes_is_no_break_in_the_journal() {
+    for (action, how) in [
+        ("hang = \"answer\"", HowEnded::Broken),
+        ("hang = \"request\"", HowEnded::ClosedByClient),
+        ("reset = \"answer\"", HowEnded::Reset),
+        ("reset = \"request\"", HowEnded::Reset),
+        ("truncate = 3", HowEnded::Cut),
+    ] {
+        let stand_in = broken("request = \"GET /path\"", action).await;
+        let mut socket = asked(&stand_in.url(), "GET /path").await;
+        match how {
+            HowEnded::ClosedByClient => {
+                stand_in
+                    .journal()
+                    .wait_until(|lines| lines.iter().any(|line| matches!(line, Line::Request(_))))
+                    .await;
+                let ended = |line: &Line| matches!(line, Line::End(_));
+                assert!(!stand_in.journal().lines().iter().any(ended), "{action}: it is still there");
+                drop(socket);
+            }
+            // It stays open and says nothing.
+            HowEnded::Broken => {}
+            _ => drop(all(&mut socket).await),
+        }
+        let ends = |lines: &[Line]| {
+            lines.iter().find_map(|line| if let Line::End(end) = line { Some(end.how) } else { None })
+        };
+        stand_in.journal().wait_until(|lines| ends(lines).is_some()).await;
+        assert_eq!(ends(&stand_in.journal().lines()), Some(how), "{action}");
+    }
 }
 
 #[tokio::test]

@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
             format!("standin listens on 127.0.0.1 only, not on {}: leave --hostname out", arguments.hostname);
         return Err(Failure::Misuse(message));
     }
-    let mut set = arguments.stage.set(arguments.profile)?;
+    let mut set = arguments.stage.set(arguments.profile)?.for_a_server()?;
     surroundings::surround(&mut set)?;
     set.options.password = arguments.password.or(set.options.password);
     set.options.workspace = arguments.workspace;

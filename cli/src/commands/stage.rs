@@ -172,6 +172,7 @@ impl Stage {
             options.faults.faults.push(fault);
         }
         options.control_token = self.control;
+        options.performed = Performed::Process;
         options.model = self.model;
         options.cloud = self.cloud;
         options.lanes = self.lanes;
@@ -212,6 +213,20 @@ fn own_home(home: PathBuf, clock: ClockWord) -> Result<PathBuf, Failure> {
         return Err(Failure::Misuse(why));
     }
     Ok(home)
+}
+
+impl Set {
+    /// A server has no line that a plan for agents could break.
+    pub(crate) fn for_a_server(self) -> Result<Self, Failure> {
+        let plan = &self.options.faults;
+        let breaks_lines = !plan.acp.is_empty() || !plan.text.is_plain();
+        if breaks_lines && plan.faults.is_empty() && plan.starts.is_empty() {
+            let why = "all that the plan breaks is an agent on stdin and stdout ([[acp]], [text]), and this is a server; \
+                       give it to `standin acp`";
+            return Err(Failure::Misuse(why.to_owned()));
+        }
+        Ok(self)
+    }
 }
 
 impl Stage {

@@ -160,7 +160,7 @@ fn agent(server: ServerKind, stage: Stage, speech: &Speech, words: &[String]) ->
 }
 
 fn serve(command: ServerKind, stage: Stage, flags: Flags) -> Outcome {
-    let mut set = stage.set(Some(command))?;
+    let mut set = stage.set(Some(command))?.for_a_server()?;
     let host = host(&flags)?;
     surroundings::surround(&mut set)?;
     if matches!(set.options.play, Play::Scenario(_)) {

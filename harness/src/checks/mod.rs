@@ -31,6 +31,7 @@ mod isolation;
 pub(crate) mod locales;
 mod logs;
 mod one_server;
+mod outcome;
 mod parts;
 mod prefix;
 mod questions;
@@ -102,6 +103,7 @@ pub fn all() -> Vec<Check> {
         refresh::CHECK,
         retry::CHECK,
         termination::CHECK,
+        outcome::CHECK,
         sends::CHECK,
         abort::CHECK,
         effort::CHECK,

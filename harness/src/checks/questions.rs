@@ -245,11 +245,10 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
 
 /// Did the adapter say that it does not send the person's yes? Its guard may tell the agent no.
 fn is_refused(course: &Course<'_>, id: &str) -> bool {
-    course.can.contains(&Capability::PathCheck)
-        && course.asked().any(|(_, asked, request)| {
-            let is_yes = matches!(request, Request::PermissionReply(reply) if reply.permission_id == id && reply.reply != Reply::Reject);
-            is_yes && course.answer_to(asked).is_some_and(|(_, outcome)| outcome.is_err())
-        })
+    course.asked().any(|(_, asked, request)| {
+        let is_yes = matches!(request, Request::PermissionReply(reply) if reply.permission_id == id && reply.reply != Reply::Reject);
+        is_yes && course.answer_to(asked).is_some_and(|(_, outcome)| outcome.is_err())
+    })
 }
 
 /// The session that asks.

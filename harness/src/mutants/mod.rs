@@ -51,6 +51,7 @@ mod edits_at_work;
 mod edits_behind;
 mod edits_by_halves;
 mod edits_images_away;
+mod ends_all_well;
 mod ends_the_wrapper;
 mod fails_always;
 mod fails_open;
@@ -221,6 +222,7 @@ const ALL: &[Mutant] = &[
     edits_behind::MUTANT,
     edits_by_halves::MUTANT,
     edits_images_away::MUTANT,
+    ends_all_well::MUTANT,
     ends_the_wrapper::MUTANT,
     fails_always::MUTANT,
     fails_open::MUTANT,

@@ -67,7 +67,10 @@ fn is_piece(update: &Update) -> bool {
 
 impl Core {
     /// Tells the harness what the person sees.
-    pub(super) fn tell(&mut self, update: Update) {
+    pub(super) fn tell(&mut self, mut update: Update) {
+        if let Update::Terminal { outcome, .. } = &mut update {
+            *outcome = self.strategies.telling.ended(*outcome);
+        }
         let Some(task_id) = update.task_id().map(str::to_owned) else {
             return self.out.push(Output::Emit(Notification::Update(update)));
         };

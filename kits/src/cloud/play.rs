@@ -3,6 +3,7 @@
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled, our_fault};
 use crate::story::AdapterClock;
+use base64::Engine as _;
 use futures_util::future::BoxFuture;
 use harness::clock::within;
 use mock_server::ClockKind;
@@ -67,7 +68,9 @@ impl Play for Fetching {
                     let case = corpus.iter().find(|case| case.full_name() == *name);
                     let case = case.ok_or_else(|| our_fault(format!("the corpus has no token '{name}'")))?;
                     scene.witness("token", &json!({"name": name, "origin": case.origin}));
-                    scene.keep_secret("token", &case.token());
+                    for (name, secret) in readable(&case.token()) {
+                        scene.keep_secret(name, &secret);
+                    }
                     Some(case.token())
                 }
                 None => None,
@@ -172,3 +175,20 @@ fn gave(calls: &[Call]) -> Value {
     };
     json!(calls.first().map_or("nothing", of))
 }
+
+/// Parts of a token that are as good as the whole, or say what stands in it; the whole first, so that it is struck whole.
+fn readable(token: &str) -> Vec<(&'static str, String)> {
+    let mut all = vec![("token", token.to_owned())];
+    all.push(("token in base64", base64::engine::general_purpose::STANDARD.encode(token)));
+    let long = |part: &&str| part.len() >= PART;
+    all.extend(token.split('.').filter(long).map(|part| ("part of the token", part.to_owned())));
+    if let Some((most, _)) = token.char_indices().rev().nth(3).map(|(at, _)| token.split_at(at))
+        && most.len() >= PART
+    {
+        all.push(("beginning of the token", most.to_owned()));
+    }
+    all
+}
+
+/// Shorter parts may be anybody's words.
+const PART: usize = 16;

@@ -24,6 +24,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "notice-on-failure", about: "the user is told of what fails" },
     Mutant { name: "no-log", about: "what fails is written nowhere" },
     Mutant { name: "token-in-log", about: "the line in the log has the request in it" },
+    Mutant { name: "claims-in-log", about: "the line in the log has the token's claims in it" },
+    Mutant { name: "token-in-address", about: "whoever it is sent to gets the token, in the address" },
+    Mutant { name: "any-link-on-screen", about: "the screen is told of every link, wherever it leads" },
     Mutant { name: "bearer-follows-redirect", about: "whoever it is sent to gets the token" },
     Mutant { name: "always-production", about: "every token is shown to one cloud" },
     Mutant { name: "base-from-claim", about: "a claim of the token names the host" },
@@ -48,6 +51,8 @@ pub(super) struct Client {
 struct Memory {
     production: String,
     development: String,
+    /// What the mutant `any-link-on-screen` shows: the list as it came.
+    raw: Option<Value>,
     /// What the mutant `cached` keeps.
     list: Option<Value>,
 }
@@ -100,7 +105,9 @@ impl Client {
             Some(token) => self.list(token, screen).await?,
             None => json!([]),
         };
-        screen.show(json!({"kind": "notificationsResponse", "notifications": list}));
+        let raw = self.memory().raw.take().filter(|_| self.is("any-link-on-screen"));
+        let shown = raw.as_ref().unwrap_or(&list);
+        screen.show(json!({"kind": "notificationsResponse", "notifications": shown}));
         Ok(json!({"notifications": list}))
     }
 
@@ -115,8 +122,12 @@ impl Client {
         let list = match asked.and_then(|body| self.read(&body)) {
             Ok(list) => list,
             Err(why) => {
-                let request =
-                    if self.is("token-in-log") { format!(" (bearer {token})") } else { String::new() };
+                let claims = token.split('.').nth(1).unwrap_or_default();
+                let request = match self.mutant {
+                    Some("token-in-log") => format!(" (bearer {token})"),
+                    Some("claims-in-log") => format!(" (claims {claims})"),
+                    _ => String::new(),
+                };
                 if !self.is("no-log") {
                     screen.show(json!({"kind": "log", "text": format!("no news: {why}{request}")}));
                 }
@@ -171,6 +182,12 @@ impl Client {
         let mut response = asked(url).send().await.map_err(|error| error.without_url().to_string())?;
         let location =
             response.headers().get(LOCATION).and_then(|place| place.to_str().ok()).map(str::to_owned);
+        if let Some(place) = &location
+            && self.is("token-in-address")
+        {
+            let there = self.http.get(format!("{place}?token={token}")).send();
+            response = there.await.map_err(|error| error.without_url().to_string())?;
+        }
         if let Some(place) = location.filter(|_| self.is("bearer-follows-redirect")) {
             response = asked(place).send().await.map_err(|error| error.without_url().to_string())?;
         }
@@ -194,6 +211,7 @@ impl Client {
             return Ok(body["notifications"].clone());
         }
         let list = body["notifications"].as_array().ok_or("no list of news")?;
+        self.memory().raw = Some(body["notifications"].clone());
         Ok(list.iter().filter_map(|one| self.piece(one)).collect())
     }
 

@@ -28,10 +28,15 @@ impl Client {
 
     /// Puts the lists on the disk, and on the screen.
     pub(super) async fn keep(&self, id: &str, task: &Task, screen: &Screen) -> Result<(), String> {
-        if self.is("writes-late") && self.memory().tasks.contains_key(id) {
-            self.show(id, task, screen);
-            return Ok(());
+        if !self.is("writes-late") || !self.memory().tasks.contains_key(id) {
+            self.put(id, task, screen).await?;
         }
+        self.show(id, task, screen);
+        Ok(())
+    }
+
+    /// Puts the lists on the disk.
+    pub(super) async fn put(&self, id: &str, task: &Task, screen: &Screen) -> Result<(), String> {
         let store = self.ground().store;
         let [user, model] = [json!(task.user), json!(task.model)];
         let checkpoints = json!(task.checkpoints);
@@ -53,7 +58,7 @@ impl Client {
             written.map_err(|error| error.to_string())?;
             self.memory().writes += 1;
         }
-        self.show(id, task, screen);
+        self.memory().tasks.insert(id.to_owned(), task.clone());
         Ok(())
     }
 

@@ -67,6 +67,15 @@ pub(super) const MUTANTS: &[Mutant] = &[
         about: "the new words are forgotten when they are sent, and written down with the answer",
     },
     Mutant { name: "writes-late", about: "the new lists are not on the disk when the edit is done" },
+    Mutant { name: "tells-the-gone", about: "what is gone is told as a part of what stays" },
+    Mutant {
+        name: "confuses-roles",
+        about: "the model's answers, but for the last one, are told as the user's words",
+    },
+    Mutant {
+        name: "leaves-screen",
+        about: "when the model refuses, the lists are put back on the disk and not on the screen",
+    },
     Mutant { name: "says-nothing", about: "the user is not told that an edit failed" },
 ];
 

@@ -266,13 +266,12 @@ impl Client {
                 fs::write(ground.workspace.join(params["file"].as_str().unwrap_or("late")), "late\n");
         }
         let entry = json!({"says": "answer", "text": params["words"]});
-        let mut memory = self.memory();
-        let current = memory.current.clone();
-        if let Some(task) = memory.tasks.get_mut(&current) {
-            task.user.push(entry.clone());
-            task.model.push(entry);
-        }
-        memory.is_working = false;
+        let current = self.memory().current.clone();
+        let mut task = self.task(&current);
+        task.user.push(entry.clone());
+        task.model.push(entry);
+        self.show(&current, &task, screen);
+        self.memory().is_working = false;
         json!({"end": "done"})
     }
 }

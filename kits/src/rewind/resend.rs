@@ -90,7 +90,7 @@ impl Client {
         } else {
             self.keep(id, after, screen).await?;
         }
-        let asked = self.send(&ground.model, &after.model).await;
+        let asked = self.send(&ground.model, &self.told(edited)).await;
         if self.is("writes-with-the-answer") {
             self.keep_words(edit);
         }
@@ -124,7 +124,22 @@ impl Client {
             self.show(edited.id, edited.before, screen);
             return Ok(());
         }
+        if self.is("leaves-screen") {
+            return self.put(edited.id, edited.before, screen).await;
+        }
         self.keep(edited.id, edited.before, screen).await
+    }
+
+    /// What the model is told: the list.
+    fn told(&self, edited: &Edited<'_>) -> Vec<Value> {
+        let mut told = edited.after.model.clone();
+        let kept = told.len().saturating_sub(1);
+        if self.is("tells-the-gone") && kept > 0 {
+            let said = [&told[kept - 1..kept], &edited.before.model[kept..]].concat();
+            let texts: Vec<&str> = said.iter().filter_map(|entry| entry["text"].as_str()).collect();
+            told[kept - 1]["text"] = json!(texts.join("\n"));
+        }
+        told
     }
 
     fn let_go_of_words(&self) {

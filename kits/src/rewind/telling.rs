@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 impl Client {
     /// Asks the model, and gives its answer.
     pub(super) async fn send(&self, model: &str, list: &[Value]) -> Result<String, String> {
-        let messages: Vec<Value> = list.iter().map(message).collect();
+        let mut messages: Vec<Value> = list.iter().map(message).collect();
+        if self.is("confuses-roles") {
+            let answers = messages.iter_mut().filter(|message| message["role"] == "assistant");
+            answers.rev().skip(1).for_each(|message| message["role"] = json!("user"));
+        }
         let body = json!({"model": "any", "messages": messages, "stream": false});
         let asked = self.http.post(format!("{model}/v1/chat/completions")).json(&body).send().await;
         let answer =

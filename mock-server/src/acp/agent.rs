@@ -86,8 +86,8 @@ pub(super) struct State {
     pub(super) sessions: BTreeMap<String, Session>,
     pub(super) directories: HashMap<String, Arc<Directory>>,
     pub(super) servers_of_tools: BTreeMap<String, BTreeSet<String>>,
-    /// Calls of tools that have been told with what they were called with.
-    pub(super) told_calls: BTreeSet<String>,
+    /// Calls of tools that have been told with what they were called with, by their sessions.
+    pub(super) told_calls: BTreeSet<(String, String)>,
     /// Parts of forks that were told with all that was said before: their events tell nothing new.
     pub(super) copied: BTreeSet<String>,
     /// The aborts that are on their way, by their numbers.
@@ -313,6 +313,7 @@ impl Inner {
         let session = answered.as_ref().ok().and_then(|result| result["sessionId"].as_str());
         let session = session.or(params["sessionId"].as_str()).unwrap_or_default().to_owned();
         let is_prompt = method == "session/prompt";
+        let is_done = answered.is_ok();
         match answered {
             Err(refusal) => self.refuse(method, &id, &refusal),
             Ok(result) => {
@@ -324,7 +325,7 @@ impl Inner {
                 }
             }
         }
-        if self.dialect.is_kiro() {
+        if self.dialect.is_kiro() && is_done {
             self.tell_kiros(method, &params, &session);
         }
     }
@@ -358,7 +359,7 @@ impl Inner {
         // A call that is told once, with what it was called with: its beginning has nothing of that yet.
         let call =
             update["toolCallId"].as_str().filter(|_| update["status"] == "in_progress").map(str::to_owned);
-        let is_first = call.is_some_and(|call| self.state().told_calls.insert(call));
+        let is_first = call.is_some_and(|call| self.state().told_calls.insert((session.to_owned(), call)));
         if let Some(update) = self.dialect.updates(update, is_first) {
             self.update(session, update);
         }

@@ -177,7 +177,7 @@ impl Inner {
 
     /// `<id>.json`, `<id>.jsonl` and `<id>.lock`, where a home is given.
     fn keep_session(&self, id: &str) {
-        let Some(folder) = self.kept_in() else { return };
+        let Some(folder) = self.kept_in(id) else { return };
         let session = self.session(id);
         let cwd = session.map(|session| session.folder).unwrap_or_default();
         let info = json!({"session_id": id, "cwd": cwd, "session_state": {"version": "v1"}});
@@ -192,7 +192,7 @@ impl Inner {
     }
 
     fn keep_line(&self, id: &str, line: &Value) {
-        let Some(folder) = self.kept_in() else { return };
+        let Some(folder) = self.kept_in(id) else { return };
         let kept = open(&folder.join(format!("{id}.jsonl"))).and_then(|mut file| writeln!(file, "{line}"));
         if let Err(error) = kept {
             self.complain(&format!("failed to keep a line of the session {id}: {error}"));
@@ -201,15 +201,18 @@ impl Inner {
 
     /// The locks go with the agent.
     pub(super) fn unlock(&self) {
-        let Some(folder) = self.kept_in() else { return };
         for id in self.state().sessions.keys() {
+            let Some(folder) = self.kept_in(id) else { continue };
             // One that is gone already is no lock.
             fs::remove_file(folder.join(format!("{id}.lock"))).ok();
         }
     }
 
-    fn kept_in(&self) -> Option<PathBuf> {
-        self.home.as_ref().map(|home| home.join(".kiro/sessions/cli"))
+    /// An id that is more than a name would lead out of the folder.
+    fn kept_in(&self, id: &str) -> Option<PathBuf> {
+        let is_name =
+            !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        self.home.as_ref().filter(|_| is_name).map(|home| home.join(".kiro/sessions/cli"))
     }
 }
 

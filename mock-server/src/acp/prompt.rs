@@ -24,7 +24,12 @@ impl Inner {
         };
         let answer = info.as_ref().and_then(|info| info["id"].as_str());
         self.tell_usage(id, &session.folder, answer).await;
-        self.turn_result(info.as_ref())
+        let mut result = self.turn_result(info.as_ref())?;
+        if let Some(message) = params.get("messageId").filter(|message| message.is_string()) {
+            // Who gives the prompt's message a name hears it again.
+            result["userMessageId"] = message.clone();
+        }
+        Ok(result)
     }
 
     async fn plain(&self, id: &str, session: &Session, parts: Vec<Value>) -> Result<Value, Refusal> {
@@ -38,10 +43,21 @@ impl Inner {
             self.not_offered().iter().map(|tool| ((*tool).to_owned(), json!(false))).collect();
         body.insert("tools".to_owned(), Value::Object(without));
         body.insert("parts".to_owned(), Value::Array(parts));
-        if let Some(mode) = &session.mode {
+        if let Some(mode) = self.agent_of(session).await {
             body.insert("agent".to_owned(), json!(mode));
         }
         self.until_idle(id, session, "message", Value::Object(body)).await
+    }
+
+    /// The agent that is asked for. One of Kiro's that the server behind it does not know is played by the usual one.
+    async fn agent_of(&self, session: &Session) -> Option<String> {
+        let mode = session.mode.clone()?;
+        if self.dialect.is_kiro()
+            && !self.directory(&session.folder).await.is_ok_and(|known| known.has_mode(&mode))
+        {
+            return None;
+        }
+        Some(mode)
     }
 
     /// The server's tools that its agent does without.
@@ -66,7 +82,7 @@ impl Inner {
             if let Some(variant) = &session.variant {
                 body["variant"] = json!(variant);
             }
-            if let Some(mode) = &session.mode {
+            if let Some(mode) = self.agent_of(session).await {
                 body["agent"] = json!(mode);
             }
             return self.until_idle(id, session, "command", body).await.map(Some);

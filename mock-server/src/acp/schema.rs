@@ -116,7 +116,10 @@ const METHODS: &[(&str, Shape)] = &[
     ("session/resume", Shape::Object(&[text("cwd"), maybe("mcpServers", SERVERS), text("sessionId")])),
     ("session/fork", Shape::Object(&[text("cwd"), maybe("mcpServers", SERVERS), text("sessionId")])),
     ("session/list", Shape::Object(&[maybe("cursor", Shape::Text), maybe("cwd", Shape::Text)])),
-    ("session/prompt", Shape::Object(&[field("prompt", BLOCKS), text("sessionId")])),
+    (
+        "session/prompt",
+        Shape::Object(&[maybe("messageId", Shape::Text), field("prompt", BLOCKS), text("sessionId")]),
+    ),
     ("session/set_mode", Shape::Object(&[text("modeId"), text("sessionId")])),
     ("session/set_model", Shape::Object(&[text("modelId"), text("sessionId")])),
     ("session/set_config_option", OPTION),

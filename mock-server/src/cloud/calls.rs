@@ -75,6 +75,8 @@ pub struct Call {
     pub path: String,
     /// What it had to say for itself.
     pub bearer: Bearer,
+    /// Does the token stand anywhere else in it: in the address, a cookie, another header?
+    pub beside: bool,
     /// Does it say that it speaks JSON, in `Accept` or `Content-Type`?
     pub says_json: bool,
     /// How it was answered, in the words of [`super::Answer`]; or with which status, when it was not to be answered.

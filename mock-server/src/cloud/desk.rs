@@ -7,7 +7,7 @@ use crate::http::wire::Wire;
 use crate::journal::Journal;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Request as HttpRequest, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -89,7 +89,15 @@ impl Desk {
         let authorization = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
         let bearer = Bearer::of(authorization, &self.options.token);
         let is_head = request.method() == Method::HEAD;
-        let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
+        let token = self.options.token.as_str();
+        let holds = |bytes: &[u8]| !token.is_empty() && String::from_utf8_lossy(bytes).contains(token);
+        let is_bearer = |name: &HeaderName| *name == header::AUTHORIZATION && bearer == Bearer::Right;
+        let beside = holds(request.uri().to_string().as_bytes())
+            || headers.iter().any(|(name, value)| !is_bearer(name) && holds(value.as_bytes()));
+        // Nothing that is kept has the token in it.
+        let without =
+            |text: &str| if token.is_empty() { text.to_owned() } else { text.replace(token, "[token]") };
+        let (method, path) = (request.method().to_string(), without(request.uri().path()));
         let number = {
             let calls = &mut self.state().calls;
             let number = u64::try_from(calls.len()).unwrap_or(u64::MAX).saturating_add(1);
@@ -99,6 +107,7 @@ impl Desk {
                 method: method.clone(),
                 path: path.clone(),
                 bearer,
+                beside,
                 says_json: says_json(headers),
                 answer: answer.to_owned(),
                 end: None,
@@ -107,9 +116,9 @@ impl Desk {
         };
         let kept = headers.iter().filter(|(name, _)| keep_header(name.as_str()));
         let headers =
-            kept.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into()));
+            kept.map(|(name, value)| (name.to_string(), without(&String::from_utf8_lossy(value.as_bytes()))));
         let (headers, lane) = (headers.collect(), Some(place.word().to_owned()));
-        let query = request.uri().query().unwrap_or_default().to_owned();
+        let query = without(request.uri().query().unwrap_or_default());
         self.journal.push(|at_us| {
             let body = KeptBody::Empty;
             Line::Request(Request { at_us, exchange: number, lane, method, path, query, headers, body })

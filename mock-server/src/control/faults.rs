@@ -8,7 +8,9 @@ use crate::performer::{Audience, Frame};
 use axum::http::StatusCode;
 use bytes::Bytes;
 use fixtures::fault_plan::action::Stage;
-use fixtures::fault_plan::{Action, Fault, FaultPlan, Performed, Place, StreamName, Times, check_fault};
+use fixtures::fault_plan::{
+    Action, During, Fault, FaultPlan, Place, StreamName, Times, Trigger, check_fault,
+};
 use fixtures::sse;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,7 +23,7 @@ use std::sync::Arc;
 pub(super) struct Arm {
     /// Tables, as in a plan.
     #[serde(default)]
-    faults: Vec<Fault>,
+    faults: Vec<Value>,
     /// Lines, as on the command line.
     #[serde(default)]
     lines: Vec<String>,
@@ -30,7 +32,13 @@ pub(super) struct Arm {
 }
 
 pub(super) fn arm(core: &Arc<Core>, control: &Control, arm: Arm) -> Outcome {
-    let mut faults = arm.faults;
+    let mut faults = Vec::new();
+    for (at, table) in arm.faults.into_iter().enumerate() {
+        let fault = serde_json::from_value(table).map_err(|error| {
+            wrong(format!("faults[{at}]: {}", fixtures::error::plain_words(&error.to_string())))
+        })?;
+        faults.push(fault);
+    }
     for line in &arm.lines {
         faults.push(Fault::short(line).map_err(wrong)?);
     }
@@ -39,56 +47,65 @@ pub(super) fn arm(core: &Arc<Core>, control: &Control, arm: Arm) -> Outcome {
         if !plan.starts.is_empty() {
             return Err(wrong("the server has started already; a [[start]] is for the next one"));
         }
+        if !plan.acp.is_empty() || !plan.text.is_plain() {
+            return Err(wrong("this is a server; [[acp]] and [text] break an agent on stdin and stdout"));
+        }
         faults.extend(plan.faults);
     }
     if faults.is_empty() {
         return Err(wrong("say what to arm: {\"lines\": [\"cut after 5 events\"]}, or faults, or toml"));
     }
-    let lanes: Vec<&str> = control.lanes.iter().map(String::as_str).collect();
-    let releases = [control.release.clone()];
-    let more_lanes = "a lane is opened when the server starts";
-    let performed = if control.maker.is_some() { Performed::Library } else { Performed::Replay };
-    let place = Place { lanes: &lanes, more_lanes, releases: &releases, performed: &[performed] };
-    for fault in &faults {
-        check_fault(fault, &place).map_err(|why| wrong(format!("it {fault}: {why}")))?;
-    }
-    let numbers = core.arm(faults).ok_or_else(|| {
-        let most = crate::fault::plan::FAULTS_MAX;
-        Refused(
-            StatusCode::CONFLICT,
-            format!("more than {most} faults would be armed; disarm those that are old"),
-        )
-    })?;
+    check_all(control, &faults)?;
+    let numbers = core.arm(faults).map_err(|why| Refused(StatusCode::CONFLICT, why.to_string()))?;
     Ok(Said::Json(json!({"armed": numbers})))
 }
 
+/// Can each of them act here?
+fn check_all(control: &Control, faults: &[Fault]) -> Result<(), Refused> {
+    let lanes: Vec<&str> = control.lanes.iter().map(String::as_str).collect();
+    let releases = [control.release.clone()];
+    let more_lanes = "a lane is opened when the server starts";
+    let place = Place { lanes: &lanes, more_lanes, releases: &releases, performed: &control.performed };
+    for fault in faults {
+        check_fault(fault, &place).map_err(|why| wrong(format!("it {fault}: {why}")))?;
+    }
+    Ok(())
+}
+
 pub(super) fn list(core: &Arc<Core>) -> Said {
-    Said::Json(Value::Array(core.faults.standings().iter().map(told).collect()))
+    Said::Json(Value::Array(core.faults.standings(core.now_since_start()).iter().map(told).collect()))
 }
 
 fn told(standing: &Standing) -> Value {
-    let Standing { number, fault, fired, is_disarmed } = standing;
+    let Standing { number, fault, fired, is_disarmed, is_expired } = standing;
     let is_spent = matches!(fault.when.times, Times::Count(count) if *fired >= count);
-    let state = match (is_disarmed, is_spent) {
-        (true, _) => "disarmed",
-        (false, true) => "spent",
-        (false, false) => "armed",
+    let state = match (is_disarmed, is_spent, is_expired) {
+        (true, ..) => "disarmed",
+        (_, true, _) => "spent",
+        (.., true) => "expired",
+        _ => "armed",
     };
     json!({"number": number, "does": fault.to_string(), "fired": fired, "state": state, "fault": **fault})
 }
 
 pub(super) fn disarm_all(core: &Arc<Core>) -> Said {
     core.faults.disarm_all();
+    core.note("all faults are disarmed".to_owned());
     Said::Json(json!({"disarmed": true}))
 }
 
 pub(super) fn disarm(core: &Arc<Core>, number: &str) -> Outcome {
     match number.parse() {
-        Ok(number) if core.faults.disarm(number) => Ok(Said::Json(json!({"disarmed": number}))),
-        _ => {
-            Err(Refused(StatusCode::NOT_FOUND, format!("there is no fault {number}; GET /faults lists them")))
+        Ok(number) if core.faults.disarm(number) => {
+            core.note(format!("fault {number} is disarmed"));
+            Ok(Said::Json(json!({"disarmed": number})))
         }
+        _ => Err(no_fault(number)),
     }
+}
+
+pub(super) fn no_fault(number: &str) -> Refused {
+    Refused(StatusCode::NOT_FOUND, format!("there is no fault {number}; GET /faults lists them"))
 }
 
 /// What happens at the server at once.
@@ -105,14 +122,18 @@ pub(super) fn now(core: &Arc<Core>, control: &Control, now: Now) -> Outcome {
         let words = format!("'{}' acts on a stream, a request or a connection; arm it", now.action.word());
         return Err(wrong(words));
     }
-    if control.maker.is_none() {
-        now.action.works_in(Performed::Replay).map_err(wrong)?;
-    }
+    // As it would stand in a plan, so that it is held to the same.
+    let when = Trigger { lane: now.lane.clone(), ..Trigger::at_once() };
+    check_all(control, &[Fault { when, action: now.action.clone() }])?;
+    core.note(format!("at once it {}", now.action));
     let moment = match now.action {
         Action::Refuse(refuse) => Moment::Refuse(now.lane, refuse),
         Action::Password(password) => Moment::Password(password.password),
         Action::Restart(restart) => Moment::Restart(restart),
-        Action::Reply(reply) => Moment::Reply(reply, None),
+        Action::Reply(reply) if core.holds(During::PermissionPending) => Moment::Reply(reply, None),
+        Action::Reply(_) => {
+            return Err(Refused(StatusCode::CONFLICT, "no permission is pending; wait for one".to_owned()));
+        }
         _ => return Err(wrong("it can't be done at once")),
     };
     core.let_happen(moment);
@@ -140,6 +161,7 @@ pub(super) fn push(core: &Arc<Core>, push: Push) -> Outcome {
         Some(other) if !both.contains(&other) => vec![other],
         _ => streams.collect(),
     };
+    core.note(format!("it is told to send the event {kind}"));
     for stream in streams {
         let wire = match stream {
             StreamName::GlobalEvent => {

@@ -16,6 +16,7 @@ use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Response, StatusCode, header};
 use fixtures::ServerKind;
+use fixtures::fault_plan::Performed;
 use fixtures::near_names::unknown;
 use fixtures::scenario::Scenario;
 use serde::Deserialize;
@@ -23,7 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where it lies.
 pub const PREFIX: &str = "/__standin__";
@@ -47,9 +48,13 @@ pub(crate) struct Control {
     pub(crate) release: String,
     /// The one that the server begins with.
     pub(crate) password: Option<String>,
+    /// Where it stands in, which decides what works.
+    pub(crate) performed: Vec<Performed>,
     /// None where a recording is played.
     pub(crate) maker: Option<Maker>,
-    pub(crate) gates: std::sync::Mutex<Vec<String>>,
+    pub(crate) gates: Mutex<Vec<String>>,
+    /// Held by who begins anew: one at a time makes the folders.
+    pub(crate) anew: Mutex<()>,
 }
 
 impl fmt::Debug for Control {
@@ -125,7 +130,7 @@ async fn answer(core: &Arc<Core>, control: &Control, parts: &Parts, body: Body) 
         (&Method::POST, ["gates", name]) => open_gate(core, control, name),
         (&Method::POST, ["scenario"]) => load(core, control, read(&body)?),
         (&Method::POST, ["reset"]) => reset(core, control, read(&body)?),
-        (&Method::POST, ["wait"]) => wait::wait(core, read(&body)?).await,
+        (&Method::POST, ["wait"]) => wait::wait(core, control, read(&body)?).await,
         (&Method::GET, ["journal"]) => journal::read(core, &query),
         (&Method::GET, ["verify"]) => Ok(verify(core)),
         (&Method::POST, ["verify"]) => verify_calls(core, control, &read(&body)?),
@@ -165,10 +170,11 @@ fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Refused> {
 
 fn open_gate(core: &Arc<Core>, control: &Control, name: &str) -> Outcome {
     let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
-    let gates = control.gates.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    let gates = control.gates.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if !gates.contains(&name) {
         return Err(Refused(StatusCode::NOT_FOUND, unknown("gate in the scenario", &name, &gates)));
     }
+    core.note(format!("it is told to open the gate {name}"));
     core.open_gate(&name);
     Ok(Said::Json(json!({"opened": name})))
 }
@@ -184,6 +190,7 @@ struct Load {
 }
 
 fn load(core: &Arc<Core>, control: &Control, load: Load) -> Outcome {
+    let told = load.name.as_deref().unwrap_or("of its own words").to_owned();
     let scenario = match (load.name, load.toml) {
         (Some(name), None) => fixtures::catalog::scenario(&name),
         (None, Some(toml)) => Scenario::parse(Path::new("scenario"), &toml),
@@ -199,7 +206,8 @@ fn load(core: &Arc<Core>, control: &Control, load: Load) -> Outcome {
     }
     let gates = scenario.gates();
     begin_anew(core, control, Some(scenario))?;
-    *control.gates.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = gates;
+    *control.gates.lock().unwrap_or_else(PoisonError::into_inner) = gates;
+    core.note(format!("it is told to begin anew with the scenario {told}"));
     Ok(Said::Json(json!({"loaded": true})))
 }
 
@@ -232,6 +240,7 @@ fn begin_anew(core: &Arc<Core>, control: &Control, scenario: Option<Scenario>) -
     let Some(maker) = &control.maker else {
         return Err(wrong("a recording is played here; it begins anew with a server of its own"));
     };
+    let _alone = control.anew.lock().unwrap_or_else(PoisonError::into_inner);
     let performer = maker(scenario).map_err(|error| Refused(StatusCode::CONFLICT, error.to_string()))?;
     core.begin_anew(performer);
     Ok(())

@@ -1,9 +1,10 @@
 //! Waits until something holds, with a limit.
 
-use super::{Outcome, Refused, Said, wrong};
+use super::faults::no_fault;
+use super::{Control, Outcome, Refused, Said, wrong};
 use crate::http::core::Core;
 use axum::http::StatusCode;
-use fixtures::fault_plan::{During, Route, StreamName};
+use fixtures::fault_plan::{During, Route, StreamName, check_route};
 use fixtures::recording::{Line, Request};
 use serde::Deserialize;
 use serde_json::json;
@@ -47,7 +48,7 @@ enum Until {
     During(During),
 }
 
-pub(super) async fn wait(core: &Arc<Core>, wait: Wait) -> Outcome {
+pub(super) async fn wait(core: &Arc<Core>, control: &Control, wait: Wait) -> Outcome {
     let count = wait.count.unwrap_or(1);
     let limit_ms = wait.limit_ms;
     if limit_ms > LIMIT_MAX_MS {
@@ -55,7 +56,8 @@ pub(super) async fn wait(core: &Arc<Core>, wait: Wait) -> Outcome {
     }
     let mut wanted = Vec::new();
     if let Some(route) = &wait.request {
-        wanted.push(Until::Request(route.parse().map_err(wrong)?));
+        let route = route.parse().map_err(wrong)?;
+        wanted.push(Until::Request(route));
     }
     wanted.extend(wait.event.map(Until::Event));
     wanted.extend(wait.streams.map(Until::Streams));
@@ -64,6 +66,12 @@ pub(super) async fn wait(core: &Arc<Core>, wait: Wait) -> Outcome {
     let [until] = wanted.as_slice() else {
         return Err(wrong("say one thing to wait for: request, event, streams, fault or while"));
     };
+    match until {
+        Until::Request(route) => check_route(route, &control.release).map_err(wrong)?,
+        Until::Fault(number) if !core.faults.knows(*number) => return Err(no_fault(&number.to_string())),
+        // Somebody may push an event that no server sends.
+        _ => {}
+    }
     let met = async {
         match until {
             Until::Request(route) => requested(core, route, count).await,

@@ -4,7 +4,7 @@ use super::{Engine, Mind};
 use crate::performer::Act;
 use crate::profile::TitleTiming;
 use crate::project_files::{NextFiles, ProjectFiles};
-use crate::world::{Effect, EffectId, EffectResult, Input};
+use crate::world::{Beside, Effect, EffectId, EffectResult, Input};
 use fixtures::recording::ModelPurpose;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -20,23 +20,35 @@ impl Engine {
         queue: &mut VecDeque<Input>,
         acts: &mut Vec<Act>,
     ) {
-        if self.model_pause_ms > 0 && self.takes_a_moment(&effect) {
-            self.paused.insert(id, effect);
-            acts.push(Act::WakeAt(now_ms + self.model_pause_ms, id));
-        } else {
-            self.perform_at_once(id, effect, now_ms, queue, acts);
+        match self.moment_ms(&effect) {
+            0 => self.perform_at_once(id, effect, now_ms, queue, acts),
+            moment_ms => {
+                self.paused.insert(id, effect);
+                acts.push(Act::WakeAt(now_ms + moment_ms, id));
+            }
         }
     }
 
-    /// A title that is wanted beside the first step is asked for at once, while the step is being prepared: a model
-    /// that answers fast is first.
-    fn takes_a_moment(&self, effect: &Effect) -> bool {
+    /// How long something takes. A title that is wanted beside the first step is asked for at once, while the step is
+    /// being prepared: a model that answers fast is first. What a prompt has changed is known behind the first words of
+    /// a step that begins meanwhile, and before its end.
+    fn moment_ms(&self, effect: &Effect) -> u64 {
+        let pause = self.model_pause_ms;
         match effect {
-            Effect::AskModel(request) => {
-                self.profile.title != TitleTiming::AtFirstPrompt || request.purpose() != ModelPurpose::Title
+            Effect::AskModel(request)
+                if self.profile.title == TitleTiming::AtFirstPrompt
+                    && request.purpose() == ModelPurpose::Title =>
+            {
+                0
             }
-            Effect::Snapshot { beside_title, .. } => *beside_title,
-            _ => false,
+            Effect::AskModel(_) => pause,
+            Effect::Snapshot { beside, .. } | Effect::Changes { beside, .. } => match beside {
+                Beside::Nothing => 0,
+                Beside::Title => pause,
+                Beside::NextStep => pause * 3 / 2,
+                Beside::Summary => pause * 3 / 4,
+            },
+            _ => 0,
         }
     }
 
@@ -92,7 +104,7 @@ impl Engine {
             }
             Effect::Place(wish) => self.workspace.around(wish, self.elsewhere.home.as_deref()).into(),
             Effect::Snapshot { directory, .. } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
-            Effect::Changes { from, to } => EffectResult::Changes(self.workspace.changes(&from, &to)),
+            Effect::Changes { from, to, .. } => EffectResult::Changes(self.workspace.changes(&from, &to)),
             Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
             Effect::Study { path } => EffectResult::Studied(Box::new(self.workspace.study(&path))),
             Effect::Search { path, chosen } => EffectResult::Read(self.workspace.search(&path, chosen)),

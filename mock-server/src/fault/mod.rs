@@ -14,7 +14,7 @@ pub use frames::{Beat, StreamFaults};
 pub use plan::{ArmedPlan, Arrival, Standing};
 
 use fixtures::fault_plan::During;
-use fixtures::fault_plan::action::{CutEnd, Refuse, Reply, Restart};
+use fixtures::fault_plan::action::{CutEnd, Refuse, Reply, Restart, StateWord};
 
 /// What a fault is told of the server when it is asked whether it acts.
 pub struct Facts<'a> {
@@ -44,6 +44,14 @@ pub enum Moment {
     Restart(Restart),
     /// Another client answers what is asked for: this permission, or those that wait.
     Reply(Reply, Option<String>),
+}
+
+impl Moment {
+    /// Does what the server was about to do die with it?
+    #[must_use]
+    pub fn ends_the_server(&self) -> bool {
+        matches!(self, Self::Restart(restart) if restart.state != StateWord::Kept)
+    }
 }
 
 /// How a stream ends.

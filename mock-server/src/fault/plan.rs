@@ -1,15 +1,33 @@
 //! A plan that is armed: which faults there are, how often each has acted, and which may act on what.
 
+mod striking;
+
+pub(super) use striking::moment;
+
 use super::frames::StreamFaults;
 use super::{Facts, Fired, Moment};
-use fixtures::fault_plan::action::{Door, DoorWord, Stage};
+use fixtures::fault_plan::action::Stage;
 use fixtures::fault_plan::{Action, Fault, FaultPlan, Scene, StreamName, Times};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A plan is no longer than this: who arms more has forgotten to disarm.
+/// No more faults wait at once: who arms more has forgotten to disarm.
 pub const FAULTS_MAX: usize = 10_000;
+
+/// No more are remembered, those that are over included.
+const REMEMBERED_MAX: usize = 10 * FAULTS_MAX;
+
+/// Why no more faults are armed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TooMany {
+    /// Too many wait.
+    #[error("more than {FAULTS_MAX} faults would be armed; disarm those that are old")]
+    Wait,
+    /// Too many have been.
+    #[error("more than {REMEMBERED_MAX} faults would be remembered; reset all, which forgets them")]
+    Remembered,
+}
 
 /// The faults of a stand-in; clones share them.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +75,8 @@ pub struct Standing {
     pub fired: u32,
     /// Nobody waits for it any more.
     pub is_disarmed: bool,
+    /// Its time is over.
+    pub is_expired: bool,
 }
 
 /// A request that arrives.
@@ -96,8 +116,13 @@ impl Armed {
         !self.is_disarmed
             && is_left
             && when.from_ms.is_none_or(|from| passed >= from)
-            && when.until_ms.is_none_or(|until| passed < until)
+            && !self.is_expired(facts.now_ms)
             && when.during.is_none_or(|during| (facts.holds)(during))
+    }
+
+    fn is_expired(&self, now_ms: u64) -> bool {
+        let passed = now_ms.saturating_sub(self.armed_at_ms);
+        self.fault.when.until_ms.is_some_and(|until| passed >= until)
     }
 
     fn fires(&mut self, facts: &Facts<'_>) -> bool {
@@ -137,7 +162,7 @@ impl ArmedPlan {
     pub fn new(plan: FaultPlan) -> Self {
         let armed = Self::default();
         if !plan.faults.is_empty() {
-            armed.arm(plan.faults, 0);
+            armed.add(plan.faults, 0);
         }
         armed
     }
@@ -146,12 +171,24 @@ impl ArmedPlan {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Arms more faults; returns the number of each, or nothing when there are too many.
-    pub fn arm(&self, faults: Vec<Fault>, now_ms: u64) -> Vec<usize> {
-        let mut state = self.state();
-        if state.faults.len() + faults.len() > FAULTS_MAX {
-            return Vec::new();
+    /// Arms more faults; returns the number of each.
+    pub fn arm(&self, faults: Vec<Fault>, now_ms: u64) -> Result<Vec<usize>, TooMany> {
+        let state = self.state();
+        let count = state.faults.len() + faults.len();
+        if count > FAULTS_MAX
+            && state.faults.iter().filter(|armed| !armed.is_spent()).count() + faults.len() > FAULTS_MAX
+        {
+            return Err(TooMany::Wait);
         }
+        if count > REMEMBERED_MAX {
+            return Err(TooMany::Remembered);
+        }
+        drop(state);
+        Ok(self.add(faults, now_ms))
+    }
+
+    fn add(&self, faults: Vec<Fault>, now_ms: u64) -> Vec<usize> {
+        let mut state = self.state();
         let first = state.faults.len() + 1;
         let numbers = (first..first + faults.len()).collect();
         state.faults.extend(faults.into_iter().map(|fault| Armed {
@@ -188,25 +225,32 @@ impl ArmedPlan {
 
     /// How all faults stand.
     #[must_use]
-    pub fn standings(&self) -> Vec<Standing> {
+    pub fn standings(&self, now_ms: u64) -> Vec<Standing> {
         let state = self.state();
         let standing = |(at, armed): (usize, &Armed)| Standing {
             number: at + 1,
             fault: armed.fault.clone(),
             fired: armed.fired,
             is_disarmed: armed.is_disarmed,
+            is_expired: armed.is_expired(now_ms),
         };
         state.faults.iter().enumerate().map(standing).collect()
     }
 
-    /// The faults that have not acted and still could, with their numbers. A test that relied on them has shown nothing.
+    /// The faults that have not acted, with their numbers. A test that relied on them has shown nothing.
     #[must_use]
     pub fn unfired(&self) -> Vec<(usize, Fault)> {
-        let standings = self.standings().into_iter();
+        let standings = self.standings(0).into_iter();
         standings
             .filter(|standing| standing.fired == 0 && !standing.is_disarmed)
             .map(|standing| (standing.number, (*standing.fault).clone()))
             .collect()
+    }
+
+    /// Has a fault of this number ever been armed?
+    #[must_use]
+    pub fn knows(&self, number: usize) -> bool {
+        (1..=self.state().faults.len()).contains(&number)
     }
 
     /// Has it acted?
@@ -220,6 +264,17 @@ impl ArmedPlan {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.shared.changes.load(Ordering::Acquire) == 0
+    }
+
+    /// Does something happen at the server as soon as some event has been sent?
+    #[must_use]
+    pub fn strike_between_events(&self) -> bool {
+        let strikes = |armed: &Armed| {
+            matches!(armed.fault.when.scene, Scene::Stream { .. })
+                && armed.fault.action.stage() == Stage::Anywhere
+                && !armed.is_disarmed
+        };
+        !self.is_empty() && self.state().faults.iter().any(strikes)
     }
 
     /// Does a fault wait that answers as the time before?
@@ -270,102 +325,5 @@ impl ArmedPlan {
     /// Can it not act any more, whatever comes?
     pub(super) fn is_spent(&self, number: usize) -> bool {
         self.state().faults.get(number - 1).is_none_or(Armed::is_spent)
-    }
-
-    /// A request arrives: what happens to it. What can't be done to its answer is not done, and the fault waits.
-    #[must_use]
-    pub fn request(&self, arrival: &Arrival<'_>, facts: &Facts<'_>) -> Struck {
-        let Arrival { lane, method, path, is_stream, has_last } = *arrival;
-        let named = self.state().session_of(path);
-        let is_of = |wanted: &Option<u32>| wanted.is_none() || *wanted == named;
-        let means = |fault: &Fault| match &fault.when.scene {
-            Scene::Request { route, session, nth } => {
-                (route.means(method, path, is_stream) && is_of(session)).then_some(*nth)
-            }
-            _ => None,
-        };
-        self.strike(lane, facts, means, |action| has_last || !matches!(action, Action::Stale(_)))
-    }
-
-    /// Somebody connects: what happens at the door.
-    #[must_use]
-    pub fn accept(&self, lane: &str, facts: &Facts<'_>) -> (Option<DoorWord>, Struck) {
-        let means = |fault: &Fault| match &fault.when.scene {
-            Scene::Accept { nth } => Some(*nth),
-            _ => None,
-        };
-        let struck = self.strike(lane, facts, means, |_| true);
-        let door = struck.actions.iter().find_map(|(_, action)| match action {
-            Action::Door(Door { door }) => Some(*door),
-            _ => None,
-        });
-        (door, struck)
-    }
-
-    /// Time has passed: what is due by it alone.
-    #[must_use]
-    pub fn time(&self, facts: &Facts<'_>) -> Struck {
-        self.strike_where(facts, |armed| armed.fault.when.scene == Scene::Time)
-    }
-
-    /// When faults are due by time alone that have not acted yet, in milliseconds since the stand-in began.
-    #[must_use]
-    pub fn due_times(&self) -> Vec<u64> {
-        let state = self.state();
-        let timed = state.faults.iter().filter(|armed| armed.fault.when.scene == Scene::Time);
-        let waiting = timed.filter(|armed| !armed.is_spent());
-        let due =
-            |armed: &Armed| armed.armed_at_ms.saturating_add(armed.fault.when.from_ms.unwrap_or_default());
-        waiting.map(due).collect()
-    }
-
-    /// `means` has the number of the first that is meant, `can` whether there is what an action needs.
-    fn strike(
-        &self,
-        lane: &str,
-        facts: &Facts<'_>,
-        means: impl Fn(&Fault) -> Option<u32>,
-        can: impl Fn(&Action) -> bool,
-    ) -> Struck {
-        self.strike_where(facts, |armed| {
-            let Some(nth) = means(&armed.fault).filter(|_| armed.means_lane(lane)) else {
-                return false;
-            };
-            armed.seen = armed.seen.saturating_add(1);
-            armed.seen >= nth && can(&armed.fault.action)
-        })
-    }
-
-    fn strike_where(&self, facts: &Facts<'_>, mut is_meant: impl FnMut(&mut Armed) -> bool) -> Struck {
-        let mut struck = Struck::default();
-        for (at, armed) in self.state().faults.iter_mut().enumerate() {
-            if armed.is_spent() || !is_meant(armed) || !armed.fires(facts) {
-                continue;
-            }
-            struck.fired.push(Fired { fault: at + 1, did: armed.fault.to_string() });
-            match moment(&armed.fault, None) {
-                Some(moment) => struck.moments.push(moment),
-                None => struck.actions.push((at + 1, armed.fault.action.clone())),
-            }
-        }
-        struck
-    }
-}
-
-/// What a fault does at the server, if that is what it does; `asked` is the permission of the event at hand.
-pub(super) fn moment(fault: &Fault, asked: Option<String>) -> Option<Moment> {
-    debug_assert_eq!(
-        fault.action.stage() == Stage::Anywhere,
-        matches!(
-            fault.action,
-            Action::Refuse(_) | Action::Password(_) | Action::Restart(_) | Action::Reply(_)
-        )
-    );
-    match &fault.action {
-        Action::Refuse(refuse) => Some(Moment::Refuse(fault.when.lane.clone(), refuse.clone())),
-        Action::Password(password) => Some(Moment::Password(password.password.clone())),
-        Action::Restart(restart) => Some(Moment::Restart(restart.clone())),
-        Action::Reply(reply) => Some(Moment::Reply(reply.clone(), asked)),
-        _ => None,
     }
 }

@@ -3,6 +3,7 @@
 mod controlled;
 mod faults;
 mod first_words;
+mod noting;
 mod running;
 mod settling;
 
@@ -26,12 +27,11 @@ use crate::stream::body::Connection;
 use crate::stream::bus::Bus;
 use crate::verify::Strays;
 use crate::world::{ApiRequest, Ticket};
-use axum::http::request::Parts;
-use axum::http::{HeaderName, header};
+use axum::http::HeaderName;
 use fixtures::fault_plan::StreamName;
-use fixtures::recording::{Body, Line, Note, Request, Response};
-use fixtures::redact::keep_header;
+use fixtures::recording::{Body, Line, Note, Response};
 use fixtures::scenario::Ending;
+use noting::{owned, told};
 use running::AllRunning;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -112,7 +112,7 @@ pub(crate) enum Answer {
 
 impl Core {
     pub(crate) fn new(
-        performer: Box<dyn Performer>,
+        mut performer: Box<dyn Performer>,
         clock: Arc<Clock>,
         journal: Journal,
         access: Access,
@@ -120,6 +120,7 @@ impl Core {
         faults: ArmedPlan,
         model: Option<RemoteModel>,
     ) -> Self {
+        performer.take_steps(faults.strike_between_events());
         let (bus, waiting, running) = (Bus::default(), BTreeMap::new(), AllRunning::default());
         let inner = Inner {
             performer,
@@ -215,9 +216,19 @@ impl Core {
         let mut due = BTreeSet::new();
         let mut lines = VecDeque::new();
         inner.leaves |= acts.iter().any(|act| matches!(act, Act::HangUp { .. }));
-        let mut acts = self.failures_first(inner, acts);
+        let mut acts = VecDeque::from(self.failures_first(inner, acts));
         loop {
-            for act in acts {
+            // It happens between two events: who is killed does nothing more.
+            if let Some(moment) = inner.moments.pop_front() {
+                if moment.ends_the_server() {
+                    acts.clear();
+                    lines.clear();
+                }
+                let follows = self.moment(inner, moment);
+                follows.into_iter().rev().for_each(|act| acts.push_front(act));
+                continue;
+            }
+            if let Some(act) = acts.pop_front() {
                 match act {
                     Act::Run(number, line) if self.clock.is_logical() || self.clock.is_virtual() => {
                         lines.extend(shell::run_at_once(&line).into_iter().map(|news| (number, news)));
@@ -231,26 +242,27 @@ impl Core {
                     }
                     act => self.act(inner, act),
                 }
+                continue;
             }
-            if let Some(moment) = inner.moments.pop_front() {
-                acts = self.moment(inner, moment);
+            if let Some(more) = inner.performer.go_on(&|| self.clock.now_ms()) {
+                acts.extend(more);
                 continue;
             }
             if let Some((number, news)) = lines.pop_front() {
-                acts = inner.performer.shell_says(number, news, &|| self.clock.now_ms());
+                acts.extend(inner.performer.shell_says(number, news, &|| self.clock.now_ms()));
                 continue;
             }
             if self.clock.is_logical() {
                 // What programs say in that time is heard first.
                 let leap = due.first().map_or(Duration::ZERO, |(at_ms, _)| self.clock.until(*at_ms));
                 if let Some((number, news)) = inner.running.told_within(leap) {
-                    acts = inner.performer.program_says(number, news, &|| self.clock.now_ms());
+                    acts.extend(inner.performer.program_says(number, news, &|| self.clock.now_ms()));
                     continue;
                 }
             }
             let Some((at_ms, number)) = due.pop_first() else { return };
             self.clock.leap_to(at_ms);
-            acts = inner.performer.wake_at(number, &|| self.clock.now_ms());
+            acts.extend(inner.performer.wake_at(number, &|| self.clock.now_ms()));
         }
     }
 
@@ -337,57 +349,4 @@ impl Core {
         let connection = Connection::new(self.clone(), ticket, stream, beats);
         let _ = sender.send(Answer::Stream(Box::new(connection)));
     }
-
-    pub(crate) fn note_request(&self, lane: &Arc<str>, parts: &Parts, exchange: u64, body: &[u8]) {
-        let kept = parts.headers.iter().filter(|(name, _)| keep_header(name.as_str()));
-        let headers = kept
-            .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
-            .collect();
-        let request = Request {
-            at_us: 0,
-            exchange,
-            lane: Some(lane.to_string()),
-            method: parts.method.to_string(),
-            path: parts.uri.path().to_owned(),
-            query: without_token(parts.uri.query().unwrap_or_default()),
-            headers,
-            body: self.journal.body(body),
-        };
-        self.journal.push(|at_us| Line::Request(Request { at_us, ..request }));
-    }
-
-    pub(crate) fn note_reply(&self, exchange: u64, reply: &WireReply, headers: &[(HeaderName, String)]) {
-        let kind = reply.content_type.iter().map(|kind| (header::CONTENT_TYPE, kind.clone()));
-        let own = reply
-            .headers
-            .iter()
-            .filter_map(|(name, value)| Some((HeaderName::try_from(&**name).ok()?, value.clone())));
-        let headers: Vec<_> = kind.chain(headers.iter().cloned()).chain(own).collect();
-        self.note_answer(exchange, reply.status, &headers, &reply.body);
-    }
-
-    pub(crate) fn note_answer(
-        &self,
-        exchange: u64,
-        status: u16,
-        headers: &[(HeaderName, String)],
-        body: &[u8],
-    ) {
-        let (headers, body) = (told(headers).collect(), self.journal.body(body));
-        self.journal.push(|at_us| Line::Response(Response { at_us, exchange, status, headers, body }));
-    }
-}
-
-fn told(headers: &[(HeaderName, String)]) -> impl Iterator<Item = (String, String)> {
-    headers.iter().map(|(name, value)| (name.to_string(), value.clone()))
-}
-
-fn owned(headers: &[(&str, &str)]) -> impl Iterator<Item = (String, String)> {
-    headers.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()))
-}
-
-/// Credentials travel in the query too; they do not reach a journal.
-fn without_token(query: &str) -> String {
-    let kept: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("auth_token=")).collect();
-    kept.join("&")
 }

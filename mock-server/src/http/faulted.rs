@@ -43,8 +43,8 @@ pub(super) async fn handle(lane: Visitor, request: Request<Body>) -> Response<Bo
     let (before, behind) = faults.late_ms;
     lane.core.clock.wait_or_skip(Duration::from_millis(before)).await;
     if faults.hangs == Some(Side::Request) || faults.resets == Some(Side::Request) {
-        note(&lane, &parts, body).await;
-        return nothing(&lane.wire, faults.resets.is_some()).await;
+        let exchange = note(&lane, &parts, body).await;
+        return never(&lane, exchange, faults.resets.is_some()).await;
     }
     let response = match faults.instead() {
         Some(status) => instead(&lane, &parts, body, status).await,
@@ -53,23 +53,40 @@ pub(super) async fn handle(lane: Visitor, request: Request<Body>) -> Response<Bo
     lane.core.clock.wait_or_skip(Duration::from_millis(behind)).await;
     if faults.hangs.is_some() || faults.resets.is_some() {
         let how = if faults.resets.is_some() { HowEnded::Reset } else { HowEnded::Broken };
-        never_came_whole(&lane, &response, how);
-        return nothing(&lane.wire, faults.resets.is_some()).await;
+        if let Some(Exchange(exchange)) = response.extensions().get() {
+            // The journal has the answer as the server gave it; its reader never has all of it.
+            ended(&lane, *exchange, how);
+        }
+        return never(&lane, None, faults.resets.is_some()).await;
     }
     match faults.truncate {
         Some(bytes) if !is_stream => {
-            never_came_whole(&lane, &response, HowEnded::Cut);
+            if let Some(Exchange(exchange)) = response.extensions().get() {
+                // The journal has the answer as the server gave it.
+                ended(&lane, *exchange, HowEnded::Cut);
+            }
             truncated(response, bytes).await
         }
         _ => response,
     }
 }
 
-/// Tells the journal, which has the answer as the server gave it, that its reader never had all of it.
-fn never_came_whole(lane: &Visitor, response: &Response<Body>, how: HowEnded) {
-    if let Some(Exchange(exchange)) = response.extensions().get().copied() {
-        lane.core.journal.push(|at_us| Line::End(End { at_us, exchange, how }));
+/// Tells the journal that nothing more of an answer comes.
+fn ended(lane: &Visitor, exchange: u64, how: HowEnded) {
+    lane.core.journal.push(|at_us| Line::End(End { at_us, exchange, how }));
+}
+
+/// Never answers, and tells the journal when that is over: at once where the connection is reset, otherwise when the client
+/// leaves.
+async fn never(lane: &Visitor, exchange: Option<u64>, resets: bool) -> Response<Body> {
+    if !resets {
+        lane.wire.is_left().await;
     }
+    let how = if resets { HowEnded::Reset } else { HowEnded::ClosedByClient };
+    if let Some(exchange) = exchange {
+        ended(lane, exchange, how);
+    }
+    nothing(&lane.wire).await
 }
 
 /// The request in words, as its last answer is remembered.
@@ -79,12 +96,8 @@ fn name(lane: &Visitor, parts: &Parts) -> String {
     LastAnswers::name(parts.method.as_str(), of, directory.as_deref())
 }
 
-/// Never answers; perhaps the connection is reset. It goes with its client at the latest: no answer would show that he has
-/// left.
-pub(super) async fn nothing(wire: &Wire, resets: bool) -> Response<Body> {
-    if !resets {
-        wire.is_left().await;
-    }
+/// Answers nothing: the connection is reset.
+pub(super) async fn nothing(wire: &Wire) -> Response<Body> {
     wire.reset();
     std::future::pending().await
 }

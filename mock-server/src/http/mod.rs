@@ -99,7 +99,7 @@ async fn perform(lane: &Visitor, parts: &Parts, body: Body, faults: AnswerFaults
             response
         }
         // The server has ended meanwhile, and its connections with it.
-        None => faulted::nothing(&lane.wire, true).await,
+        None => faulted::nothing(&lane.wire).await,
     }
 }
 

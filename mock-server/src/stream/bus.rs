@@ -48,6 +48,8 @@ pub(crate) struct Struck {
     pub(crate) moments: Vec<Moment>,
     /// What a subscriber is told so many milliseconds later.
     pub(crate) later: Vec<(u64, u64, Bytes)>,
+    /// Those that were let go because they read no more.
+    pub(crate) full: Vec<u64>,
 }
 
 impl Beats {
@@ -93,7 +95,7 @@ impl Subscriber {
             return !self.beats.is_closed();
         }
         let Some(outcome) = self.faults.frame(frame, facts) else {
-            return self.take(Beat::Frame(frame.bytes.clone()));
+            return self.takes(Beat::Frame(frame.bytes.clone()), struck);
         };
         let lane = self.faults.lane();
         struck.fired.extend(outcome.fired.into_iter().map(|fired| (lane.clone(), fired)));
@@ -101,11 +103,21 @@ impl Subscriber {
         struck.later.extend(outcome.later.into_iter().map(|(ms, bytes)| (self.exchange, ms, bytes)));
         for beat in outcome.beats {
             self.is_over |= matches!(beat, Beat::End(_));
-            if !self.take(beat) {
+            if !self.takes(beat, struck) {
                 return false;
             }
         }
         true
+    }
+
+    /// The same, and whoever is full hears that it has not had all.
+    fn takes(&self, beat: Beat, struck: &mut Struck) -> bool {
+        let is_taken = self.take(beat);
+        if !is_taken && !self.beats.is_closed() {
+            self.take(Beat::End(CutEnd::Broken));
+            struck.full.push(self.exchange);
+        }
+        is_taken
     }
 }
 
@@ -222,10 +234,15 @@ mod tests {
             // The greeting has a place, too.
             assert_eq!(taken.count() + usize::from(bytes == 1), sent, "frames of {bytes} bytes");
             let mut read = 0;
-            while frames.next().await.is_some() {
-                read += 1;
+            let mut end = None;
+            while let Some(beat) = frames.next().await {
+                match beat {
+                    Beat::End(how) => end = Some(how),
+                    _ => read += 1,
+                }
             }
             assert_eq!(read + usize::from(bytes == 1), sent + 1, "what was taken is given");
+            assert_eq!(end, Some(CutEnd::Broken), "and that it was not all");
         }
     }
 

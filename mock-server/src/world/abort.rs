@@ -2,7 +2,7 @@
 
 use super::summary::Then;
 use super::turn::TurnEnd;
-use super::{ApiRequest, Effect, FileChange, Output, Purpose, World};
+use super::{ApiRequest, Beside, Effect, FileChange, Output, Purpose, World};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -137,7 +137,7 @@ impl World {
                     let directory = owner.directory.clone();
                     let rest = Rest { session, error, end, cuts };
                     if has_begun {
-                        let snapshot = Effect::Snapshot { directory, beside_title: false };
+                        let snapshot = Effect::Snapshot { directory, beside: Beside::Nothing };
                         self.effect(Purpose::CutTree(Box::new(rest)), snapshot);
                         return;
                     }
@@ -154,7 +154,10 @@ impl World {
             let cuts = self.end_cut(rest);
             self.cut(cuts);
         } else {
-            self.effect(Purpose::CutChanges(Box::new(rest)), Effect::Changes { from, to: tree });
+            self.effect(
+                Purpose::CutChanges(Box::new(rest)),
+                Effect::Changes { from, to: tree, beside: Beside::Nothing },
+            );
         }
     }
 
@@ -203,6 +206,9 @@ impl World {
             self.outputs.push(Output::Drop(id));
         }
         self.cancel_calls(session);
+        if !self.profile.session_summary {
+            return;
+        }
         for purpose in self.waiting.values_mut() {
             if let Purpose::JobSession(job) | Purpose::JobPrompt(job) = purpose
                 && job.session == session

@@ -4,7 +4,7 @@
 use super::prompt::{Executed, Prompt};
 use super::routes::body_of;
 use super::session::Message;
-use super::template::{LINE, NAME, file_part, filled_in, hints, place_of};
+use super::template::{LINE, NAME, file_part, filled_in, hints, place_of, without_lines};
 use super::{ApiRequest, Effect, Found, Purpose, ShellLine, ShellNews, Ticket, World};
 use crate::roster::Roster;
 use serde_json::{Value, json};
@@ -84,7 +84,12 @@ impl World {
             return self.unknown_error_to(ticket.or(yes));
         };
         let arguments = wish["arguments"].as_str().unwrap_or_default().to_owned();
-        let text = filled_in(known["template"].as_str().unwrap_or_default(), &arguments);
+        let template = known["template"].as_str().unwrap_or_default();
+        let is_distrusted = known["source"] == "skill" && known["trusted"] == false;
+        let text = match is_distrusted {
+            true => filled_in(&without_lines(template), &arguments),
+            false => filled_in(template, &arguments),
+        };
         let lines = LINE.captures_iter(&text).map(|found| found[1].to_owned()).collect();
         let calling = Calling {
             session: session.to_owned(),

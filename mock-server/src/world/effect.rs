@@ -8,6 +8,20 @@ use crate::project_files::{NextFiles, ProjectFiles};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
+/// What goes on while the files are looked at. It decides which of the two is told first, so that a server that takes
+/// its time takes as much of it as the real one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// Nothing.
+    Nothing,
+    /// The model is asked for a title.
+    Title,
+    /// The next step begins.
+    NextStep,
+    /// It is being found out what the prompt has changed.
+    Summary,
+}
+
 /// Something to be done outside.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
@@ -15,8 +29,8 @@ pub enum Effect {
     Snapshot {
         /// The folder; none when empty.
         directory: String,
-        /// A step is being prepared while the model is asked for a title.
-        beside_title: bool,
+        /// What goes on meanwhile.
+        beside: Beside,
     },
     /// What changed between two snapshots.
     Changes {
@@ -24,6 +38,8 @@ pub enum Effect {
         from: String,
         /// Name of the newer one.
         to: String,
+        /// What goes on meanwhile.
+        beside: Beside,
     },
     /// Look at a place: what a file holds, which names a folder has.
     Read {

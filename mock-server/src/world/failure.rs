@@ -2,6 +2,7 @@
 
 use super::abort::Cut;
 use super::media::why_untellable;
+use super::permission::{Pending, rejected};
 use super::refusal::Told;
 use super::run::CallState;
 use super::session::merge;
@@ -196,28 +197,36 @@ impl World {
     }
 
     /// A call that has no result yet gets none. What it asked the person stays in the list.
-    fn cut_call(&mut self, session: &str, message: &str, call: usize) {
+    fn cut_call(&mut self, session: &str, message: &str, at: usize) {
         let now = self.now_ms;
-        let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) else { return };
+        let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(at)) else { return };
         if call.state == CallState::Done {
             return;
         }
         call.state = CallState::Done;
         let (part, input, started) = (call.part, call.input.clone(), call.started_ms);
+        let asks = |pending: &Pending| pending.session == session && pending.call == Some(at);
+        // Where an instance ends, what it still asks is a no; some servers dismiss it before.
+        let is_refused =
+            self.disposes && !self.profile.disposal_dismisses && self.permissions.pending.iter().any(asks);
         let known =
             self.part_mut(session, message, part).map(|part| part["state"].clone()).unwrap_or_default();
         let mut state = known;
-        let mut metadata = state.get("metadata").cloned().unwrap_or_else(|| json!({}));
-        metadata["interrupted"] = json!(true);
         let start = if started == 0 { now } else { started };
-        merge(
-            &mut state,
-            json!({
-                "status": "error", "input": input.as_object().cloned().unwrap_or_default(),
-                "error": "Tool execution aborted", "metadata": metadata, "time": {"start": start, "end": now},
-            }),
-        );
+        let mut ended = json!({
+            "status": "error", "input": input.as_object().cloned().unwrap_or_default(),
+            "error": "Tool execution aborted", "time": {"start": start, "end": now},
+        });
+        if is_refused {
+            ended["error"] = json!(rejected(None));
+        } else {
+            let mut metadata = state.get("metadata").cloned().unwrap_or_else(|| json!({}));
+            metadata["interrupted"] = json!(true);
+            ended["metadata"] = metadata;
+        }
+        merge(&mut state, ended);
         self.change_part(session, message, part, json!({"state": state}));
+        self.start_waiting_edit(session, at, false);
     }
 
     /// A turn that failed before it said anything leaves an empty message; one server takes it away at the next prompt.

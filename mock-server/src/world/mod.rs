@@ -117,8 +117,8 @@ use crate::project_files::NextFiles;
 use crate::workspace::GLOBAL;
 pub(crate) use config::{configured, merge};
 pub use effect::{
-    Chosen, Effect, EffectResult, FileChange, Found, Page, PageWish, RestoredFile, ShellEnd, ShellLine,
-    ShellNews, Sight,
+    Beside, Chosen, Effect, EffectResult, FileChange, Found, Page, PageWish, RestoredFile, ShellEnd,
+    ShellLine, ShellNews, Sight,
 };
 use ids::Ids;
 pub use io::{

@@ -1,7 +1,7 @@
 //! Projects: the repository of the workspace, and one for all that belongs to none.
 
 use super::routes::body_of;
-use super::{ApiReply, ApiRequest, Effect, Event, Output, ReplyBody, World};
+use super::{ApiReply, ApiRequest, Beside, Effect, Event, Output, ReplyBody, World};
 use crate::target::unescaped;
 use crate::workspace::GLOBAL;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ impl World {
             Some(_) if !self.keeps_snapshots() => String::new(),
             Some(_) => directory.to_owned(),
         };
-        Effect::Snapshot { directory: kept, beside_title: false }
+        Effect::Snapshot { directory: kept, beside: Beside::Nothing }
     }
 
     /// An instance of the project begins: its project is told. Gives the project as the instance will know it.

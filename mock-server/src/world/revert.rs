@@ -4,7 +4,7 @@ use super::routes::body_of;
 use super::session::{Message, Session};
 use super::summary;
 use super::{
-    ApiRequest, Effect, EffectResult, FileChange, Purpose, RestoredFile, Ticket, World, git_renames,
+    ApiRequest, Beside, Effect, EffectResult, FileChange, Purpose, RestoredFile, Ticket, World, git_renames,
 };
 use serde_json::{Value, json};
 
@@ -162,7 +162,7 @@ impl World {
             }
             (Stage::Comparing, EffectResult::Snapshot(tree)) => {
                 let from = rewind.snapshot.clone().unwrap_or_default();
-                let effect = Effect::Changes { from, to: tree };
+                let effect = Effect::Changes { from, to: tree, beside: Beside::Nothing };
                 self.effect(Purpose::Rewind(Box::new(rewind)), effect);
             }
             (Stage::Comparing, EffectResult::Changes(changes)) => self.compared(rewind, &changes),

@@ -115,7 +115,7 @@ impl World {
                 session.touch(now);
             });
         }
-        if let Some(archived) = body.pointer("/time/archived") {
+        if let Some(archived) = body.pointer("/time/archived").filter(|archived| !archived.is_null()) {
             self.change_session(id, |session| session.archived = Some(archived.clone()));
         }
         let info = self.session_info(id);

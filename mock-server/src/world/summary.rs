@@ -1,7 +1,7 @@
 //! The background jobs of a turn: what the session and the prompt changed.
 
 use super::session::{Message, Summary};
-use super::{Effect, FileChange, Purpose, World, patch};
+use super::{Beside, Effect, FileChange, Purpose, World, patch};
 use crate::profile::DiffStyle;
 use serde_json::{Value, json};
 
@@ -27,7 +27,10 @@ pub(crate) enum Then {
 
 impl World {
     pub(crate) fn run_job(&mut self, job: Job) {
-        if self.profile.session_summary && !self.keeps_snapshots() {
+        if !self.profile.session_summary {
+            return self.sum_up_beside(job);
+        }
+        if !self.keeps_snapshots() {
             // Nothing can be told, and nothing is.
             return self.after_job(&job);
         }
@@ -36,9 +39,46 @@ impl World {
         self.effect(Purpose::JobSession(job), effect);
     }
 
+    /// A server that tells nothing of the session says so at once. What the prompt has changed so far is found out
+    /// while the turn goes on.
+    fn sum_up_beside(&mut self, job: Job) {
+        let now = self.now_ms;
+        let Some(owner) = self.sessions.get_mut(&job.session) else { return };
+        owner.summary = Some(Summary::default());
+        owner.diff.clear();
+        owner.touch(now);
+        let mut changes =
+            changes_of(owner.messages.iter().filter(|message| message.is_of_prompt(&job.prompt)));
+        self.tell_session_diff(&job.session);
+        let (session, then, prompt) = (job.session.clone(), job.then, job.prompt.clone());
+        match &mut changes {
+            _ if !self.keeps_snapshots() => {}
+            Effect::Changes { from, .. } if from.is_empty() => self.sum_up_prompt(&job, Vec::new()),
+            Effect::Changes { beside, .. } => {
+                if then == Then::AskModel {
+                    *beside = Beside::NextStep;
+                }
+                self.effect(Purpose::JobPrompt(job), changes);
+            }
+            _ => {}
+        }
+        self.after_job(&Job { session, prompt, then });
+    }
+
+    /// The files behind a step: they are looked at behind the summary of what was changed before it.
+    pub(crate) fn snapshot_behind_step(&self, session: &str, directory: &str) -> Effect {
+        let is_its = |purpose: &Purpose| matches!(purpose, Purpose::JobPrompt(job) if job.session == session);
+        let mut snapshot = self.snapshot_of(directory);
+        if let Effect::Snapshot { beside, .. } = &mut snapshot
+            && self.waiting.values().any(is_its)
+        {
+            *beside = Beside::Summary;
+        }
+        snapshot
+    }
+
     /// What changed since the session began.
     pub(crate) fn job_session(&mut self, job: Job, changes: &[FileChange]) {
-        let changes = if self.profile.session_summary { changes } else { &[] };
         let (mut diff, summary) = self.diffs(changes);
         self.blank_patches(&job.session, &mut diff);
         let now = self.now_ms;
@@ -57,15 +97,22 @@ impl World {
         let session = &job.session;
         let (mut diffs, _) = self.diffs(changes);
         self.blank_patches(session, &mut diffs);
+        if !self.profile.session_summary {
+            return self.sum_up_prompt(job, diffs);
+        }
         self.join_forked_diff(session, &diffs);
-        self.emit_session_summed_up(session);
-        let mut diff = self.sessions.get(session).map(|owner| owner.diff.clone()).unwrap_or_default();
-        diff.iter_mut().for_each(quote_name);
-        self.emit_session(session, "session.diff", json!({"sessionID": session, "diff": diff}));
+        self.tell_session_diff(session);
         if self.keeps_snapshots() {
             self.sum_up_prompt(job, diffs);
         }
         self.after_job(job);
+    }
+
+    fn tell_session_diff(&mut self, session: &str) {
+        self.emit_session_summed_up(session);
+        let mut diff = self.sessions.get(session).map(|owner| owner.diff.clone()).unwrap_or_default();
+        diff.iter_mut().for_each(quote_name);
+        self.emit_session(session, "session.diff", json!({"sessionID": session, "diff": diff}));
     }
 
     fn sum_up_prompt(&mut self, job: &Job, mut diffs: Vec<Value>) {
@@ -188,11 +235,9 @@ pub(crate) fn changes_of<'a>(messages: impl Iterator<Item = &'a Message>) -> Eff
             _ => {}
         }
     }
-    match (from, to) {
-        (Some(from), Some(to)) => Effect::Changes { from: from.to_owned(), to: to.to_owned() },
-        // Nothing has begun, or nothing has ended.
-        _ => Effect::Changes { from: String::new(), to: String::new() },
-    }
+    // Nothing has begun, or nothing has ended: nothing has changed.
+    let (from, to) = from.zip(to).unwrap_or_default();
+    Effect::Changes { from: from.to_owned(), to: to.to_owned(), beside: Beside::Nothing }
 }
 
 impl Summary {

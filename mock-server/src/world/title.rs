@@ -3,7 +3,7 @@
 use super::media::why_untellable;
 use super::session::{Message, Session};
 use super::terms::Asked;
-use super::{Effect, Purpose, World};
+use super::{Beside, Effect, Purpose, World};
 use crate::javascript::{first_units, units};
 use crate::model::ChatRequest;
 use crate::profile::TitleTiming;
@@ -93,8 +93,11 @@ impl World {
         let is_its = |purpose: &Purpose| matches!(purpose, Purpose::Title(of, _) if of == session);
         let asks = self.profile.title == TitleTiming::AtFirstPrompt && self.waiting.values().any(is_its);
         let mut snapshot = self.snapshot_of(directory);
-        if let Effect::Snapshot { beside_title, .. } = &mut snapshot {
-            *beside_title = is_first && asks;
+        if let Effect::Snapshot { beside, .. } = &mut snapshot
+            && is_first
+            && asks
+        {
+            *beside = Beside::Title;
         }
         snapshot
     }

@@ -7,7 +7,7 @@ use super::run::{CallState, Run};
 use super::session::Message;
 use super::summary::{Job, Then};
 use super::tokens::Tokens;
-use super::{Effect, FileChange, Purpose, ReplyBody, World, git_renames, patch};
+use super::{Beside, Effect, FileChange, Purpose, ReplyBody, World, git_renames, patch};
 use crate::model::{Finish, FinishReason};
 use crate::profile::{BootTiming, DiffStyle, FollowUps, TitleTiming};
 use serde_json::{Value, json};
@@ -170,7 +170,7 @@ impl World {
         let Some(run) = owner.run.as_ref() else { return };
         if run.finish.is_some() && run.calls.iter().all(|call| call.state == CallState::Done) {
             let directory = owner.directory.clone();
-            self.effect(Purpose::StepEnd(session.to_owned()), self.snapshot_of(&directory));
+            self.effect(Purpose::StepEnd(session.to_owned()), self.snapshot_behind_step(session, &directory));
         }
     }
 
@@ -230,7 +230,7 @@ impl World {
         if tree == start_tree {
             self.complete_step(session);
         } else {
-            let effect = Effect::Changes { from: start_tree, to: tree.to_owned() };
+            let effect = Effect::Changes { from: start_tree, to: tree.to_owned(), beside: Beside::Nothing };
             self.effect(Purpose::StepChanges(session.to_owned()), effect);
         }
     }

@@ -1,6 +1,6 @@
 //! Whose an event is, and what is shown, counted and logged of it.
 
-use crate::protocol::{Attachment, LogLine, Process};
+use crate::protocol::{Attachment, LogLine, Outcome, Process};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -181,6 +181,11 @@ pub trait Telling: Send {
     /// The line as it is logged.
     fn line(&self, line: LogLine) -> LogLine {
         line
+    }
+
+    /// What the end of a turn is called.
+    fn ended(&self, outcome: Outcome) -> Outcome {
+        outcome
     }
 
     /// What a signal says in the end; `None` when it is not sent.

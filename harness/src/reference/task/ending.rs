@@ -94,7 +94,10 @@ impl Task {
         }
         let Some(turn) = &self.turn else { return Vec::new() };
         let answer = self.answer_to(turn);
-        let failure = answer.and_then(|answer| answer.failure.clone()).or_else(|| turn.failure.clone());
+        // An answer that is whole says itself whether it failed: what else was told is of an older turn.
+        let is_whole = answer.is_some_and(|answer| answer.completed && answer.last);
+        let told = turn.failure.clone().filter(|_| !is_whole);
+        let failure = answer.and_then(|answer| answer.failure.clone()).or(told);
         let has_answer = answer.is_some_and(|answer| answer.completed);
         match failure {
             Some(failure) if turn.begun || answer.is_some() || turn.asked_about > 0 => self.failed(&failure),

@@ -7,7 +7,7 @@ use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "bearer",
-    about: "The token goes to the cloud that it belongs to; no redirect carries it.",
+    about: "The token goes to the cloud that it belongs to, as its bearer and nowhere else; no redirect carries it.",
     examine,
 };
 
@@ -20,6 +20,12 @@ fn examine(story: &Story<'_>) -> Examined {
             let is_shown = call["bearer"] == "right";
             examined.fact(!is_shown || call["place"] == own, || {
                 format!("the token was brought to {} and belongs to {own}", call["place"])
+            });
+            examined.fact(call["beside"] != true, || {
+                format!(
+                    "the token stands in the address, a cookie or a header of a call to {}",
+                    call["place"]
+                )
             });
         }
     }

@@ -16,8 +16,13 @@ fn examine(story: &Story<'_>) -> Examined {
     for fetch in fetches(story).iter().filter(|fetch| fetch.gave() == "any") {
         let answer = fetch.asked.answer.as_ref().map(|(_, answer)| answer);
         examined.fact(fetch.list().is_some(), || format!("the answer is no list: {answer:?}"));
-        for one in fetch.list().into_iter().flatten() {
-            let is_page = |link: &str| link.starts_with("https://") || link.starts_with("http://");
+        let shown = fetch.updates(story, "notificationsResponse");
+        let shown = shown.iter().filter_map(|told| told.update["notifications"].as_array());
+        for one in fetch.list().into_iter().chain(shown).flatten() {
+            let is_page = |link: &str| {
+                let scheme = link.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+                matches!(scheme.as_deref(), Some("https" | "http"))
+            };
             let link = link(one);
             examined.fact(link.is_none_or(is_page), || format!("the user is offered {link:?}"));
         }

@@ -1,8 +1,9 @@
-//! The next request to the model holds the turns before the edited one, whole, then the edited one.
+//! The next request to the model holds the turns before the edited one, whole, then the edited one, and no word of those
+//! that are gone.
 
-use super::{carries, episodes, messages, text_of, texts, words_of};
+use super::{Episode, carries, episodes, messages, text_of, texts, words_of};
 use crate::kit::Check;
-use crate::story::Story;
+use crate::story::{Seen, Story};
 use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
@@ -26,19 +27,59 @@ fn examine(story: &Story<'_>) -> Examined {
         let (Some(edit), Some((_, stays))) = (episode.done(), episode.stays()) else { continue };
         let words = words_of(edit);
         let before = texts(&episode.told["model"]);
-        let kept = &before[..stays.min(before.len())];
+        let (kept, gone) = before.split_at(stays.min(before.len()));
         for asked in episode.asked.iter().filter(|asked| carries(asked, words)) {
             let told: Vec<&str> = messages(asked).into_iter().map(text_of).collect();
             let told = &told[..told.len().saturating_sub(1)];
+            // A server adds words of its own to what is said.
+            let is_it = |told: &str, kept: &str| match episode.is_on_server() {
+                true => told.contains(kept),
+                false => told == kept,
+            };
             let is_so =
-                told.len() == kept.len() && told.iter().zip(kept).all(|(told, kept)| told.contains(kept));
+                told.len() == kept.len() && told.iter().zip(kept).all(|(told, kept)| is_it(told, kept));
             examined.fact(is_so, || {
                 format!(
                     "{}: the model is told {told:?} before the edited words, and {kept:?} stays",
                     episode.name()
                 )
             });
+            if is_so && !episode.is_on_server() {
+                roles(&episode, asked, &mut examined);
+            }
+            // What stays may say the same as what is gone.
+            let stays = |gone: &str| kept.iter().chain([&words]).any(|stays| stays.contains(gone));
+            let mut gone = gone.iter().filter(|gone| !gone.trim().is_empty() && !stays(gone));
+            let told_still = gone.find(|gone| says(asked, gone));
+            examined.fact(told_still.is_none(), || {
+                format!("{}: the model is still told {:?}, and that turn is gone", episode.name(), told_still)
+            });
         }
     }
     examined
+}
+
+/// Are these words told somewhere, whoever is said to have said them?
+fn says(asked: &Seen, words: &str) -> bool {
+    let messages = asked.value["messages"].as_array().into_iter().flatten();
+    let texts = messages.flat_map(|message| match &message["content"] {
+        serde_json::Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        content => Vec::from_iter(content.as_str()),
+    });
+    texts.into_iter().any(|text| text.contains(words))
+}
+
+/// Answers are the model's own words, all else is what it was told.
+fn roles(episode: &Episode<'_>, asked: &Seen, examined: &mut Examined) {
+    let entries = episode.told["model"].as_array().into_iter().flatten();
+    let entries = entries.filter(|entry| entry["says"] != "checkpoint");
+    let told = messages(asked);
+    // The last one is the edited one.
+    for (message, entry) in told[..told.len().saturating_sub(1)].iter().zip(entries) {
+        let role = if entry["says"] == "answer" { "assistant" } else { "user" };
+        examined.fact(message["role"] == role, || {
+            let said = text_of(message);
+            format!("{}: {said:?} is told under {}, and its role is {role}", episode.name(), message["role"])
+        });
+    }
 }

@@ -10,6 +10,7 @@ mod lossless;
 mod once;
 mod persisted;
 mod pointed;
+mod screen;
 mod stopped;
 mod traces;
 mod tree;
@@ -23,6 +24,7 @@ pub(super) fn all() -> Vec<Check> {
     vec![
         kept::CHECK,
         agree::CHECK,
+        screen::CHECK,
         pointed::CHECK,
         once::CHECK,
         fresh::CHECK,
@@ -49,6 +51,8 @@ struct Episode<'s> {
     seams: Vec<&'s Told>,
     /// What the user was told.
     notices: Vec<&'s Told>,
+    /// The lists that the screen was to show.
+    screens: Vec<&'s Told>,
     /// Both lists and the tree when all was over.
     after: &'s Value,
 }
@@ -82,6 +86,7 @@ fn episodes<'s>(story: &'s Story<'_>) -> Vec<Episode<'s>> {
                     .collect(),
                 seams: of("seam"),
                 notices: of("notice"),
+                screens: of("stateUpdate"),
                 after: &end.value,
             }
         })

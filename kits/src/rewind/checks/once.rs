@@ -23,7 +23,12 @@ fn examine(story: &Story<'_>) -> Examined {
         let name = episode.name();
         let sent: Vec<_> = episode.asked.iter().filter(|asked| carries(asked, words_of(edit))).collect();
         examined.fact(sent.len() == 1, || format!("{name}: the words were sent {} times", sent.len()));
-        let all = episode.asked.len();
+        // On a server the turn before may have asked once more on its way out.
+        let ours = episode
+            .asked
+            .iter()
+            .skip_while(|asked| episode.is_on_server() && !carries(asked, words_of(edit)));
+        let all = ours.count();
         examined.fact(all == 1, || format!("{name}: the model was asked {all} times"));
         let done = episode
             .edits

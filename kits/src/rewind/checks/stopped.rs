@@ -2,7 +2,7 @@
 
 use super::episodes;
 use crate::kit::Check;
-use crate::story::{AdapterClock, Story};
+use crate::story::{AdapterClock, Call, Story};
 use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
@@ -36,8 +36,12 @@ fn examine(story: &Story<'_>) -> Examined {
             examined
                 .fact(is_so, || format!("{name}: the edited message was sent while the agent was at work"));
         }
-        // Whoever was killed has answered nothing.
-        for edit in episode.edits.iter().filter(|_| stopped.is_none() && !episode.was_killed()) {
+        // Whoever was killed has answered nothing. What stops when the edit is over already has not stopped in time.
+        let waited = |edit: &&&Call| {
+            let answered = edit.answer.as_ref().map(|(at, _)| at.line);
+            stopped.is_none_or(|stopped| answered.is_some_and(|answered| answered < stopped.line))
+        };
+        for edit in episode.edits.iter().filter(|_| !episode.was_killed()).filter(waited) {
             let took = edit.answer.as_ref().map(|(at, _)| at.ms - edit.at.ms);
             let is_so = took.is_some_and(|took| took <= LIMIT_MS + slack);
             examined.fact(is_so, || {

@@ -88,3 +88,54 @@ fn who_takes_no_time_asks_for_both_at_once() {
     assert_eq!(purposes(ServerKind::Opencode), [ModelPurpose::Title, ModelPurpose::Turn]);
     assert_eq!(purposes(ServerKind::Kilo), [ModelPurpose::Turn], "its title comes after the work");
 }
+
+/// Lets time pass, while the model says the next of these answers as soon as it is asked. Gives what is told, and when.
+fn goes_on(person: &mut Person, acts: Vec<Act>, answers: &[Vec<Delta>]) -> Vec<(u64, String)> {
+    let (mut heard, mut waits) = (Vec::new(), std::collections::BTreeSet::new());
+    let (mut answers, mut fresh, mut now) = (answers.iter(), vec![(1000, acts)], 1000);
+    loop {
+        while let Some((at, acts)) = fresh.pop() {
+            heard.extend(told(&acts).into_iter().map(|kind| (at, kind)));
+            waits.extend(woken(&acts));
+            for (id, purpose) in asked(&acts) {
+                let answer = answers.next().filter(|_| purpose == ModelPurpose::Turn);
+                for delta in answer.into_iter().flatten() {
+                    fresh.insert(
+                        0,
+                        (at, person.engine.model_says(id, ModelNews::Delta(delta.clone()), &|| at)),
+                    );
+                }
+            }
+        }
+        let Some((at, number)) = waits.pop_first() else { return heard };
+        now = now.max(at);
+        fresh.push((now, person.engine.wake_at(number, &|| now)));
+    }
+}
+
+fn finish(reason: FinishReason) -> Delta {
+    Delta::Finish(Finish { reason, usage: Usage::default() })
+}
+
+#[test]
+fn what_the_prompt_has_changed_is_told_behind_the_first_words_of_the_next_step() {
+    let mut person = person(ServerKind::Opencode, PAUSE);
+    let call = vec![
+        Delta::ToolStart { index: 0, id: "call".to_owned(), name: "todowrite".to_owned() },
+        Delta::ToolArguments { index: 0, text: r#"{"todos":[]}"#.to_owned() },
+        finish(FinishReason::ToolCalls),
+    ];
+    let words = vec![Delta::Text("Done.".to_owned()), finish(FinishReason::Stop)];
+    let acts = person.prompts();
+    let heard = goes_on(&mut person, acts, &[Vec::new(), call, words]);
+    let diffs = heard.iter().enumerate().filter(|(_, (_, kind))| kind == "session.diff");
+    let (from, begun) = diffs.map(|(at, (ms, _))| (at, *ms)).nth(1).unwrap();
+    let told_at = |ms: u64| {
+        let of_then = heard[from..].iter().filter(|(at, _)| *at == begun + ms);
+        of_then.map(|(_, kind)| kind.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(told_at(0), ["session.diff", "session.status"], "the step goes on: {heard:?}");
+    assert!(told_at(PAUSE).contains(&"message.part.delta"), "the first words: {heard:?}");
+    assert_eq!(told_at(PAUSE * 3 / 2), ["message.updated"], "the summary: {heard:?}");
+    assert!(told_at(PAUSE + PAUSE * 3 / 4).contains(&"session.idle"), "the end: {heard:?}");
+}

@@ -15,6 +15,11 @@ pub(super) fn act(change: &Change, event: &mut Value, filled: impl Fn(&Value) ->
     }
 }
 
+/// Is there something to alter?
+pub(super) fn can(change: &Change, event: &Value) -> bool {
+    !change.change.is_empty() || change.remove.iter().any(|path| at(event, path).is_some())
+}
+
 /// What stands at a dotted path; a number is a place in a list.
 pub(crate) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(value, |value, step| match value {

@@ -19,8 +19,11 @@ pub(super) fn act(cut: &Cut, due: Due, passing: &mut Passing<'_>) {
         (CutPlace::BetweenFrames, bytes) if due == Due::Behind => passing.bytes = bytes,
         (CutPlace::BetweenFrames, _) => passing.is_last(),
         (place, Some(bytes)) => {
+            // Of several that are alike it is the last that does not come whole.
+            for _ in 0..std::mem::take(&mut passing.copies) {
+                passing.put(bytes.clone(), Due::Now);
+            }
             passing.bytes = at(place, &bytes).map(|end| bytes.slice(..end));
-            passing.copies = 0;
             passing.is_last();
         }
         (_, None) => {}

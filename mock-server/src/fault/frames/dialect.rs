@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// What has been heard that the dialect needs.
 #[derive(Debug)]
 pub(super) struct Dialect {
-    which: DialectWord,
+    pub(super) which: DialectWord,
     /// The parts as far as they have come, by id.
     parts: BTreeMap<String, Value>,
     /// How many twins each session has had.

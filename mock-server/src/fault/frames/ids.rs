@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// How events are numbered from now on.
 #[derive(Debug)]
 pub(super) struct Ids {
-    how: IdsWord,
+    pub(super) how: IdsWord,
     first: Option<String>,
     so_far: u32,
 }

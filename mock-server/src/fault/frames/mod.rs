@@ -148,12 +148,13 @@ impl StreamFaults {
     /// The next frame of the connection; `None` when nothing touches it.
     pub fn frame(&mut self, frame: &Frame, facts: &Facts<'_>) -> Option<Outcome> {
         self.catch_up();
-        if self.is_at_rest() && !self.wants_names && self.watches.iter().all(|watch| watch.ignores(frame)) {
+        let names_somebody = self.wants_names || names::begin_with(frame);
+        if self.is_at_rest() && !names_somebody && self.watches.iter().all(|watch| watch.ignores(frame)) {
             return None;
         }
         let mut passing = Passing::new(frame, self.stream);
         self.modes.apply(&mut passing);
-        if self.wants_names {
+        if names_somebody {
             self.names.note(&passing);
         }
         let mut outcome = Outcome::default();
@@ -247,12 +248,19 @@ impl StreamFaults {
             Action::Cut(cut) => cut::can(cut, passing),
             Action::Change(change) => {
                 let of = passing.session();
-                passing.event().is_some()
-                    && change.change.values().all(|value| self.names.filled(value, of).is_some())
+                change.change.values().all(|value| self.names.filled(value, of).is_some())
+                    && passing.said().is_some_and(|event| change::can(change, &event))
             }
             Action::Inject(inject) => self.names.filled(&inject.event, passing.session()).is_some(),
             Action::Raw(_) | Action::Stall(_) => true,
-            Action::Ids(_) | Action::Dialect(_) | Action::Heartbeat(_) => true,
+            Action::Ids(_) | Action::Dialect(_) | Action::Heartbeat(_) => !self.modes.have(action),
+            Action::Split(split) => match &split.split {
+                SplitAt::Every(bytes) => !passing.every(bytes.get() as usize).is_empty(),
+                SplitAt::At(places) => {
+                    let length = passing.bytes.as_ref().map_or(0, Bytes::len);
+                    places.iter().any(|at| (1..length).contains(&(*at as usize)))
+                }
+            },
             action if action.stage() == Stage::Frames => passing.bytes.is_some(),
             _ => true,
         }

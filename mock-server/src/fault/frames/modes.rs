@@ -5,6 +5,7 @@ use super::ids::Ids;
 use super::passing::Passing;
 use crate::frames::COMMENT;
 use bytes::Bytes;
+use fixtures::fault_plan::Action;
 use fixtures::fault_plan::action::{DialectWord, HeartbeatWord, IdsWord};
 
 /// A heartbeat's type.
@@ -21,6 +22,16 @@ pub(super) struct Modes {
 impl Modes {
     pub(super) fn is_empty(&self) -> bool {
         self.dialects.is_empty() && self.ids.is_none() && self.heartbeat.is_none()
+    }
+
+    /// Has the connection been told so already?
+    pub(super) fn have(&self, action: &Action) -> bool {
+        match action {
+            Action::Ids(wanted) => self.ids.as_ref().is_some_and(|ids| ids.how == wanted.ids),
+            Action::Dialect(wanted) => self.dialects.iter().any(|dialect| dialect.which == wanted.dialect),
+            Action::Heartbeat(wanted) => self.heartbeat == Some(wanted.heartbeat),
+            _ => false,
+        }
     }
 
     pub(super) fn apply(&mut self, passing: &mut Passing<'_>) {

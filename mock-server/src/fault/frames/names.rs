@@ -1,6 +1,7 @@
 //! Names in a plan that stand for what a stream has told of: `${session}`, `${another_session}`, `${directory}`.
 
 use super::passing::{Passing, session_of};
+use crate::performer::Frame;
 use fixtures::fault_plan::{Action, StreamName};
 use serde_json::{Value, json};
 
@@ -28,6 +29,11 @@ fn mentions(value: &Value) -> bool {
         Value::Object(fields) => fields.values().any(mentions),
         _ => false,
     }
+}
+
+/// Does a session begin? It is remembered for a fault that is armed later.
+pub(super) fn begin_with(frame: &Frame) -> bool {
+    *frame.kind == *"session.created"
 }
 
 impl Names {

@@ -1,6 +1,6 @@
 //! A frame on its way through the faults: what is left of it, what goes out around it, and how that is written.
 
-use super::{Beat, Due};
+use super::{Beat, Due, lines};
 use crate::fault::Ending;
 use crate::performer::Frame;
 use bytes::Bytes;
@@ -72,9 +72,20 @@ impl<'f> Passing<'f> {
         read_event(self.bytes.as_ref()?)
     }
 
+    /// What is left of the event, without its envelope.
+    pub(super) fn said(&self) -> Option<Value> {
+        Some(unwrapped(self.stream, self.event()?))
+    }
+
     /// Puts another event, its envelope included, in its place.
     pub(super) fn replace(&mut self, event: &Value) {
-        self.bytes = Some(Bytes::from(sse::encode(&event.to_string())));
+        let is_in_lines = self.bytes.as_ref().is_some_and(|bytes| lines::of_data(bytes).count() > 1);
+        self.write(&if is_in_lines { format!("{event:#}") } else { event.to_string() });
+    }
+
+    /// Puts another text in the place of its data. What other faults have put around it stays.
+    pub(super) fn write(&mut self, data: &str) {
+        self.bytes = self.bytes.take().map(|bytes| Bytes::from(lines::with_data(&bytes, data)));
     }
 
     /// Alters what is left of the event.

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
+mod composed;
+
 const NOTHING: Facts<'static> = Facts { now_ms: 0, holds: &|_| false };
 
 fn plan(text: &str) -> ArmedPlan {
@@ -105,6 +107,9 @@ fn a_fault_that_finds_no_place_waits_for_one() {
         (", connection = 2, after_events = 1", "cut = \"between-frames\""),
         (", after_events = 0", "cut = \"character\""),
         (", after_events = 0", "change = { \"properties.x\" = 1 }"),
+        (", after_events = 0", "split = 3"),
+        (", after_events = 0", "split = []"),
+        (", after_events = 0", "split = [0, 3]"),
         (", after_events = 0, while = \"busy\"", "drop = \"*\""),
         (", after_events = 0, from_ms = 1", "drop = \"*\""),
         (", lane = \"b\", after_events = 0", "drop = \"*\""),
@@ -252,7 +257,7 @@ fn faults_act_on_what_the_ones_before_have_left() {
         let mut faults = plan.connect("a", StreamName::Event);
         (told(faults.frame(&frame, &NOTHING), &frame), plan.unfired().len())
     };
-    assert_eq!(written("duplicate = 1", "cut = \"mid-frame\", bytes = 2"), ("<a!".to_owned(), 0));
+    assert_eq!(written("duplicate = 1", "cut = \"mid-frame\", bytes = 2"), ("<a><a!".to_owned(), 0));
     assert_eq!(written("cut = \"mid-frame\", bytes = 2", "duplicate = 1"), ("<a!".to_owned(), 1));
     assert_eq!(written("drop = \"*\"", "duplicate = 1"), (String::new(), 1));
     assert_eq!(written("add_line = \": x\"", "split = [3]"), ("[: x][\n<a>]".to_owned(), 0));
@@ -300,9 +305,9 @@ fn what_is_armed_later_is_seen_by_connections_that_are_open() {
     let more =
         "[[fault]]\nwhen = { stream = \"event\", after_events = 1, until_ms = 50 }\ndo = { drop = \"*\" }\n";
     let faults = FaultPlan::parse(Path::new("p"), more).unwrap().faults;
-    assert_eq!(plan.arm(faults.clone(), 100), [1]);
-    assert_eq!(plan.arm(faults.clone(), 100), [2]);
-    assert_eq!(plan.arm(faults, 100), [3]);
+    assert_eq!(plan.arm(faults.clone(), 100), Ok(vec![1]));
+    assert_eq!(plan.arm(faults.clone(), 100), Ok(vec![2]));
+    assert_eq!(plan.arm(faults, 100), Ok(vec![3]));
     assert_eq!(open.frame(&a, &NOTHING), None, "events are counted from then on");
     assert!(plan.disarm(1) && !plan.disarm(9) && !plan.disarm(0));
     let at = |now_ms: u64| Facts { now_ms, holds: &|_| false };

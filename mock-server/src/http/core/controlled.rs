@@ -6,6 +6,7 @@ use crate::http::core::running::AllRunning;
 use crate::performer::{Audience, Frame, Performer};
 use crate::verify::{Broken, Calls, Strays, Unmet, UnmetCall};
 use fixtures::fault_plan::During;
+use fixtures::recording::{Line, Note};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -15,8 +16,9 @@ impl Core {
     }
 
     /// Another performer goes on at the same address: connections break, and whoever waits for an answer gets none.
-    pub(crate) fn begin_anew(&self, performer: Box<dyn Performer>) {
+    pub(crate) fn begin_anew(&self, mut performer: Box<dyn Performer>) {
         let mut inner = self.inner();
+        performer.take_steps(self.faults.strike_between_events());
         inner.running = AllRunning::default();
         inner.waiting.clear();
         inner.held_back.clear();
@@ -54,6 +56,11 @@ impl Core {
         let mut inner = self.inner();
         self.send(&mut inner, to, frame);
         self.act_all(&mut inner, Vec::new());
+    }
+
+    /// Tells the journal something.
+    pub(crate) fn note(&self, text: String) {
+        self.journal.push(|at_us| Line::Note(Note { at_us, text }));
     }
 
     /// Does this go on?

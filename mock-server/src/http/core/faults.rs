@@ -2,12 +2,13 @@
 //! happens at the server is done.
 
 use super::{Core, Inner, Waiting};
+use crate::fault::plan::TooMany;
 use crate::fault::{AnswerFaults, Arrival, Facts, Fired, Moment};
 use crate::http::doors::Shut;
 use crate::performer::{Act, Audience, Frame};
 use crate::stream::bus::Struck;
 use crate::world::ApiRequest;
-use fixtures::fault_plan::action::{DoorWord, Port, Reply, ReplyWord, Restart, RestartWord, StateWord};
+use fixtures::fault_plan::action::{DoorWord, Port, Reply, ReplyWord, Restart, RestartWord, Side, StateWord};
 use fixtures::fault_plan::{Fault, StreamName};
 use fixtures::recording::{Body, FaultLine, Line, Note, Request};
 use fixtures::scenario::Ending;
@@ -19,7 +20,7 @@ use tokio::sync::oneshot;
 pub(crate) const ANOTHER_CLIENT: &str = "another client";
 
 impl Core {
-    fn now_since_start(&self) -> u64 {
+    pub(crate) fn now_since_start(&self) -> u64 {
         self.clock.elapsed_us() / 1000
     }
 
@@ -52,9 +53,14 @@ impl Core {
             self.faults.request(&arrival, &Facts { now_ms: self.now_since_start(), holds: &holds })
         };
         struck.fired.iter().for_each(|fired| self.tell(lane, fired.clone()));
-        inner.moments.extend(struck.moments.iter().cloned());
+        let mut faults = AnswerFaults { asked, ..AnswerFaults::of(&struck) };
+        if struck.moments.iter().any(|moment| matches!(moment, Moment::Restart(_))) {
+            // It goes down with the server that took it.
+            faults.resets = Some(Side::Request);
+        }
+        inner.moments.extend(struck.moments);
         self.act_all(&mut inner, Vec::new());
-        AnswerFaults { asked, ..AnswerFaults::of(&struck) }
+        faults
     }
 
     /// Somebody connects: what happens at the door.
@@ -105,19 +111,19 @@ impl Core {
     }
 
     /// Arms more faults; none when there would be too many.
-    pub(crate) fn arm(self: &Arc<Self>, faults: Vec<Fault>) -> Option<Vec<usize>> {
+    pub(crate) fn arm(self: &Arc<Self>, faults: Vec<Fault>) -> Result<Vec<usize>, TooMany> {
         let words: Vec<String> = faults.iter().map(Fault::to_string).collect();
-        let count = words.len();
-        let numbers = self.faults.arm(faults, self.now_since_start());
-        if numbers.len() < count {
-            return None;
+        let numbers = self.faults.arm(faults, self.now_since_start())?;
+        {
+            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            inner.performer.take_steps(self.faults.strike_between_events());
         }
         for (number, words) in numbers.iter().zip(words) {
             let text = format!("fault {number} is armed: it {words}");
             self.journal.push(|at_us| Line::Note(Note { at_us, text }));
         }
         self.wait_for_times();
-        Some(numbers)
+        Ok(numbers)
     }
 
     /// Hands a frame to all who hear it.
@@ -154,6 +160,11 @@ impl Core {
             self.tell(&lane, fired);
         }
         inner.moments.extend(struck.moments);
+        for exchange in struck.full {
+            self.note(format!(
+                "the reader of #{exchange} is too far behind: it is let go, and misses what follows"
+            ));
+        }
         for (exchange, ms, bytes) in struck.later {
             if self.clock.is_logical() {
                 inner.bus.give(exchange, bytes);

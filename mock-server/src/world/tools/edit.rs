@@ -5,7 +5,7 @@ mod alike;
 use super::write::{Change, WritePlan, without_mark};
 use super::{Place, Plan};
 use crate::javascript::{trimmed, units};
-use crate::world::run::CallState;
+use crate::world::run::{Call, CallState};
 use crate::world::{Effect, Found, Purpose, World};
 
 /// An edit, until it is known what the file holds.
@@ -52,41 +52,45 @@ impl World {
         self.effect(Purpose::CallRead(session.to_owned(), call), Effect::Read { path });
     }
 
-    /// Edits of one file come one after the other: is one on its way already?
+    /// Edits of one file come one after the other, whoever asks for them: is one on its way already?
     fn edits_before(&self, session: &str, call: usize, path: &str) -> bool {
-        let Some(owner) = self.sessions.get(session) else { return false };
-        let edits = |at: usize| {
-            let place = self.place_argument(session, at);
-            let run = owner.run.as_ref().and_then(|run| run.calls.get(at));
-            let is_on_its_way = run.is_some_and(|edit| {
-                edit.tool == "edit" && edit.state == CallState::Running && edit.plan.is_some()
-            });
-            is_on_its_way && place.is_some_and(|place| place.path == path)
-        };
-        let count = owner.run.as_ref().map_or(0, |run| run.calls.len());
-        (0..count).any(|at| at != call && edits(at))
+        let is_on_its_way = |edit: &Call| edit.plan.is_some();
+        self.running_edits(path, is_on_its_way).any(|(of, at, _)| of != session || at != call)
     }
 
-    /// An edit is over: the next one of the same file begins.
-    pub(super) fn start_waiting_edit(&mut self, session: &str, done: usize) {
-        let path = self.place_argument(session, done).map(|place| place.path);
-        let calls = self.run_mut(session).map(|run| run.calls.iter().enumerate());
-        let waits: Vec<usize> = calls
-            .into_iter()
-            .flatten()
-            .filter(|(_, call)| {
-                call.tool == "edit" && call.state == CallState::Running && call.plan.is_none() && call.is_told
-            })
-            .map(|(at, _)| at)
-            .collect();
+    /// The edits of a file that run and are of this kind: their sessions, their places among the calls, and their begin.
+    fn running_edits<'w>(
+        &'w self,
+        path: &'w str,
+        is_meant: impl Fn(&Call) -> bool + Copy + 'w,
+    ) -> impl Iterator<Item = (&'w str, usize, u64)> + 'w {
+        let runs = self.sessions.iter().filter_map(|(id, owner)| Some((id.as_str(), owner.run.as_ref()?)));
+        runs.flat_map(move |(session, run)| {
+            let edits = run.calls.iter().enumerate().filter(move |(at, call)| {
+                call.tool == "edit"
+                    && call.state == CallState::Running
+                    && is_meant(call)
+                    && self.place_argument(session, *at).is_some_and(|place| place.path == path)
+            });
+            edits.map(move |(at, call)| (session, at, call.started_ms))
+        })
+    }
+
+    /// An edit is over: the next one of the same file begins. `goes_on` says whether its turn does.
+    pub(in crate::world) fn start_waiting_edit(&mut self, session: &str, done: usize, goes_on: bool) {
         let was_edit = self
             .run_mut(session)
             .is_some_and(|run| run.calls.get(done).is_some_and(|call| call.tool == "edit"));
-        let next = waits
-            .into_iter()
-            .find(|at| was_edit && self.place_argument(session, *at).map(|place| place.path) == path);
-        if let Some(next) = next {
-            self.start_edit(session, next);
+        let Some(path) = self.place_argument(session, done).filter(|_| was_edit).map(|place| place.path)
+        else {
+            return;
+        };
+        let waits = |call: &Call| call.plan.is_none() && call.is_told;
+        // Where the turn is cut short, its own edits are, too.
+        let waiting = self.running_edits(&path, waits).filter(|(of, ..)| goes_on || *of != session);
+        let next = waiting.min_by_key(|(of, at, begun)| (*begun, *of != session, *at));
+        if let Some((of, at)) = next.map(|(of, at, _)| (of.to_owned(), at)) {
+            self.start_edit(&of, at);
         }
     }
 

@@ -382,7 +382,7 @@ impl World {
         if let Some(owner) = self.sessions.get_mut(session) {
             owner.misuses = 0;
         }
-        self.start_waiting_edit(session, call);
+        self.start_waiting_edit(session, call, true);
         self.end_step_if_done(session);
     }
 }

@@ -3,6 +3,7 @@
 use super::{Completed, Plan};
 use crate::roster::Roster;
 use crate::world::permission::Wish;
+use crate::world::template;
 use crate::world::{Effect, Found, Purpose, World};
 use serde_json::{Value, json};
 
@@ -89,6 +90,10 @@ impl World {
     /// It is known what lies beside the skill.
     pub(super) fn skill_files_found(&mut self, session: &str, call: usize, plan: &SkillPlan, found: &Found) {
         let Skill { name, content, folder, .. } = &plan.skill;
+        let content = match self.profile.distrusts_files && !plan.is_own {
+            true => template::without_lines(content),
+            false => content.clone(),
+        };
         let place = if plan.is_own { &self.config.directory } else { folder };
         let files = match found {
             Found::Tree(files) => files.as_slice(),
@@ -124,7 +129,7 @@ impl World {
                 told["trusted"] = json!(false);
             }
             told["template"] = json!(template);
-            told["hints"] = json!(crate::world::template::hints(&template));
+            told["hints"] = json!([]);
             (skill.name, told)
         };
         self.skills().into_iter().filter(|(_, is_own)| !is_own).map(told).collect()
