@@ -103,7 +103,6 @@ pub fn all() -> Vec<Check> {
         refresh::CHECK,
         retry::CHECK,
         termination::CHECK,
-        outcome::CHECK,
         sends::CHECK,
         abort::CHECK,
         effort::CHECK,

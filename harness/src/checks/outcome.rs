@@ -1,17 +1,9 @@
-//! Is the end of a turn called what it was?
+//! A part of `termination`: is the end of a turn called what it was?
 
+use super::Examined;
 use super::termination::{Send, of_task, sends};
-use super::{Check, Examined};
 use crate::course::{Course, Sent, Started};
 use crate::protocol::{Outcome, Update};
-
-pub(super) const CHECK: Check = Check {
-    name: "outcome",
-    about: "A turn that failed is told as one that failed, with words; one that was stopped as stopped; any other as completed.",
-    needs: &[],
-    has_occasion: |course| course.tasks.iter().any(|task| ends(course, task).next().is_some()),
-    examine,
-};
 
 /// The turns of which it is clear which prompt they answer and how they ended: the prompt, how, and what was told.
 fn ends<'a>(
@@ -50,8 +42,8 @@ fn ended(course: &Course<'_>, task: &Started, from_us: u64, until_us: u64) -> Op
     }
 }
 
-fn examine(course: &Course<'_>) -> Examined {
-    let mut examined = Examined::default();
+/// A turn that failed is told as one that failed, with words; one that was stopped as stopped; any other as completed.
+pub(super) fn examine(course: &Course<'_>, examined: &mut Examined) {
     for task in course.tasks.iter().filter(|task| !course.closed.contains_key(&task.task)) {
         for (send, ended, (line, told)) in ends(course, task) {
             examined.fact(told == ended, || {
@@ -71,7 +63,6 @@ fn examine(course: &Course<'_>) -> Examined {
             }
         }
     }
-    examined
 }
 
 /// The words stand near the end, before or behind it.

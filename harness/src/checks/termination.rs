@@ -1,13 +1,14 @@
 //! Does each turn end: once, not before it is over, and for good?
 
-use super::{Check, Examined};
+use super::{Check, Examined, outcome};
 use crate::course::{Course, Said, Sent, Started};
 use crate::protocol::{Outcome, Request, TaskEdit, TaskSend, Update};
 use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
     name: "termination",
-    about: "Each prompt comes to one end, which the server's turn has come to as well; nothing is said after it.",
+    about: "Each prompt comes to one end, which the server's turn has come to as well and which is called what it was; nothing is \
+            said after it.",
     needs: &[],
     has_occasion: |course| course.tasks.iter().any(|task| sends(course, task).any(|send| !send.refused)),
     examine,
@@ -89,6 +90,7 @@ fn examine(course: &Course<'_>) -> Examined {
             before = end.line;
         }
     }
+    outcome::examine(course, &mut examined);
     examined
 }
 

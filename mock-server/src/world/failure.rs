@@ -2,7 +2,6 @@
 
 use super::abort::Cut;
 use super::media::why_untellable;
-use super::permission::{Pending, rejected};
 use super::refusal::Told;
 use super::run::CallState;
 use super::session::merge;
@@ -205,26 +204,19 @@ impl World {
         }
         call.state = CallState::Done;
         let (part, input, started) = (call.part, call.input.clone(), call.started_ms);
-        let asks = |pending: &Pending| pending.session == session && pending.call == Some(at);
-        // Where an instance ends, what it still asks is a no; some servers dismiss it before.
-        let is_refused =
-            self.disposes && !self.profile.disposal_dismisses && self.permissions.pending.iter().any(asks);
         let known =
             self.part_mut(session, message, part).map(|part| part["state"].clone()).unwrap_or_default();
         let mut state = known;
         let start = if started == 0 { now } else { started };
-        let mut ended = json!({
-            "status": "error", "input": input.as_object().cloned().unwrap_or_default(),
-            "error": "Tool execution aborted", "time": {"start": start, "end": now},
-        });
-        if is_refused {
-            ended["error"] = json!(rejected(None));
-        } else {
-            let mut metadata = state.get("metadata").cloned().unwrap_or_else(|| json!({}));
-            metadata["interrupted"] = json!(true);
-            ended["metadata"] = metadata;
-        }
-        merge(&mut state, ended);
+        let mut metadata = state.get("metadata").cloned().unwrap_or_else(|| json!({}));
+        metadata["interrupted"] = json!(true);
+        merge(
+            &mut state,
+            json!({
+                "status": "error", "input": input.as_object().cloned().unwrap_or_default(),
+                "error": "Tool execution aborted", "metadata": metadata, "time": {"start": start, "end": now},
+            }),
+        );
         self.change_part(session, message, part, json!({"state": state}));
         self.start_waiting_edit(session, at, false);
     }
