@@ -306,9 +306,9 @@ impl Performer for Engine {
         self.settle(VecDeque::from([Input::Program(effect, news)]), now)
     }
 
-    fn model_says(&mut self, effect: u64, news: ModelNews, now: &dyn Fn() -> u64) -> Vec<Act> {
-        let is_the_end = news.is_the_end();
-        let mut queue = VecDeque::from([input(effect, news)]);
+    fn model_says(&mut self, effect: u64, news: Vec<ModelNews>, now: &dyn Fn() -> u64) -> Vec<Act> {
+        let is_the_end = news.iter().any(ModelNews::is_the_end);
+        let mut queue: VecDeque<Input> = news.into_iter().map(|news| input(effect, news)).collect();
         if is_the_end {
             self.answering.remove(&effect);
             let begun = self.delayed.extract_if(.., |_, answer| *answer == effect);

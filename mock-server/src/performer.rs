@@ -89,8 +89,8 @@ pub trait Performer: Send {
         Vec::new()
     }
 
-    /// The model of an [`Act::Ask`] says something; `number` is its own. Returns what follows, in order.
-    fn model_says(&mut self, number: u64, news: ModelNews, now: &dyn Fn() -> u64) -> Vec<Act> {
+    /// The model of an [`Act::Ask`] says this in one go; `number` is its own. Returns what follows, in order.
+    fn model_says(&mut self, number: u64, news: Vec<ModelNews>, now: &dyn Fn() -> u64) -> Vec<Act> {
         let _ = (number, news, now);
         Vec::new()
     }

@@ -119,6 +119,17 @@ fn failure(line: &ShellLine, error: &io::Error) -> String {
     format!("standin failed to run a shell line in {}: {error}", line.directory)
 }
 
+/// What bash is told. A person's line it reads twice, the first time between double quotes, in a login shell that is
+/// called as the server is and whose first word is the folder; the line is the fifth of its script.
+fn words(line: &ShellLine) -> Vec<String> {
+    let Some(name) = &line.shell_name else { return vec!["-c".to_owned(), line.line.clone()] };
+    let quoted = serde_json::Value::from(line.line.as_str());
+    let script = format!(
+        "\nshopt -s expand_aliases\nif [ -f ~/.bashrc ]; then . ~/.bashrc >/dev/null 2>&1; fi\ncd -- \"$1\"\neval {quoted}\n"
+    );
+    vec!["-l".to_owned(), "-c".to_owned(), script, name.clone(), line.directory.clone()]
+}
+
 /// Starts a line, and two threads: one reads what it prints until nobody wants it, the other waits for its end.
 fn start(
     line: &ShellLine,
@@ -129,7 +140,7 @@ fn start(
     let (second, to_second) = io::pipe()?;
     let mut command = Command::new(bash());
     command
-        .args(["-c", &line.line])
+        .args(words(line))
         .current_dir(&line.directory)
         .env_clear()
         .env("PATH", search_path())
@@ -230,7 +241,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().to_string_lossy().into_owned();
         let home = directory.clone();
-        (folder, ShellLine { line: text.to_owned(), directory, home, timeout_ms })
+        (folder, ShellLine { line: text.to_owned(), directory, home, timeout_ms, shell_name: None })
     }
 
     fn printed(news: &[ShellNews]) -> String {

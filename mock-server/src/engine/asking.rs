@@ -23,6 +23,7 @@ impl Engine {
                 let answered = format!("the model at {url}");
                 acts.push(Act::Asked(Box::new(self.model_call(&request, answered))));
                 self.pages.exhibits.define(&request.tools, &mut request.definitions);
+                request.name_helpers();
                 acts.push(Act::Ask(id, request));
                 self.answering.insert(id);
                 return;

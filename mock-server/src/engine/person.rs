@@ -35,7 +35,8 @@ impl Person {
             runs_shell: false,
         };
         let mind = mind(Script::new(scenario, root));
-        let engine = Engine::new(Profile::of(server), config, workspace, mind);
+        let pages = Pages { release: None, exhibits: Exhibits::of(server, &config) };
+        let engine = Engine::new(Profile::of(server), config, workspace, mind).with_pages(pages);
         let mut person = Self { engine, session: String::new(), tickets: 0, _folder: folder };
         person.asks("GET", "/event", "");
         let acts = person.asks("POST", "/session", "{}");

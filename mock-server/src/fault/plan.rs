@@ -162,7 +162,7 @@ impl ArmedPlan {
     pub fn new(plan: FaultPlan) -> Self {
         let armed = Self::default();
         if !plan.faults.is_empty() {
-            armed.add(plan.faults, 0);
+            armed.add(&mut armed.state(), plan.faults, 0);
         }
         armed
     }
@@ -173,7 +173,7 @@ impl ArmedPlan {
 
     /// Arms more faults; returns the number of each.
     pub fn arm(&self, faults: Vec<Fault>, now_ms: u64) -> Result<Vec<usize>, TooMany> {
-        let state = self.state();
+        let mut state = self.state();
         let count = state.faults.len() + faults.len();
         if count > FAULTS_MAX
             && state.faults.iter().filter(|armed| !armed.is_spent()).count() + faults.len() > FAULTS_MAX
@@ -183,12 +183,10 @@ impl ArmedPlan {
         if count > REMEMBERED_MAX {
             return Err(TooMany::Remembered);
         }
-        drop(state);
-        Ok(self.add(faults, now_ms))
+        Ok(self.add(&mut state, faults, now_ms))
     }
 
-    fn add(&self, faults: Vec<Fault>, now_ms: u64) -> Vec<usize> {
-        let mut state = self.state();
+    fn add(&self, state: &mut State, faults: Vec<Fault>, now_ms: u64) -> Vec<usize> {
         let first = state.faults.len() + 1;
         let numbers = (first..first + faults.len()).collect();
         state.faults.extend(faults.into_iter().map(|fault| Armed {

@@ -24,6 +24,8 @@ pub struct ChatRequest {
     pub terms: Map<String, Value>,
     /// Description and parameters of offered tools, by name; what a request is read from leaves them away.
     pub definitions: Map<String, Value>,
+    /// Who may be given work: as what is told of `task` ends.
+    pub helpers: Vec<String>,
 }
 
 /// What of a request's body is no term.
@@ -50,7 +52,15 @@ impl ChatRequest {
         let stream = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
         let mut terms = body.as_object().cloned().unwrap_or_default();
         terms.retain(|name, _| !NO_TERMS.contains(&name.as_str()));
-        Ok(Self { messages: messages.clone(), tools, stream, session: None, terms, definitions: Map::new() })
+        Ok(Self {
+            messages: messages.clone(),
+            tools,
+            stream,
+            session: None,
+            terms,
+            definitions: Map::new(),
+            helpers: Vec::new(),
+        })
     }
 
     /// As it is sent, in the order of the servers.
@@ -64,6 +74,16 @@ impl ChatRequest {
         body.insert("stream".to_owned(), json!(true));
         body.insert("stream_options".to_owned(), json!({"include_usage": true}));
         Value::Object(body)
+    }
+
+    /// Ends what is told of `task` with those who may be given work, in place of those whom the recording lists.
+    pub(crate) fn name_helpers(&mut self) {
+        let told = self.definitions.get_mut("task").and_then(|task| task.get_mut("description"));
+        let Some(Value::String(told)) = told else { return };
+        if let Some(list) = told.rfind(":\n- ") {
+            told.truncate(list + 1);
+            self.helpers.iter().for_each(|helper| told.push_str(&format!("\n- {helper}")));
+        }
     }
 
     fn tool(&self, name: &str) -> Value {
@@ -159,6 +179,7 @@ mod tests {
             session: None,
             terms: terms.as_object().cloned().unwrap(),
             definitions: known.as_object().cloned().unwrap(),
+            helpers: Vec::new(),
         };
         let body = request.body();
         assert_eq!(

@@ -2,12 +2,18 @@
 
 use super::ChatRequest;
 use super::script::Delta;
+use crate::clock;
 use crate::world::{ModelFailure, Refusal};
+use bytes::Bytes;
 use fixtures::scenario::{Finish, FinishReason, Usage};
 use fixtures::sse;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// What is sent within this time was sent at once.
+const ONE_MOMENT: Duration = Duration::from_millis(5);
 
 /// A model that is asked over HTTP.
 #[derive(Debug, Clone)]
@@ -51,8 +57,9 @@ impl RemoteModel {
         Ok(Self { client, url: url.trim_end_matches('/').to_owned() })
     }
 
-    /// Asks, and tells the answer as it comes.
-    pub async fn answer(&self, request: &ChatRequest, tell: impl Fn(ModelNews)) {
+    /// Asks, and tells the answer as it comes; what comes in one moment is told in one go.
+    pub async fn answer(&self, request: &ChatRequest, tell: impl Fn(Vec<ModelNews>)) {
+        let failed = |failure: ModelFailure| tell(vec![ModelNews::Failed(failure)]);
         let url = format!("{}/chat/completions", self.url);
         let mut asked =
             self.client.post(&url).header("authorization", "Bearer stand-in").json(&request.body());
@@ -60,21 +67,22 @@ impl RemoteModel {
             asked = asked.header("x-session-id", session).header("x-session-affinity", session);
         }
         match asked.send().await {
-            Err(_) => tell(ModelNews::Failed(ModelFailure::NoAnswer(url))),
-            Ok(response) if !response.status().is_success() => {
-                tell(ModelNews::Failed(refusal(&url, response).await));
-            }
+            Err(_) => failed(ModelFailure::NoAnswer(url)),
+            Ok(response) if !response.status().is_success() => failed(refusal(&url, response).await),
             Ok(response) if is_stream(&response) => stream(response, tell).await,
             Ok(response) => {
                 let Ok(whole) = response.json::<Value>().await else {
-                    return tell(ModelNews::Failed(ModelFailure::CutOff));
+                    return failed(ModelFailure::CutOff);
                 };
-                let mut answer = Reading::default();
-                if let Err(lack) = answer.choice(&whole["choices"][0], "message", &mut |news| tell(news)) {
-                    return tell(ModelNews::Failed(ModelFailure::Nameless(lack)));
+                let (mut answer, mut news) = (Reading::default(), Vec::new());
+                if let Err(lack) = answer.choice(&whole["choices"][0], "message", &mut |said| news.push(said))
+                {
+                    news.push(ModelNews::Failed(ModelFailure::Nameless(lack)));
+                    return tell(news);
                 }
                 answer.usage(&whole);
-                tell(answer.end());
+                news.push(answer.end());
+                tell(news);
             }
         }
     }
@@ -102,24 +110,30 @@ async fn refusal(url: &str, response: reqwest::Response) -> ModelFailure {
     }))
 }
 
-async fn stream(mut response: reqwest::Response, tell: impl Fn(ModelNews)) {
+/// Tells what is streamed. A real server is still at work with a call when the rest of the answer comes that was sent
+/// in the same moment; so what comes within a moment is one piece of news.
+async fn stream(mut response: reqwest::Response, tell: impl Fn(Vec<ModelNews>)) {
     let mut reading = Reading::default();
-    tell(ModelNews::Delta(Delta::BEGIN));
+    tell(vec![ModelNews::Delta(Delta::BEGIN)]);
+    let mut news = Vec::new();
     loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) => {
-                let mut is_over = false;
-                reading.bytes(&chunk, &mut |news| {
-                    is_over |= news.is_the_end();
-                    tell(news);
-                });
-                if is_over {
-                    return;
-                }
-            }
-            Ok(None) => return tell(reading.end()),
-            Err(_) => return tell(ModelNews::Failed(ModelFailure::CutOff)),
+        let chunk = response.chunk().await;
+        reading.hear(chunk, &mut news);
+        if news.is_empty() {
+            continue;
         }
+        let all_of_it = async {
+            while !news.iter().any(ModelNews::is_the_end) {
+                let chunk = response.chunk().await;
+                reading.hear(chunk, &mut news);
+            }
+        };
+        clock::within(ONE_MOMENT, all_of_it).await;
+        if let Some(end) = news.iter().position(ModelNews::is_the_end) {
+            news.truncate(end + 1);
+            return tell(news);
+        }
+        tell(std::mem::take(&mut news));
     }
 }
 
@@ -140,6 +154,15 @@ impl Default for Reading {
 }
 
 impl Reading {
+    /// More of the stream, or its end.
+    fn hear(&mut self, chunk: reqwest::Result<Option<Bytes>>, news: &mut Vec<ModelNews>) {
+        match chunk {
+            Ok(Some(bytes)) => self.bytes(&bytes, &mut |said| news.push(said)),
+            Ok(None) => news.push(self.end()),
+            Err(_) => news.push(ModelNews::Failed(ModelFailure::CutOff)),
+        }
+    }
+
     /// More of the stream. Nothing behind an error counts.
     pub(crate) fn bytes(&mut self, bytes: &[u8], tell: &mut impl FnMut(ModelNews)) {
         for frame in self.parser.feed(bytes) {
@@ -218,7 +241,7 @@ impl Reading {
     }
 
     /// Nothing more comes.
-    pub(crate) fn end(self) -> ModelNews {
+    pub(crate) fn end(&self) -> ModelNews {
         match self.reason {
             Some(reason) => ModelNews::Delta(Delta::Finish(Finish { reason, usage: self.usage })),
             None => ModelNews::Failed(ModelFailure::Unfinished(self.usage)),

@@ -22,6 +22,7 @@ pub(super) static PROFILE: Profile = Profile {
     step_metrics: true,
     environment_details: true,
     wordless_is_null: true,
+    introduces_all: true,
     keeps_rules: true,
     asks_for_folder_of_missing: true,
     names_near_files: false,

@@ -39,6 +39,8 @@ pub struct Profile {
     pub environment_details: bool,
     /// A step that says nothing and calls tools is told to the model with `null`, not with an empty text.
     pub wordless_is_null: bool,
+    /// Whatever an agent's own prompt is, it is told first that it is a coding agent; but for who writes titles.
+    pub introduces_all: bool,
     /// A permission given for always is written to the configuration, and that is told.
     pub keeps_rules: bool,
     /// A missing file is looked for in its folder: rules are about the folder, and there is none to ask about when

@@ -20,6 +20,7 @@ pub(super) static PROFILE: Profile = Profile {
     step_metrics: false,
     environment_details: false,
     wordless_is_null: false,
+    introduces_all: false,
     keeps_rules: false,
     asks_for_folder_of_missing: false,
     names_near_files: true,

@@ -4,7 +4,8 @@
 use super::prompt::{Executed, Prompt};
 use super::routes::body_of;
 use super::session::Message;
-use super::template::{LINE, NAME, file_part, filled_in, hints, place_of, without_lines};
+use super::skill_lines;
+use super::template::{LINE, NAME, file_part, filled_in, hints, place_of};
 use super::{ApiRequest, Effect, Found, Purpose, ShellLine, ShellNews, Ticket, World};
 use crate::roster::Roster;
 use serde_json::{Value, json};
@@ -86,10 +87,8 @@ impl World {
         let arguments = wish["arguments"].as_str().unwrap_or_default().to_owned();
         let template = known["template"].as_str().unwrap_or_default();
         let is_distrusted = known["source"] == "skill" && known["trusted"] == false;
-        let text = match is_distrusted {
-            true => filled_in(&without_lines(template), &arguments),
-            false => filled_in(template, &arguments),
-        };
+        let text = filled_in(template, &arguments);
+        let text = if is_distrusted { skill_lines::without_any(&text) } else { text };
         let lines = LINE.captures_iter(&text).map(|found| found[1].to_owned()).collect();
         let calling = Calling {
             session: session.to_owned(),
@@ -158,6 +157,7 @@ impl World {
                 directory: self.config.directory.clone(),
                 home: self.config.home.clone(),
                 timeout_ms: PATIENCE_MS,
+                shell_name: None,
             };
             return self.effect(Purpose::CommandLine(Box::new(calling)), Effect::Run(line));
         }

@@ -6,7 +6,6 @@ use super::media::Senses;
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
-use super::title::TITLE_WRITER;
 use crate::model::{ChatRequest, MEDIA};
 use serde_json::{Map, Value, json};
 
@@ -23,7 +22,7 @@ impl World {
     pub(crate) fn turn_request(&self, session: &str) -> ChatRequest {
         if let Some(prompt) = self.summary_prompt(session) {
             let messages = vec![
-                json!({"role": "system", "content": "You are a summary writer played by a stand-in."}),
+                json!({"role": "system", "content": self.who_is("compaction")}),
                 json!({"role": "user", "content": prompt}),
             ];
             return ChatRequest {
@@ -33,6 +32,7 @@ impl World {
                 session: Some(session.to_owned()),
                 terms: self.terms_of(session),
                 definitions: Map::new(),
+                helpers: Vec::new(),
             };
         }
         let mut messages = vec![self.opening(session)];
@@ -60,7 +60,9 @@ impl World {
             terms.insert("tool_choice".to_owned(), json!(choice));
         }
         let definitions = self.definitions_of(session);
-        ChatRequest { messages, tools, stream: true, session: Some(session.to_owned()), terms, definitions }
+        let helpers = self.helpers_of(self.agent_of(session));
+        let session = Some(session.to_owned());
+        ChatRequest { messages, tools, stream: true, session, terms, definitions, helpers }
     }
 
     /// Has the agent taken as many steps as its settings let it?
@@ -70,10 +72,23 @@ impl World {
         most.zip(run).is_some_and(|(most, run)| f64::from(run.rounds) >= most)
     }
 
-    /// Who the model is. The agent for titles is told the same when a person prompts it.
+    /// Who the model is, and what the prompt that it answers says of that.
     fn opening(&self, session: &str) -> Value {
-        let who = if self.agent_of(session) == "title" { TITLE_WRITER } else { CODER };
-        json!({"role": "system", "content": who})
+        let owner = self.sessions.get(session);
+        let prompt = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.prompt));
+        let said = prompt.and_then(|prompt| prompt.info["system"].as_str()).filter(|said| !said.is_empty());
+        let who = self.who_is(self.agent_of(session));
+        json!({"role": "system", "content": said.map_or(who.clone(), |said| format!("{who}\n{said}"))})
+    }
+
+    /// What an agent is told of itself: its prompt, where it has one.
+    pub(super) fn who_is(&self, agent: &str) -> String {
+        let prompt = self.agent(agent).and_then(|agent| agent.setting("prompt")?.as_str());
+        match prompt.filter(|prompt| !prompt.is_empty()) {
+            Some(prompt) if self.profile.introduces_all && agent != "title" => format!("{CODER}\n{prompt}"),
+            Some(prompt) => prompt.to_owned(),
+            None => CODER.to_owned(),
+        }
     }
 
     /// A message as the model is told it; `reminders` are told with it and kept nowhere.

@@ -175,6 +175,8 @@ pub struct ShellLine {
     pub home: String,
     /// How long it may run.
     pub timeout_ms: u64,
+    /// A person's line: what its shell is called.
+    pub shell_name: Option<String>,
 }
 
 /// What a running line tells.

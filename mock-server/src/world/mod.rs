@@ -93,6 +93,7 @@ mod session;
 mod sessions;
 mod settings_form;
 mod signals;
+mod skill_lines;
 mod sources;
 mod start;
 mod structured;

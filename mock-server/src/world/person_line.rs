@@ -67,8 +67,13 @@ impl World {
             let line = Some(PersonLine::default());
             owner.run = Some(Run { tickets: vec![request.ticket], prompt, message, line, ..Run::default() });
         }
-        let line =
-            ShellLine { line: command, directory, home: self.config.home.clone(), timeout_ms: PATIENCE_MS };
+        let line = ShellLine {
+            line: command,
+            directory,
+            home: self.config.home.clone(),
+            timeout_ms: PATIENCE_MS,
+            shell_name: Some(self.profile.server.to_string()),
+        };
         self.effect(Purpose::PersonLine(id.to_owned()), Effect::Run(line));
     }
 

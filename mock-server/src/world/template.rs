@@ -20,40 +20,6 @@ static WORD: LazyLock<Regex> =
 pub(super) static NAME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?:^|[^\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)").unwrap());
 
-/// What stands in a skill that nobody trusts in the place of a shell line.
-const DISTRUSTED: &str = "[skill shell execution disabled for untrusted skill]";
-
-/// The text without its shell lines; those that stand in code are no lines to run.
-pub(super) fn without_lines(text: &str) -> String {
-    let code = code_in(text);
-    let is_code = |at: usize| code.iter().any(|span| span.contains(&at));
-    let replaced = LINE.replace_all(text, |found: &regex::Captures<'_>| {
-        let whole = found.get(0).map_or(0..0, |whole| whole.range());
-        if is_code(whole.start) { text[whole].to_owned() } else { DISTRUSTED.to_owned() }
-    });
-    replaced.into_owned()
-}
-
-/// Where blocks of code stand.
-fn code_in(text: &str) -> Vec<std::ops::Range<usize>> {
-    let (mut spans, mut open, mut at) = (Vec::new(), None, 0);
-    for line in text.split_inclusive('\n') {
-        let begin = line.trim_start();
-        let fence = ["```", "~~~"].into_iter().find(|fence| begin.starts_with(fence));
-        match (open, fence) {
-            (None, Some(fence)) => open = Some((fence, at)),
-            (Some((fence, from)), Some(close)) if close == fence => {
-                spans.push(from..at + line.len());
-                open = None;
-            }
-            _ => {}
-        }
-        at += line.len();
-    }
-    spans.extend(open.map(|(_, from)| from..text.len()));
-    spans
-}
-
 /// The places of a template that are filled in.
 pub(super) fn hints(template: &str) -> Vec<&str> {
     let mut hints: Vec<&str> = NUMBERED.find_iter(template).map(|found| found.as_str()).collect();

@@ -169,7 +169,13 @@ impl World {
                 .map(|(name, value)| quoted(&format!("{name}={}", value.as_str().unwrap_or_default())));
             let line = format!("exec env {}", set.chain(words).collect::<Vec<_>>().join(" "));
             let home = self.config.home.clone();
-            let line = ShellLine { line, directory: folder.clone(), home, timeout_ms: PATIENCE_MS };
+            let line = ShellLine {
+                line,
+                directory: folder.clone(),
+                home,
+                timeout_ms: PATIENCE_MS,
+                shell_name: None,
+            };
             self.named_effect(Purpose::Terminal(id), Effect::Run(line))
         });
         self.terminals.all.push(Terminal { directory: directory.clone(), is_next, info, runs });

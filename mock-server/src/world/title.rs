@@ -9,8 +9,6 @@ use crate::model::ChatRequest;
 use crate::profile::TitleTiming;
 use serde_json::{Map, Value, json};
 
-/// What the model is told that it is when a title is wanted.
-pub(super) const TITLE_WRITER: &str = "You are a title generator played by a stand-in.";
 /// How often a server asks for a title before it gives up.
 const TRIES_MAX: u32 = 4;
 /// A prompt of this length is enough to find a title.
@@ -64,7 +62,7 @@ impl World {
         owner.title_tries += 1;
         let Some(owner) = self.sessions.get(session) else { return };
         let history = self.history_until(owner, until);
-        let mut messages = vec![json!({"role": "system", "content": TITLE_WRITER})];
+        let mut messages = vec![json!({"role": "system", "content": self.who_is("title")})];
         messages.extend(match self.profile.title {
             TitleTiming::AtFirstPrompt => self.first_prompt(owner, &history),
             TitleTiming::AfterWork => vec![prompts_and_work(&history)],
@@ -82,6 +80,7 @@ impl World {
             session: None,
             terms,
             definitions: Map::new(),
+            helpers: Vec::new(),
         };
         self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
     }

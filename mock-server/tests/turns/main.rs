@@ -10,6 +10,7 @@
 mod again;
 mod ends;
 mod haste;
+mod moments;
 mod outside;
 mod questions;
 mod shell;

@@ -25,7 +25,7 @@ fn prompted() -> (Person, u64, u64) {
 }
 
 fn says(person: &mut Person, answer: u64, delta: Delta) -> Vec<Act> {
-    person.engine.model_says(answer, ModelNews::Delta(delta), &|| 1000)
+    person.engine.model_says(answer, vec![ModelNews::Delta(delta)], &|| 1000)
 }
 
 fn end(reason: FinishReason) -> Finish {
@@ -64,4 +64,58 @@ fn a_call_begins_after_a_moment_and_once() {
     assert_eq!(at, 1000 + LATE);
     assert!(begins(&person.engine.wake_at(call, &|| at)));
     assert!(!begins(&says(&mut person, work, Delta::Finish(end(FinishReason::ToolCalls)))), "it has begun");
+}
+
+/// What the model is told first, for its work and for each other errand.
+fn openings(server: ServerKind, prompt: &'static str) -> Vec<(ModelPurpose, String)> {
+    let mind = |_| Mind::Remote { url: "nowhere".to_owned(), call_wait_ms: LATE };
+    let mut person = Person::new(server, mind);
+    let acts = person.asks("POST", "/session/MAIN/prompt_async", prompt);
+    let asked = |act: &Act| match act {
+        Act::Ask(_, request) => {
+            Some((request.purpose(), request.messages[0]["content"].as_str()?.to_owned()))
+        }
+        _ => None,
+    };
+    acts.iter().filter_map(asked).collect()
+}
+
+#[test]
+fn the_model_is_told_who_it_is_and_what_the_prompt_says_of_that() {
+    const CODER: &str = "You are a coding agent played by a stand-in.";
+    let explore = r#"{"parts":[{"type":"text","text":"say hello"}],"agent":"explore","system":"Be odd."}"#;
+    let plain = r#"{"parts":[{"type":"text","text":"say hello"}]}"#;
+    for (server, introduces_all) in [(ServerKind::Kilo, true), (ServerKind::Opencode, false)] {
+        let told = openings(server, explore);
+        let (_, work) = told.iter().find(|(of, _)| *of == ModelPurpose::Turn).unwrap();
+        assert!(work.contains("file search") && work.ends_with("\nBe odd."), "{server}: {work}");
+        assert_eq!(work.starts_with(CODER), introduces_all, "{server}: {work}");
+        let told = openings(server, plain);
+        assert!(told.contains(&(ModelPurpose::Turn, CODER.to_owned())), "{told:?}");
+        let of_title = told.iter().filter(|(of, _)| *of == ModelPurpose::Title);
+        assert!(of_title.clone().all(|(_, text)| text.starts_with("You are a title")), "{server}: {told:?}");
+        assert_eq!(of_title.count(), usize::from(server == ServerKind::Opencode), "{server}: {told:?}");
+    }
+}
+
+#[test]
+fn the_model_is_told_who_may_be_given_work() {
+    let plan = r#"{"parts":[{"type":"text","text":"say hello"}],"agent":"plan"}"#;
+    let plain = r#"{"parts":[{"type":"text","text":"say hello"}]}"#;
+    for server in ServerKind::ALL {
+        for (prompt, has_general) in [(plain, true), (plan, false)] {
+            let mind = |_| Mind::Remote { url: "nowhere".to_owned(), call_wait_ms: LATE };
+            let mut person = Person::new(server, mind);
+            let acts = person.asks("POST", "/session/MAIN/prompt_async", prompt);
+            let told = acts.iter().find_map(|act| match act {
+                Act::Ask(_, request) => request.definitions.get("task")?["description"].as_str(),
+                _ => None,
+            });
+            let (_, list) = told.unwrap().split_once("Available agent types").unwrap();
+            let lines: Vec<&str> = list.lines().skip(1).collect();
+            assert_eq!(lines.len(), 1 + usize::from(has_general), "{server}: {lines:?}");
+            assert!(lines[0].starts_with("- explore: "), "{server}: {lines:?}");
+            assert_eq!(lines.iter().any(|line| line.starts_with("- general: ")), has_general);
+        }
+    }
 }

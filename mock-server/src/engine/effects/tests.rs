@@ -32,9 +32,9 @@ fn passes(person: &mut Person, acts: &[Act]) -> Vec<Act> {
 }
 
 fn answers(person: &mut Person, id: u64, text: &str) -> Vec<String> {
-    person.engine.model_says(id, ModelNews::Delta(Delta::Text(text.to_owned())), &|| 1000);
+    person.engine.model_says(id, vec![ModelNews::Delta(Delta::Text(text.to_owned()))], &|| 1000);
     let end = Finish { reason: FinishReason::Stop, usage: Usage::default() };
-    told(&person.engine.model_says(id, ModelNews::Delta(Delta::Finish(end)), &|| 1000))
+    told(&person.engine.model_says(id, vec![ModelNews::Delta(Delta::Finish(end))], &|| 1000))
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn goes_on(person: &mut Person, acts: Vec<Act>, answers: &[Vec<Delta>]) -> Vec<(
                 for delta in answer.into_iter().flatten() {
                     fresh.insert(
                         0,
-                        (at, person.engine.model_says(id, ModelNews::Delta(delta.clone()), &|| at)),
+                        (at, person.engine.model_says(id, vec![ModelNews::Delta(delta.clone())], &|| at)),
                     );
                 }
             }

@@ -83,7 +83,7 @@ impl Core {
             Act::Ask(number, request) => {
                 let Some(model) = self.model.clone() else { return };
                 let answer = async move {
-                    let tell = |news: ModelNews| {
+                    let tell = |news: Vec<ModelNews>| {
                         if let Some(core) = core.upgrade() {
                             core.model_says(number, news);
                         }
@@ -161,8 +161,8 @@ impl Core {
         self.says(number, true, |inner| inner.performer.fetched(number, got, &|| self.clock.now_ms()));
     }
 
-    fn model_says(self: &Arc<Self>, number: u64, news: ModelNews) {
-        let is_over = news.is_the_end();
+    fn model_says(self: &Arc<Self>, number: u64, news: Vec<ModelNews>) {
+        let is_over = news.iter().any(ModelNews::is_the_end);
         self.says(number, is_over, |inner| inner.performer.model_says(number, news, &|| self.clock.now_ms()));
     }
 

@@ -3,8 +3,12 @@
 use super::super::surroundings::{PlaceAsk, PlaceWish};
 use super::super::{ApiRequest, Ticket, World};
 use super::{Agent, Agents, Places};
+use crate::world::rules::Action;
 use serde_json::{Value, json};
 use std::sync::Arc;
+
+/// What is told of a helper that has no description.
+const ON_DEMAND: &str = "This subagent should only be called manually by the user.";
 
 /// What is told of an agent that there is not.
 fn not_found(name: &str, known: &[Agent]) -> Value {
@@ -47,6 +51,20 @@ impl World {
     /// The agent that works where nobody says who.
     pub(crate) fn default_agent(&self) -> &str {
         self.agents.default()
+    }
+
+    /// Who may be given work by an agent, as the model is told: by the rules of the agent, whatever its session's are.
+    pub(crate) fn helpers_of(&self, agent: &str) -> Vec<String> {
+        let may_help = |other: &&Agent| {
+            !other.is_primary && self.permissions.says(agent, "task", &other.name) != Action::Deny
+        };
+        let mut helpers: Vec<&Agent> = self.agents.all().iter().filter(may_help).collect();
+        helpers.sort_by_key(|helper| helper.name.as_str());
+        let told = |helper: &Agent| {
+            let does = helper.setting("description").and_then(Value::as_str);
+            format!("{}: {}", helper.name, does.unwrap_or(ON_DEMAND))
+        };
+        helpers.into_iter().map(told).collect()
     }
 
     /// An agent may be called by another name than its own.

@@ -3,7 +3,7 @@
 use super::{Completed, Plan};
 use crate::roster::Roster;
 use crate::world::permission::Wish;
-use crate::world::template;
+use crate::world::skill_lines;
 use crate::world::{Effect, Found, Purpose, World};
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ impl World {
     pub(super) fn skill_files_found(&mut self, session: &str, call: usize, plan: &SkillPlan, found: &Found) {
         let Skill { name, content, folder, .. } = &plan.skill;
         let content = match self.profile.distrusts_files && !plan.is_own {
-            true => template::without_lines(content),
+            true => skill_lines::without_live(content),
             false => content.clone(),
         };
         let place = if plan.is_own { &self.config.directory } else { folder };

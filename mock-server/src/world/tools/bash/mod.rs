@@ -235,6 +235,7 @@ impl World {
             directory: plan.directory,
             home: self.config.home.clone(),
             timeout_ms: plan.timeout_ms,
+            shell_name: None,
         };
         self.effect(Purpose::Shell(session.to_owned(), call), Effect::Run(line));
     }
