@@ -12,6 +12,15 @@ pub(crate) fn read(raw: &str) -> Result<Vec<String>, Unreadable> {
     raw.split('/').filter(|segment| !segment.is_empty()).map(decode).collect()
 }
 
+/// Does another slash follow that which ends so many segments of a path as it was sent?
+pub(crate) fn has_spare_slash(raw: &str, segments: usize) -> bool {
+    let mut parts = raw.split('/');
+    for _ in 0..segments {
+        parts.find(|part| !part.is_empty());
+    }
+    parts.next() == Some("")
+}
+
 /// A path of these segments. What would be taken for more than one is escaped.
 pub(crate) fn path_of<'a>(segments: impl IntoIterator<Item = &'a str>) -> String {
     let escaped = segments.into_iter().map(|segment| segment.replace('%', "%25").replace('/', "%2F"));
@@ -48,6 +57,8 @@ mod tests {
     fn paths_are_read_by_segment() {
         assert_eq!(read("//a/b%20c/").unwrap(), ["a", "b c"]);
         assert_eq!(read("/a%2Fb").unwrap(), ["a/b"]);
+        assert!(has_spare_slash("/a/b//c", 2) && has_spare_slash("//a//b", 1));
+        assert!(!has_spare_slash("//a/b/c", 2) && !has_spare_slash("/a/b", 2));
         assert!(read("").unwrap().is_empty());
         for broken in ["/%", "/%2", "/%zz", "/%ff", "/a/%c3"] {
             assert_eq!(read(broken), Err(Unreadable), "{broken}");

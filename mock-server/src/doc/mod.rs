@@ -157,6 +157,13 @@ impl Operations {
                     given.clone_from(word);
                 }
             }
+            // What is left of a path may begin with a slash of its own.
+            if let Some(before) = operation.segments.iter().position(|segment| *segment == Segment::Rest)
+                && target::has_spare_slash(raw, before)
+                && let Some(rest) = given.get_mut(before)
+            {
+                rest.insert(0, '/');
+            }
         } else if matches!(&given[..], [word] if word.eq_ignore_ascii_case("doc")) {
             // It describes all operations but itself.
             return Ok("/doc".to_owned());

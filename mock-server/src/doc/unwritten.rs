@@ -57,7 +57,15 @@ const UNWRITTEN: &[Entry] = &[
     (
         "kilo Config",
         NullTwice,
-        &["subagent_model", "subagent_variant_overrides", "default_agent", "compaction.threshold_percent"],
+        &[
+            "model",
+            "small_model",
+            "subagent_model",
+            "subagent_variant",
+            "subagent_variant_overrides",
+            "default_agent",
+            "compaction.threshold_percent",
+        ],
     ),
     ("kilo PermissionConfig", NullUntold, &["*"]),
     ("kilo PermissionObjectConfig", NullUntold, &["*"]),

@@ -6,6 +6,7 @@ use super::tools::place::{inside, resolved};
 use super::{ApiReply, ApiRequest, ReplyBody, World, fuzzy};
 use crate::ignored::{Cases, Ignored};
 use crate::javascript::{in_dictionary, trimmed};
+use crate::target;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -66,10 +67,11 @@ impl World {
 
     /// `GET /api/fs/read/…`.
     pub(super) fn file_bytes_next(&mut self, request: &ApiRequest) {
-        let path = request.path.trim_start_matches('/').strip_prefix("api/fs/read/").unwrap_or_default();
+        let segments = target::segments(&request.path);
+        let path = segments.get(3..).unwrap_or_default().join("/");
         let in_query = query(request, "path").filter(|_| self.profile.reads_path_of_query);
-        let path = in_query.unwrap_or(path);
-        self.look(request, path, Answer::BytesNext);
+        let path = in_query.unwrap_or(&path).replace('\\', "/");
+        self.look(request, &path, Answer::BytesNext);
     }
 
     fn look(&mut self, request: &ApiRequest, path: &str, answer: Answer) {

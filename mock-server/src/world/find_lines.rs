@@ -23,6 +23,10 @@ impl World {
     pub(super) fn find_lines(&mut self, request: &ApiRequest) {
         let pattern = request.query.iter().find(|(key, _)| key == "pattern");
         let pattern = pattern.map(|(_, pattern)| pattern.clone()).unwrap_or_default();
+        // No program can be started with such a word.
+        if pattern.contains('\0') {
+            return self.unknown_error(request.ticket);
+        }
         let folder = self.directory_of(request);
         let find = FindLines { ticket: request.ticket, pattern };
         self.ask_place(PlaceAsk::FindLines(find), PlaceWish::Contents(folder));

@@ -102,6 +102,10 @@ impl World {
     /// is mended helps.
     pub(super) fn fails_to_begin(&mut self, request: &ApiRequest) -> bool {
         let directory = self.directory_of(request);
+        if directory.contains('\0') {
+            self.unknown_error(request.ticket);
+            return true;
+        }
         if self.instances.contains_key(&directory) {
             return false;
         }

@@ -28,7 +28,8 @@ impl World {
         };
         let start = query("start").map_or(0.0, number_or_none);
         let roots = query("roots") == Some("true");
-        let search = query("search").filter(|words| !words.is_empty()).map(|words| format!("%{words}%"));
+        let search = query("search").map(before_nothing).filter(|words| !words.is_empty());
+        let search = search.map(|words| format!("%{words}%"));
         let fits = |session: &&Session| {
             !session.is_gone
                 && session.project == project
@@ -184,7 +185,7 @@ impl<'a> Place<'a> {
     fn asked_for(scope: Option<&str>, path: Option<&'a str>, directory: Option<&str>) -> Self {
         match (path, directory.filter(|directory| !directory.is_empty())) {
             (Some(""), _) => Self::Everywhere,
-            (Some(path), _) => Self::Path(path),
+            (Some(path), _) => Self::Path(before_nothing(path)),
             (None, Some(_)) if scope != Some("project") => Self::Directory,
             (None, _) => Self::Everywhere,
         }
@@ -211,6 +212,11 @@ fn is_before(ms: u64, start: f64) -> bool {
     #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 are exact for ages")]
     let ms = ms as f64;
     start > 0.0 && ms < start
+}
+
+/// The servers' store reads a word up to the letter that is none.
+fn before_nothing(word: &str) -> &str {
+    word.split('\0').next().unwrap_or_default()
 }
 
 /// SQL's `LIKE`: `%` is any text, `_` any letter, and ASCII letters are the same in both cases.
