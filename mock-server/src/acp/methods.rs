@@ -3,6 +3,7 @@
 use super::agent::{Inner, Refusal, Session};
 use super::config::{Chosen, options};
 use super::directory::Directory;
+use super::server::in_session;
 use super::{events, kiro};
 use fixtures::ServerKind;
 use serde_json::{Value, json};
@@ -113,7 +114,7 @@ impl Inner {
 
     async fn abort(&self, id: &str, folder: &str) {
         // Who is idle has nothing to abort.
-        self.server.post(&format!("/session/{id}/abort"), folder, &json!({})).await.ok();
+        self.server.post(&in_session(id, "/abort"), folder, &json!({})).await.ok();
     }
 
     /// The client has left. Kilo's agent ends what is at work, and tells of it; OpenCode's just ends.
@@ -232,10 +233,10 @@ impl Inner {
         let folder = params["cwd"].as_str().unwrap_or_default();
         let directory = self.directory(folder).await?;
         let failed = |_| failure("session");
-        let info = self.server.get(&format!("/session/{id}"), folder).await.map_err(failed)?;
+        let info = self.server.get(&in_session(id, ""), folder).await.map_err(failed)?;
         let last = if tells { "" } else { LAST_ONES };
         let messages =
-            self.server.get(&format!("/session/{id}/message{last}"), folder).await.map_err(failed)?;
+            self.server.get(&in_session(id, &format!("/message{last}")), folder).await.map_err(failed)?;
         let messages = messages.as_array().cloned().unwrap_or_default();
         let session = self.restored(folder, &directory, &info, &messages);
         self.begin(id, session.clone(), &directory, &params["mcpServers"]).await;
@@ -251,9 +252,9 @@ impl Inner {
         let failed = |_| failure("session");
         let from = params["sessionId"].as_str().unwrap_or_default();
         let forked =
-            self.server.post(&format!("/session/{from}/fork"), folder, &json!({})).await.map_err(failed)?;
+            self.server.post(&in_session(from, "/fork"), folder, &json!({})).await.map_err(failed)?;
         let id = forked["id"].as_str().unwrap_or_default().to_owned();
-        let route = format!("/session/{id}/message{LAST_ONES}");
+        let route = in_session(&id, &format!("/message{LAST_ONES}"));
         let messages = self.server.get(&route, folder).await.map_err(failed)?;
         let messages = messages.as_array().cloned().unwrap_or_default();
         let parts = messages.iter().filter_map(|message| message["parts"].as_array()).flatten();

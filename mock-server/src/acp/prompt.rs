@@ -4,7 +4,7 @@ use super::agent::{Inner, Refusal, Session};
 use super::content::parts;
 use super::directory::Model;
 use super::methods::{failure, service_failure};
-use super::server::Refused;
+use super::server::{Refused, in_session};
 use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -104,7 +104,7 @@ impl Inner {
         let mut listens = self.listens.clone();
         listens.wait_for(|listens| *listens).await.ok();
         let (number, over) = self.waiting.begin(id);
-        let answered = self.server.post(&format!("/session/{id}/{route}"), &session.folder, &body).await;
+        let answered = self.server.post(&in_session(id, &format!("/{route}")), &session.folder, &body).await;
         let answer = match answered {
             Ok(answer) => answer,
             Err(Refused) => {
@@ -134,14 +134,14 @@ impl Inner {
     }
 
     async fn latest(&self, id: &str, folder: &str) -> Option<String> {
-        let messages = self.server.get(&format!("/session/{id}/message"), folder).await.ok()?;
+        let messages = self.server.get(&in_session(id, "/message"), folder).await.ok()?;
         messages.as_array()?.last()?["info"]["id"].as_str().map(str::to_owned)
     }
 
     /// How much of the model's room is used. A prompt that waited may be at work by now: the real servers take longer to
     /// begin with it than their agents to ask, so what stands behind this one's answer is not counted.
     async fn tell_usage(&self, id: &str, folder: &str, answer: Option<&str>) {
-        let Ok(messages) = self.server.get(&format!("/session/{id}/message"), folder).await else { return };
+        let Ok(messages) = self.server.get(&in_session(id, "/message"), folder).await else { return };
         let infos: Vec<&Value> =
             messages.as_array().into_iter().flatten().map(|message| &message["info"]).collect();
         let end = answer.and_then(|answer| infos.iter().position(|info| info["id"] == answer));

@@ -2,7 +2,18 @@
 
 use crate::standin::StandIn;
 use fixtures::sse::Parser;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
+
+/// What of an id leaves its segment of a path. Dots as well: two alone would lead up.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'-');
+
+/// A route of the session of this id, whatever the client takes for an id.
+pub(super) fn in_session(id: &str, rest: &str) -> String {
+    // Dots that are written as bytes lead up all the same.
+    let own = if id.bytes().all(|byte| byte == b'.') { "ses_" } else { "" };
+    format!("/session/{own}{}{rest}", utf8_percent_encode(id, ESCAPED))
+}
 
 /// How an agent reaches the server that it translates for.
 #[derive(Debug, Clone)]

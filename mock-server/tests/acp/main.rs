@@ -9,91 +9,17 @@
     reason = "a test may: its failure is its answer"
 )]
 
-use fixtures::ServerKind;
+mod client;
+mod kiro;
+
+use client::Client;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::recording::Line;
-use fixtures::scenario::Scenario;
-use mock_server::Options;
-use mock_server::acp::agent::Whole;
 use mock_server::acp::dialect::{Dialect, Strictness, TurnEnd};
-use mock_server::acp::ids::Ids;
-use mock_server::acp::{Agent, AgentOptions};
 use serde_json::{Value, json};
-use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf};
+use std::path::Path;
 
-const SEED: &str = include_str!("acp/kiro-seed.jsonl");
-
-const SCENARIO: &str = r#"
-about = "The agent lists the files."
-[[agent]]
-on = { prompt_contains = "" }
-steps = [{ tool = "bash", input = { command = "ls -la", description = "Lists files" } }, { say = "I'll list the files..." }]
-[user]
-steps = [{ prompt = "What files are in this directory?" }, { wait_for = "idle" }]
-"#;
-
-/// A client of an agent in this process.
-struct Client {
-    agent: Arc<Agent>,
-    says: DuplexStream,
-    hears: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    heard: VecDeque<Value>,
-}
-
-impl Client {
-    async fn of(dialect: Dialect, change: impl FnOnce(&mut AgentOptions)) -> Self {
-        let scenario = Scenario::parse(Path::new("test.toml"), SCENARIO).unwrap();
-        let mut options = AgentOptions {
-            server: Options::scenario(ServerKind::Opencode, scenario),
-            dialect,
-            turn_end: None,
-            strictness: Strictness::Strict,
-            home: None,
-            ids: Ids::FromZero,
-            started_in: None,
-            stderr: Arc::new(|_| {}),
-        };
-        change(&mut options);
-        let agent = Arc::new(Agent::start(options).await.unwrap());
-        let (says, words) = tokio::io::duplex(1 << 16);
-        let (said, hears) = tokio::io::duplex(1 << 16);
-        let speaker = Arc::clone(&agent);
-        tokio::spawn(async move { speaker.speak(words, said, Box::new(Whole)).await });
-        let hears = BufReader::new(tokio::io::split(hears).0).lines();
-        Self { agent, says, hears, heard: VecDeque::new() }
-    }
-
-    async fn say(&mut self, message: &Value) {
-        self.says.write_all(format!("{message}\n").as_bytes()).await.unwrap();
-    }
-
-    async fn hear(&mut self) -> Value {
-        let line = self.hears.next_line().await.unwrap().expect("the agent speaks on");
-        let message: Value = serde_json::from_str(&line).unwrap();
-        self.heard.push_back(message.clone());
-        message
-    }
-
-    /// Says a request, and hears until it is answered.
-    async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
-        self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
-        loop {
-            let message = self.hear().await;
-            if message["id"] == id && message.get("method").is_none() {
-                return message;
-            }
-        }
-    }
-
-    async fn session(&mut self) -> String {
-        let cwd = self.agent.stand_in().workspace().to_owned();
-        let made = self.ask(90, "session/new", json!({"cwd": cwd, "mcpServers": []})).await;
-        made["result"]["sessionId"].as_str().unwrap().to_owned()
-    }
-}
+const SEED: &str = include_str!("kiro-seed.jsonl");
 
 #[tokio::test]
 async fn every_exchange_of_the_design_is_said_to_the_letter() {
@@ -193,39 +119,6 @@ async fn sessions_had_modes_and_models() {
 }
 
 #[tokio::test]
-async fn kiros_agent_tells_of_its_sessions_takes_commands_as_objects_and_keeps_files() {
-    let home = tempfile::tempdir().unwrap();
-    let kept = home.path().to_owned();
-    let mut client = Client::of(Dialect::Kiro, |options| options.home = Some(kept.clone())).await;
-    let session = client.session().await;
-    let options = client
-        .ask(
-            1,
-            "_kiro.dev/commands/options",
-            json!({"sessionId": session, "command": "agent", "partial": ""}),
-        )
-        .await;
-    assert_eq!(options["result"]["hasMore"], false);
-    let methods: Vec<&str> = client.heard.iter().filter_map(|message| message["method"].as_str()).collect();
-    assert!(
-        methods.contains(&"_kiro.dev/commands/available") && methods.contains(&"_kiro.dev/metadata"),
-        "{methods:?}"
-    );
-    let swap = json!({"sessionId": session, "command": {"command": "agent", "args": {"name": "mine"}}});
-    let swapped = client.ask(2, "_kiro.dev/commands/execute", swap).await;
-    assert_eq!(swapped["result"], json!({"success": true, "message": "Switched to agent: mine"}));
-    // A text is never answered; what is asked behind it is.
-    client.say(&json!({"jsonrpc": "2.0", "id": 3, "method": "_kiro.dev/commands/execute", "params": {"sessionId": session, "command": "/agent"}})).await;
-    let before = client.heard.len();
-    client.ask(4, "session/list", json!({})).await;
-    assert!(client.heard.iter().skip(before).all(|message| message["id"] != 3));
-    let file = |end: &str| -> PathBuf { kept.join(format!(".kiro/sessions/cli/{session}.{end}")) };
-    let lock: Value = serde_json::from_str(&std::fs::read_to_string(file("lock")).unwrap()).unwrap();
-    assert_eq!(lock["pid"], std::process::id());
-    assert!(file("json").exists() && file("jsonl").exists());
-}
-
-#[tokio::test]
 async fn a_prompt_behind_a_cancel_is_another_turn() {
     let late =
         "[[fault]]\nwhen = { request = \"POST /session/{sessionID}/abort\" }\ndo = { late_ms = 300 }\n";
@@ -258,4 +151,15 @@ async fn a_prompt_behind_a_cancel_is_another_turn() {
         aborted < prompted,
         "the abort is answered in line {aborted}, the prompt is sent in line {prompted}"
     );
+}
+
+#[tokio::test]
+async fn a_message_that_has_an_id_is_told_by_it() {
+    let mut client = Client::of(Dialect::AcpV1, |_| {}).await;
+    let session = client.session().await;
+    let named = |id: Value| json!({"sessionId": session, "messageId": id, "prompt": [{"type": "text", "text": "list"}]});
+    let id = "5f0c1e1c-55a5-4b0e-9a7b-0d8b1b6d8a11";
+    let (wrong, right) = (named(json!(5)), named(json!(id)));
+    assert_eq!(client.ask(1, "session/prompt", wrong).await["error"]["code"], -32602);
+    assert_eq!(client.ask(2, "session/prompt", right).await["result"]["userMessageId"], id);
 }
