@@ -77,6 +77,8 @@ fn faults_that_never_fire_are_refused_before_the_start() {
     ] {
         plan(folder.path(), name, when, act);
     }
+    let agents = "[[acp]]\nwhen = { answer_to = \"initialize\" }\ndo = { linger = true }\n";
+    fs::write(folder.path().join("agent.toml"), agents).unwrap();
     insta::assert_snapshot!(told(
         &[
             &["serve", "--lane", "phone", "--faults", "lane.toml"],
@@ -88,6 +90,7 @@ fn faults_that_never_fire_are_refused_before_the_start() {
             &["serve", "--faults", "count.toml"],
             &["serve", "--faults", "bytes.toml"],
             &["serve", "--faults", "empty.toml"],
+            &["serve", "--faults", "agent.toml"],
             &["serve", "--faults", "binary.toml"],
             &["serve", "--faults", "folder"],
             &["serve", "--faults", ""],
