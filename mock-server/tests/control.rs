@@ -8,9 +8,7 @@
     reason = "a test may: its failure is its answer"
 )]
 
-use fixtures::fault_plan::Performed;
-use fixtures::{ServerKind, catalog};
-use mock_server::{Options, StandIn};
+use mock_server::StandIn;
 use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
 
@@ -396,24 +394,4 @@ async fn what_is_done_over_http_stands_in_the_journal() {
         assert!(text.contains(told), "{told}: {text}");
     }
     assert!(!text.contains("hidden"), "{text}");
-}
-
-#[tokio::test]
-async fn a_program_of_its_own_stays_at_its_port() {
-    let mut options = Options::scenario(ServerKind::Opencode, catalog::scenario("text/plain").unwrap());
-    options.control_token = Some("key".to_owned());
-    options.performed = Performed::Process;
-    let client = Client::builder().no_proxy().build().unwrap();
-    let control = Control { stand_in: StandIn::start(options).await.unwrap(), client };
-    let elsewhere = json!({"restart": "killed", "port": "new"});
-    let ways = [
-        ("/faults", json!({"faults": [{"when": {"request": "rest"}, "do": elsewhere}]})),
-        ("/now", json!({"do": elsewhere})),
-    ];
-    for (path, body) in ways {
-        let (status, said) = control.refused(Method::POST, path, body).await;
-        assert!(status == 400 && said.contains("port"), "{path}: {status} {said}");
-    }
-    let (_, listed) = control.ask(Method::GET, "/faults", Value::Null).await;
-    assert_eq!(listed, json!([]), "nothing is armed");
 }
