@@ -28,15 +28,14 @@ impl World {
         };
         let start = query("start").map_or(0.0, number_or_none);
         let roots = query("roots") == Some("true");
-        let search = query("search").map(before_nothing).filter(|words| !words.is_empty());
-        let search = search.map(|words| format!("%{words}%"));
+        let search = query("search").filter(|words| !words.is_empty()).map(|words| format!("%{words}%"));
         let fits = |session: &&Session| {
             !session.is_gone
                 && session.project == project
                 && place.holds(session, &directory)
                 && (!roots || session.parent.is_none())
                 && !is_before(session.updated_ms, start)
-                && search.as_deref().is_none_or(|pattern| is_like(&session.title, pattern))
+                && search.as_deref().is_none_or(|pattern| is_like(&session.title, before_nothing(pattern)))
         };
         let mut found: Vec<&Session> = self.sessions.values().filter(fits).collect();
         found.sort_by_key(|session| Reverse(session.updated_ms));
@@ -185,7 +184,7 @@ impl<'a> Place<'a> {
     fn asked_for(scope: Option<&str>, path: Option<&'a str>, directory: Option<&str>) -> Self {
         match (path, directory.filter(|directory| !directory.is_empty())) {
             (Some(""), _) => Self::Everywhere,
-            (Some(path), _) => Self::Path(before_nothing(path)),
+            (Some(path), _) => Self::Path(path),
             (None, Some(_)) if scope != Some("project") => Self::Directory,
             (None, _) => Self::Everywhere,
         }
@@ -196,7 +195,7 @@ impl<'a> Place<'a> {
             Self::Everywhere => true,
             Self::Path(path) => {
                 let own = session.path.as_deref();
-                own.is_some_and(|own| own == *path || is_like(own, &format!("{path}/%")))
+                own.is_some_and(|own| own == *path || is_like(own, before_nothing(&format!("{path}/%"))))
             }
             Self::Directory => session.directory == directory,
         }
@@ -214,7 +213,7 @@ fn is_before(ms: u64, start: f64) -> bool {
     start > 0.0 && ms < start
 }
 
-/// The servers' store reads a word up to the letter that is none.
+/// The servers' store reads a pattern up to the letter that is none.
 fn before_nothing(word: &str) -> &str {
     word.split('\0').next().unwrap_or_default()
 }
