@@ -5,12 +5,12 @@ use fixtures::sse::Parser;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-/// What of an id leaves its segment of a path. Dots as well: two alone would lead up.
+/// What of an id would leave its segment of a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'-');
 
 /// A route of the session of this id, whatever the client takes for an id.
 pub(super) fn in_session(id: &str, rest: &str) -> String {
-    // Dots that are written as bytes lead up all the same.
+    // Dots alone lead up, also those that are escaped.
     let own = if id.bytes().all(|byte| byte == b'.') { "ses_" } else { "" };
     format!("/session/{own}{}{rest}", utf8_percent_encode(id, ESCAPED))
 }

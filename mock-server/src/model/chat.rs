@@ -26,6 +26,8 @@ pub struct ChatRequest {
     pub definitions: Map<String, Value>,
     /// Who may be given work: as what is told of `task` ends.
     pub helpers: Vec<String>,
+    /// What it is for, where the server has said so; else its words tell.
+    pub errand: Option<ModelPurpose>,
 }
 
 /// What of a request's body is no term.
@@ -60,6 +62,7 @@ impl ChatRequest {
             terms,
             definitions: Map::new(),
             helpers: Vec::new(),
+            errand: None,
         })
     }
 
@@ -105,6 +108,9 @@ impl ChatRequest {
     /// The servers offer tools whenever the agent works; a request without any may be for their own use.
     #[must_use]
     pub fn purpose(&self) -> ModelPurpose {
+        if let Some(errand) = self.errand {
+            return errand;
+        }
         if !self.tools.is_empty() {
             return ModelPurpose::Turn;
         }
@@ -180,6 +186,7 @@ mod tests {
             terms: terms.as_object().cloned().unwrap(),
             definitions: known.as_object().cloned().unwrap(),
             helpers: Vec::new(),
+            errand: None,
         };
         let body = request.body();
         assert_eq!(

@@ -7,6 +7,7 @@ use super::reminders::Reminder;
 use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
 use crate::model::{ChatRequest, MEDIA};
+use fixtures::recording::ModelPurpose;
 use serde_json::{Map, Value, json};
 
 /// How a result is told that was taken away to save room.
@@ -33,6 +34,7 @@ impl World {
                 terms: self.terms_of(session),
                 definitions: Map::new(),
                 helpers: Vec::new(),
+                errand: Some(ModelPurpose::Summary),
             };
         }
         let mut messages = vec![self.opening(session)];
@@ -62,7 +64,7 @@ impl World {
         let definitions = self.definitions_of(session);
         let helpers = self.helpers_of(self.agent_of(session));
         let session = Some(session.to_owned());
-        ChatRequest { messages, tools, stream: true, session, terms, definitions, helpers }
+        ChatRequest { messages, tools, stream: true, session, terms, definitions, helpers, errand: None }
     }
 
     /// Has the agent taken as many steps as its settings let it?

@@ -7,6 +7,7 @@ use super::{Beside, Effect, Purpose, World};
 use crate::javascript::{first_units, units};
 use crate::model::ChatRequest;
 use crate::profile::TitleTiming;
+use fixtures::recording::ModelPurpose;
 use serde_json::{Map, Value, json};
 
 /// How often a server asks for a title before it gives up.
@@ -55,8 +56,9 @@ impl World {
 
     /// Asks the model for a title of the first messages, beside whatever else happens.
     pub(crate) fn ask_for_title(&mut self, session: &str, until: usize) {
+        let writes_titles = self.agent("title").is_some();
         let Some(owner) = self.sessions.get_mut(session) else { return };
-        if !owner.has_default_title || owner.parent.is_some() {
+        if !writes_titles || !owner.has_default_title || owner.parent.is_some() {
             return;
         }
         owner.title_tries += 1;
@@ -81,6 +83,7 @@ impl World {
             terms,
             definitions: Map::new(),
             helpers: Vec::new(),
+            errand: Some(ModelPurpose::Title),
         };
         self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
     }

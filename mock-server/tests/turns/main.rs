@@ -11,6 +11,7 @@ mod again;
 mod ends;
 mod haste;
 mod moments;
+mod naming;
 mod outside;
 mod questions;
 mod shell;
