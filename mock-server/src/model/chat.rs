@@ -26,8 +26,17 @@ pub struct ChatRequest {
     pub definitions: Map<String, Value>,
     /// Who may be given work: as what is told of `task` ends.
     pub helpers: Vec<String>,
-    /// What it is for, where the server has said so; else its words tell.
-    pub errand: Option<ModelPurpose>,
+    /// What the server wants it for itself, where it has said so; else the words tell.
+    pub own_use: Option<OwnUse>,
+}
+
+/// What a server asks its model for beside the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnUse {
+    /// A name for a session.
+    Title,
+    /// What a conversation was about.
+    Summary,
 }
 
 /// What of a request's body is no term.
@@ -62,7 +71,7 @@ impl ChatRequest {
             terms,
             definitions: Map::new(),
             helpers: Vec::new(),
-            errand: None,
+            own_use: None,
         })
     }
 
@@ -108,8 +117,10 @@ impl ChatRequest {
     /// The servers offer tools whenever the agent works; a request without any may be for their own use.
     #[must_use]
     pub fn purpose(&self) -> ModelPurpose {
-        if let Some(errand) = self.errand {
-            return errand;
+        match self.own_use {
+            Some(OwnUse::Title) => return ModelPurpose::Title,
+            Some(OwnUse::Summary) => return ModelPurpose::Summary,
+            None => {}
         }
         if !self.tools.is_empty() {
             return ModelPurpose::Turn;
@@ -186,7 +197,7 @@ mod tests {
             terms: terms.as_object().cloned().unwrap(),
             definitions: known.as_object().cloned().unwrap(),
             helpers: Vec::new(),
-            errand: None,
+            own_use: None,
         };
         let body = request.body();
         assert_eq!(

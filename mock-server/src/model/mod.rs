@@ -18,8 +18,8 @@ pub mod remote;
 pub mod script;
 mod wire;
 
-pub use chat::ChatRequest;
 pub(crate) use chat::MEDIA;
+pub use chat::{ChatRequest, OwnUse};
 pub use fixtures::scenario::{Finish, FinishReason, Usage};
 pub use gates::Gates;
 pub use http::{ModelOptions, ModelServer};

@@ -6,8 +6,7 @@ use super::media::Senses;
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
-use crate::model::{ChatRequest, MEDIA};
-use fixtures::recording::ModelPurpose;
+use crate::model::{ChatRequest, MEDIA, OwnUse};
 use serde_json::{Map, Value, json};
 
 /// How a result is told that was taken away to save room.
@@ -34,7 +33,7 @@ impl World {
                 terms: self.terms_of(session),
                 definitions: Map::new(),
                 helpers: Vec::new(),
-                errand: Some(ModelPurpose::Summary),
+                own_use: Some(OwnUse::Summary),
             };
         }
         let mut messages = vec![self.opening(session)];
@@ -64,7 +63,7 @@ impl World {
         let definitions = self.definitions_of(session);
         let helpers = self.helpers_of(self.agent_of(session));
         let session = Some(session.to_owned());
-        ChatRequest { messages, tools, stream: true, session, terms, definitions, helpers, errand: None }
+        ChatRequest { messages, tools, stream: true, session, terms, definitions, helpers, own_use: None }
     }
 
     /// Has the agent taken as many steps as its settings let it?

@@ -5,9 +5,8 @@ use super::session::{Message, Session};
 use super::terms::Asked;
 use super::{Beside, Effect, Purpose, World};
 use crate::javascript::{first_units, units};
-use crate::model::ChatRequest;
+use crate::model::{ChatRequest, OwnUse};
 use crate::profile::TitleTiming;
-use fixtures::recording::ModelPurpose;
 use serde_json::{Map, Value, json};
 
 /// How often a server asks for a title before it gives up.
@@ -83,7 +82,7 @@ impl World {
             terms,
             definitions: Map::new(),
             helpers: Vec::new(),
-            errand: Some(ModelPurpose::Title),
+            own_use: Some(OwnUse::Title),
         };
         self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
     }
