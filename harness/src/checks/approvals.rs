@@ -1,7 +1,7 @@
 //! Do rules answer what they cover, once, in their time, and nothing else?
 
 use super::given::times;
-use super::questions::{answer_sent, owner_of, said_in};
+use super::questions::{answer_sent, is_set, owner_of, said_in, tools_are_off};
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, Said, Sent, What};
 use crate::protocol::{AutoApprove, Capability, Request, Update};
@@ -28,7 +28,9 @@ fn examine(course: &Course<'_>) -> Examined {
         };
         let is_ours = owner_of(course, id).is_some_and(|session| course.task_of(&session).is_some());
         if is_ours {
-            let rule = rule_at(course, sent.line).filter(|rule| rule.covers(kind));
+            // Without tools there is nothing to give leave for, whatever the rule says.
+            let has_tools = !tools_are_off(course, sent.line);
+            let rule = rule_at(course, sent.line).filter(|rule| has_tools && rule.covers(kind));
             one(course, sent, id, rule, &mut examined);
         }
     }
@@ -37,8 +39,8 @@ fn examine(course: &Course<'_>) -> Examined {
 
 /// One request for leave.
 fn one(course: &Course<'_>, sent: &Sent, id: &str, rule: Option<&AutoApprove>, examined: &mut Examined) {
-    let posts: Vec<&Exchange> =
-        course.exchanges.iter().filter(|post| answer_sent(post) == Some(id)).collect();
+    let answers = course.exchanges.iter().filter(|post| answer_sent(post) == Some(id));
+    let posts: Vec<&Exchange> = answers.filter(|post| !is_set(course, post)).collect();
     let held = course.asked().filter_map(|(said, _, request)| match request {
         Request::PermissionHold(held) if held.permission_id == id => Some(said.at_us),
         _ => None,

@@ -93,13 +93,18 @@ fn lingers(course: &Course<'_>, examined: &mut Examined) {
 }
 
 /// Had the person set by then that there are no tools?
-fn tools_are_off(course: &Course<'_>, line: usize) -> bool {
+pub(super) fn tools_are_off(course: &Course<'_>, line: usize) -> bool {
     let settings = course.asked().filter(|(said, ..)| said.line < line);
     let tools = settings.filter_map(|(_, _, request)| match request {
         Request::Settings(settings) => Some(settings.tools),
         _ => None,
     });
     tools.last() == Some(false)
+}
+
+/// Is this the no of a person who has set that there are no tools, to whatever asks for one?
+pub(super) fn is_set(course: &Course<'_>, post: &Exchange) -> bool {
+    said_in(post) == "reject" && tools_are_off(course, post.line)
 }
 
 /// What pops up.
@@ -235,9 +240,8 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
         !answered.contains_key(id.as_str()) && !is_by_rule(course, id) && !is_by_countdown(course, id)
     };
     for (id, posts) in sent.iter().filter(|(id, _)| nobodys(id)) {
-        // Who has set that there are no tools has said no to whatever asks for one.
-        let is_set = |post: &&Exchange| said_in(post) == "reject" && tools_are_off(course, post.line);
-        examined.fact(id.starts_with("per_") && posts.iter().all(is_set), || {
+        let is_set = id.starts_with("per_") && posts.iter().all(|post| is_set(course, post));
+        examined.fact(is_set, || {
             format!("an answer to {id} was sent that nobody gave")
         });
     }

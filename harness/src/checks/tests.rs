@@ -240,6 +240,21 @@ fn a_rule_is_early_only_if_it_answers_before_anybody_was_told_of_the_question() 
 }
 
 #[test]
+fn without_tools_a_rule_gives_leave_for_nothing_and_a_no_is_in_order() {
+    let asked = json!({ "type": "permission.asked", "properties": { "id": "per_1", "sessionID": "ses_1", "permission": "edit" } });
+    let event = json!({ "directory": "/w", "payload": asked });
+    let settings = json!({ "tools": false, "autoApprove": { "kinds": ["edit"], "delayMs": 0 } });
+    for (reply, findings) in [(None, 0), (Some("reject"), 0), (Some("once"), 1)] {
+        let mut lines = vec![asks(0, "settings", settings.clone())];
+        lines.extend(started());
+        lines.push(eyes(1));
+        lines.push(told(1, &event));
+        lines.extend(reply.map(|reply| posts("/permission/per_1/reply", reply)));
+        assert_eq!(found("approvals", &lines).len(), findings, "{reply:?}");
+    }
+}
+
+#[test]
 fn a_stream_is_not_asked_for_before_the_server_allows_it() {
     let stream = |exchange, at_us| request(exchange, at_us, "GET", "/event", Value::Null);
     for (again_us, findings) in [(1_990_000, 0), (1_000_000, 1)] {

@@ -51,7 +51,9 @@ mod edits_at_work;
 mod edits_behind;
 mod edits_by_halves;
 mod edits_images_away;
+mod ends_a_line_twice;
 mod ends_all_well;
+mod ends_no_line_at_a_return;
 mod ends_the_wrapper;
 mod fails_always;
 mod fails_open;
@@ -69,6 +71,8 @@ mod goes_back_too_little;
 mod goes_on_in_old_session;
 mod guards_by_prefix;
 mod hammers;
+mod hears_only;
+mod hears_the_first_line;
 mod hides_all_at_once;
 mod hides_before_answer;
 mod hides_changes_without_lines;
@@ -90,6 +94,7 @@ mod keeps_stale_question;
 mod keeps_the_old_screen;
 mod knows_eight;
 mod knows_its_kinds;
+mod knows_only_newlines;
 mod leaves_asides;
 mod leaves_process_empty;
 mod leaves_servers;
@@ -113,8 +118,10 @@ mod passes_locales_on;
 mod piles_up_changes;
 mod pretends_to_stop;
 mod prints_unknown_parts;
+mod quotes_its_header;
 mod quotes_keys;
 mod quotes_the_server;
+mod reads_all_as_data;
 mod reads_escapes;
 mod resume_without_refresh;
 mod says_process_zero;
@@ -222,7 +229,9 @@ const ALL: &[Mutant] = &[
     edits_behind::MUTANT,
     edits_by_halves::MUTANT,
     edits_images_away::MUTANT,
+    ends_a_line_twice::MUTANT,
     ends_all_well::MUTANT,
+    ends_no_line_at_a_return::MUTANT,
     ends_the_wrapper::MUTANT,
     fails_always::MUTANT,
     fails_open::MUTANT,
@@ -240,6 +249,7 @@ const ALL: &[Mutant] = &[
     goes_on_in_old_session::MUTANT,
     guards_by_prefix::MUTANT,
     hammers::MUTANT,
+    hears_the_first_line::MUTANT,
     hides_all_at_once::MUTANT,
     hides_before_answer::MUTANT,
     hides_changes_without_lines::MUTANT,
@@ -261,6 +271,7 @@ const ALL: &[Mutant] = &[
     keeps_the_old_screen::MUTANT,
     knows_eight::MUTANT,
     knows_its_kinds::MUTANT,
+    knows_only_newlines::MUTANT,
     leaves_asides::MUTANT,
     leaves_process_empty::MUTANT,
     leaves_servers::MUTANT,
@@ -284,8 +295,10 @@ const ALL: &[Mutant] = &[
     piles_up_changes::MUTANT,
     pretends_to_stop::MUTANT,
     prints_unknown_parts::MUTANT,
+    quotes_its_header::MUTANT,
     quotes_keys::MUTANT,
     quotes_the_server::MUTANT,
+    reads_all_as_data::MUTANT,
     reads_escapes::MUTANT,
     resume_without_refresh::MUTANT,
     says_process_zero::MUTANT,

@@ -6,6 +6,8 @@ use crate::protocol::Request;
 use crate::protocol::{CredentialsCheck, CredentialsJudged};
 use crate::secret::random_letters;
 use crate::witness::Witnessed;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use fixtures::recording::{Line, Speaker, TroubleKind};
 use parity_specs::CredentialsFile;
 use parity_specs::case::ADAPTER_LANE;
@@ -72,8 +74,12 @@ impl Run {
             None => (!self.is_virtual).then(|| self.password.clone()).into_iter().collect(),
         };
         let holds = |text: &str| passwords.iter().any(|password| text.contains(password.as_str()));
+        // A request carries its credentials where they belong; whoever quotes that header has told the password.
+        let tells = |line: &Line, text: &str| !matches!(line, Line::Request(_)) && holds(&unwrapped(text));
         let lines = self.stand_in.journal().lines();
-        let in_lines = lines.iter().filter(|line| said_by_adapter(line).is_some_and(|text| holds(&text)));
+        let in_lines = lines
+            .iter()
+            .filter(|line| said_by_adapter(line).is_some_and(|text| holds(&text) || tells(line, &text)));
         let found: BTreeSet<String> = in_lines.map(what).collect();
         if self.spawned.is_some() || !found.is_empty() {
             Witnessed::PasswordsSought { found: found.into_iter().collect() }.note(self.stand_in.journal());
@@ -98,6 +104,14 @@ impl Run {
         }
         Witnessed::CredentialsSought { found: found.into_iter().collect() }.note(self.stand_in.journal());
     }
+}
+
+/// What a text has in base64, as `Basic` credentials and tokens are.
+fn unwrapped(text: &str) -> String {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && !"+/-_".contains(letter));
+    let standard = |word: &str| word.replace('-', "+").replace('_', "/");
+    let bytes = words.filter_map(|word| STANDARD_NO_PAD.decode(standard(word)).ok());
+    bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect::<Vec<_>>().join(" ")
 }
 
 /// The words of the adapter in a line.
@@ -138,4 +152,22 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
         }
     }
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
+
+    #[test]
+    fn a_password_is_seen_in_the_header_that_carries_it() {
+        for user in ["kilo", "opencode", "me?>", ""] {
+            let pair = format!("{user}:s3cret?>ÿ");
+            for word in [BASE64_STANDARD.encode(&pair), BASE64_URL_SAFE.encode(&pair)] {
+                let line = format!("{{\"authorization\":\"Basic {word}\"}}");
+                assert!(unwrapped(&line).contains("s3cret?>ÿ"), "{line}");
+            }
+        }
+        assert!(!unwrapped("the server answered: a word of its own").contains("s3cret"));
+    }
 }

@@ -6,7 +6,10 @@
 
 mod faults;
 mod journal;
+mod openapi;
 mod wait;
+
+pub use openapi::description;
 
 use crate::http::core::Core;
 use crate::options::StartError;
@@ -29,8 +32,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Where it lies.
 pub const PREFIX: &str = "/__standin__";
 
-/// The description of all operations.
-pub const OPENAPI: &str = include_str!("openapi.json");
+/// The description of all operations, but for what a fault is.
+const OPENAPI: &str = include_str!("openapi.json");
 
 /// Longer requests are refused.
 const BODY_MAX: usize = 64 * 1024 * 1024;
@@ -120,7 +123,7 @@ async fn answer(core: &Arc<Core>, control: &Control, parts: &Parts, body: Body) 
         Refused(StatusCode::PAYLOAD_TOO_LARGE, format!("a request has {BODY_MAX} bytes at most"))
     })?;
     match (&parts.method, segments.as_slice()) {
-        (&Method::GET, ["openapi.json"]) => Ok(Said::Text("application/json", OPENAPI.to_owned())),
+        (&Method::GET, ["openapi.json"]) => Ok(Said::Json(description().clone())),
         (&Method::GET, ["faults"]) => Ok(faults::list(core)),
         (&Method::POST, ["faults"]) => faults::arm(core, control, read(&body)?),
         (&Method::DELETE, ["faults"]) => Ok(faults::disarm_all(core)),
@@ -145,8 +148,7 @@ async fn answer(core: &Arc<Core>, control: &Control, parts: &Parts, body: Body) 
 
 /// The operations that the description has: methods, and paths behind the prefix.
 pub fn operations() -> Vec<(String, String)> {
-    let doc: Value = serde_json::from_str(OPENAPI).unwrap_or_default();
-    let paths = doc["paths"].as_object().into_iter().flatten();
+    let paths = description()["paths"].as_object().into_iter().flatten();
     let of = |(path, methods): (&String, &Value)| {
         let path = path.trim_start_matches(PREFIX).to_owned();
         let methods = methods.as_object().into_iter().flatten();

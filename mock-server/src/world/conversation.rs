@@ -15,7 +15,8 @@ pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
 /// What the model is told when its agent may take no more steps.
 const LAST_STEP: &str = include_str!("../profile/texts/last-step.txt");
 
-const CODER: &str = "You are a coding agent played by a stand-in.";
+/// Who works here. In words of our own, and about as many as Kilo's: some models look at where a text begins alone.
+const CODER: &str = include_str!("../profile/texts/introduction.txt");
 
 impl World {
     /// The request for the current step of a session's turn.
@@ -86,9 +87,9 @@ impl World {
     pub(super) fn who_is(&self, agent: &str) -> String {
         let prompt = self.agent(agent).and_then(|agent| agent.setting("prompt")?.as_str());
         match prompt.filter(|prompt| !prompt.is_empty()) {
-            Some(prompt) if self.profile.introduces_all && agent != "title" => format!("{CODER}\n{prompt}"),
+            Some(prompt) if self.profile.introduces_all && agent != "title" => format!("{CODER}{prompt}"),
             Some(prompt) => prompt.to_owned(),
-            None => CODER.to_owned(),
+            None => CODER.trim_end().to_owned(),
         }
     }
 

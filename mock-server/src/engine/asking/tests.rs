@@ -82,7 +82,7 @@ fn openings(server: ServerKind, prompt: &'static str) -> Vec<(ModelPurpose, Stri
 
 #[test]
 fn the_model_is_told_who_it_is_and_what_the_prompt_says_of_that() {
-    const CODER: &str = "You are a coding agent played by a stand-in.";
+    const CODER: &str = include_str!("../../profile/texts/introduction.txt");
     let explore = r#"{"parts":[{"type":"text","text":"say hello"}],"agent":"explore","system":"Be odd."}"#;
     let plain = r#"{"parts":[{"type":"text","text":"say hello"}]}"#;
     for (server, introduces_all) in [(ServerKind::Kilo, true), (ServerKind::Opencode, false)] {
@@ -91,7 +91,7 @@ fn the_model_is_told_who_it_is_and_what_the_prompt_says_of_that() {
         assert!(work.contains("file search") && work.ends_with("\nBe odd."), "{server}: {work}");
         assert_eq!(work.starts_with(CODER), introduces_all, "{server}: {work}");
         let told = openings(server, plain);
-        assert!(told.contains(&(ModelPurpose::Turn, CODER.to_owned())), "{told:?}");
+        assert!(told.contains(&(ModelPurpose::Turn, CODER.trim_end().to_owned())), "{told:?}");
         let of_title = told.iter().filter(|(of, _)| *of == ModelPurpose::Title);
         assert!(of_title.clone().all(|(_, text)| text.starts_with("You are a title")), "{server}: {told:?}");
         assert_eq!(of_title.count(), usize::from(server == ServerKind::Opencode), "{server}: {told:?}");

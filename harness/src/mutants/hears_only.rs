@@ -1,0 +1,19 @@
+//! For those whose ears are bad: what a client never heard it never fetches either, unless the stream broke. No mutant by itself.
+
+use crate::reference::strategy::{Gap, GapPolicy, OnGap, Strategies};
+
+/// One whose streams are read so, and who looks nothing up that was misheard.
+pub(super) fn strategies(bytes: fn(&[u8]) -> Vec<u8>) -> Strategies {
+    Strategies { bytes, gap: Box::new(HearsOnly), ..Strategies::default() }
+}
+
+struct HearsOnly;
+
+impl GapPolicy for HearsOnly {
+    fn on_gap(&self, gap: Gap) -> OnGap {
+        match gap {
+            Gap::UnreadableEvent | Gap::Quiet => OnGap::Resume,
+            Gap::Reconnected | Gap::Retry => OnGap::Refresh,
+        }
+    }
+}
