@@ -128,7 +128,7 @@ where
 pub fn start_program(program: &Path, args: &[String], journal: Journal, ear: Ear) -> Result<Running, String> {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut group = Group::start(command)
+    let mut group = Group::start_client(command)
         .map_err(|error| format!("failed to start the adapter {}: {error}", program.display()))?;
     let (Some(input), Some(output), Some(words)) =
         (group.take_stdin(), group.take_stdout(), group.take_stderr())

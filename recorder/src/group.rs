@@ -5,6 +5,7 @@
 //! been reaped and its members are gone, so the leader is reaped last: after the group has been killed.
 
 use crate::clock;
+use crate::strays::Mark;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use std::io;
 use std::process::ExitStatus;
@@ -16,6 +17,8 @@ pub struct Group {
     child: Child,
     leader: Pid,
     reaped: bool,
+    /// How those are known that have left the group.
+    mark: Option<Mark>,
 }
 
 impl Group {
@@ -27,7 +30,20 @@ impl Group {
         let child = command.process_group(0).spawn()?;
         let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let leader = leader.ok_or_else(|| io::Error::other("the new process has no number"))?;
-        Ok(Self { child, leader, reaped: false })
+        Ok(Self { child, leader, reaped: false, mark: None })
+    }
+
+    /// Starts a client whose children end with it wherever they have gone: also those in sessions of their own.
+    ///
+    /// # Errors
+    /// The system can't start it.
+    pub fn start_client(mut command: Command) -> io::Result<Self> {
+        let mark = Mark::new();
+        let (name, value) = mark.variable();
+        command.env(name, value);
+        let mut group = Self::start(command)?;
+        group.mark = Some(mark);
+        Ok(group)
     }
 
     /// Its input, where it has a pipe for that; once.
@@ -56,6 +72,7 @@ impl Group {
     /// Its end can't be learned.
     pub async fn kill(&mut self) -> io::Result<ExitStatus> {
         self.signal(Signal::KILL);
+        self.mark.as_ref().inspect(|mark| mark.end_all());
         let status = self.child.wait().await?;
         self.reaped = true;
         Ok(status)
@@ -90,6 +107,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
+        self.mark.as_ref().filter(|_| !self.reaped).inspect(|mark| mark.end_all());
     }
 }
 
@@ -98,4 +116,53 @@ pub(crate) async fn leader_ended(leader: Pid) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     clock::until(|| !matches!(waitid(WaitId::Pid(leader), options), Ok(None) | Err(rustix::io::Errno::INTR)))
         .await;
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+    use std::process::Stdio;
+    use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+    /// Two that sleep in sessions of their own, one of them started by nobody who lives.
+    const STRAYS: &str = "
+        echo 'echo $$; exec sleep 600' > \"$1\"
+        setsid sh \"$1\" &
+        setsid sh -c 'sh \"$1\" &' sh \"$1\" &
+        wait";
+
+    fn lives(process: i32) -> bool {
+        fs::read(format!("/proc/{process}/environ")).is_ok_and(|environment| !environment.is_empty())
+    }
+
+    async fn strays(group: &mut Group) -> Vec<i32> {
+        let mut lines = BufReader::new(group.take_stdout().unwrap()).lines();
+        let mut numbers = Vec::new();
+        while numbers.len() < 2 {
+            numbers.push(lines.next_line().await.unwrap().unwrap().parse().unwrap());
+        }
+        numbers
+    }
+
+    fn command(script: &Path) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", STRAYS, "sh"]).arg(script).stdout(Stdio::piped());
+        command
+    }
+
+    #[tokio::test]
+    async fn children_of_a_client_end_with_it_also_in_sessions_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let start = |name: &str| Group::start_client(command(&folder.path().join(name))).unwrap();
+        let (mut killed, mut dropped) = (start("a.sh"), start("b.sh"));
+        let (first, second) = (strays(&mut killed).await, strays(&mut dropped).await);
+        assert!(first.iter().all(|number| lives(*number)));
+        killed.kill().await.unwrap();
+        clock::until(|| !first.iter().any(|number| lives(*number))).await;
+        assert!(second.iter().all(|number| lives(*number)), "whose mark is another lives on");
+        drop(dropped);
+        clock::until(|| !second.iter().any(|number| lives(*number))).await;
+    }
 }

@@ -44,6 +44,7 @@ pub mod real_servers;
 pub mod sandbox;
 pub mod scribe;
 pub mod server_log;
+mod strays;
 pub mod tape;
 #[cfg(test)]
 mod testing;

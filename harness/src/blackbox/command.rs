@@ -110,7 +110,7 @@ impl Command {
         let mut process = Process::new(&words[0]);
         process.args(&words[1..]).current_dir(Path::new(with.folder));
         process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut group = Group::start(process)
+        let mut group = Group::start_client(process)
             .map_err(|error| format!("failed to start the command {}: {error}", words[0]))?;
         let (stdout, stderr) = (printed(group.take_stdout()), printed(group.take_stderr()));
         let ended = async {

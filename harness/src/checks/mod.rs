@@ -52,6 +52,7 @@ mod tests;
 
 use crate::course::Course;
 use crate::protocol::Capability;
+use serde::Serialize;
 
 /// A check.
 #[derive(Clone, Copy)]
@@ -137,4 +138,9 @@ pub fn all() -> Vec<Check> {
         attachments::CHECK,
         changes::CHECK,
     ]
+}
+
+/// In the word of the protocol.
+fn word(said: impl Serialize) -> String {
+    serde_json::to_value(said).ok().and_then(|word| Some(word.as_str()?.to_owned())).unwrap_or_default()
 }

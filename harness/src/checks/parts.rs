@@ -1,6 +1,6 @@
 //! Do rows keep what they are: tool calls only move on, words are words and thoughts are thoughts?
 
-use super::{Check, Examined};
+use super::{Check, Examined, word};
 use crate::course::Course;
 use crate::history;
 use crate::protocol::{Item, ItemKind, Screen, ToolState};
@@ -39,14 +39,14 @@ fn examine(course: &Course<'_>) -> Examined {
             let mistaken = kinds.get(id).is_some_and(|kind| *kind != item.kind);
             examined.facts += 1;
             let finding = if regressed {
-                let states = (was.and_then(|was| was.state), item.state);
-                Some(format!("the call {id} goes back from {:?} to {:?}", states.0, states.1))
+                let was = was.and_then(|was| was.state);
+                Some(format!("the call {id} goes back from {} to {}", word(was), word(item.state)))
             } else if renamed {
                 Some(format!("the call {id} has a name that the server did not give it"))
             } else if persons.contains(&item.message_id) {
                 Some(format!("{id} is the person's own, and is shown as the agent's"))
             } else if mistaken {
-                Some(format!("{id} is shown as {:?}, and the server says otherwise", item.kind))
+                Some(format!("{id} is shown as {}, and the server says otherwise", word(item.kind)))
             } else {
                 None
             };

@@ -1,6 +1,6 @@
 //! Does the person learn why the server is not there; and is it used when it is?
 
-use super::{Check, Examined};
+use super::{Check, Examined, word};
 use crate::course::{Course, Exchange};
 use crate::protocol::{Capability, Request, ServerReason, ServerState, Update};
 use crate::witness::{Witnessed, witnessed};
@@ -76,17 +76,17 @@ fn examine(course: &Course<'_>) -> Examined {
         }
         Some(reason) => {
             examined.fact(outcome == Some(false), || {
-                format!("the server was not ready ({reason:?}), and the start was answered as if it were")
+                format!("the server was not ready ({}), and the start was answered as if it were", word(reason))
             });
-            examined.fact(!is_ready, || format!("the server was not ready ({reason:?}), and is shown as if"));
+            examined.fact(!is_ready, || format!("the server was not ready ({}), and is shown as if", word(reason)));
             let told: Vec<_> = states.iter().filter(|(state, ..)| *state == ServerState::Failed).collect();
             examined.fact(told.len() == 1, || {
                 format!("the start failed, and the person is told so {} times", told.len())
             });
             if let Some((_, said, has_words)) = told.first() {
                 examined.fact(*said == Some(reason) && *has_words, || {
-                    let said = said.map_or("nothing".to_owned(), |said| format!("{said:?}"));
-                    format!("the start failed for {reason:?}, and the person is told {said}")
+                    let said = said.map_or_else(|| "nothing".to_owned(), word);
+                    format!("the start failed for {}, and the person is told {said}", word(reason))
                 });
             }
         }

@@ -147,8 +147,9 @@ impl World {
         let Some(compaction) = self.compaction(owner, errand) else { return };
         let directory = owner.directory.clone();
         let asked = owner.message(&errand.message).map(|asked| asked.info.clone()).unwrap_or_default();
-        let model = self.agent("compaction").and_then(|agent| agent.model.clone());
-        let model = model.unwrap_or_else(|| asked["model"].clone());
+        // Who took that agent away wants no summaries, and gets no answers either.
+        let Some(agent) = self.agent("compaction") else { return self.break_off(session, None) };
+        let model = agent.model.clone().unwrap_or_else(|| asked["model"].clone());
         if self.missing_model(session, &model).is_some() {
             return self.break_off(session, None);
         }
