@@ -128,7 +128,11 @@ fn with_tools_off_a_no_may_be_sent_in_the_persons_place_and_nothing_else() {
 }
 
 fn told(exchange: u64, event: &Value) -> Line {
-    Line::Chunk(Chunk::new(0, exchange, format!("data: {event}\n\n").as_bytes()))
+    told_at(0, exchange, event)
+}
+
+fn told_at(at_us: u64, exchange: u64, event: &Value) -> Line {
+    Line::Chunk(Chunk::new(at_us, exchange, format!("data: {event}\n\n").as_bytes()))
 }
 
 /// A request for a stream by the harness's own eyes.
@@ -222,9 +226,6 @@ fn the_persons_words_are_not_the_agents() {
 #[test]
 fn a_rule_is_early_only_if_it_answers_before_anybody_was_told_of_the_question() {
     let asked = json!({ "type": "permission.asked", "properties": { "id": "per_1", "sessionID": "ses_1", "permission": "edit" } });
-    let told = |at_us, exchange, event: &Value| {
-        Line::Chunk(Chunk::new(at_us, exchange, format!("data: {event}\n\n").as_bytes()))
-    };
     let settings = json!({ "tools": true, "autoApprove": { "kinds": ["edit"], "delayMs": 0 } });
     for (answered_us, findings) in
         [(40_000, vec![]), (5_000, vec!["the rule has answered per_1 5 ms too early"])]
@@ -232,9 +233,9 @@ fn a_rule_is_early_only_if_it_answers_before_anybody_was_told_of_the_question() 
         let mut lines = vec![asks(0, "settings", settings.clone())];
         lines.extend(started());
         lines.extend([eyes(1), request(2, 0, "GET", "/event", Value::Null)]);
-        lines.push(told(10_000, 2, &asked));
+        lines.push(told_at(10_000, 2, &asked));
         lines.push(request(3, answered_us, "POST", "/permission/per_1/reply", json!({ "reply": "once" })));
-        lines.push(told(70_000, 1, &json!({ "directory": "/w", "payload": asked })));
+        lines.push(told_at(70_000, 1, &json!({ "directory": "/w", "payload": asked })));
         assert_eq!(found("approvals", &lines), findings);
     }
 }
@@ -323,5 +324,25 @@ fn a_log_line_names_the_folder_of_its_task_or_one_in_which_the_person_works() {
             line(task, directory),
         ];
         assert_eq!(found("logs", &lines).is_empty(), is_right, "{directory} {:?}", found("logs", &lines));
+    }
+}
+
+#[test]
+fn an_end_is_not_too_early_when_the_adapter_was_told_of_it_long_before_the_harness_was() {
+    let over = shows(Update::Terminal { task_id: "t".into(), outcome: Outcome::Completed });
+    let end = match over {
+        Line::Adapter(line) => Line::Adapter(AdapterLine { at_us: 20, ..line }),
+        other => other,
+    };
+    let idle = |id: &str| json!({ "id": id, "type": "session.idle", "properties": { "sessionID": "ses_1" } });
+    for (heard, findings) in [("evt_1", 0), ("evt_2", 1)] {
+        let mut lines = started();
+        lines.push(asks(2, "task/send", json!({ "taskId": "t", "text": "go" })));
+        lines.push(answers(2, json!({})));
+        lines.extend([eyes(1), request(2, 0, "GET", "/event", Value::Null)]);
+        lines.push(told_at(10, 2, &idle(heard)));
+        lines.push(end.clone());
+        lines.push(told_at(900_000, 1, &json!({ "directory": "/w", "payload": idle("evt_1") })));
+        assert_eq!(found("termination", &lines).len(), findings, "{heard}");
     }
 }
