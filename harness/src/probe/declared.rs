@@ -2,6 +2,7 @@
 
 use super::fields::{Field, FieldValue, Unreadable, front, json, yaml};
 use super::folder::AgentFolder;
+use super::forms::{self, WrongForm};
 use mock_server::world::fits_pattern as matches;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,6 +81,8 @@ pub(super) struct Declarations {
     pub(super) unreadable: Vec<(String, Unreadable)>,
     /// Rules with a word that is none.
     pub(super) wrong_words: Vec<(Spot, String)>,
+    /// Fields of another form than the servers want, and whose.
+    pub(super) wrong_forms: Vec<(String, Spot, WrongForm)>,
 }
 
 impl Word {
@@ -209,6 +212,8 @@ impl Declarations {
                 _ => {}
             }
         }
+        let wrong = forms::wrong(entry).into_iter();
+        self.wrong_forms.extend(wrong.map(|wrong| (name.to_owned(), spot(wrong.line), wrong)));
         agent.words.push('\n');
         agent.words.push_str(prompt);
         let efforts = |table: &Field| -> Option<Effort> {

@@ -23,6 +23,8 @@ pub(super) struct Field {
 pub(super) enum FieldValue {
     /// A word, a number, a truth: as it is written. Nothing is an empty one.
     Word(String),
+    /// Whatever it looks like, it is a text.
+    Quoted(String),
     List(Vec<Field>),
     /// In the order in which they are written.
     Table(Vec<(String, Field)>),
@@ -49,7 +51,7 @@ impl Field {
 
     pub(super) fn word(&self) -> Option<&str> {
         match &self.value {
-            FieldValue::Word(word) => Some(word),
+            FieldValue::Word(word) | FieldValue::Quoted(word) => Some(word),
             _ => None,
         }
     }
@@ -58,7 +60,7 @@ impl Field {
     fn place(&mut self, lines: &[usize]) {
         self.line = lines.get(self.line.wrapping_sub(1)).copied().unwrap_or(self.line);
         match &mut self.value {
-            FieldValue::Word(_) => {}
+            FieldValue::Word(_) | FieldValue::Quoted(_) => {}
             FieldValue::List(items) => items.iter_mut().for_each(|item| item.place(lines)),
             FieldValue::Table(entries) => entries.iter_mut().for_each(|(_, field)| field.place(lines)),
         }
@@ -71,7 +73,7 @@ impl Field {
             (count + own, depth.max(below + 1))
         };
         match &self.value {
-            FieldValue::Word(_) => (1, 1),
+            FieldValue::Word(_) | FieldValue::Quoted(_) => (1, 1),
             FieldValue::List(items) => items.iter().fold((1, 1), add),
             FieldValue::Table(entries) => entries.iter().map(|(_, field)| field).fold((1, 1), add),
         }
@@ -206,8 +208,12 @@ impl Reading<'_> {
                 return Ok(self.anchors[&anchor].clone());
             }
             Event::Scalar(word, style, anchor, _) => {
-                let is_nothing = style == TScalarStyle::Plain && matches!(word.as_str(), "~" | "null");
-                (anchor, FieldValue::Word(if is_nothing { String::new() } else { word }))
+                let value = match (style, word.as_str()) {
+                    (TScalarStyle::Plain, "~" | "null") => FieldValue::Word(String::new()),
+                    (TScalarStyle::Plain, _) => FieldValue::Word(word),
+                    _ => FieldValue::Quoted(word),
+                };
+                (anchor, value)
             }
             Event::SequenceStart(anchor, _) => {
                 let mut items = Vec::new();

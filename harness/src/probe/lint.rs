@@ -30,7 +30,11 @@ const KEYS: [&str; 19] = [
 /// Keys of two words that are written as they are.
 const AS_THEY_ARE: [&str; 2] = ["top_p", "top_k"];
 /// What tools are called elsewhere: no server asks for these permissions, and none says so.
-const OTHER_NAMES: [(&str, &str); 6] = [
+const OTHER_NAMES: [(&str, &str); 10] = [
+    ("write", "edit"),
+    ("patch", "edit"),
+    ("multiedit", "edit"),
+    ("apply_patch", "edit"),
     ("shell", "bash"),
     ("terminal", "bash"),
     ("command", "bash"),
@@ -119,6 +123,15 @@ impl Lint<'_> {
         }
         for (at, why) in &all.wrong_words {
             self.say("rule-word", at, None, format!("{why}; say allow, ask or deny"));
+        }
+        for (agent, at, wrong) in &all.wrong_forms {
+            let follows = match (wrong.is_of_model, self.server) {
+                (true, _) => "the agent has no model, and whatever is asked of it fails",
+                (false, ServerKind::Kilo) => "Kilo leaves the whole agent out",
+                (false, ServerKind::Opencode) => "OpenCode refuses all settings, and has no agents at all",
+            };
+            let says = format!("{}: {follows}", wrong.why);
+            self.say("wrong-form", at, all.agents.get(agent), says);
         }
         for said in &all.rules {
             self.permission_name(said, None);
@@ -228,9 +241,9 @@ impl Lint<'_> {
 
     fn permission_name(&mut self, said: &Said, agent: Option<&Declared>) {
         let name = said.permission.as_str();
-        let is_known = PERMISSIONS.contains(&name) || name.contains(['*', '_']);
         let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
-        let meant = other.map(|(_, meant)| format!("write '{meant}'"));
+        let is_known = other.is_none() && (PERMISSIONS.contains(&name) || name.contains(['*', '_']));
+        let meant = other.map(|(_, meant)| format!("it is called '{meant}'"));
         if let (false, Some(near)) = (is_known, meant.or_else(|| did_you_mean(name, &PERMISSIONS))) {
             self.say(
                 "unknown-permission",

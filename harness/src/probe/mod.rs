@@ -12,6 +12,7 @@ mod declared;
 mod effects;
 mod fields;
 pub mod folder;
+mod forms;
 mod given;
 mod lint;
 mod questions;
