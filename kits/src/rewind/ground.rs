@@ -3,6 +3,7 @@
 
 use crate::git::said;
 use crate::scene::{Scene, Troubled, our_fault, witness};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use fixtures::checkpoints::Checkpoint;
 use fixtures::scenario::Scenario;
 use mock_server::model::http::{ModelOptions, ModelServer};
@@ -15,6 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use walkdir::WalkDir;
 
 /// What the model does when it is told the edited message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
@@ -50,6 +52,9 @@ impl Model {
 
 /// What is seen when the model is asked: `{messages, tree}`.
 pub(super) const ASKED: &str = "asked";
+
+/// A file that is no text.
+const PICTURE: &str = "picture.bin";
 
 /// What the user himself wrote, and told nobody.
 pub(super) const OWN_WORK: &str = "the user's own words\n";
@@ -98,18 +103,24 @@ impl Ground {
             let label = &one.hash[..one.hash.len().min(4)];
             self.write("state.txt", &format!("the state {label}\n"))?;
             self.write(&format!("made-for-{label}.txt"), "kept\n")?;
+            self.write(&format!("notes/of {label}/a.txt"), &format!("a note of {label}\n"))?;
+            self.write(PICTURE, [&b"\x89PIC\0\xff"[..], label.as_bytes()].concat())?;
             self.git(&["add", "--all", "."])?;
             self.git(&["commit", "--quiet", "--message", label])?;
             let hash = self.git(&["rev-parse", "HEAD"])?.trim().to_owned();
             self.states.insert(hash.clone(), tree(&self.workspace));
             self.hashes.insert(one.hash.clone(), hash);
         }
+        self.write("notes/of the latest/a.txt", "a note of the latest\n")?;
+        self.write(PICTURE, b"\x89PIC\0\xfflatest")?;
         self.write("state.txt", "the latest state\n")
     }
 
-    /// A file of the workspace.
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), Troubled> {
-        fs::write(self.workspace.join(name), text)
+    /// A file of the workspace, in whatever folder.
+    pub(super) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> Result<(), Troubled> {
+        let path = self.workspace.join(name);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::write(path, bytes))
             .map_err(|error| our_fault(format!("failed to write {name}: {error}")))
     }
 
@@ -130,13 +141,17 @@ impl Ground {
     }
 }
 
-/// The files of a folder, by name; there is one level.
+/// The files of a folder and of those in it, by their paths; what is no text in base64. A server's own folder (`.git`) is
+/// none of the person's.
 pub(super) fn tree(folder: &Path) -> Value {
     let mut files = BTreeMap::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if let Ok(text) = fs::read_to_string(entry.path()) {
-            files.insert(entry.file_name().to_string_lossy().into_owned(), text);
-        }
+    let entries = WalkDir::new(folder).into_iter().filter_entry(|entry| entry.file_name() != ".git");
+    for entry in entries.flatten().filter(|entry| entry.file_type().is_file()) {
+        let Ok(bytes) = fs::read(entry.path()) else { continue };
+        let path = entry.path().strip_prefix(folder).unwrap_or_else(|_| entry.path());
+        let told = String::from_utf8(bytes)
+            .unwrap_or_else(|error| format!("base64 {}", BASE64_STANDARD.encode(error.as_bytes())));
+        files.insert(path.to_string_lossy().into_owned(), told);
     }
     json!(files)
 }

@@ -29,6 +29,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "leaves-half", about: "of a restore that fails, one file alone is put back" },
     Mutant { name: "first-checkpoint", about: "the first checkpoint is taken" },
     Mutant { name: "nearest-checkpoint", about: "the nearest checkpoint is taken, before or behind" },
+    Mutant { name: "forgets-folders", about: "of a restore, what lies in folders is left as it is" },
+    Mutant { name: "texts-alone", about: "of a restore, files that are no text are left as they are" },
     Mutant { name: "overwrites", about: "what was in the tree is not saved before a restore" },
     Mutant { name: "no-guard", about: "two clicks are two edits" },
     Mutant { name: "any-task", about: "a task that is not open is edited" },

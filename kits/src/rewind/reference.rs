@@ -220,6 +220,10 @@ impl Client {
             return Err(why.to_owned());
         }
         shadow.restore(&hash)?;
+        let left = [("forgets-folders", "notes"), ("texts-alone", "picture.bin")];
+        if let (Some((_, path)), Some(saved)) = (left.iter().find(|(mutant, _)| self.is(mutant)), &saved) {
+            shadow.leave(saved, path)?;
+        }
         told("end");
         Ok(saved)
     }

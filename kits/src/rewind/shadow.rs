@@ -41,9 +41,14 @@ impl Shadow<'_> {
     /// What was saved is there again; or the one file alone of which it is known.
     pub(super) fn put_back(&self, saved: &str, alone: bool) -> Result<(), String> {
         match alone {
-            true => self.git(&["checkout", saved, "--", STATE]).map(drop),
+            true => self.leave(saved, STATE),
             false => self.restore(saved),
         }
+    }
+
+    /// A file or a folder is as it was saved, whatever has become of the others.
+    pub(super) fn leave(&self, saved: &str, path: &str) -> Result<(), String> {
+        self.git(&["checkout", saved, "--", path]).map(drop)
     }
 
     fn git(&self, words: &[&str]) -> Result<String, String> {
