@@ -20,6 +20,8 @@ use std::time::Duration;
 const STATES: [&str; 4] = ["begin", "end", "failed", "held"];
 /// An adapter that is to stop at a write has done so by then, or has come to its end.
 const HELD_BY: Duration = Duration::from_secs(5);
+/// A commit that is in no repository.
+const NOWHERE: &str = "c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00";
 /// The file of an agent that goes on though it should not.
 pub(super) const LATE_FILE: &str = "late.txt";
 /// The words of an agent that goes on though it should not.
@@ -47,6 +49,9 @@ pub(super) struct Editing {
     edit_images: Option<Vec<String>>,
     /// The files are to go back, and there are these checkpoints, by their name in the corpus.
     checkpoints: Option<String>,
+    /// The shadow repository does not have the state any more that is to be restored.
+    #[serde(default)]
+    lost: bool,
     /// The user has changed a file himself.
     #[serde(default)]
     own_work: bool,
@@ -171,7 +176,10 @@ impl Editing {
             let case = checkpoint_case(name)?;
             ground.commit(&case.checkpoints)?;
             had.push("the latest state\n".to_owned());
-            let real = |hash: &String| ground.hashes.get(hash).unwrap_or(hash).clone();
+            let real = |hash: &String| match self.lost && case.restores.contains(hash) {
+                true => NOWHERE.to_owned(),
+                false => ground.hashes.get(hash).unwrap_or(hash).clone(),
+            };
             saved =
                 case.checkpoints.iter().map(|one| json!({"ts": one.ts, "hash": real(&one.hash)})).collect();
             restores = case
@@ -189,7 +197,7 @@ impl Editing {
         scene.witness("episode", &json!({
             "name": history.full_name(), "stays": history.expected().map(|cut| json!({"user": cut.user, "model": cut.model})),
             "user": user, "model": told, "checkpoints": self.checkpoints, "restores": restores, "had": had,
-            "seams": seams, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(),
+            "seams": seams, "lost": self.lost, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(),
             "model_fails": !matches!(model, Model::Answers | Model::Holds), "switched": self.switch, "tree": before, "images": self.images, "edit_images": self.edit_images,
         }));
         self.configure(scene, &ground, self.kill_after_writes).await?;

@@ -219,7 +219,10 @@ impl Client {
             }
             return Err(why.to_owned());
         }
-        shadow.restore(&hash)?;
+        if let Err(why) = shadow.restore(&hash) {
+            told("failed");
+            return if self.goes_on(&why, screen) { Ok(saved) } else { Err(why) };
+        }
         let left = [("forgets-folders", "notes"), ("texts-alone", "picture.bin")];
         if let (Some((_, path)), Some(saved)) = (left.iter().find(|(mutant, _)| self.is(mutant)), &saved) {
             shadow.leave(saved, path)?;

@@ -123,6 +123,7 @@ impl<'s> Episode<'s> {
             || self.model_fails()
             || is_set("taskIsMissing")
             || self.told["switched"] == true
+            || self.told["lost"] == true
             || stops_late
             || does_not_stop
             || has_no_checkpoint
