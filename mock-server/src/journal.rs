@@ -82,8 +82,10 @@ impl Journal {
     /// Appends a chunk for each of these frames of an exchange.
     pub(crate) fn push_chunks(&self, exchange: u64, frames: impl IntoIterator<Item = Bytes>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // They are written at once.
+        let at_us = self.clock.elapsed_us();
         for bytes in frames {
-            kept.write(Entry::Chunk { at_us: self.clock.elapsed_us(), exchange, bytes }, self.memory);
+            kept.write(Entry::Chunk { at_us, exchange, bytes }, self.memory);
         }
         self.length.send_replace(kept.written);
     }

@@ -118,7 +118,8 @@ pub(crate) async fn leader_ended(leader: Pid) {
         .await;
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use std::fs;

@@ -46,9 +46,9 @@ impl Mark {
 
     fn carriers(&self) -> impl Iterator<Item = Pid> + '_ {
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-        processes.filter(|process| self.is_carried(&process.path())).filter_map(|process| {
-            Pid::from_raw(process.file_name().to_str()?.parse().ok()?)
-        })
+        processes
+            .filter(|process| self.is_carried(&process.path()))
+            .filter_map(|process| Pid::from_raw(process.file_name().to_str()?.parse().ok()?))
     }
 
     fn is_carried(&self, process: &Path) -> bool {

@@ -241,9 +241,7 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
     };
     for (id, posts) in sent.iter().filter(|(id, _)| nobodys(id)) {
         let is_set = id.starts_with("per_") && posts.iter().all(|post| is_set(course, post));
-        examined.fact(is_set, || {
-            format!("an answer to {id} was sent that nobody gave")
-        });
+        examined.fact(is_set, || format!("an answer to {id} was sent that nobody gave"));
     }
 }
 

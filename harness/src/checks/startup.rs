@@ -76,9 +76,14 @@ fn examine(course: &Course<'_>) -> Examined {
         }
         Some(reason) => {
             examined.fact(outcome == Some(false), || {
-                format!("the server was not ready ({}), and the start was answered as if it were", word(reason))
+                format!(
+                    "the server was not ready ({}), and the start was answered as if it were",
+                    word(reason)
+                )
             });
-            examined.fact(!is_ready, || format!("the server was not ready ({}), and is shown as if", word(reason)));
+            examined.fact(!is_ready, || {
+                format!("the server was not ready ({}), and is shown as if", word(reason))
+            });
             let told: Vec<_> = states.iter().filter(|(state, ..)| *state == ServerState::Failed).collect();
             examined.fact(told.len() == 1, || {
                 format!("the start failed, and the person is told so {} times", told.len())

@@ -14,6 +14,9 @@ struct Broken;
 
 impl Living for Broken {
     fn quotes(&self, _said: &str, password: &str) -> String {
-        format!("it was asked with authorization: Basic {}", BASE64_STANDARD.encode(format!("kilo:{password}")))
+        format!(
+            "it was asked with authorization: Basic {}",
+            BASE64_STANDARD.encode(format!("kilo:{password}"))
+        )
     }
 }

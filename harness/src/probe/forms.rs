@@ -69,12 +69,15 @@ fn check(key: &str, form: Form, field: &Field) -> Option<WrongForm> {
             "a whole number from 1, without quotes",
         ),
         Form::Number => (number.is_some(), "a number, without quotes"),
-        Form::Colour => {
-            (field.word().is_some_and(is_colour), "a colour in quotes, as \"#ff8800\", or a name of the themes, as accent")
-        }
+        Form::Colour => (
+            field.word().is_some_and(is_colour),
+            "a colour in quotes, as \"#ff8800\", or a name of the themes, as accent",
+        ),
         Form::Table => (matches!(field.value, FieldValue::Table(_)), "a table"),
         Form::Model => (
-            field.word().is_none_or(|word| word.split_once('/').is_some_and(|(of, model)| !of.is_empty() && !model.is_empty())),
+            field.word().is_none_or(|word| {
+                word.split_once('/').is_some_and(|(of, model)| !of.is_empty() && !model.is_empty())
+            }),
             "provider/model",
         ),
     };

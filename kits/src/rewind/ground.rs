@@ -101,9 +101,9 @@ impl Ground {
                 continue;
             }
             let label = &one.hash[..one.hash.len().min(4)];
-            self.write("state.txt", &format!("the state {label}\n"))?;
+            self.write("state.txt", format!("the state {label}\n"))?;
             self.write(&format!("made-for-{label}.txt"), "kept\n")?;
-            self.write(&format!("notes/of {label}/a.txt"), &format!("a note of {label}\n"))?;
+            self.write(&format!("notes/of {label}/a.txt"), format!("a note of {label}\n"))?;
             self.write(PICTURE, [&b"\x89PIC\0\xff"[..], label.as_bytes()].concat())?;
             self.git(&["add", "--all", "."])?;
             self.git(&["commit", "--quiet", "--message", label])?;

@@ -1,6 +1,7 @@
 //! hyper with nothing around it: the frames stand ready, and go to each subscriber as they are.
 
-use crate::readers::Readers;
+use crate::readers::Subscribed;
+use crate::until_all_are_full;
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use http_body_util::StreamBody;
@@ -30,17 +31,18 @@ const CHUNK_MAX: usize = 64 * 1024;
 
 type Subscribers = Arc<Mutex<Vec<mpsc::UnboundedSender<Bytes>>>>;
 
-/// Sends all frames to so many subscribers; how long it takes until the last one has them.
+/// Sends all frames to so many subscribers; how long it takes until the last one has them. Joined are those that are
+/// pending when somebody begins to read.
 pub(crate) async fn turn(subscribers: usize, frames: &[Bytes], writes: Writes) -> io::Result<Duration> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let place = listener.local_addr()?;
     let all: Subscribers = Arc::default();
     let serving = tokio::spawn(serve(listener, all.clone(), writes));
-    let readers = Readers::subscribe(place, subscribers).await?;
-    let begun = Instant::now();
-    let sending = {
+    let subscribed = Subscribed::to(place, subscribers).await?;
+    let mut begun = Instant::now();
+    let send = {
         let (all, frames) = (all.clone(), frames.to_vec());
-        tokio::spawn(async move {
+        async move {
             let senders = std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner));
             for frame in frames {
                 for sender in &senders {
@@ -48,12 +50,26 @@ pub(crate) async fn turn(subscribers: usize, frames: &[Bytes], writes: Writes) -
                 }
             }
             senders
-        })
+        }
     };
-    readers.done().await?;
+    let senders = match writes {
+        Writes::OnePerFrame => {
+            let readers = subscribed.read();
+            let sending = tokio::spawn(send);
+            readers.done().await?;
+            sending.await.map_err(io::Error::other)?
+        }
+        Writes::Joined => {
+            let senders = send.await;
+            until_all_are_full().await;
+            begun = Instant::now();
+            subscribed.read().done().await?;
+            senders
+        }
+    };
     let took = begun.elapsed();
     serving.abort();
-    drop(sending.await);
+    drop(senders);
     Ok(took)
 }
 

@@ -38,9 +38,8 @@ impl Figures {
 
     /// Of bare hyper's, when it writes in these two ways.
     fn parts(&self, subscribers: usize) -> (f64, f64) {
-        let own = self.median(subscribers, Who::StandIn);
-        let part = |writes| own / self.median(subscribers, Who::Bare(writes));
-        (part(Writes::OnePerFrame), part(Writes::Joined))
+        let part = |own, writes| self.median(subscribers, own) / self.median(subscribers, Who::Bare(writes));
+        (part(Who::StandIn, Writes::OnePerFrame), part(Who::Flood, Writes::Joined))
     }
 
     /// What is left when a fault is armed.
@@ -58,15 +57,15 @@ impl Figures {
 
     pub(crate) fn table(&self) -> String {
         let mut table = String::from(
-            "frames a second      stand-in   with faults armed   bare, one write each   bare, joined   part of these\n",
+            "frames a second      stand-in   with faults armed   bare, one write each   part   all pending   bare, joined   part\n",
         );
         for size in self.sizes() {
-            let [own, armed, one, joined] = Who::ALL.map(|who| self.median(size, who));
+            let [own, armed, one, flood, joined] = Who::ALL.map(|who| self.median(size, who));
             let left = self.armed_part(size);
             let (of_one, of_joined) = self.parts(size);
             let _ = writeln!(
                 table,
-                "{size:>5} subscribers {own:>12.0} {armed:>12.0} ({left:.2}) {one:>22.0} {joined:>14.0}   {of_one:>6.2} {of_joined:>6.2}"
+                "{size:>5} subscribers {own:>12.0} {armed:>12.0} ({left:.2}) {one:>22.0} {of_one:>6.2} {flood:>13.0} {joined:>14.0} {of_joined:>6.2}"
             );
         }
         let _ = write!(
@@ -79,8 +78,11 @@ impl Figures {
 
     pub(crate) fn json(&self) -> Value {
         let sizes = self.sizes().into_iter().map(|size| {
-            let [own, armed, one, joined] = Who::ALL.map(|who| self.median(size, who));
-            json!({"subscribers": size, "stand_in": own, "armed": armed, "one_write_per_frame": one, "joined": joined})
+            let [own, armed, one, flood, joined] = Who::ALL.map(|who| self.median(size, who));
+            json!({
+                "subscribers": size, "stand_in": own, "armed": armed, "one_write_per_frame": one, "pending": flood,
+                "joined": joined,
+            })
         });
         json!({"frames_per_second": sizes.collect::<Vec<_>>(), "least_part": LEAST, "holds": self.hold()})
     }

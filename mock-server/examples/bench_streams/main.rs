@@ -14,12 +14,16 @@ use bare::Writes;
 use figures::Figures;
 use std::error::Error;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Turns of each contender.
 const ROUNDS: usize = 5;
 
-/// How many subscribers, and how many deltas the answer has.
-const SIZES: [(usize, usize); 3] = [(1, 20_000), (100, 5_000), (1_000, 1_000)];
+/// How many subscribers, how many deltas the answer has, and how many one has that is pending when they begin to read.
+const SIZES: [(usize, usize, usize); 3] = [(1, 20_000, 150_000), (100, 5_000, 5_000), (1_000, 1_000, 1_000)];
+
+/// So long the system may take to fill what lies between a server that has sent all and readers that do not read.
+const FILLING: Duration = Duration::from_millis(300);
 
 /// Who sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,13 +31,20 @@ pub(crate) enum Who {
     StandIn,
     /// The same, with a fault armed for every subscriber that never acts.
     Armed,
-    /// Bare hyper.
+    /// The same, when all is pending.
+    Flood,
+    /// Bare hyper: one write for each frame as it comes, or joined what is pending.
     Bare(Writes),
 }
 
 impl Who {
-    pub(crate) const ALL: [Self; 4] =
-        [Self::StandIn, Self::Armed, Self::Bare(Writes::OnePerFrame), Self::Bare(Writes::Joined)];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::StandIn,
+        Self::Armed,
+        Self::Bare(Writes::OnePerFrame),
+        Self::Flood,
+        Self::Bare(Writes::Joined),
+    ];
 }
 
 fn main() -> ExitCode {
@@ -62,14 +73,18 @@ fn main() -> ExitCode {
 
 async fn measured() -> Result<Figures, Box<dyn Error>> {
     let mut figures = Figures::default();
-    for (subscribers, deltas) in SIZES {
-        let frames = stand::frames(deltas).await?;
+    for (subscribers, deltas, pending) in SIZES {
+        let (frames, flood) = (stand::frames(deltas).await?, stand::frames(pending).await?);
         for _ in 0..ROUNDS {
             for who in Who::ALL {
-                let took = match who {
-                    Who::StandIn => stand::turn(subscribers, deltas, false).await?,
-                    Who::Armed => stand::turn(subscribers, deltas, true).await?,
-                    Who::Bare(writes) => bare::turn(subscribers, &frames, writes).await?,
+                let (took, frames) = match who {
+                    Who::StandIn => (stand::turn(subscribers, deltas, false).await?, &frames),
+                    Who::Armed => (stand::turn(subscribers, deltas, true).await?, &frames),
+                    Who::Flood => (stand::flood(subscribers, pending).await?, &flood),
+                    Who::Bare(writes) => {
+                        let frames = if writes == Writes::Joined { &flood } else { &frames };
+                        (bare::turn(subscribers, frames, writes).await?, frames)
+                    }
                 };
                 let sent = (subscribers * frames.len()) as f64;
                 figures.take(subscribers, who, sent / took.as_secs_f64());
@@ -77,4 +92,9 @@ async fn measured() -> Result<Figures, Box<dyn Error>> {
         }
     }
     Ok(figures)
+}
+
+/// Waits until whoever has something to send has sent what the system takes.
+pub(crate) async fn until_all_are_full() {
+    tokio::time::sleep(FILLING).await;
 }

@@ -9,13 +9,16 @@ use tokio::task::JoinSet;
 /// What stands in the last frame, and in no other.
 pub(crate) const LAST: &[u8] = b"\"session.idle\"";
 
+/// Subscribers that were greeted and read no further.
+pub(crate) struct Subscribed(Vec<TcpStream>);
+
 /// All subscribers of a turn.
 pub(crate) struct Readers(JoinSet<io::Result<()>>);
 
-impl Readers {
+impl Subscribed {
     /// Subscribes, and waits until each has been greeted.
-    pub(crate) async fn subscribe(to: SocketAddr, count: usize) -> io::Result<Self> {
-        let mut reading = JoinSet::new();
+    pub(crate) async fn to(to: SocketAddr, count: usize) -> io::Result<Self> {
+        let mut streams = Vec::new();
         for _ in 0..count {
             let mut stream = TcpStream::connect(to).await?;
             stream.write_all(format!("GET /event HTTP/1.1\r\nhost: {to}\r\n\r\n").as_bytes()).await?;
@@ -25,11 +28,18 @@ impl Readers {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }
             }
-            reading.spawn(read(stream));
+            streams.push(stream);
         }
-        Ok(Self(reading))
+        Ok(Self(streams))
     }
 
+    /// They read on.
+    pub(crate) fn read(self) -> Readers {
+        Readers(self.0.into_iter().map(read).collect())
+    }
+}
+
+impl Readers {
     /// Waits until the last frame has reached everyone.
     pub(crate) async fn done(mut self) -> io::Result<()> {
         while let Some(read) = self.0.join_next().await {

@@ -1,6 +1,7 @@
 //! The stand-in, with a scenario whose answer has many deltas.
 
-use crate::readers::{LAST, Readers};
+use crate::readers::{LAST, Subscribed};
+use crate::until_all_are_full;
 use bytes::Bytes;
 use fixtures::ServerKind;
 use fixtures::fault_plan::FaultPlan;
@@ -31,7 +32,7 @@ pub(crate) async fn frames(deltas: usize) -> Result<Vec<Bytes>, Box<dyn Error>> 
     while !heard.ends_with(b"\n\n\r\n") {
         hear(&mut stream, &mut heard).await?;
     }
-    prompt(place).await?;
+    prompt(place, "prompt_async").await?;
     while memchr::memmem::find(&heard, LAST).is_none() || !heard.ends_with(b"\n\n\r\n") {
         hear(&mut stream, &mut heard).await?;
     }
@@ -51,10 +52,22 @@ async fn hear(stream: &mut TcpStream, heard: &mut Vec<u8>) -> std::io::Result<()
 pub(crate) async fn turn(subscribers: usize, deltas: usize, armed: bool) -> Result<Duration, Box<dyn Error>> {
     let stand_in = start(deltas, armed).await?;
     let place: SocketAddr = stand_in.url().trim_start_matches("http://").parse()?;
-    let readers = Readers::subscribe(place, subscribers).await?;
+    let readers = Subscribed::to(place, subscribers).await?.read();
     let begun = Instant::now();
-    prompt(place).await?;
+    prompt(place, "prompt_async").await?;
     readers.done().await?;
+    Ok(begun.elapsed())
+}
+
+/// The turn is over, and nobody has read of it; how long it takes until the last one has all.
+pub(crate) async fn flood(subscribers: usize, deltas: usize) -> Result<Duration, Box<dyn Error>> {
+    let stand_in = start(deltas, false).await?;
+    let place: SocketAddr = stand_in.url().trim_start_matches("http://").parse()?;
+    let subscribed = Subscribed::to(place, subscribers).await?;
+    prompt(place, "message").await?;
+    until_all_are_full().await;
+    let begun = Instant::now();
+    subscribed.read().done().await?;
     Ok(begun.elapsed())
 }
 
@@ -73,8 +86,8 @@ async fn start(deltas: usize, armed: bool) -> Result<StandIn, Box<dyn Error>> {
     Ok(StandIn::start(options).await?)
 }
 
-/// A session, and a prompt in it that is not waited for.
-async fn prompt(place: SocketAddr) -> Result<(), Box<dyn Error>> {
+/// A session, and a prompt in it by this operation.
+async fn prompt(place: SocketAddr, by: &str) -> Result<(), Box<dyn Error>> {
     let made = ask(place, "/session", "{}").await?;
     let id = made
         .split("\"id\":\"")
@@ -82,7 +95,7 @@ async fn prompt(place: SocketAddr) -> Result<(), Box<dyn Error>> {
         .and_then(|rest| rest.split('"').next())
         .ok_or("no session was made")?;
     let body = r#"{"parts":[{"type":"text","text":"go on"}]}"#;
-    ask(place, &format!("/session/{id}/prompt_async"), body).await?;
+    ask(place, &format!("/session/{id}/{by}"), body).await?;
     Ok(())
 }
 

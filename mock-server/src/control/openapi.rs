@@ -23,9 +23,7 @@ fn describe() -> Value {
         schemas.extend(words_of_faults());
     }
     let operations = doc["paths"].as_object_mut().into_iter().flat_map(serde_json::Map::values_mut);
-    for operation in
-        operations.filter_map(Value::as_object_mut).flat_map(serde_json::Map::values_mut)
-    {
+    for operation in operations.filter_map(Value::as_object_mut).flat_map(serde_json::Map::values_mut) {
         // Whatever is asked, the token is asked for first.
         operation["responses"]["401"] = json!({"$ref": "#/components/responses/Refused"});
     }
@@ -87,7 +85,8 @@ mod tests {
         let mut schema = description().clone();
         schema["$ref"] = json!("#/components/schemas/Arm");
         let validator = jsonschema::validator_for(&schema).unwrap();
-        let texts = catalog::fault_plan_names().into_iter().map(|name| catalog::fault_plan_text(&name).unwrap());
+        let texts =
+            catalog::fault_plan_names().into_iter().map(|name| catalog::fault_plan_text(&name).unwrap());
         let faults: Vec<Fault> =
             texts.flat_map(|(path, text)| FaultPlan::parse(&path, &text).unwrap().faults).collect();
         assert!(faults.len() > 20, "{}", faults.len());

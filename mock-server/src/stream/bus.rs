@@ -5,6 +5,7 @@ use crate::fault::{Beat, Facts, Fired, Moment, StreamFaults};
 use crate::performer::{Audience, Frame};
 use bytes::Bytes;
 use fixtures::fault_plan::action::CutEnd;
+use futures_util::FutureExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
@@ -15,6 +16,8 @@ const FRAMES_MAX: usize = 262_144;
 const BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The place that only the end may take: whoever is full still hears how it ends.
 const END: usize = 1;
+/// So many frames are taken with one look.
+const AT_ONCE: usize = 256;
 
 /// All subscribers.
 #[derive(Debug, Default)]
@@ -38,6 +41,8 @@ struct Subscriber {
 pub(crate) struct Beats {
     beats: mpsc::Receiver<Beat>,
     waiting: Arc<AtomicUsize>,
+    /// What was taken at once: to take one is as dear as to take many.
+    taken: std::vec::IntoIter<Beat>,
 }
 
 /// What faults did while frames were handed out.
@@ -55,14 +60,22 @@ pub(crate) struct Struck {
 impl Beats {
     /// The next one; none when the server has let the subscriber go.
     pub(crate) async fn next(&mut self) -> Option<Beat> {
-        let beat = self.beats.recv().await?;
+        let beat = match self.taken.next() {
+            Some(beat) => beat,
+            None => self.beats.recv().await?,
+        };
         self.waiting.fetch_sub(length(&beat), Ordering::Relaxed);
         Some(beat)
     }
 
     /// The next one, if it is there already.
     pub(crate) fn next_now(&mut self) -> Option<Beat> {
-        let beat = self.beats.try_recv().ok()?;
+        if self.taken.len() == 0 {
+            let mut taken = Vec::new();
+            self.beats.recv_many(&mut taken, AT_ONCE).now_or_never()?;
+            self.taken = taken.into_iter();
+        }
+        let beat = self.taken.next()?;
         self.waiting.fetch_sub(length(&beat), Ordering::Relaxed);
         Some(beat)
     }
@@ -149,7 +162,7 @@ impl Bus {
             self.subscribers.retain(|subscriber| !subscriber.beats.is_closed());
         }
         self.subscribers.push(subscriber);
-        (Beats { beats, waiting }, struck)
+        (Beats { beats, waiting, taken: Vec::new().into_iter() }, struck)
     }
 
     /// Lets go those who hear exactly this; what they have not read yet still reaches them.
