@@ -27,7 +27,8 @@ The proxy may add 1.5 times what the copy adds, and must let 0.7 of the copy's t
     cargo xtask bench proxy --format json
 
 And how many frames of a long answer reach 1, 100 and 1,000 subscribers in a second: of the stand-in, and of bare hyper
-that sends the same frames, one write each or joined. The stand-in is to reach 0.8 of both:
+that sends the same frames: as they come, one write each; and when all of them are pending before anybody reads, joined.
+The stand-in is to reach 0.8 of both:
 
     cargo xtask bench streams
 
