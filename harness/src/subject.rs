@@ -188,12 +188,26 @@ impl Running {
     /// # Errors
     /// It ended badly, or did not end by itself.
     pub async fn end(self, was_told: bool, limit: Duration) -> Result<(), String> {
+        self.end_seen(was_told, limit, async {}).await
+    }
+
+    /// The same; `look` is done when it has ended, and what it has started has not been.
+    ///
+    /// # Errors
+    /// As [`Running::end`].
+    pub async fn end_seen(
+        self,
+        was_told: bool,
+        limit: Duration,
+        look: impl Future<Output = ()>,
+    ) -> Result<(), String> {
         let babbled = self.link.has_babbled();
         let reader = self.link.close().await;
         let limit = if was_told { limit } else { GRACE.min(limit) };
         match self.process {
             Process::Task(mut task) => {
                 let ended = within(limit, &mut task).await;
+                look.await;
                 reader.end(LAST_WORDS).await;
                 if ended.is_none() {
                     task.abort();
@@ -203,6 +217,7 @@ impl Running {
             }
             Process::Program(mut group) => {
                 let by_itself = within(limit, group.ended()).await.is_some();
+                look.await;
                 // Also when it has ended: its children have its outputs and would live on.
                 let status = group.kill().await;
                 reader.end(LAST_WORDS).await;

@@ -126,3 +126,16 @@ fn a_baseline_excuses_what_it_lists_and_nothing_else() {
         "{text}"
     );
 }
+
+#[test]
+fn a_server_that_an_adapter_leaves_behind_is_seen_before_it_is_ended_with_it() {
+    for (mutant, code) in [("", Some(0)), (" --mutant leaves_servers", Some(1))] {
+        let adapter = format!("{STANDIN} adapter{mutant}");
+        let case = ["check", "--server", "kilo", "--case", "lifecycle/wrapper", "--adapter", &adapter];
+        let output = Command::new(STANDIN).args(case).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), code, "{said}");
+        let left = said.contains("the client has ended, and of the processes that it has started");
+        assert_eq!(left, code == Some(1), "{said}");
+    }
+}

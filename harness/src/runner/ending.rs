@@ -117,11 +117,14 @@ impl Run {
         self.canaries.seen().for_each(|seen| seen.note(&journal));
         self.seek_credentials();
         self.seek_passwords();
-        if let Err(what) = self.running.end(was_told, self.limits.end).await {
+        // What it leaves behind is counted as long as it is there: it is ended with the adapter.
+        let count = async {
+            if let Some(spawned) = &self.spawned {
+                spawned.desk.count("after").await;
+            }
+        };
+        if let Err(what) = self.running.end_seen(was_told, self.limits.end, count).await {
             journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
-        }
-        if let Some(spawned) = &self.spawned {
-            spawned.desk.count("after").await;
         }
         let header = header_of(named, self.stand_in.header());
         Recording { header, lines: journal.lines(), torn: false }
