@@ -55,7 +55,9 @@ mod tests {
     use super::*;
     use fixtures::catalog;
     use fixtures::fault_plan::FaultPlan;
+    use fixtures::scenario::Scenario;
     use std::collections::BTreeSet;
+    use std::path::Path;
 
     /// All addresses within the document that stand in it.
     fn addresses(value: &Value, found: &mut BTreeSet<String>) {
@@ -102,10 +104,32 @@ mod tests {
             json!({"when": {"request": "rest"}, "do": {"status": "500"}}),
             json!({"when": {"request": "rest", "tiems": 2}, "do": {"status": 500}}),
             json!({"when": {"request": "rest", "connection": 2}, "do": {"status": 500}}),
+            json!({"when": {"request": "rest", "nth": 0}, "do": {"status": 500}}),
+            json!({"when": {"request": "rest", "times": 0}, "do": {"status": 500}}),
+            json!({"when": {"request": "rest", "stream": "event"}, "do": {"status": 500}}),
+            json!({"when": {"stream": null}, "do": {"cut": "between-frames"}}),
+            json!({"when": {"stream": "event", "event": "a", "after_event": "b"}, "do": {"cut": "between-frames"}}),
+            json!({"when": {"stream": "event"}, "do": {}}),
         ] {
             assert!(serde_json::from_value::<Fault>(wrong.clone()).is_err(), "{wrong}");
             assert!(!validator.is_valid(&json!({"faults": [wrong.clone()]})), "{wrong}");
         }
+    }
+
+    #[test]
+    fn what_the_description_shows_is_read() {
+        let doc = description();
+        let shown = |pointer: &str| doc.pointer(pointer).and_then(Value::as_str).unwrap().to_owned();
+        let scenario = shown(
+            "/paths/~1__standin__~1scenario/post/requestBody/content/application~1json/schema/properties/toml/examples/0",
+        );
+        let scenario = Scenario::parse(Path::new("shown"), &scenario).unwrap();
+        assert_eq!(scenario.gates(), ["mid"]);
+        let plan = shown("/components/schemas/Arm/properties/toml/examples/0");
+        assert_eq!(FaultPlan::parse(Path::new("shown"), &plan).unwrap().faults.len(), 1);
+        let lines = &doc["components"]["schemas"]["Arm"]["properties"]["lines"];
+        let lines = lines["examples"][0].as_array().unwrap();
+        assert!(lines.iter().all(|line| Fault::short(line.as_str().unwrap()).is_ok()), "{lines:?}");
     }
 
     #[test]
