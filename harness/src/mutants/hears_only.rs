@@ -1,4 +1,4 @@
-//! For those whose ears are bad: what a client never heard it never fetches either, unless the stream broke. No mutant by itself.
+//! For those whose ears are bad: what a client can't read is no reason for it to look. No mutant by itself.
 
 use crate::reference::strategy::{Gap, GapPolicy, OnGap, Strategies};
 
@@ -12,8 +12,8 @@ struct HearsOnly;
 impl GapPolicy for HearsOnly {
     fn on_gap(&self, gap: Gap) -> OnGap {
         match gap {
-            Gap::UnreadableEvent | Gap::Quiet => OnGap::Resume,
-            Gap::Reconnected | Gap::Retry => OnGap::Refresh,
+            Gap::UnreadableEvent => OnGap::Resume,
+            Gap::Quiet | Gap::Reconnected | Gap::Retry => OnGap::Refresh,
         }
     }
 }
