@@ -106,8 +106,7 @@ enum ClockWord {
     Real,
     /// The machine's clock, --time-scale times as fast: heartbeats and further tries come sooner.
     Scaled,
-    /// A count that depends on nothing but the requests: two runs in a folder of the same name (--workspace) are the same,
-    /// byte for byte.
+    /// A count that depends on nothing but the requests: in one --workspace two runs are the same bytes.
     Logical,
 }
 
