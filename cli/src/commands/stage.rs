@@ -106,7 +106,7 @@ enum ClockWord {
     Real,
     /// The machine's clock, --time-scale times as fast: heartbeats and further tries come sooner.
     Scaled,
-    /// A count that depends on nothing but the requests: in one --workspace two runs are the same bytes.
+    /// A count of the requests alone: two runs in one --workspace are the same bytes.
     Logical,
 }
 
