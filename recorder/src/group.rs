@@ -72,10 +72,17 @@ impl Group {
     /// Its end can't be learned.
     pub async fn kill(&mut self) -> io::Result<ExitStatus> {
         self.signal(Signal::KILL);
-        self.mark.as_ref().inspect(|mark| mark.end_all());
+        self.end_strays();
         let status = self.child.wait().await?;
         self.reaped = true;
         Ok(status)
+    }
+
+    /// Ends those of a client that have left its group.
+    fn end_strays(&self) {
+        if let Some(mark) = &self.mark {
+            mark.end_all();
+        }
     }
 
     /// The number of the program, by which the system tells of it.
@@ -107,7 +114,9 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
-        self.mark.as_ref().filter(|_| !self.reaped).inspect(|mark| mark.end_all());
+        if !self.reaped {
+            self.end_strays();
+        }
     }
 }
 

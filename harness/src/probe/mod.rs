@@ -2,7 +2,8 @@
 //! scripted model, and each agent is told to do what its rules are about.
 //!
 //! * [`folder`] — which files a server reads, and where it looks for them; `fields` — YAML and JSON with lines.
-//! * `declared` — what the files say; `lint` — what in them contradicts itself, seen without a server.
+//! * `declared` — what the files say; `forms` — of which form a field has to be; `lint` — what is wrong in them, seen
+//!   without a server.
 //! * `questions` — what each agent is told to do; `given` — what of the folder a server may see; `cast` — the server;
 //!   `effects` — what came of it.
 //! * `rows` — declared beside effective; `told` — as text, JSON and Markdown.
