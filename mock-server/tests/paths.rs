@@ -92,14 +92,14 @@ fn escapes(guard: impl Fn(&Case, &Made) -> bool) -> [usize; 3] {
 
 #[test]
 fn who_allows_everything_touches_the_canaries() {
-    counted(escapes(|_, _| true), [210, 41, 32]);
+    counted(escapes(|_, _| true), [215, 41, 32]);
 }
 
 /// What decision 4 of the migration accepts for a while: each of these is a write out of the workspace.
 #[test]
 fn who_looks_at_the_text_alone_touches_the_canaries() {
     let by_text = |_: &Case, made: &Made| posix::contains(&made.asked().roots, &made.asked().path);
-    counted(escapes(by_text), [57, 4, 23]);
+    counted(escapes(by_text), [62, 4, 23]);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn what_a_machine_can_not_have_is_said_with_its_reason() {
         [
             "8: on this disk capital letters make no other file",
             "3: on this disk the forms of a letter make no other file",
-            "132: this disk makes no links",
+            "137: this disk makes no links",
         ]
     );
 }
