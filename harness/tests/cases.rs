@@ -10,7 +10,7 @@
 
 use fixtures::ServerKind;
 use fixtures::fault_plan::Scene;
-use fixtures::recording::Recording;
+use fixtures::recording::{Line, Recording};
 use futures_util::StreamExt as _;
 use harness::clock::Limits;
 use harness::gate::run_cell;
@@ -114,6 +114,29 @@ async fn a_saved_history_is_judged_again_to_the_same_verdict_and_a_doctored_one_
     assert_eq!(judge(&screen_only).verdict, Verdict::Fail);
     // A history without the server's word can't be judged, and that is not a pass.
     assert_eq!(judge(&[]).verdict, Verdict::Untestable);
+}
+
+#[tokio::test]
+async fn the_end_of_the_prompt_before_is_not_the_end_of_this_one() {
+    let matrix = Matrix::embedded().unwrap();
+    let named = matrix.cases.iter().find(|named| named.name == "turn/two-prompts").unwrap();
+    let lines = history_of(named, ServerKind::Kilo).await.lines;
+    let is_end = |line: &Line| matches!(history::update_of(line), Some(Update::Terminal { .. }));
+    let ends: Vec<usize> = (0..lines.len()).filter(|at| is_end(&lines[*at])).collect();
+    let is_send = |line: &Line| serde_json::to_string(line).unwrap().contains("\"task/send\"");
+    let second = lines.iter().rposition(is_send).unwrap();
+    let [first_end, last_end] = ends[..] else { panic!("two ends: {ends:?}") };
+    assert!(first_end < second && second < last_end);
+    // The same history, had the first end been shown just after the second prompt, and the second never.
+    let Line::Adapter(mut late) = lines[first_end].clone() else { panic!("an adapter tells it") };
+    late.at_us = lines[second].at_us();
+    let mut doctored = lines.clone();
+    doctored.remove(last_end);
+    doctored.insert(second + 1, Line::Adapter(late));
+    doctored.remove(first_end);
+    let judged = judge(&doctored);
+    let failing = judged.checks.iter().find(|check| check.check == "termination").unwrap();
+    assert!(failing.findings.iter().any(|problem| problem.contains("never learns the end")), "{judged:?}");
 }
 
 #[tokio::test]

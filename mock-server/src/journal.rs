@@ -46,16 +46,12 @@ struct Kept {
 #[derive(Debug)]
 enum Entry {
     Line(Box<Line>),
-    Chunk { at_us: u64, exchange: u64, bytes: Bytes },
-}
-
-impl Entry {
-    fn weight(&self) -> usize {
-        match self {
-            Self::Line(line) => weight(line),
-            Self::Chunk { bytes, .. } => LINE + bytes.len(),
-        }
-    }
+    /// Frames that were written at once. There are many: they are kept as they come.
+    Chunks {
+        at_us: u64,
+        exchange: u64,
+        frames: VecDeque<Bytes>,
+    },
 }
 
 impl Journal {
@@ -74,19 +70,19 @@ impl Journal {
     /// Appends the line that is made of the time. The time is taken under the lock: lines and times have one order.
     pub fn push(&self, line: impl FnOnce(u64) -> Line) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = Entry::Line(Box::new(line(self.clock.elapsed_us())));
-        kept.write(entry, self.memory);
+        let line = Box::new(line(self.clock.elapsed_us()));
+        let bytes = weight(&line);
+        kept.write(Entry::Line(line), 1, bytes, self.memory);
         self.length.send_replace(kept.written);
     }
 
-    /// Appends a chunk for each of these frames of an exchange.
-    pub(crate) fn push_chunks(&self, exchange: u64, frames: impl IntoIterator<Item = Bytes>) {
+    /// Appends a chunk for each of these frames of an exchange, which are written at once.
+    pub(crate) fn push_chunks(&self, exchange: u64, frames: Vec<Bytes>) {
+        let (count, bytes) = (frames.len(), frames.iter().map(|bytes| LINE + bytes.len()).sum());
+        let frames = VecDeque::from(frames);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        // They are written at once.
         let at_us = self.clock.elapsed_us();
-        for bytes in frames {
-            kept.write(Entry::Chunk { at_us, exchange, bytes }, self.memory);
-        }
+        kept.write(Entry::Chunks { at_us, exchange, frames }, count, bytes, self.memory);
         self.length.send_replace(kept.written);
     }
 
@@ -176,41 +172,66 @@ impl Journal {
 }
 
 impl Kept {
-    fn write(&mut self, entry: Entry, memory: Memory) {
-        if let Memory::Latest { bytes } = memory {
-            self.bytes += entry.weight();
-            self.forget_beyond(bytes);
-        }
+    /// Appends what makes so many lines of so many bytes.
+    fn write(&mut self, entry: Entry, lines: usize, bytes: usize, memory: Memory) {
         self.fresh.push_back(entry);
-        self.written += 1;
+        self.written += lines as u64;
+        if let Memory::Latest { bytes: most } = memory {
+            self.bytes += bytes;
+            self.forget_beyond(most);
+        }
     }
 
     /// All lines that are remembered.
     fn looked_at(&mut self) -> &[Line] {
-        self.lines.extend(self.fresh.drain(..).map(|entry| match entry {
-            Entry::Line(line) => *line,
-            Entry::Chunk { at_us, exchange, bytes } => Line::Chunk(Chunk::new(at_us, exchange, &bytes)),
-        }));
+        for entry in self.fresh.drain(..) {
+            match entry {
+                Entry::Line(line) => self.lines.push(*line),
+                Entry::Chunks { at_us, exchange, frames } => {
+                    let line = |bytes: Bytes| Line::Chunk(Chunk::new(at_us, exchange, &bytes));
+                    self.lines.extend(frames.into_iter().map(line));
+                }
+            }
+        }
         &self.lines[self.start..]
     }
 
+    /// Forgets from the front until what is left is not too much; the latest line stays, however long it is.
     fn forget_beyond(&mut self, most: usize) {
         while self.bytes > most && self.start < self.lines.len() {
-            self.bytes = self.bytes.saturating_sub(weight(&self.lines[self.start]));
+            self.forgot(weight(&self.lines[self.start]));
             self.start += 1;
-            self.has_forgotten = true;
         }
         while self.bytes > most
-            && let Some(entry) = self.fresh.pop_front()
+            && let Some(bytes) = self.forget_fresh()
         {
-            self.bytes = self.bytes.saturating_sub(entry.weight());
-            self.has_forgotten = true;
+            self.forgot(bytes);
         }
         // Now and then, so that each line is moved once.
         if self.start > self.lines.len() / 2 {
             self.lines.drain(..self.start);
             self.start = 0;
         }
+    }
+
+    /// Forgets the first of what nobody has looked at, if it is not the last that there is; how many bytes it was.
+    fn forget_fresh(&mut self) -> Option<usize> {
+        let is_alone = self.fresh.len() == 1;
+        let bytes = match self.fresh.front_mut()? {
+            Entry::Line(line) if !is_alone => weight(line),
+            Entry::Chunks { frames, .. } if frames.len() > 1 => {
+                return frames.pop_front().map(|bytes| LINE + bytes.len());
+            }
+            Entry::Chunks { frames, .. } if !is_alone => frames.front().map_or(0, |bytes| LINE + bytes.len()),
+            _ => return None,
+        };
+        self.fresh.pop_front();
+        Some(bytes)
+    }
+
+    fn forgot(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.has_forgotten = true;
     }
 }
 
@@ -256,7 +277,7 @@ mod tests {
     use crate::clock::ClockKind;
 
     fn write(journal: &Journal, number: u64) {
-        journal.push_chunks(number, [Bytes::from_static(&[b'x'; 1000])]);
+        journal.push_chunks(number, vec![Bytes::from_static(&[b'x'; 1000])]);
     }
 
     fn numbers(journal: &Journal) -> Vec<u64> {
@@ -283,6 +304,25 @@ mod tests {
         assert_eq!((journal.has_forgotten(), whole.has_forgotten()), (true, false));
         journal.clear();
         assert!(!journal.has_forgotten());
+    }
+
+    #[test]
+    fn of_frames_that_were_written_at_once_the_latest_stay_and_one_always() {
+        let clock = Arc::new(Clock::new(ClockKind::Logical));
+        let journal = Journal::with_memory(clock, Memory::Latest { bytes: 10_000 });
+        let frames = |count: usize, bytes: usize| vec![Bytes::from(vec![b'x'; bytes]); count];
+        for number in 0..10 {
+            journal.push_chunks(number, frames(3, 1000));
+        }
+        assert_eq!((numbers(&journal), journal.written()), (vec![7, 8, 8, 8, 9, 9, 9], 30));
+        journal.push_chunks(10, frames(20, 1000));
+        journal.push_chunks(11, frames(2, 50));
+        assert_eq!(numbers(&journal), [[10; 7].as_slice(), &[11; 2]].concat());
+        for number in 12..15 {
+            journal.push_chunks(number, frames(2, 20_000));
+            assert_eq!(journal.kept.lock().unwrap().fresh.len(), 1);
+        }
+        assert_eq!((numbers(&journal), journal.written()), (vec![14], 58));
     }
 
     #[tokio::test]

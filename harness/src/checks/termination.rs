@@ -58,10 +58,19 @@ fn examine(course: &Course<'_>) -> Examined {
         // Who has let go of a task wants to know no end of it.
         let is_open = !course.closed.contains_key(&task.task);
         for send in sends.iter().filter(|send| !send.refused && is_open) {
-            let told = |update: &Update| matches!(update, Update::Terminal { .. } | Update::Error { .. });
+            let told = |said: &Said, update: &Update| match update {
+                Update::Error { .. } => true,
+                // The end of the prompt before may be shown late, and is not the end of this one.
+                Update::Terminal { outcome: Outcome::Completed, .. } => {
+                    may_know(course, task, send.at_us, said.at_us)
+                }
+                Update::Terminal { .. } => true,
+                _ => false,
+            };
             let is_own = |update: &Update| update.task_id().is_none_or(|of| of == task.task);
-            let ended =
-                course.shown().any(|(said, update)| said.line > send.line && is_own(update) && told(update));
+            let ended = course
+                .shown()
+                .any(|(said, update)| said.line > send.line && is_own(update) && told(said, update));
             examined
                 .fact(ended, || format!("{} never learns the end of its prompt {:?}", task.task, send.text));
         }
@@ -97,6 +106,23 @@ fn examine(course: &Course<'_>) -> Examined {
 /// Does the server end a turn of the task here?
 fn is_end(sent: &Sent, task: &Started) -> bool {
     matches!(sent.kind(), "session.idle" | "session.error") && sent.session() == Some(&task.session)
+}
+
+/// Has the server said anything to the adapter in this time by which it may know that a turn of the task is over: on its
+/// own streams, or as an answer?
+fn may_know(course: &Course<'_>, task: &Started, from_us: u64, until_us: u64) -> bool {
+    let then = |at_us: u64| (from_us..=until_us).contains(&at_us);
+    let mut told = course.streams().flat_map(|stream| &stream.events);
+    told.any(|sent| {
+        let facts = &sent.event["properties"];
+        let says_so = is_end(sent, task)
+            || facts["status"]["type"] == "idle"
+            || facts["info"]["time"]["completed"].is_number();
+        then(sent.at_us) && says_so && sent.session() == Some(&task.session)
+    }) || course.exchanges.iter().any(|exchange| {
+        let answer = exchange.answer.as_ref().filter(|_| !exchange.is_stream() && exchange.is_good());
+        answer.is_some_and(|answer| then(answer.at_us) && !answer.body.is_null())
+    })
 }
 
 /// Had the server's turn come to its end by then, or did the server say so when it was asked?

@@ -43,7 +43,7 @@ pub(super) fn body(
                     Some(Piece::Gate(gate)) => gates.pass(&gate).await,
                     Some(Piece::Bytes(bytes)) => {
                         let bytes = Bytes::from(bytes);
-                        journal.push_chunks(exchange, [bytes.clone()]);
+                        journal.push_chunks(exchange, vec![bytes.clone()]);
                         return Some((Ok(bytes), left));
                     }
                     None => {

@@ -108,7 +108,7 @@ impl Connection {
                 Some(_) if self.state == State::Silent => {}
                 Some(Beat::Frame(bytes)) => return Some(Ok(self.with_what_waits(bytes))),
                 Some(Beat::Chunk(bytes)) => {
-                    self.core.journal.push_chunks(self.exchange, [bytes.clone()]);
+                    self.core.journal.push_chunks(self.exchange, vec![bytes.clone()]);
                     // What follows at once would be written with it.
                     tokio::task::yield_now().await;
                     return Some(Ok(bytes));
@@ -147,8 +147,8 @@ impl Connection {
     /// The frames that wait behind this one go with it: a chunk is a write, and a write is what costs. The journal has
     /// them one by one.
     fn with_what_waits(&mut self, first: Bytes) -> Bytes {
+        let mut length = first.len();
         let mut sent = vec![first];
-        let mut length = sent[0].len();
         while length < CHUNK_MAX
             && let Some(beat) = self.beats.next_now()
         {
