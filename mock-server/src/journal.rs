@@ -38,6 +38,8 @@ struct Kept {
     fresh: VecDeque<Entry>,
     bytes: usize,
     written: u64,
+    /// Exchanges with a lower number are over, and nothing is told of them any more.
+    first_exchange: u64,
     /// There were more lines since it was empty than it remembers.
     has_forgotten: bool,
 }
@@ -71,6 +73,9 @@ impl Journal {
     pub fn push(&self, line: impl FnOnce(u64) -> Line) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let line = Box::new(line(self.clock.elapsed_us()));
+        if line.exchange().is_some_and(|exchange| exchange < kept.first_exchange) {
+            return;
+        }
         let bytes = weight(&line);
         kept.write(Entry::Line(line), 1, bytes, self.memory);
         self.length.send_replace(kept.written);
@@ -81,6 +86,9 @@ impl Journal {
         let (count, bytes) = (frames.len(), frames.iter().map(|bytes| LINE + bytes.len()).sum());
         let frames = VecDeque::from(frames);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if exchange < kept.first_exchange {
+            return;
+        }
         let at_us = self.clock.elapsed_us();
         kept.write(Entry::Chunks { at_us, exchange, frames }, count, bytes, self.memory);
         self.length.send_replace(kept.written);
@@ -99,8 +107,14 @@ impl Journal {
     /// Forgets all lines.
     pub(crate) fn clear(&self) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = kept.written;
-        *kept = Kept { written, ..Kept::default() };
+        let Kept { written, first_exchange, .. } = *kept;
+        *kept = Kept { written, first_exchange, ..Kept::default() };
+    }
+
+    /// Forgets all lines, and how exchanges with a lower number than this one end.
+    pub(crate) fn begin_anew(&self, first_exchange: u64) {
+        self.clear();
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).first_exchange = first_exchange;
     }
 
     /// Were there more lines since it was empty than it remembers?

@@ -15,17 +15,17 @@ pub(crate) struct Arguments {
     /// Exit with 3 if a word of --extra can't be tested.
     #[arg(long, requires = "extra")]
     require_all: bool,
+    /// Run the tests of --extra alone.
+    #[arg(long, requires = "extra")]
+    alone: bool,
 }
 
 /// A test run must not write into the repository: a snapshot that differs fails, and is not replaced.
 const ENVIRONMENT: [(&str, &str); 2] = [("INSTA_UPDATE", "no"), ("CI", "true")];
 
 pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
-    let with_nextest = cargo_tool::is_installed("nextest");
-    if !with_nextest {
-        say!("cargo-nextest is not installed; `cargo test` does, more slowly");
-    }
-    let steps = command_lines(with_nextest).iter().map(|line| step::run(root, line, &ENVIRONMENT));
+    let lines = if arguments.alone { &[] } else { command_lines() };
+    let steps = lines.iter().map(|line| step::run(root, line, &ENVIRONMENT));
     let extras = arguments
         .extra
         .iter()
@@ -35,13 +35,14 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
 }
 
 /// nextest runs each test in a process of its own, but no documentation tests.
-fn command_lines(with_nextest: bool) -> &'static [&'static [&'static str]] {
-    if with_nextest {
+fn command_lines() -> &'static [&'static [&'static str]] {
+    if cargo_tool::is_installed("nextest") {
         &[
             &["cargo", "nextest", "run", "--workspace", "--locked"],
             &["cargo", "test", "--doc", "--workspace", "--locked"],
         ]
     } else {
+        say!("cargo-nextest is not installed; `cargo test` does, more slowly");
         &[&["cargo", "test", "--workspace", "--locked"]]
     }
 }

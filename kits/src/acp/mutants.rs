@@ -36,6 +36,8 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("waits-for-the-dead", "who has died may still answer"),
     mutant("cancels-the-next", "to stop what does not run stops what runs next"),
     mutant("cancel-with-id", "a cancel is a request"),
+    mutant("stops-on-screen", "a turn is stopped on the screen, and the agent works on"),
+    mutant("stops-them-all", "to stop one chat stops all"),
     mutant("leaves-questions-open", "a cancelled turn's questions stay open"),
     // Permission.
     mutant("kind-as-option", "answers with an option's kind in place of its id"),

@@ -162,7 +162,7 @@ pub(super) fn push(core: &Arc<Core>, push: Push) -> Outcome {
         _ => streams.collect(),
     };
     core.note(format!("it is told to send the event {kind}"));
-    for stream in streams {
+    let form = |stream: StreamName| {
         let wire = match stream {
             StreamName::GlobalEvent => {
                 let directory = push.directory.as_deref().unwrap_or("global");
@@ -172,7 +172,8 @@ pub(super) fn push(core: &Arc<Core>, push: Push) -> Outcome {
         };
         let directory = push.directory.as_deref().filter(|_| stream == StreamName::Event).map(Arc::from);
         let bytes = Bytes::from(sse::encode(&wire.to_string()));
-        core.push(&Audience { stream, directory }, &Frame { kind: Arc::clone(&kind), bytes });
-    }
+        (Audience { stream, directory }, Frame { kind: Arc::clone(&kind), bytes })
+    };
+    core.push(&streams.into_iter().map(form).collect::<Vec<_>>());
     Ok(Said::Json(json!({"sent": true})))
 }

@@ -230,11 +230,15 @@ enum What {
 }
 
 fn reset(core: &Arc<Core>, control: &Control, reset: Reset) -> Outcome {
-    if reset.what == What::All {
-        begin_anew(core, control, None)?;
-        core.forget_faults(control.password.clone());
+    match reset.what {
+        What::Journal => core.empty_journal(),
+        What::All => {
+            begin_anew(core, control, None)?;
+            core.forget_faults(control.password.clone());
+            // Streams that broke have yet to notice it.
+            core.journal.begin_anew(core.next_ticket());
+        }
     }
-    core.journal.clear();
     Ok(Said::Json(json!({"reset": true})))
 }
 

@@ -346,6 +346,7 @@ impl Core {
             bus.subscribe(audience, ticket, faults, &hello, &facts)
         };
         self.struck(inner, struck);
+        self.count(inner, &hello.kind);
         let connection = Connection::new(self.clone(), ticket, stream, beats);
         let _ = sender.send(Answer::Stream(Box::new(connection)));
     }

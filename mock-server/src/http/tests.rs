@@ -83,9 +83,8 @@ async fn left(stand_in: &StandIn, tasks: usize) -> (usize, usize, u64) {
         tokio::task::yield_now().await;
     }
     let frame = Frame { kind: Arc::from("x.y"), bytes: "data: {\"type\":\"x.y\"}\n\n".into() };
-    for stream in [StreamName::Event, StreamName::GlobalEvent, StreamName::NextEvent] {
-        core.push(&Audience { stream, directory: None }, &frame);
-    }
+    let streams = [StreamName::Event, StreamName::GlobalEvent, StreamName::NextEvent];
+    core.push(&streams.map(|stream| (Audience { stream, directory: None }, frame.clone())));
     (core.subscribers(), metrics.num_alive_tasks(), resident_kib())
 }
 

@@ -1,11 +1,14 @@
 //! The rules of the protocol for clients: initialise first and with the own version; absolute folders; only what the agent
-//! offers; a cancel that is a notice, after which every open question is answered; lines that are messages.
+//! offers; a cancel that is a notice, which reaches the session that is meant and no other; lines that are messages.
 
 use super::{Check, Examined};
-use crate::acp::heard::{Message, messages};
+use crate::acp::heard::{Message, messages, session_of, sessions_of};
 use crate::story::Story;
 use serde_json::Value;
 use std::collections::BTreeMap;
+
+/// A chat begins so.
+const OPENS: [&str; 2] = ["chat/open", "chat/restore"];
 
 pub(super) const CHECK: Check =
     Check { name: "rules", about: "The client keeps to the protocol's rules.", examine };
@@ -22,7 +25,57 @@ fn examine(story: &Story<'_>) -> Examined {
             judge(&mut examined, agent, &said);
         }
     }
+    stops(story, &mut examined);
     examined
+}
+
+/// A turn that the person stops is stopped at the agent, too, and no other one is.
+fn stops(story: &Story<'_>, examined: &mut Examined) {
+    let told: Vec<Message<'_>> = messages(story)
+        .filter(|message| message.is_clients && message.method() == Some("session/cancel"))
+        .collect();
+    let is_of = |message: &Message<'_>, session: &str| message.value["params"]["sessionId"] == session;
+    for call in story.calls_of("chat/cancel").filter(|call| call.result().is_some()) {
+        let chat = call.params["chatId"].as_str().unwrap_or_default();
+        // One in text has no session, and who is idle has nothing to stop.
+        let session = session_of(story, chat).filter(|_| !open_turns(story, chat, call.at.line).is_empty());
+        let Some(session) = session else { continue };
+        let is_told = told.iter().any(|message| message.at.line > call.at.line && is_of(message, session));
+        examined.fact(is_told, || format!("the turn in {chat} is stopped, and its agent is not told"));
+    }
+    for message in &told {
+        for call in story.calls.iter().filter(|call| OPENS.contains(&call.method.as_str())) {
+            let chat = call.params["chatId"].as_str().unwrap_or_default();
+            let is_of_chat = sessions_of(story, chat).into_iter().any(|session| is_of(message, session));
+            // Who is asked something else in the middle of a turn may stop it for that.
+            let open = open_turns(story, chat, message.at.line);
+            let [turn] = open[..] else { continue };
+            if !is_of_chat {
+                continue;
+            }
+            let mut since = story.calls.iter().filter(|call| (turn..message.at.line).contains(&call.at.line));
+            let is_wanted = since.any(|call| match call.method.as_str() {
+                "chat/cancel" => call.params["chatId"] == chat,
+                method => ["client/stop", "shutdown"].contains(&method),
+            });
+            let mut ends = story.updates_of("chatDone").filter(|told| told.at.line > turn);
+            // A client may give up by itself, and says so.
+            let gives_up = ends
+                .find(|told| told.update["chatId"] == chat)
+                .is_none_or(|told| told.update["stop"] == "error");
+            examined.fact(is_wanted || gives_up, || {
+                format!("the turn in {chat} is stopped, and nobody wanted that")
+            });
+        }
+    }
+}
+
+/// The turns of a chat that have begun and not ended before a line: where each began.
+fn open_turns(story: &Story<'_>, chat: &str, line: usize) -> Vec<usize> {
+    let turns = story.seen_of("turn").filter(|turn| turn.value["chat"] == chat && turn.at.line < line);
+    let ends =
+        story.updates_of("chatDone").filter(|told| told.update["chatId"] == chat && told.at.line < line);
+    turns.map(|turn| turn.at.line).skip(ends.count()).collect()
 }
 
 fn judge(examined: &mut Examined, agent: u64, said: &[Message<'_>]) {

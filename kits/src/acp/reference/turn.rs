@@ -167,7 +167,17 @@ impl Client {
             }
             std::mem::take(&mut state.asked)
         };
-        agent.tell("session/cancel", &json!({"sessionId": chat.session()})).await;
+        if self.quirk.is("stops-on-screen") {
+            if let Some(turn) = chat.state().turn.as_mut() {
+                turn.is_given_up = true;
+            }
+            chat.stir();
+            return Ok(json!({}));
+        }
+        let all: Vec<_> = self.state().chats.values().cloned().collect();
+        for chat in all.iter().filter(|of| of.id == chat.id || self.quirk.is("stops-them-all")) {
+            agent.tell("session/cancel", &json!({"sessionId": chat.session()})).await;
+        }
         for id in asked.iter().filter(|_| !self.quirk.is("leaves-questions-open")) {
             agent.reply(id, Ok(cancelled())).await;
         }

@@ -5,7 +5,7 @@ use crate::fault::Moment;
 use crate::http::core::running::AllRunning;
 use crate::performer::{Audience, Frame, Performer};
 use crate::verify::{Broken, Calls, Strays, Unmet, UnmetCall};
-use fixtures::fault_plan::During;
+use fixtures::fault_plan::{During, StreamName};
 use fixtures::recording::{Line, Note};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -51,10 +51,16 @@ impl Core {
         self.act_all(&mut inner, Vec::new());
     }
 
-    /// Sends an event that the performer never sent.
-    pub(crate) fn push(self: &Arc<Self>, to: &Audience, frame: &Frame) {
+    /// Sends an event that the performer never sent, in the form of each of these streams.
+    pub(crate) fn push(self: &Arc<Self>, forms: &[(Audience, Frame)]) {
         let mut inner = self.inner();
-        self.send(&mut inner, to, frame);
+        for (to, frame) in forms {
+            self.send(&mut inner, to, frame);
+        }
+        let is_counted = forms.iter().any(|(to, _)| to.stream == StreamName::GlobalEvent);
+        if let Some((_, frame)) = forms.first().filter(|_| !is_counted) {
+            self.count(&mut inner, &frame.kind);
+        }
         self.act_all(&mut inner, Vec::new());
     }
 
@@ -66,6 +72,13 @@ impl Core {
     /// Does this go on?
     pub(crate) fn holds(&self, during: During) -> bool {
         self.inner().performer.holds(during)
+    }
+
+    /// The journal begins anew, and nothing has been sent.
+    pub(crate) fn empty_journal(&self) {
+        let mut inner = self.inner();
+        inner.sent.clear();
+        self.journal.clear();
     }
 
     /// How many events of this type were sent.

@@ -135,8 +135,15 @@ impl Core {
         };
         self.struck(inner, struck);
         // What is sent at all is sent there.
-        if self.control.is_some() && to.stream == StreamName::GlobalEvent {
-            *inner.sent.entry(frame.kind.clone()).or_default() += 1;
+        if to.stream == StreamName::GlobalEvent {
+            self.count(inner, &frame.kind);
+        }
+    }
+
+    /// One more event of this type was sent: who waits for it looks again.
+    pub(super) fn count(&self, inner: &mut Inner, kind: &Arc<str>) {
+        if self.control.is_some() {
+            *inner.sent.entry(kind.clone()).or_default() += 1;
             self.journal.touch();
         }
     }
@@ -144,13 +151,16 @@ impl Core {
     /// A heartbeat for one stream.
     pub(crate) fn beat(self: &Arc<Self>, exchange: u64, stream: StreamName) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let struck = {
+        let (kind, struck) = {
             let Inner { performer, bus, .. } = &mut *inner;
             let frame = performer.heartbeat(stream, &|| self.clock.now_ms());
             let holds = |during| performer.holds(during);
-            bus.send_one(exchange, &frame, &Facts { now_ms: self.now_since_start(), holds: &holds })
+            let facts = Facts { now_ms: self.now_since_start(), holds: &holds };
+            let struck = bus.send_one(exchange, &frame, &facts);
+            (frame.kind, struck)
         };
         self.struck(&mut inner, struck);
+        self.count(&mut inner, &kind);
         self.act_all(&mut inner, Vec::new());
     }
 

@@ -8,6 +8,8 @@
     reason = "a test may: its failure is its answer"
 )]
 
+mod waits;
+
 use mock_server::StandIn;
 use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
@@ -46,6 +48,11 @@ impl Control {
     async fn server(&self, method: Method, path: &str, body: Value) -> Response {
         let request = self.client.request(method, format!("{}{path}", self.stand_in.url()));
         request.json(&body).send().await.unwrap()
+    }
+
+    async fn journal(&self, format: &str) -> String {
+        let journal = format!("{}/__standin__/journal?format={format}", self.stand_in.url());
+        self.client.get(journal).bearer_auth("key").send().await.unwrap().text().await.unwrap()
     }
 
     async fn sessions(&self) -> usize {
@@ -107,8 +114,7 @@ async fn a_fault_that_is_armed_late_meets_streams_that_are_open() {
     }
     assert!(bytes.ends_with(b"\n\ndata: {\"i"), "{}", String::from_utf8_lossy(&bytes));
     control.done(Method::POST, "/wait", json!({"streams": 0})).await;
-    let journal = format!("{}/__standin__/journal?format=text", control.stand_in.url());
-    let text = control.client.get(journal).bearer_auth("key").send().await.unwrap().text().await.unwrap();
+    let text = control.journal("text").await;
     for told in [
         "fault 1 is armed: it cuts after 9 bytes",
         "⚡ fault 1 cuts",
@@ -117,22 +123,6 @@ async fn a_fault_that_is_armed_late_meets_streams_that_are_open() {
     ] {
         assert!(text.contains(told), "{told}: {text}");
     }
-}
-
-#[tokio::test]
-async fn events_are_pushed_gates_opened_and_waited_for() {
-    let control = Control::over("abort/mid-stream").await;
-    let mut stream = control.server(Method::GET, "/event", Value::Null).await;
-    control.done(Method::POST, "/events", json!({"event": {"type": "x.y", "properties": {"n": 1}}})).await;
-    let mut heard = String::new();
-    while !heard.contains("x.y") {
-        heard.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap());
-    }
-    let (status, error) = control.refused(Method::POST, "/gates/nowhere", Value::Null).await;
-    assert!(status == 404 && error.contains("there is no gate in the scenario 'nowhere'"), "{error}");
-    let (status, error) =
-        control.refused(Method::POST, "/wait", json!({"event": "session.idle", "limit_ms": 1})).await;
-    assert!(status == 408 && error.contains("within 1 ms"), "{error}");
 }
 
 #[tokio::test]
@@ -167,86 +157,6 @@ async fn a_stand_in_begins_anew_with_the_same_or_another_scenario() {
     control.done(Method::POST, "/wait", json!({"while": "permission-pending"})).await;
     let (status, error) = control.refused(Method::POST, "/scenario", json!({"name": "text/plane"})).await;
     assert!(status == 400 && error.contains("did you mean 'text/plain'?"), "{error}");
-}
-
-/// Goal: who waits for what the server knows never stands in the way of the server, which writes its journal while it works.
-/// Method: many short waits on threads of their own, while sessions are made and prompted.
-#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn who_waits_does_not_stand_in_the_way() {
-    const WAITING: usize = 24;
-    let control = std::sync::Arc::new(Control::over("text/welcome").await);
-    control.done(Method::POST, "/faults", json!({"lines": ["503 at GET /path"]})).await;
-    let is_over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let mut waiting = Vec::new();
-    for number in 0..WAITING {
-        let (control, is_over) = (control.clone(), is_over.clone());
-        waiting.push(tokio::spawn(async move {
-            let untils = [
-                json!({"while": "busy", "limit_ms": 3}),
-                json!({"event": "no.such", "limit_ms": 3}),
-                json!({"fault": 1, "limit_ms": 3}),
-                json!({"streams": 7, "limit_ms": 3}),
-                json!({"request": "rest", "count": 100_000, "limit_ms": 3}),
-            ];
-            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
-                let until = untils[number % untils.len()].clone();
-                let (status, said) = control.ask(Method::POST, "/wait", until).await;
-                assert!(status == 200 || status == 408, "{said}");
-            }
-        }));
-    }
-    let prompting: Vec<_> = (0..4)
-        .map(|_| {
-            let control = control.clone();
-            tokio::spawn(async move {
-                for _ in 0..20 {
-                    control.prompt("say hello").await;
-                }
-            })
-        })
-        .collect();
-    for prompting in prompting {
-        prompting.await.unwrap();
-    }
-    is_over.store(true, std::sync::atomic::Ordering::Relaxed);
-    for waiting in waiting {
-        waiting.await.unwrap();
-    }
-    assert_eq!(control.sessions().await, 80);
-}
-
-#[tokio::test]
-async fn streams_are_counted_whatever_the_journal_has_forgotten() {
-    let control = Control::over("text/plain").await;
-    let stream = control.server(Method::GET, "/event", Value::Null).await;
-    control.done(Method::POST, "/wait", json!({"streams": 1})).await;
-    control.done(Method::POST, "/reset", json!({"what": "journal"})).await;
-    control.done(Method::POST, "/wait", json!({"streams": 1})).await;
-    drop(stream);
-    control.done(Method::POST, "/wait", json!({"streams": 0})).await;
-}
-
-#[tokio::test]
-async fn connections_and_faults_count_anew_when_all_begins_anew() {
-    let control = Control::over("text/plain").await;
-    let fault = json!({"faults": [{"when": {"stream": "event", "connection": 1, "after_events": 1}, "do": {"cut": "between-frames"}}]});
-    for _ in 0..2 {
-        assert_eq!(control.done(Method::POST, "/faults", fault.clone()).await, json!({"armed": [1]}));
-        let mut stream = control.server(Method::GET, "/event", Value::Null).await;
-        while let Ok(Some(_)) = stream.chunk().await {}
-        control.done(Method::POST, "/wait", json!({"fault": 1})).await;
-        control.done(Method::POST, "/now", json!({"do": {"password": "another"}})).await;
-        control.done(Method::POST, "/reset", json!({"what": "all"})).await;
-        assert_eq!(control.done(Method::GET, "/faults", Value::Null).await, json!([]));
-    }
-    // The old list is no answer of the server that has begun anew.
-    let stale = json!({"faults": [{"when": {"request": "GET /session"}, "do": {"stale": true}}]});
-    control.done(Method::POST, "/faults", stale.clone()).await;
-    assert_eq!(control.sessions().await, 0);
-    control.done(Method::POST, "/reset", json!({"what": "all"})).await;
-    control.done(Method::POST, "/faults", stale).await;
-    control.prompt("say hello").await;
-    assert_eq!(control.sessions().await, 1, "there is nothing to answer again");
 }
 
 #[tokio::test]
@@ -382,8 +292,7 @@ async fn what_is_done_over_http_stands_in_the_journal() {
     control.done(Method::POST, "/now", json!({"do": {"password": "hidden"}})).await;
     control.done(Method::POST, "/events", json!({"event": {"type": "x.y", "properties": {}}})).await;
     control.done(Method::POST, "/scenario", json!({"name": "text/plain"})).await;
-    let journal = format!("{}/__standin__/journal?format=text", control.stand_in.url());
-    let text = control.client.get(journal).bearer_auth("key").send().await.unwrap().text().await.unwrap();
+    let text = control.journal("text").await;
     for told in [
         "fault 1 is disarmed",
         "all faults are disarmed",
