@@ -1,14 +1,14 @@
-//! Is the screen drawn neither too often nor too seldom, and the first words soon?
+//! Is the screen drawn neither too often nor too seldom, the first words soon, and is it told that the agent is at work?
 
 use super::{Check, Examined};
 use crate::course::{Course, Started};
-use crate::protocol::{ToolState, Update};
+use crate::protocol::{TaskState, ToolState, Update};
 use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
     name: "cadence",
-    about: "A task publishes at most 60 pieces a second, at least 20 when the server offers more, and the first words \
-            without delay.",
+    about: "A task publishes at most 60 pieces a second, at least 20 when the server offers more, the first words \
+            without delay, and that the agent is at work.",
     needs: &[],
     has_occasion: |course| {
         course.tasks.iter().any(|task| !pieces(course, task).is_empty() || is_offered(course, task))
@@ -20,6 +20,8 @@ const MOST_A_SECOND: usize = 60;
 const LEAST_A_SECOND: u64 = 20;
 /// The first words of an answer are shown within so many milliseconds after they came.
 const FIRST_WORDS_MS: u64 = 500;
+/// An agent that works so many milliseconds long is seen to.
+const WORK_MS: u64 = 500;
 /// Beyond so many times that, no slow machine is an excuse.
 const SURELY: u64 = 5;
 
@@ -33,6 +35,7 @@ fn examine(course: &Course<'_>) -> Examined {
         not_too_often(course, task, &pieces, &mut examined);
         often_enough(course, task, &pieces, &mut examined);
         soon(course, task, &pieces, &mut examined);
+        at_work(course, task, &mut examined);
     }
     examined
 }
@@ -129,4 +132,42 @@ fn soon(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &mut Exam
     } else if late_ms > FIRST_WORDS_MS {
         examined.doubts.push(finding());
     }
+}
+
+/// Of a turn that takes a while, on one stream that had no gap before its end: does the screen say that the agent works,
+/// before the adapter is told that it rests?
+fn at_work(course: &Course<'_>, task: &Started, examined: &mut Examined) {
+    let Some(first) = course.streams().next() else { return };
+    let mut since = None;
+    for sent in first.events.iter().filter(|sent| sent.session() == Some(&task.session)) {
+        let state = sent.event["properties"]["status"]["type"].as_str();
+        match (sent.kind(), state) {
+            ("session.status", Some("busy")) => since = since.or(Some(sent.at_us)),
+            ("session.idle", _) | ("session.status", Some("idle")) => {
+                let is_long = since.take().is_some_and(|since| sent.at_us - since >= 1000 * WORK_MS);
+                if is_long && first.end.is_none_or(|(_, end)| end > sent.at_us) {
+                    let state = shown_before(course, task, sent.at_us);
+                    examined.fact(state != TaskState::Idle, || {
+                        format!(
+                            "the agent works for {WORK_MS} ms and more, and {} is shown as idle",
+                            task.task
+                        )
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the screen says of a task before this moment.
+fn shown_before(course: &Course<'_>, task: &Started, until_us: u64) -> TaskState {
+    let own =
+        course.shown().filter(|(said, update)| said.at_us < until_us && update.task_id() == Some(&task.task));
+    let states = own.filter_map(|(_, update)| match update {
+        Update::Status { state, .. } => Some(*state),
+        Update::Timeline { view, .. } => Some(view.status),
+        _ => None,
+    });
+    states.last().unwrap_or_default()
 }

@@ -7,6 +7,7 @@ mod abort;
 mod affordances;
 mod answer_all;
 mod approvals;
+mod as_asked;
 mod asides;
 mod attachments;
 mod cadence;

@@ -6,7 +6,7 @@
 use super::approvals::is_by_rule;
 use super::follow_ups::is_by_countdown;
 use super::given::given;
-use super::{Check, Examined};
+use super::{Check, Examined, as_asked};
 use crate::course::{Course, Exchange, Sent, What};
 use crate::protocol::{Capability, Reply, Request, Update};
 use serde_json::{Value, json};
@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECK: Check = Check {
     name: "questions",
-    about: "A question pops up once, in its own task, and never after its answer; one answer goes to the server: the \
-            person's, to the right folder.",
+    about: "A question pops up once, in its own task, as the server asks it, and never after its answer; one answer goes to \
+            the server: the person's, to the right folder.",
     needs: &[Capability::Permissions],
     has_occasion: |course| {
         course.events.iter().any(|sent| match sent.kind() {
@@ -34,7 +34,7 @@ fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
     pop_ups(course, &mut examined);
     lingers(course, &mut examined);
-    kinds(course, &mut examined);
+    as_asked::examine(course, &mut examined);
     answers(course, &mut examined);
     examined
 }
@@ -149,23 +149,6 @@ fn pop_ups(course: &Course<'_>, examined: &mut Examined) {
     never_shown(course, examined);
 }
 
-/// Leave is asked for as what it is, be that a kind that nobody has words for.
-fn kinds(course: &Course<'_>, examined: &mut Examined) {
-    for (_, update) in course.shown() {
-        let Update::PermissionRequest { permission_id: id, permission, .. } = update else { continue };
-        let asks = |sent: &&crate::course::Sent| {
-            sent.kind() == "permission.asked" && sent.event["properties"]["id"] == id.as_str()
-        };
-        if let Some(kind) =
-            course.events.iter().find(asks).and_then(|sent| sent.event["properties"]["permission"].as_str())
-        {
-            examined.fact(permission == kind, || {
-                format!("{id} asks leave for {kind}, and the person is asked for {permission}")
-            });
-        }
-    }
-}
-
 /// What the server asked, and nobody else has answered, was shown.
 fn never_shown(course: &Course<'_>, examined: &mut Examined) {
     let questions = course.can.contains(&Capability::Questions);
@@ -214,6 +197,12 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
     }
     for (id, answers) in &answered {
         let posts = sent.get(id).map(Vec::as_slice).unwrap_or_default();
+        if let Some(words) = words_beside(course, id) {
+            let mut told = posts.iter().map(|post| &post.body["message"]);
+            examined.fact(told.any(|told| told == words), || {
+                format!("the person says {words:?} beside the answer to {id}, and nobody told the server")
+            });
+        }
         examined.fact(posts.len() == answers.len(), || match posts.len() {
             0 => format!("the person's answer to {id} was sent to nobody"),
             count => format!(
@@ -243,6 +232,17 @@ fn answers(course: &Course<'_>, examined: &mut Examined) {
         let is_set = id.starts_with("per_") && posts.iter().all(|post| is_set(course, post));
         examined.fact(is_set, || format!("an answer to {id} was sent that nobody gave"));
     }
+}
+
+/// What the person says beside an answer that the adapter takes.
+fn words_beside<'a>(course: &'a Course<'_>, id: &str) -> Option<&'a str> {
+    course.asked().find_map(|(_, asked, request)| match request {
+        Request::PermissionReply(reply) if reply.permission_id == id => {
+            let is_taken = course.answer_to(asked).is_some_and(|(_, outcome)| outcome.is_ok());
+            reply.message.as_deref().filter(|_| is_taken)
+        }
+        _ => None,
+    })
 }
 
 /// Did the adapter say that it does not send the person's yes? Its guard may tell the agent no.

@@ -1,6 +1,7 @@
 //! Asks for every kind of leave that it has no dialog for in the words of an edit.
 
 use super::Mutant;
+use crate::protocol::Permission;
 use crate::reference::strategy::{Asking, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
@@ -12,7 +13,10 @@ pub(super) const MUTANT: Mutant = Mutant {
 struct Broken;
 
 impl Asking for Broken {
-    fn kind_told(&self, kind: String) -> String {
-        if ["bash", "read", "webfetch"].contains(&kind.as_str()) { kind } else { "edit".to_owned() }
+    fn told(&self, asked: Permission) -> Permission {
+        match asked.permission.as_str() {
+            "bash" | "read" | "webfetch" => asked,
+            _ => Permission { permission: "edit".to_owned(), ..asked },
+        }
     }
 }

@@ -17,8 +17,10 @@ mod approves_everything;
 mod approves_for_ever;
 mod asks_aside_in_the_task;
 mod asks_for_all;
+mod asks_for_something;
 mod asks_from_a_page;
 mod asks_no_health;
+mod asks_the_first;
 mod asks_twice;
 mod asks_without_tools;
 mod begins_tasks_in_a_loop;
@@ -79,6 +81,7 @@ mod hides_changes_without_lines;
 mod hides_crashes;
 mod hides_foreign_tools;
 mod hides_unknown_parts;
+mod hides_work;
 mod highest_id_only;
 mod ignores_the_flag;
 mod ignores_unknown;
@@ -125,6 +128,7 @@ mod reads_all_as_data;
 mod reads_escapes;
 mod resume_without_refresh;
 mod says_process_zero;
+mod sends_a_bare_no;
 mod sends_again;
 mod sends_images_again;
 mod sends_names_of_images;
@@ -195,8 +199,10 @@ const ALL: &[Mutant] = &[
     approves_for_ever::MUTANT,
     asks_aside_in_the_task::MUTANT,
     asks_for_all::MUTANT,
+    asks_for_something::MUTANT,
     asks_from_a_page::MUTANT,
     asks_no_health::MUTANT,
+    asks_the_first::MUTANT,
     asks_twice::MUTANT,
     asks_without_tools::MUTANT,
     begins_tasks_in_a_loop::MUTANT,
@@ -256,6 +262,7 @@ const ALL: &[Mutant] = &[
     hides_crashes::MUTANT,
     hides_foreign_tools::MUTANT,
     hides_unknown_parts::MUTANT,
+    hides_work::MUTANT,
     highest_id_only::MUTANT,
     ignores_the_flag::MUTANT,
     ignores_unknown::MUTANT,
@@ -302,6 +309,7 @@ const ALL: &[Mutant] = &[
     reads_escapes::MUTANT,
     resume_without_refresh::MUTANT,
     says_process_zero::MUTANT,
+    sends_a_bare_no::MUTANT,
     sends_again::MUTANT,
     sends_images_again::MUTANT,
     sends_names_of_images::MUTANT,

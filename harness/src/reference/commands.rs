@@ -297,7 +297,7 @@ impl Core {
         }
         let path = reply_path(permission_id);
         let mut body = json!({ "reply": reply });
-        if let Some(message) = message {
+        if let Some(message) = message.filter(|_| self.strategies.asking.sends_words()) {
             body["message"] = json!(message);
         }
         let request = self.http(&directory, "POST", &path, Some(body.clone()));

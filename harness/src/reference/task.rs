@@ -146,7 +146,7 @@ impl Task {
         match event {
             Event::Asked(asked) => News::of(self.asked(asked, asking)),
             Event::Replied(id) if asking.hears_others() => News::of(self.replied(id)),
-            Event::Question(question) => News::of(self.question(question)),
+            Event::Question(question) => News::of(self.question(asking.question_told(question))),
             Event::QuestionOver(id) if asking.hears_others() => News::of(self.question_over(id)),
             // What a child says and does is its own.
             _ if of_child => News::default(),
@@ -200,7 +200,7 @@ impl Task {
                 let diff = self.changed(Diff::Known(files), &*strategies.changes);
                 News::of([Update::Diff { task_id: self.id.clone(), diff }])
             }
-            Event::Status(state) => News::of(self.set_status(state)),
+            Event::Status(state) => News::of(self.set_status(state).filter(|_| turns.tells_of_work())),
             Event::Idle => self.idle(turns),
             Event::Failed(failure) => self.error(failure, turns),
         }
@@ -242,7 +242,7 @@ impl Task {
         if !asking.asks_twice() && (is_live || self.answered.contains(&asked.permission_id)) {
             return None;
         }
-        let asked = Permission { permission: asking.kind_told(asked.permission), ..asked };
+        let asked = asking.told(asked);
         let update = Update::permission_request(&self.id, &asked);
         self.permissions.retain(|live| live.permission_id != asked.permission_id);
         self.permissions.push(asked);

@@ -5,7 +5,7 @@
 use crate::fault::Beat;
 use crate::http::core::Core;
 use crate::http::wire::Wire;
-use crate::stream::bus::Beats;
+use crate::stream::queue::Beats;
 use bytes::{Bytes, BytesMut};
 use fixtures::fault_plan::StreamName;
 use fixtures::fault_plan::action::CutEnd;

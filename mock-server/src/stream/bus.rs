@@ -3,21 +3,10 @@
 
 use crate::fault::{Beat, Facts, Fired, Moment, StreamFaults};
 use crate::performer::{Audience, Frame};
+use crate::stream::queue::{Beats, Teller, queue};
 use bytes::Bytes;
 use fixtures::fault_plan::action::CutEnd;
-use futures_util::FutureExt as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::mpsc;
-
-/// How many frames, and of how many bytes, may wait for one subscriber. One that reads no more is let go when they are
-/// used up, so that it costs bounded memory.
-const FRAMES_MAX: usize = 262_144;
-const BYTES_MAX: usize = 64 * 1024 * 1024;
-/// The place that only the end may take: whoever is full still hears how it ends.
-const END: usize = 1;
-/// So many frames are taken with one look.
-const AT_ONCE: usize = 256;
 
 /// All subscribers.
 #[derive(Debug, Default)]
@@ -30,19 +19,9 @@ struct Subscriber {
     audience: Audience,
     exchange: u64,
     faults: StreamFaults,
-    beats: mpsc::Sender<Beat>,
-    waiting: Arc<AtomicUsize>,
+    beats: Teller,
     /// A fault has ended it: it is told nothing any more.
     is_over: bool,
-}
-
-/// What one subscriber is told, in order.
-#[derive(Debug)]
-pub(crate) struct Beats {
-    beats: mpsc::Receiver<Beat>,
-    waiting: Arc<AtomicUsize>,
-    /// What was taken at once: to take one is as dear as to take many.
-    taken: std::vec::IntoIter<Beat>,
 }
 
 /// What faults did while frames were handed out.
@@ -57,55 +36,11 @@ pub(crate) struct Struck {
     pub(crate) full: Vec<u64>,
 }
 
-impl Beats {
-    /// The next one; none when the server has let the subscriber go.
-    pub(crate) async fn next(&mut self) -> Option<Beat> {
-        let beat = match self.taken.next() {
-            Some(beat) => beat,
-            None => self.beats.recv().await?,
-        };
-        self.waiting.fetch_sub(length(&beat), Ordering::Relaxed);
-        Some(beat)
-    }
-
-    /// The next one, if it is there already.
-    pub(crate) fn next_now(&mut self) -> Option<Beat> {
-        if self.taken.len() == 0 {
-            let mut taken = Vec::new();
-            self.beats.recv_many(&mut taken, AT_ONCE).now_or_never()?;
-            self.taken = taken.into_iter();
-        }
-        let beat = self.taken.next()?;
-        self.waiting.fetch_sub(length(&beat), Ordering::Relaxed);
-        Some(beat)
-    }
-}
-
-fn length(beat: &Beat) -> usize {
-    match beat {
-        Beat::Frame(bytes) | Beat::Chunk(bytes) => bytes.len(),
-        _ => 0,
-    }
-}
-
 impl Subscriber {
-    /// Is it still there? One frame is always taken, however long it is, and so is the end.
-    fn take(&self, beat: Beat) -> bool {
-        if let Beat::End(_) = beat {
-            return self.beats.try_send(beat).is_ok();
-        }
-        if self.beats.capacity() <= END {
-            return false;
-        }
-        let length = length(&beat);
-        let before = self.waiting.fetch_add(length, Ordering::Relaxed);
-        (before == 0 || before + length <= BYTES_MAX) && self.beats.try_send(beat).is_ok()
-    }
-
     /// Tells it of a frame; is it still there?
     fn hear(&mut self, frame: &Frame, facts: &Facts<'_>, struck: &mut Struck) -> bool {
         if self.is_over {
-            return !self.beats.is_closed();
+            return !self.beats.is_left();
         }
         let Some(outcome) = self.faults.frame(frame, facts) else {
             return self.takes(Beat::Frame(frame.bytes.clone()), struck);
@@ -125,9 +60,9 @@ impl Subscriber {
 
     /// The same, and whoever is full hears that it has not had all.
     fn takes(&self, beat: Beat, struck: &mut Struck) -> bool {
-        let is_taken = self.take(beat);
-        if !is_taken && !self.beats.is_closed() {
-            self.take(Beat::End(CutEnd::Broken));
+        let is_taken = self.beats.tell(beat);
+        if !is_taken && !self.beats.is_left() {
+            self.beats.tell(Beat::End(CutEnd::Broken));
             struck.full.push(self.exchange);
         }
         is_taken
@@ -144,25 +79,17 @@ impl Bus {
         hello: &Frame,
         facts: &Facts<'_>,
     ) -> (Beats, Struck) {
-        let (sender, beats) = mpsc::channel(FRAMES_MAX + END);
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let mut subscriber = Subscriber {
-            audience,
-            exchange,
-            faults,
-            beats: sender,
-            waiting: waiting.clone(),
-            is_over: false,
-        };
+        let (teller, beats) = queue();
+        let mut subscriber = Subscriber { audience, exchange, faults, beats: teller, is_over: false };
         let mut struck = Struck::default();
         // The queue is empty, so there is room.
         subscriber.hear(hello, facts, &mut struck);
         if self.subscribers.len() == self.subscribers.capacity() {
             // While nothing is sent nobody is missed: before the list grows, those who have left make room.
-            self.subscribers.retain(|subscriber| !subscriber.beats.is_closed());
+            self.subscribers.retain(|subscriber| !subscriber.beats.is_left());
         }
         self.subscribers.push(subscriber);
-        (Beats { beats, waiting, taken: Vec::new().into_iter() }, struck)
+        (beats, struck)
     }
 
     /// Lets go those who hear exactly this; what they have not read yet still reaches them.
@@ -173,7 +100,7 @@ impl Bus {
     /// Lets all go; perhaps their connections break.
     pub(crate) fn let_all_go(&mut self, breaks: bool) {
         for subscriber in self.subscribers.drain(..).filter(|_| breaks) {
-            subscriber.take(Beat::End(CutEnd::Broken));
+            subscriber.beats.tell(Beat::End(CutEnd::Broken));
         }
     }
 
@@ -184,7 +111,7 @@ impl Bus {
             if subscriber.audience.hears(to) {
                 subscriber.hear(frame, facts, &mut struck)
             } else {
-                !subscriber.beats.is_closed()
+                !subscriber.beats.is_left()
             }
         });
         struck
@@ -205,7 +132,7 @@ impl Bus {
     pub(crate) fn give(&mut self, exchange: u64, bytes: Bytes) {
         let subscriber = self.subscribers.iter().find(|subscriber| subscriber.exchange == exchange);
         if let Some(subscriber) = subscriber.filter(|subscriber| !subscriber.is_over) {
-            subscriber.take(Beat::Frame(bytes));
+            subscriber.beats.tell(Beat::Frame(bytes));
         }
     }
 
@@ -219,6 +146,7 @@ impl Bus {
 mod tests {
     use super::*;
     use crate::fault::ArmedPlan;
+    use crate::stream::queue::{BYTES_MAX, FRAMES_MAX};
     use bytes::Bytes;
     use fixtures::fault_plan::StreamName;
 

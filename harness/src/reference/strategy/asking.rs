@@ -1,6 +1,6 @@
 //! Permissions and questions: who is asked, how often, and what becomes of the answers.
 
-use crate::protocol::{Permission, Reply};
+use crate::protocol::{Permission, Question, Reply};
 
 /// Decides what becomes of questions, and of the answers to them.
 pub trait Asking: Send {
@@ -29,9 +29,14 @@ pub trait Asking: Send {
         true
     }
 
-    /// The kind of leave that the person is told of.
-    fn kind_told(&self, kind: String) -> String {
-        kind
+    /// What the person is told of a request for leave.
+    fn told(&self, asked: Permission) -> Permission {
+        asked
+    }
+
+    /// What the person is told of a question.
+    fn question_told(&self, asked: Question) -> Question {
+        asked
     }
 
     /// Is a question asked that was asked already?
@@ -67,6 +72,11 @@ pub trait Asking: Send {
     /// Is the person asked, though the agent has no tools?
     fn asks_without_tools(&self) -> bool {
         false
+    }
+
+    /// Is what the person says beside a no sent with it?
+    fn sends_words(&self) -> bool {
+        true
     }
 
     /// What is sent when the person says this.

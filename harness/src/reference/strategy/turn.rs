@@ -54,6 +54,11 @@ pub trait Turns: Send {
         Some(15_000)
     }
 
+    /// Is the person told that the agent is at work?
+    fn tells_of_work(&self) -> bool {
+        true
+    }
+
     /// So many times it is asked about a prompt that it never began with.
     fn patience(&self) -> u32 {
         2
