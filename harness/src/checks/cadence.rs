@@ -4,6 +4,7 @@ use super::{Check, Examined};
 use crate::course::{Course, Started};
 use crate::protocol::{TaskState, ToolState, Update};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 pub(super) const CHECK: Check = Check {
     name: "cadence",
@@ -135,10 +136,11 @@ fn soon(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &mut Exam
 }
 
 /// Of a turn that takes a while, on one stream that had no gap before its end: does the screen say that the agent works,
-/// before the adapter is told that it rests?
+/// at any time before the adapter is told that it rests? A stream may be slow, and an adapter may have asked meanwhile.
 fn at_work(course: &Course<'_>, task: &Started, examined: &mut Examined) {
     let Some(first) = course.streams().next() else { return };
     let mut since = None;
+    let mut rested_us = 0;
     for sent in first.events.iter().filter(|sent| sent.session() == Some(&task.session)) {
         let state = sent.event["properties"]["status"]["type"].as_str();
         match (sent.kind(), state) {
@@ -146,28 +148,30 @@ fn at_work(course: &Course<'_>, task: &Started, examined: &mut Examined) {
             ("session.idle", _) | ("session.status", Some("idle")) => {
                 let is_long = since.take().is_some_and(|since| sent.at_us - since >= 1000 * WORK_MS);
                 if is_long && first.end.is_none_or(|(_, end)| end > sent.at_us) {
-                    let state = shown_before(course, task, sent.at_us);
-                    examined.fact(state != TaskState::Idle, || {
+                    let is_shown = is_shown_at_work(course, task, rested_us..sent.at_us);
+                    examined.fact(is_shown, || {
                         format!(
                             "the agent works for {WORK_MS} ms and more, and {} is shown as idle",
                             task.task
                         )
                     });
                 }
+                rested_us = sent.at_us;
             }
             _ => {}
         }
     }
 }
 
-/// What the screen says of a task before this moment.
-fn shown_before(course: &Course<'_>, task: &Started, until_us: u64) -> TaskState {
-    let own =
-        course.shown().filter(|(said, update)| said.at_us < until_us && update.task_id() == Some(&task.task));
-    let states = own.filter_map(|(_, update)| match update {
-        Update::Status { state, .. } => Some(*state),
-        Update::Timeline { view, .. } => Some(view.status),
-        _ => None,
-    });
-    states.last().unwrap_or_default()
+/// Does the screen say in this time that the agent of a task works?
+fn is_shown_at_work(course: &Course<'_>, task: &Started, time_us: Range<u64>) -> bool {
+    course.shown().any(|(said, update)| {
+        let state = match update {
+            Update::Status { state, .. } => *state,
+            Update::Timeline { view, .. } => view.status,
+            _ => return false,
+        };
+        let is_own = update.task_id() == Some(&task.task);
+        is_own && state != TaskState::Idle && time_us.contains(&said.at_us)
+    })
 }

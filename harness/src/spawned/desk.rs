@@ -42,8 +42,8 @@ struct State {
 struct Seen {
     /// How many were started, wrappers counted and what is in them not.
     started: u32,
-    /// Where they have listened.
-    ports: BTreeSet<u16>,
+    /// Where those listen that live.
+    ports: Vec<u16>,
     /// The way to the one that listened last.
     latest: Option<mpsc::UnboundedSender<Later>>,
     passwords: BTreeSet<String>,
@@ -86,7 +86,7 @@ impl Desk {
         // Whoever was killed a moment ago is gone in a moment.
         let _still_alive = within(LAST_SIGHS, alive.wait_for(|count| *count == 0)).await;
         let processes = *self.state.alive.borrow();
-        let ports: Vec<u16> = self.state.seen().ports.iter().copied().collect();
+        let ports: BTreeSet<u16> = self.state.seen().ports.iter().copied().collect();
         let mut open = 0;
         for port in ports {
             open += usize::from(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok());
@@ -155,15 +155,15 @@ async fn attend(stream: TcpStream, state: Arc<State>) {
     }
     let orders = Orders { upstream: state.upstream.clone(), fault };
     let (latest, mut later) = mpsc::unbounded_channel();
-    let mut listened = false;
+    let mut listened = None;
     if say(&mut writer, &orders).await.is_ok() {
         loop {
             tokio::select! {
                 news = hear::<News>(&mut reader) => match news {
                     Ok(Some(News::Listens(port))) => {
-                        listened = true;
+                        listened = Some(port);
                         let mut seen = state.seen();
-                        seen.ports.insert(port);
+                        seen.ports.push(port);
                         seen.latest = Some(latest.clone());
                         drop(seen);
                         Witnessed::Listens { number, port }.note(&state.journal);
@@ -182,7 +182,13 @@ async fn attend(stream: TcpStream, state: Arc<State>) {
             }
         }
     }
-    if listened {
+    if let Some(port) = listened {
+        // The system may have given it to somebody else by now.
+        let mut seen = state.seen();
+        if let Some(at) = seen.ports.iter().position(|open| *open == port) {
+            seen.ports.swap_remove(at);
+        }
+        drop(seen);
         // What the agent did there ends with the process.
         state.world.restart(Ending::Kill);
     }
