@@ -108,7 +108,6 @@ fn a_fault_that_finds_no_place_waits_for_one() {
         (", after_events = 0", "cut = \"character\""),
         (", after_events = 0", "change = { \"properties.x\" = 1 }"),
         (", after_events = 0", "split = 3"),
-        (", after_events = 0", "split = []"),
         (", after_events = 0", "split = [0, 3]"),
         (", after_events = 0, while = \"busy\"", "drop = \"*\""),
         (", after_events = 0, from_ms = 1", "drop = \"*\""),
