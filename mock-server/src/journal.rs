@@ -113,8 +113,9 @@ impl Journal {
 
     /// Forgets all lines, and how exchanges with a lower number than this one end.
     pub(crate) fn begin_anew(&self, first_exchange: u64) {
-        self.clear();
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).first_exchange = first_exchange;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = kept.written;
+        *kept = Kept { written, first_exchange, ..Kept::default() };
     }
 
     /// Were there more lines since it was empty than it remembers?

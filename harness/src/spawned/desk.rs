@@ -195,3 +195,33 @@ async fn attend(stream: TcpStream, state: Arc<State>) {
     state.alive.send_modify(|count| *count -= 1);
     Witnessed::Ended { number }.note(&state.journal);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::witness::witnessed;
+
+    #[tokio::test]
+    async fn the_port_of_a_server_that_has_ended_is_none_of_its_any_more() {
+        let world = StandIn::kilo().scenario("text/plain").lane("adapter").lenient().start().await.unwrap();
+        let world = Arc::new(world);
+        let desk = Desk::open(world.clone(), "adapter", Vec::new()).await.unwrap();
+        let other = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let port = other.local_addr().unwrap().port();
+        let (reader, mut writer) = TcpStream::connect(desk.address()).await.unwrap().into_split();
+        say(&mut writer, &Hello { password: None, host: "127.0.0.1".to_owned(), wrapped: false })
+            .await
+            .unwrap();
+        say(&mut writer, &News::Listens(port)).await.unwrap();
+        let journal = world.journal();
+        let is_told = |is_meant: fn(&Witnessed) -> bool| {
+            journal.wait_until(move |lines| witnessed(lines).any(|(_, seen)| is_meant(&seen)))
+        };
+        is_told(|seen| matches!(seen, Witnessed::Listens { .. })).await;
+        drop((reader, writer));
+        is_told(|seen| matches!(seen, Witnessed::Ended { .. })).await;
+        desk.count("ended").await;
+        let left = Witnessed::Left { when: "ended".to_owned(), processes: 0, ports: 0 };
+        assert!(witnessed(&journal.lines()).any(|(_, seen)| seen == left), "{:?}", journal.lines());
+    }
+}

@@ -207,7 +207,7 @@ fn load(core: &Arc<Core>, control: &Control, load: Load) -> Outcome {
         return Err(wrong("this scenario shows pages, and that begins with the server: start one with it"));
     }
     let gates = scenario.gates();
-    begin_anew(core, control, Some(scenario))?;
+    begin_anew(control, Some(scenario), |performer| core.begin_anew(performer))?;
     *control.gates.lock().unwrap_or_else(PoisonError::into_inner) = gates;
     core.note(format!("it is told to begin anew with the scenario {told}"));
     Ok(Said::Json(json!({"loaded": true})))
@@ -233,22 +233,24 @@ fn reset(core: &Arc<Core>, control: &Control, reset: Reset) -> Outcome {
     match reset.what {
         What::Journal => core.empty_journal(),
         What::All => {
-            begin_anew(core, control, None)?;
-            core.forget_faults(control.password.clone());
-            // Streams that broke have yet to notice it.
-            core.journal.begin_anew(core.next_ticket());
+            begin_anew(control, None, |performer| core.begin_all_anew(performer, control.password.clone()))?;
         }
     }
     Ok(Said::Json(json!({"reset": true})))
 }
 
-fn begin_anew(core: &Arc<Core>, control: &Control, scenario: Option<Scenario>) -> Result<(), Refused> {
+/// With the performer of another scenario, or of the same.
+fn begin_anew(
+    control: &Control,
+    scenario: Option<Scenario>,
+    with: impl FnOnce(Box<dyn Performer>),
+) -> Result<(), Refused> {
     let Some(maker) = &control.maker else {
         return Err(wrong("a recording is played here; it begins anew with a server of its own"));
     };
     let _alone = control.anew.lock().unwrap_or_else(PoisonError::into_inner);
     let performer = maker(scenario).map_err(|error| Refused(StatusCode::CONFLICT, error.to_string()))?;
-    core.begin_anew(performer);
+    with(performer);
     Ok(())
 }
 

@@ -19,7 +19,7 @@ struct Subscriber {
     audience: Audience,
     exchange: u64,
     faults: StreamFaults,
-    beats: Teller,
+    teller: Teller,
     /// A fault has ended it: it is told nothing any more.
     is_over: bool,
 }
@@ -40,7 +40,7 @@ impl Subscriber {
     /// Tells it of a frame; is it still there?
     fn hear(&mut self, frame: &Frame, facts: &Facts<'_>, struck: &mut Struck) -> bool {
         if self.is_over {
-            return !self.beats.is_left();
+            return !self.teller.is_left();
         }
         let Some(outcome) = self.faults.frame(frame, facts) else {
             return self.takes(Beat::Frame(frame.bytes.clone()), struck);
@@ -60,9 +60,9 @@ impl Subscriber {
 
     /// The same, and whoever is full hears that it has not had all.
     fn takes(&self, beat: Beat, struck: &mut Struck) -> bool {
-        let is_taken = self.beats.tell(beat);
-        if !is_taken && !self.beats.is_left() {
-            self.beats.tell(Beat::End(CutEnd::Broken));
+        let is_taken = self.teller.tell(beat);
+        if !is_taken && !self.teller.is_left() {
+            self.teller.tell(Beat::End(CutEnd::Broken));
             struck.full.push(self.exchange);
         }
         is_taken
@@ -80,13 +80,13 @@ impl Bus {
         facts: &Facts<'_>,
     ) -> (Beats, Struck) {
         let (teller, beats) = queue();
-        let mut subscriber = Subscriber { audience, exchange, faults, beats: teller, is_over: false };
+        let mut subscriber = Subscriber { audience, exchange, faults, teller, is_over: false };
         let mut struck = Struck::default();
         // The queue is empty, so there is room.
         subscriber.hear(hello, facts, &mut struck);
         if self.subscribers.len() == self.subscribers.capacity() {
             // While nothing is sent nobody is missed: before the list grows, those who have left make room.
-            self.subscribers.retain(|subscriber| !subscriber.beats.is_left());
+            self.subscribers.retain(|subscriber| !subscriber.teller.is_left());
         }
         self.subscribers.push(subscriber);
         (beats, struck)
@@ -100,7 +100,7 @@ impl Bus {
     /// Lets all go; perhaps their connections break.
     pub(crate) fn let_all_go(&mut self, breaks: bool) {
         for subscriber in self.subscribers.drain(..).filter(|_| breaks) {
-            subscriber.beats.tell(Beat::End(CutEnd::Broken));
+            subscriber.teller.tell(Beat::End(CutEnd::Broken));
         }
     }
 
@@ -111,7 +111,7 @@ impl Bus {
             if subscriber.audience.hears(to) {
                 subscriber.hear(frame, facts, &mut struck)
             } else {
-                !subscriber.beats.is_left()
+                !subscriber.teller.is_left()
             }
         });
         struck
@@ -132,7 +132,7 @@ impl Bus {
     pub(crate) fn give(&mut self, exchange: u64, bytes: Bytes) {
         let subscriber = self.subscribers.iter().find(|subscriber| subscriber.exchange == exchange);
         if let Some(subscriber) = subscriber.filter(|subscriber| !subscriber.is_over) {
-            subscriber.beats.tell(Beat::Frame(bytes));
+            subscriber.teller.tell(Beat::Frame(bytes));
         }
     }
 

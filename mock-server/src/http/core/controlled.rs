@@ -16,8 +16,27 @@ impl Core {
     }
 
     /// Another performer goes on at the same address: connections break, and whoever waits for an answer gets none.
-    pub(crate) fn begin_anew(&self, mut performer: Box<dyn Performer>) {
+    pub(crate) fn begin_anew(&self, performer: Box<dyn Performer>) {
+        self.replace(&mut self.inner(), performer);
+    }
+
+    /// The same, and no fault has ever been armed, nobody has ever connected, nothing stands in the journal, and this is the
+    /// password. Clients come back as soon as their streams break, so all of it is so before the first one does.
+    pub(crate) fn begin_all_anew(&self, performer: Box<dyn Performer>, password: Option<String>) {
         let mut inner = self.inner();
+        self.forget_faults(password);
+        self.journal.begin_anew(self.next_ticket());
+        self.replace(&mut inner, performer);
+    }
+
+    /// No fault has ever been armed, nobody has ever connected, and this is the password.
+    pub(crate) fn forget_faults(&self, password: Option<String>) {
+        self.faults.clear();
+        self.last_answers.clear();
+        *self.access.password.write().unwrap_or_else(PoisonError::into_inner) = password;
+    }
+
+    fn replace(&self, inner: &mut Inner, mut performer: Box<dyn Performer>) {
         performer.take_steps(self.faults.strike_between_events());
         inner.running = AllRunning::default();
         inner.waiting.clear();
@@ -33,15 +52,6 @@ impl Core {
     pub(crate) fn let_in(&self, password: &str) {
         let guest = Some(password.to_owned()).filter(|password| !password.is_empty());
         *self.access.guest.write().unwrap_or_else(PoisonError::into_inner) = guest;
-    }
-
-    /// No fault has ever been armed, nobody has ever connected, and this is the password.
-    pub(crate) fn forget_faults(&self, password: Option<String>) {
-        // Nobody is told of a frame meanwhile.
-        let _inner = self.inner();
-        self.faults.clear();
-        self.last_answers.clear();
-        *self.access.password.write().unwrap_or_else(PoisonError::into_inner) = password;
     }
 
     /// Something happens at the server at once.
