@@ -104,6 +104,10 @@ async fn connections_and_faults_count_anew_when_all_begins_anew() {
     control.done(Method::POST, "/reset", json!({"what": "all"})).await;
     while let Ok(Some(_)) = open.chunk().await {}
     assert_eq!(control.journal("jsonl").await, "", "the end of a stream from before is not told");
+    let mut again = control.server(Method::GET, "/event", Value::Null).await;
+    again.chunk().await.unwrap();
+    let told = control.journal("jsonl").await;
+    assert!(told.contains("/event") && told.contains("server.connected"), "what comes behind it is: {told}");
     // The old list is no answer of the server that has begun anew.
     let stale = json!({"faults": [{"when": {"request": "GET /session"}, "do": {"stale": true}}]});
     control.done(Method::POST, "/faults", stale.clone()).await;
