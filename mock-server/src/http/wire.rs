@@ -97,11 +97,9 @@ impl AsyncRead for Socket {
         let stream = &self.shared.stream;
         loop {
             ready!(stream.poll_read_ready(context))?;
-            match stream.try_read(buffer.initialize_unfilled()) {
-                Ok(read) => {
-                    buffer.advance(read);
-                    return Poll::Ready(Ok(()));
-                }
+            // Into memory as it is: who wrote noughts into all of it first would make each connection have all of it.
+            match stream.try_read_buf(buffer) {
+                Ok(_) => return Poll::Ready(Ok(())),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }

@@ -35,8 +35,6 @@ pub(crate) struct Connection {
     exchange: u64,
     pub(crate) stream: StreamName,
     beats: Beats,
-    /// What was taken from the beats and is still to be done.
-    next: Option<Beat>,
     every: Option<Duration>,
     /// The wait for the next heartbeat: it comes in its time, whatever else is sent.
     heartbeat: Wait,
@@ -62,7 +60,7 @@ impl Connection {
         let every = heartbeat_of(stream);
         let heartbeat = wait(&core, every);
         let state = State::Open;
-        Self { core, exchange, stream, beats, next: None, every, heartbeat, state, wire: None }
+        Self { core, exchange, stream, beats, every, heartbeat, state, wire: None }
     }
 
     /// The chunks of the body, which are written to this wire.
@@ -79,11 +77,7 @@ impl Connection {
             return None;
         }
         loop {
-            let beat = match self.next.take() {
-                Some(beat) => Some(beat),
-                None => self.next_beat().await,
-            };
-            match beat {
+            match self.next_beat().await {
                 // The server let this subscriber go, or the other way round.
                 None => {
                     let is_silent = self.state == State::Silent;
@@ -150,18 +144,10 @@ impl Connection {
         let mut length = first.len();
         let mut sent = vec![first];
         while length < CHUNK_MAX
-            && let Some(beat) = self.beats.next_now()
+            && let Some(bytes) = self.beats.next_frame_now()
         {
-            match beat {
-                Beat::Frame(bytes) => {
-                    length += bytes.len();
-                    sent.push(bytes);
-                }
-                other => {
-                    self.next = Some(other);
-                    break;
-                }
-            }
+            length += bytes.len();
+            sent.push(bytes);
         }
         let chunk = match sent.as_slice() {
             [alone] => alone.clone(),

@@ -2,6 +2,7 @@
 //! a queue costs little while it is empty; one that nobody reads is bounded.
 
 use crate::fault::Beat;
+use bytes::Bytes;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +12,13 @@ use std::task::{Context, Poll, Waker};
 /// used up, so that it costs bounded memory.
 pub(super) const FRAMES_MAX: usize = 262_144;
 pub(super) const BYTES_MAX: usize = 64 * 1024 * 1024;
-/// So many frames, and of about so many bytes, are taken with one look.
-const AT_ONCE: usize = 256;
-const BYTES_AT_ONCE: usize = 64 * 1024;
+/// Whoever has nothing to do keeps room for so many frames and no more.
+const ROOM: usize = 64;
 
 /// A queue, and who reads it.
 pub(super) fn queue() -> (Teller, Beats) {
     let shared = Arc::new(Mutex::new(Waiting::default()));
-    (Teller(shared.clone()), Beats { shared, taken: Vec::new().into_iter() })
+    (Teller(shared.clone()), Beats { shared, taken: VecDeque::new() })
 }
 
 /// Writes into a queue.
@@ -29,8 +29,9 @@ pub(super) struct Teller(Arc<Mutex<Waiting>>);
 #[derive(Debug)]
 pub(crate) struct Beats {
     shared: Arc<Mutex<Waiting>>,
-    /// What was taken at once: to take one is as dear as to take many.
-    taken: std::vec::IntoIter<Beat>,
+    /// All that waited at the last look: whoever writes must not wait while it is read, and to take one is as dear as to
+    /// take many.
+    taken: VecDeque<Beat>,
 }
 
 #[derive(Debug, Default)]
@@ -97,18 +98,40 @@ impl Drop for Teller {
 impl Beats {
     /// The next one; none when the server has let the subscriber go.
     pub(crate) async fn next(&mut self) -> Option<Beat> {
-        match self.taken.next() {
-            Some(beat) => Some(beat),
-            None => poll_fn(|context| locked(&self.shared).poll(context)).await,
+        poll_fn(|context| self.poll(context)).await
+    }
+
+    /// The next one, if it is a frame that is there already.
+    pub(crate) fn next_frame_now(&mut self) -> Option<Bytes> {
+        if self.taken.is_empty() {
+            locked(&self.shared).hand_over(&mut self.taken);
+        }
+        match self.taken.pop_front_if(|beat| matches!(beat, Beat::Frame(_)))? {
+            Beat::Frame(bytes) => Some(bytes),
+            _ => None,
         }
     }
 
-    /// The next one, if it is there already.
-    pub(crate) fn next_now(&mut self) -> Option<Beat> {
-        if self.taken.len() == 0 {
-            self.taken = locked(&self.shared).take().into_iter();
+    fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Beat>> {
+        if let Some(beat) = self.taken.pop_front() {
+            return Poll::Ready(Some(beat));
         }
-        self.taken.next()
+        let mut waiting = locked(&self.shared);
+        waiting.hand_over(&mut self.taken);
+        match self.taken.pop_front() {
+            Some(beat) => Poll::Ready(Some(beat)),
+            None if waiting.is_over => Poll::Ready(None),
+            None => {
+                // A burst is over, and the next one may be long in coming.
+                for beats in [&mut self.taken, &mut waiting.beats] {
+                    if beats.capacity() > ROOM {
+                        *beats = VecDeque::new();
+                    }
+                }
+                waiting.reader = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
     }
 }
 
@@ -121,45 +144,18 @@ impl Drop for Beats {
 }
 
 impl Waiting {
-    fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Beat>> {
-        match self.pop() {
-            Some(beat) => Poll::Ready(Some(beat)),
-            None if self.is_over => Poll::Ready(None),
-            None => {
-                self.reader = Some(context.waker().clone());
-                Poll::Pending
-            }
+    /// All that waits, for the room that whoever reads has no more use for.
+    fn hand_over(&mut self, emptied: &mut VecDeque<Beat>) {
+        if !self.beats.is_empty() {
+            std::mem::swap(&mut self.beats, emptied);
+            self.bytes = 0;
         }
-    }
-
-    fn pop(&mut self) -> Option<Beat> {
-        let beat = self.beats.pop_front()?;
-        self.bytes -= length(&beat);
-        if self.beats.is_empty() && self.beats.capacity() > AT_ONCE {
-            // A burst is over, and the next one may be long in coming.
-            self.beats = VecDeque::new();
-        }
-        Some(beat)
-    }
-
-    fn take(&mut self) -> Vec<Beat> {
-        let mut taken = Vec::with_capacity(self.beats.len().min(AT_ONCE));
-        let mut bytes = 0;
-        while taken.len() < AT_ONCE
-            && bytes < BYTES_AT_ONCE
-            && let Some(beat) = self.pop()
-        {
-            bytes += length(&beat);
-            taken.push(beat);
-        }
-        taken
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
     use fixtures::fault_plan::action::CutEnd;
 
     fn frame(number: u8) -> Beat {
@@ -183,8 +179,8 @@ mod tests {
         let mut read = Vec::new();
         while let Some(beat) = beats.next().await {
             read.push(beat);
-            while let Some(beat) = beats.next_now() {
-                read.push(beat);
+            while let Some(bytes) = beats.next_frame_now() {
+                read.push(Beat::Frame(bytes));
             }
         }
         telling.await.unwrap();
@@ -203,15 +199,28 @@ mod tests {
         assert_eq!(locked(&teller.0).beats.capacity(), 0);
     }
 
-    #[test]
-    fn after_a_burst_the_room_that_it_took_is_given_back() {
+    #[tokio::test]
+    async fn after_a_burst_the_room_that_it_took_is_given_back() {
         let (teller, mut beats) = queue();
-        for _ in 0..10 * AT_ONCE {
+        for _ in 0..10 * ROOM {
             teller.tell(frame(0));
         }
-        assert!(locked(&teller.0).beats.capacity() > AT_ONCE);
-        while beats.next_now().is_some() {}
+        assert!(beats.next().await.is_some() && beats.taken.capacity() > ROOM);
+        while beats.next_frame_now().is_some() {}
+        let pending = poll_fn(|context| Poll::Ready(beats.poll(context).is_pending())).await;
         let waiting = locked(&teller.0);
-        assert_eq!((waiting.beats.capacity(), waiting.bytes), (0, 0));
+        assert_eq!((pending, waiting.beats.capacity(), beats.taken.capacity()), (true, 0, 0));
+        assert_eq!(waiting.bytes, 0);
+    }
+
+    #[test]
+    fn what_is_no_frame_keeps_its_turn() {
+        let (teller, mut beats) = queue();
+        for beat in [frame(1), Beat::Pause(5), frame(2)] {
+            teller.tell(beat);
+        }
+        assert_eq!(beats.next_frame_now(), Some(Bytes::from(vec![1; 300])));
+        assert_eq!(beats.next_frame_now(), None);
+        assert_eq!(beats.taken, [Beat::Pause(5), frame(2)]);
     }
 }
