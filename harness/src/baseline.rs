@@ -215,6 +215,7 @@ mod tests {
             adapter: "a".to_owned(),
             plain: false,
             verdict: if troubles.is_empty() { worst } else { Verdict::Fail },
+            lacks: Vec::new(),
             troubles: troubles.iter().map(|trouble| (*trouble).to_owned()).collect(),
             checks: checks.iter().map(judged).collect(),
             rerun: String::new(),

@@ -27,6 +27,7 @@ pub(crate) fn unjudged(named: &NamedCase, server: ServerKind, client: String, wo
         plain: named.case.plain,
         verdict: Verdict::HarnessError,
         troubles: Vec::new(),
+        lacks: Vec::new(),
         checks: Vec::new(),
         rerun: format!("standin check --case {} --server {server}{words}", named.name),
         timeline: Vec::new(),
@@ -45,8 +46,9 @@ pub(crate) fn judged(mut cell: Cell, history: Result<Recording, NotRun>) -> Fini
             Finished { cell, history: Some(history) }
         }
         Err(why) => {
-            if matches!(why, NotRun::Unsupported(_)) {
+            if let NotRun::Unsupported(lacks) = &why {
                 cell.verdict = Verdict::Unsupported;
+                cell.lacks.clone_from(lacks);
             }
             cell.troubles.push(why.to_string());
             Finished { cell, history: None }

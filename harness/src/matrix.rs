@@ -22,6 +22,13 @@ pub fn embedded() -> Result<Matrix, FileError> {
 fn know_words(matrix: &Matrix) -> Result<(), FileError> {
     let mutants: Vec<&str> = mutants::all().iter().map(|mutant| mutant.name).collect();
     let capabilities: Vec<String> = Capability::ALL.into_iter().map(Capability::word).collect();
+    let added = matrix.phases.iter().flat_map(|phase| &phase.adds);
+    if let Some(wrong) = added.into_iter().find(|word| !capabilities.contains(word)) {
+        return Err(FileError::whole(
+            "parity-specs/phases.toml",
+            unknown("capability", wrong, &capabilities),
+        ));
+    }
     for named in &matrix.cases {
         let file = format!("parity-specs/cases/{}.toml", named.name);
         if let Some(wrong) = named.case.catches.iter().find(|name| !mutants.contains(&name.as_str())) {
@@ -47,7 +54,47 @@ fn know_checks(matrix: &Matrix, known: &[&str]) -> Result<(), FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::{needs, scenario_of};
     use std::path::PathBuf;
+
+    /// The phase from which on a capability is asked for.
+    fn due(matrix: &Matrix, capability: Capability) -> u32 {
+        let word = capability.word();
+        let phase = matrix.phases.iter().find(|phase| phase.adds.contains(&word));
+        phase.map_or(0, |phase| phase.number)
+    }
+
+    /// All cases of these take a question for leave: whoever has none by then is not asked for them before phase 3.
+    const LATER: [&str; 8] = [
+        "cutover.flag",
+        "cutover.fresh",
+        "lifecycle.local",
+        "parallel.folders",
+        "parallel.one-server",
+        "parallel.one-stream",
+        "paths.no-escape",
+        "tasks.let-go",
+    ];
+
+    #[test]
+    fn what_a_phase_asks_for_is_proven_by_what_a_client_has_by_then() {
+        let matrix = embedded().unwrap();
+        let mut unproven = Vec::new();
+        for requirement in matrix.requirements.values() {
+            let Some(check) = requirement.check.as_deref().and_then(checks::find) else { continue };
+            let cases: Vec<_> = matrix.cases_for(&requirement.id).collect();
+            let is_by_then = |needed: Capability| due(&matrix, needed) <= requirement.phase;
+            let is_shown = cases.iter().any(|named| {
+                let scenario = scenario_of(named).unwrap();
+                needs(named, &scenario).chain(check.needs.iter().copied()).all(is_by_then)
+            });
+            let is_excused = requirement.degraded.is_some() || LATER.contains(&requirement.id.as_str());
+            if !is_shown && !cases.is_empty() && !is_excused {
+                unproven.push(format!("{} (phase {})", requirement.id, requirement.phase));
+            }
+        }
+        assert!(unproven.is_empty(), "{unproven:#?}");
+    }
 
     #[test]
     fn an_unknown_check_is_told_with_its_line() {

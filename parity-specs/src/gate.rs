@@ -21,6 +21,10 @@ pub struct Phase {
     pub number: u32,
     /// Its name.
     pub name: String,
+    /// What a client has to be able to do from this phase on, in the words of the protocol. What is named in no phase has
+    /// to be there from the beginning.
+    #[serde(default)]
+    pub adds: Vec<String>,
 }
 
 /// The ledger of debt.

@@ -24,7 +24,7 @@ name yours (docs/adapters.md); the reference's mutants are run, too, and must be
     standin gate
     standin gate --phase 2 --adapter 'node my-adapter.js' --out report
     standin gate --adapter 'node my-adapter.js' --partition 1/4 --out part-1     (see `standin help report`)
-    standin gate --signals exported.jsonl --threshold ttft=1500
+    standin gate --signals exported.jsonl --threshold slow-first-words=1500
 
 With the reference the kits are run, too (see `standin help kit`). What only real use can show is not
 evaluated, unless you give an export of the kilo.cli.* signals, one a line:

@@ -2,7 +2,7 @@
 
 use super::Examined;
 use crate::course::Course;
-use crate::protocol::Update;
+use crate::protocol::{Permission, Question, Update};
 use serde_json::{Value, json};
 
 pub(super) fn examine(course: &Course<'_>, examined: &mut Examined) {
@@ -11,29 +11,39 @@ pub(super) fn examine(course: &Course<'_>, examined: &mut Examined) {
         properties.map(|sent| &sent.event["properties"]).find(|properties| properties["id"] == id)
     };
     for (_, update) in course.shown() {
-        match update {
-            Update::PermissionRequest { permission_id: id, permission, patterns, .. } => {
-                let Some(properties) = asked(id) else { continue };
-                // A kind that nobody has words for is a kind all the same.
-                let kind = &properties["permission"];
-                examined.fact(kind == permission, || {
-                    format!("{id} asks leave for {}, and the person is asked for {permission}", word(kind))
-                });
-                let wanted = &properties["patterns"];
-                examined.fact(*wanted == json!(patterns), || {
-                    format!("{id} asks leave for {wanted}, and the person is asked for {}", json!(patterns))
-                });
-            }
-            Update::Question { question_id: id, questions, .. } => {
-                let Some(properties) = asked(id) else { continue };
-                let shown = questions.iter().map(|one| json!([one.question, one.options]));
-                let shown = Value::from_iter(shown);
-                let wanted = as_shown(&properties["questions"]);
-                examined
-                    .fact(shown == wanted, || format!("{id} asks {wanted}, and the person is asked {shown}"));
-            }
-            _ => {}
+        let (permissions, questions) = shown(update);
+        for Permission { permission_id: id, permission, patterns } in permissions {
+            let Some(properties) = asked(&id) else { continue };
+            // A kind that nobody has words for is a kind all the same.
+            let kind = &properties["permission"];
+            examined.fact(*kind == permission, || {
+                format!("{id} asks leave for {}, and the person is asked for {permission}", word(kind))
+            });
+            let wanted = &properties["patterns"];
+            examined.fact(*wanted == json!(patterns), || {
+                format!("{id} asks leave for {wanted}, and the person is asked for {}", json!(patterns))
+            });
         }
+        for Question { question_id: id, questions } in questions {
+            let Some(properties) = asked(&id) else { continue };
+            let shown: Value = questions.iter().map(|one| json!([one.question, one.options])).collect();
+            let wanted = as_shown(&properties["questions"]);
+            examined.fact(shown == wanted, || format!("{id} asks {wanted}, and the person is asked {shown}"));
+        }
+    }
+}
+
+/// The dialogs that an update opens: one, or all of a task that is shown anew.
+fn shown(update: &Update) -> (Vec<Permission>, Vec<Question>) {
+    match update.clone() {
+        Update::PermissionRequest { permission_id, permission, patterns, .. } => {
+            (vec![Permission { permission_id, permission, patterns }], Vec::new())
+        }
+        Update::Question { question_id, questions, .. } => {
+            (Vec::new(), vec![Question { question_id, questions }])
+        }
+        Update::Timeline { view, .. } => (view.permissions, view.questions),
+        _ => (Vec::new(), Vec::new()),
     }
 }
 

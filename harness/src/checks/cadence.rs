@@ -1,8 +1,8 @@
 //! Is the screen drawn neither too often nor too seldom, the first words soon, and is it told that the agent is at work?
 
-use super::{Check, Examined};
+use super::{Check, Examined, rests};
 use crate::course::{Course, Started};
-use crate::protocol::{TaskState, ToolState, Update};
+use crate::protocol::{Item, TaskState, ToolState, Update, View};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -37,19 +37,33 @@ fn examine(course: &Course<'_>) -> Examined {
         often_enough(course, task, &pieces, &mut examined);
         soon(course, task, &pieces, &mut examined);
         at_work(course, task, &mut examined);
+        rests::examine(course, task, &mut examined);
     }
     examined
 }
 
-/// When pieces of text and output were published.
+/// When pieces of text and output were published; who draws a task anew for every piece publishes a piece, too.
 fn pieces(course: &Course<'_>, task: &Started) -> Vec<u64> {
-    let is_piece = |update: &Update| match update {
-        Update::AssistantDelta { .. } | Update::ReasoningDelta { .. } => true,
-        Update::ToolState { state, output, .. } => *state == ToolState::Running && output.is_some(),
-        _ => false,
-    };
-    let own = course.shown().filter(|(_, update)| update.task_id() == Some(&task.task) && is_piece(update));
-    own.map(|(said, _)| said.at_us).collect()
+    let mut view = View::default();
+    let mut pieces = Vec::new();
+    for (said, update) in course.shown().filter(|(_, update)| update.task_id() == Some(&task.task)) {
+        let is_piece = match update {
+            Update::AssistantDelta { .. } | Update::ReasoningDelta { .. } => true,
+            Update::ToolState { state, output, .. } => *state == ToolState::Running && output.is_some(),
+            Update::Timeline { view: anew, .. } => says_more(&view, anew),
+            _ => false,
+        };
+        view.apply(update);
+        pieces.extend(is_piece.then_some(said.at_us));
+    }
+    pieces
+}
+
+/// Does a task that is drawn anew say more in a row that it had before, or has it one more?
+fn says_more(before: &View, anew: &View) -> bool {
+    let said = |item: &Item| (item.part_id.clone(), item.text.clone().or(item.output.clone()));
+    let known: BTreeSet<_> = before.items.iter().map(said).collect();
+    !before.items.is_empty() && anew.items.iter().any(|item| !known.contains(&said(item)))
 }
 
 /// When the adapter was sent pieces of text of the session.
@@ -124,6 +138,13 @@ fn often_enough(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &
 fn soon(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &mut Examined) {
     let Some(first) = offered(course, task).first().copied() else { return };
     let Some(shown) = pieces.iter().find(|at| **at >= first) else { return };
+    let is_cut = course
+        .streams()
+        .any(|stream| stream.end.is_some_and(|(_, end_us)| (first..*shown).contains(&end_us)));
+    if is_cut {
+        // What stands there is what was loaded anew.
+        return;
+    }
     let late_ms = (shown - first) / 1000;
     examined.facts += 1;
     let finding =

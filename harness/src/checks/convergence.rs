@@ -37,15 +37,25 @@ fn examine(course: &Course<'_>) -> Examined {
             continue;
         }
         let shown = screen.tasks.get(task).cloned().unwrap_or_default();
-        // How a command ended is for `commands`, and what no server has is for `special-content`.
-        let known = shown.items.iter().filter(|item| item.kind != ItemKind::Unknown);
+        // Who does not claim to show thoughts or calls is not asked for their rows.
+        let has_row = |item: &Item| match item.kind {
+            ItemKind::Text => true,
+            ItemKind::Reasoning => can.contains(&Capability::Reasoning),
+            ItemKind::Tool => can.contains(&Capability::Tools),
+            // What no server has is for `special-content`.
+            ItemKind::Unknown => false,
+        };
+        // How a command ended is for `commands`.
+        let known = shown.items.iter().filter(|item| has_row(item));
         let plain = |item: &Item| Item { exit: None, process: None, ..item.clone() };
         let info = sessions.as_array().into_iter().flatten().find(|known| known["id"] == session.as_str());
         let mut server = server_rows(&messages);
-        server.retain(|row| !is_reverted(info, &row.message_id, &row.part_id));
+        server.retain(|row| has_row(row) && !is_reverted(info, &row.message_id, &row.part_id));
         rows(&server, &known.map(plain).collect::<Vec<_>>(), &mut examined);
-        let live: Vec<&str> = shown.permissions.iter().map(|live| live.permission_id.as_str()).collect();
-        asked(&asked_in(session, &permissions, &sessions), &live, &mut examined);
+        if can.contains(&Capability::Permissions) {
+            let live: Vec<&str> = shown.permissions.iter().map(|live| live.permission_id.as_str()).collect();
+            asked(&asked_in(session, &permissions, &sessions), &live, &mut examined);
+        }
         if can.contains(&Capability::Questions) {
             let live: Vec<&str> = shown.questions.iter().map(|live| live.question_id.as_str()).collect();
             asked(&asked_in(session, &questions, &sessions), &live, &mut examined);
@@ -125,8 +135,10 @@ fn rows(server: &[Item], shown: &[Item], examined: &mut Examined) {
             }
         }
     }
-    for item in shown {
-        if !server.iter().any(|row| row.part_id == item.part_id) {
+    for (place, item) in shown.iter().enumerate() {
+        if shown[..place].iter().any(|before| before.part_id == item.part_id) {
+            examined.findings.push(format!("once more on the screen: {}", told(item)));
+        } else if !server.iter().any(|row| row.part_id == item.part_id) {
             examined.findings.push(format!("only on the screen: {}", told(item)));
         }
     }
@@ -139,6 +151,11 @@ fn asked(asked: &[&str], shown: &[&str], examined: &mut Examined) {
         examined
             .findings
             .push(format!("the server waits for an answer to {id}, and the screen does not ask"));
+    }
+    for (place, id) in shown.iter().enumerate() {
+        if shown[..place].contains(id) {
+            examined.findings.push(format!("the screen asks {id} once more"));
+        }
     }
     for id in shown.iter().filter(|id| !asked.contains(id)) {
         examined.findings.push(format!("the screen asks {id}, and the server does not wait for an answer"));
@@ -256,6 +273,7 @@ mod tests {
         assert_eq!(found(&both, &[a.clone(), text("prt_2", "c")]), (2, 1));
         assert_eq!(found(&both, std::slice::from_ref(&a)), (2, 1));
         assert_eq!(found(std::slice::from_ref(&a), &both), (2, 1));
+        assert_eq!(found(&both, &[a.clone(), b.clone(), a.clone(), b.clone()]), (4, 2), "all of it twice");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Whose a message, a part or a question is, the server says: in its events, and in what it answers when it is read.
 //! What it never had is nobody's.
 
-use super::{Check, Examined};
+use super::{Check, Examined, rests};
 use crate::course::{Course, Started};
 use crate::history;
 use crate::protocol::Update;
@@ -28,6 +28,7 @@ fn examine(course: &Course<'_>) -> Examined {
             examined.fact(false, || format!("{task} was never started, and something is shown in it"));
             continue;
         };
+        to_do(course, started, update, &mut examined);
         for id in ids(update) {
             if !seen.insert((task.to_owned(), id.to_owned())) {
                 continue;
@@ -41,6 +42,9 @@ fn examine(course: &Course<'_>) -> Examined {
             });
         }
     }
+    for task in &course.tasks {
+        rests::examine(course, task, &mut examined);
+    }
     examined
 }
 
@@ -48,6 +52,34 @@ fn examine(course: &Course<'_>) -> Examined {
 fn is_own(course: &Course<'_>, task: &Started, id: &str, owner: &str) -> bool {
     let asks = id.starts_with("per_") || id.starts_with("que_");
     owner == task.session || (asks && course.family_of(owner).contains(&task.session))
+}
+
+/// A list of things to do is one that the server had of this session.
+fn to_do(course: &Course<'_>, task: &Started, update: &Update, examined: &mut Examined) {
+    let shown = match update {
+        Update::Todo { todos, .. } => todos,
+        Update::Timeline { view, .. } => &view.todos,
+        _ => return,
+    };
+    if shown.is_empty() {
+        return;
+    }
+    let lines = |list: &Value| -> Vec<(String, String)> {
+        let word = |item: &Value, field: &str| item[field].as_str().unwrap_or_default().to_owned();
+        let items = list.as_array().into_iter().flatten();
+        items.map(|item| (word(item, "content"), word(item, "status"))).collect()
+    };
+    let shown: Vec<_> = shown.iter().map(|item| (item.content.clone(), item.status.clone())).collect();
+    let events = course.events.iter().chain(course.streams().flat_map(|stream| &stream.events));
+    let told = events.filter(|sent| sent.kind() == "todo.updated" && sent.session() == Some(&task.session));
+    let told = told.map(|sent| lines(&sent.event["properties"]["todos"]));
+    let place = format!("/session/{}/todo", task.session);
+    let read = history::reads(course.lines, |path| path == place);
+    let is_own = told.chain(read.iter().map(lines)).any(|list| list == shown);
+    examined.fact(is_own, || {
+        let words: Vec<&str> = shown.iter().map(|(content, _)| content.as_str()).collect();
+        format!("{} shows a list of things to do that its session never had: {words:?}", task.task)
+    });
 }
 
 /// What an update shows.

@@ -19,6 +19,8 @@ pub(super) const CHECK: Check = Check {
 const LONGEST: usize = 8 * 1024;
 /// Shorter words may be anybody's.
 const SHORTEST_QUOTE: usize = 8;
+/// A shorter one may be a log line's own.
+const SHORTEST_SENTENCE: usize = 16;
 
 fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
@@ -26,6 +28,7 @@ fn examine(course: &Course<'_>) -> Examined {
         return examined;
     }
     let unusable = unusable_words(course);
+    let spoken = spoken(course);
     let spawned = course.asked().any(|(_, _, request)| matches!(request, Request::ServerSpawn(_)));
     let ports: Vec<u16> = witnessed(course.lines)
         .filter_map(|(_, seen)| match seen {
@@ -71,6 +74,8 @@ fn examine(course: &Course<'_>) -> Examined {
         });
         let quoted = unusable.iter().find(|word| text.contains(word.as_str()));
         examined.fact(quoted.is_none(), || "a log line quotes what the server said".to_owned());
+        let quoted = spoken.iter().find(|words| text.contains(words.as_str()));
+        examined.fact(quoted.is_none(), || "a log line quotes the conversation".to_owned());
     }
     examined
 }
@@ -90,19 +95,44 @@ fn folders(course: &Course<'_>) -> BTreeSet<String> {
 fn unusable_words(course: &Course<'_>) -> Vec<String> {
     let mut words = Vec::new();
     for sent in super::unknown::sent(course) {
-        collect(&sent.event["properties"], &mut words);
+        collect(&sent.event["properties"], false, &mut words);
     }
-    words.retain(|word| word.len() >= SHORTEST_QUOTE && !word.starts_with("ses_") && *word != course.folder);
+    words.retain(|word| !word.starts_with("ses_") && *word != course.folder);
     words
 }
 
-fn collect(value: &Value, words: &mut Vec<String>) {
+/// Words that are long enough to be known again, and what stands under a name that tells of a secret.
+fn collect(value: &Value, is_secret: bool, words: &mut Vec<String>) {
     match value {
-        Value::String(text) => words.push(text.clone()),
-        Value::Array(list) => list.iter().for_each(|value| collect(value, words)),
-        Value::Object(fields) => fields.values().for_each(|value| collect(value, words)),
+        Value::String(text) if is_secret && !text.is_empty() || text.len() >= SHORTEST_QUOTE => {
+            words.push(text.clone());
+        }
+        Value::Array(list) => list.iter().for_each(|value| collect(value, is_secret, words)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                collect(value, is_secret || tells_of_a_secret(name), words);
+            }
+        }
         _ => {}
     }
+}
+
+/// The names under which the plan wants nothing logged.
+fn tells_of_a_secret(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["token", "apikey", "authorization", "cookie", "password"].iter().any(|telling| name.contains(telling))
+}
+
+/// What the person and the agent said, and what calls have brought.
+fn spoken(course: &Course<'_>) -> BTreeSet<String> {
+    let prompts = course.asked().filter_map(|(_, _, request)| match request {
+        Request::TaskSend(send) => Some(send.text.clone()),
+        _ => None,
+    });
+    let parts = course.events.iter().map(|sent| &sent.event["properties"]["part"]);
+    let told = parts.flat_map(|part| [&part["text"], &part["state"]["output"]]);
+    let told = told.filter_map(|words| words.as_str().map(|words| words.trim().to_owned()));
+    prompts.chain(told).filter(|words| words.len() >= SHORTEST_SENTENCE).collect()
 }
 
 fn short(text: &str) -> String {

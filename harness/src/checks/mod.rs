@@ -38,6 +38,7 @@ mod prefix;
 mod questions;
 mod refresh;
 mod remains;
+mod rests;
 mod retry;
 mod sends;
 mod signals;
@@ -46,6 +47,7 @@ mod special_content;
 mod startup;
 mod termination;
 mod tool_servers;
+mod tools_off;
 mod unknown;
 
 #[cfg(test)]
@@ -136,9 +138,16 @@ pub fn all() -> Vec<Check> {
         checkpoints::CHECK,
         asides::CHECK,
         tool_servers::CHECK,
+        tools_off::CHECK,
         attachments::CHECK,
         changes::CHECK,
     ]
+}
+
+/// The check of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<Check> {
+    all().into_iter().find(|check| check.name == name)
 }
 
 /// In the word of the protocol.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECK: Check = Check {
     name: "parts",
-    about: "A tool call only moves on and keeps its name; what the agent says, thinks and does is never taken for each \
+    about: "A tool call only moves on, no faster than the server tells, and keeps its name; what the agent says, thinks and does is never taken for each \
             other.",
     needs: &[],
     has_occasion: |course| course.has_answer(|_| true),
@@ -20,10 +20,11 @@ fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
     let (kinds, names) = kinds(course);
     let persons = persons(course);
+    let over = over(course);
     let mut screen = Screen::default();
     let mut before: BTreeMap<String, Item> = BTreeMap::new();
     let mut told: BTreeSet<String> = BTreeSet::new();
-    for (_, update) in course.shown() {
+    for (said, update) in course.shown() {
         screen.apply(update);
         let Some(view) = update.task_id().and_then(|task| screen.tasks.get(task)) else { continue };
         for item in &view.items {
@@ -32,7 +33,12 @@ fn examine(course: &Course<'_>) -> Examined {
             if was == Some(item) {
                 continue;
             }
-            let regressed = was.is_some_and(|was| rank(was.state) > rank(item.state));
+            let regressed = was.is_some_and(|was| {
+                rank(was.state) > rank(item.state)
+                    || rank(was.state) == OVER && was.state != item.state && item.state.is_some()
+            });
+            let is_early = rank(item.state) == OVER
+                && over.get(id.as_str()).is_some_and(|at_us| said.at_us + TOLERANCE_US < *at_us);
             let server = names.get(id);
             let is_name = |name: &String| server.is_none_or(|names| names.contains(name));
             let renamed = !item.tool.as_ref().is_none_or(is_name);
@@ -41,6 +47,8 @@ fn examine(course: &Course<'_>) -> Examined {
             let finding = if regressed {
                 let was = was.and_then(|was| was.state);
                 Some(format!("the call {id} goes back from {} to {}", word(was), word(item.state)))
+            } else if is_early {
+                Some(format!("the call {id} is shown as {} while it is still at work", word(item.state)))
             } else if renamed {
                 Some(format!("the call {id} has a name that the server did not give it"))
             } else if persons.contains(&item.message_id) {
@@ -57,12 +65,32 @@ fn examine(course: &Course<'_>) -> Examined {
     examined
 }
 
+/// The harness's own eyes may see the end of a call later than the adapter does; not by more than this.
+const TOLERANCE_US: u64 = 100_000;
+/// The rank of a call that is over.
+const OVER: u8 = 3;
+
+/// When the server first told that a call is over, to whomever. Of one whose end was told by no event nothing is known.
+fn over<'a>(course: &'a Course<'_>) -> BTreeMap<&'a str, u64> {
+    let mut over = BTreeMap::new();
+    for sent in course.events.iter().chain(course.streams().flat_map(|stream| &stream.events)) {
+        let part = &sent.event["properties"]["part"];
+        if let (Some(id), Some("completed" | "error")) =
+            (part["id"].as_str(), part["state"]["status"].as_str())
+        {
+            let first = over.entry(id).or_insert(sent.at_us);
+            *first = sent.at_us.min(*first);
+        }
+    }
+    over
+}
+
 fn rank(state: Option<ToolState>) -> u8 {
     match state {
         None => 0,
         Some(ToolState::Pending) => 1,
         Some(ToolState::Running) => 2,
-        Some(ToolState::Done | ToolState::Error) => 3,
+        Some(ToolState::Done | ToolState::Error) => OVER,
     }
 }
 

@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECK: Check = Check {
     name: "prefix",
-    about: "At every moment each text on the screen is the beginning of what the server had of it.",
+    about: "At every moment each text on the screen, and what a call has said, is the beginning of what the server had of \
+            it.",
     needs: &[],
     has_occasion: |course| {
         course.has_answer(|part| part["text"].as_str().is_some_and(|text| !text.is_empty()))
@@ -40,7 +41,9 @@ fn examine(course: &Course<'_>) -> Examined {
     for (_, update) in course.shown() {
         screen.apply(update);
         for item in screen.tasks.values().flat_map(|view| &view.items) {
-            let Some(text) = item.text.as_deref().filter(|text| !text.is_empty()) else { continue };
+            // A row has words of its own, or what a call has said.
+            let text = item.text.as_deref().or(item.output.as_deref());
+            let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
             if seen.get(&item.part_id).is_some_and(|texts| texts.contains(text)) {
                 continue;
             }
@@ -85,6 +88,7 @@ fn texts_of<'a>(events: impl IntoIterator<Item = &'a Value>, begun_only: bool, t
                     now.insert(part.clone(), text.clone());
                     note(texts, part, text);
                 }
+                note_outputs(&properties["part"], texts);
             }
             Some("message.part.delta") => {
                 let (part, delta) = (properties["partID"].as_str(), properties["delta"].as_str());
@@ -113,9 +117,21 @@ fn read_texts(lines: &[Line], texts: &mut Texts) {
             .into_iter()
             .flatten()
             .flat_map(|message| message["parts"].as_array().cloned().unwrap_or_default());
-        for (part, text) in parts.filter_map(|part| text_of(&part)) {
-            note(texts, part, text);
+        for part in parts {
+            if let Some((part, text)) = text_of(&part) {
+                note(texts, part, text);
+            }
+            note_outputs(&part, texts);
         }
+    }
+}
+
+/// What a call has said: while it runs, in the end, or why it failed.
+fn note_outputs(part: &Value, texts: &mut Texts) {
+    let (state, Some(id)) = (&part["state"], part["id"].as_str()) else { return };
+    let outputs = [&state["output"], &state["error"], &state["metadata"]["output"]];
+    for output in outputs.into_iter().filter_map(Value::as_str) {
+        note(texts, id.to_owned(), output.to_owned());
     }
 }
 

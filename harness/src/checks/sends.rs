@@ -83,7 +83,7 @@ fn gone_from<'a>(course: &'a Course<'_>, session: &str, messages: &Value) -> Vec
 }
 
 /// What the person has said, as the server has it.
-fn prompts(messages: &Value) -> impl Iterator<Item = &str> {
+pub(super) fn prompts(messages: &Value) -> impl Iterator<Item = &str> {
     let own = messages.as_array().into_iter().flatten().filter(|message| message["info"]["role"] == "user");
     own.map(|message| {
         let parts = message["parts"].as_array().into_iter().flatten();

@@ -1,8 +1,10 @@
 //! Does each turn end: once, not before it is over, and for good?
 
+use super::sends::prompts;
 use super::{Check, Examined, outcome};
 use crate::course::{Course, Said, Sent, Started};
-use crate::protocol::{Outcome, Request, TaskEdit, TaskSend, Update};
+use crate::history;
+use crate::protocol::{ConnectionState, Outcome, Request, TaskEdit, TaskSend, Update};
 use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
@@ -59,7 +61,7 @@ fn examine(course: &Course<'_>) -> Examined {
         let is_open = !course.closed.contains_key(&task.task);
         for send in sends.iter().filter(|send| !send.refused && is_open) {
             let told = |said: &Said, update: &Update| match update {
-                Update::Error { .. } => true,
+                Update::Error { .. } => !is_mended(course, task, send, said),
                 // The end of the prompt before may be shown late, and is not the end of this one.
                 Update::Terminal { outcome: Outcome::Completed, .. } => {
                     may_know(course, task, send.at_us, said.at_us)
@@ -103,6 +105,24 @@ fn examine(course: &Course<'_>) -> Examined {
     examined
 }
 
+/// Was an error no end of this prompt: the server took it, the turn came to its end without a mistake, and the screen went on
+/// after the error? Who then says nothing more leaves the person waiting.
+fn is_mended(course: &Course<'_>, task: &Started, send: &Send, error: &Said) -> bool {
+    let messages = history::last_read(course.lines, &format!("/session/{}/message", task.session));
+    let is_taken = messages.is_some_and(|messages| prompts(&messages).any(|prompt| prompt == send.text));
+    let told = |kind: &str| {
+        let mut own = course.events.iter().filter(|sent| sent.session() == Some(&task.session));
+        own.any(|sent| sent.kind() == kind && sent.at_us >= send.at_us)
+    };
+    let goes_on = |update: &Update| match update {
+        Update::Connection { state } => *state == ConnectionState::Connected,
+        Update::Timeline { task_id, .. } => *task_id == task.task,
+        _ => false,
+    };
+    let went_on = course.shown().any(|(said, update)| said.line > error.line && goes_on(update));
+    is_taken && told("session.idle") && !told("session.error") && went_on
+}
+
 /// Does the server end a turn of the task here?
 fn is_end(sent: &Sent, task: &Started) -> bool {
     matches!(sent.kind(), "session.idle" | "session.error") && sent.session() == Some(&task.session)
@@ -110,7 +130,7 @@ fn is_end(sent: &Sent, task: &Started) -> bool {
 
 /// Has the server said anything to the adapter in this time by which it may know that a turn of the task is over: on its
 /// own streams, or as an answer?
-fn may_know(course: &Course<'_>, task: &Started, from_us: u64, until_us: u64) -> bool {
+pub(super) fn may_know(course: &Course<'_>, task: &Started, from_us: u64, until_us: u64) -> bool {
     let then = |at_us: u64| (from_us..=until_us).contains(&at_us);
     let mut told = course.streams().flat_map(|stream| &stream.events);
     told.any(|sent| {

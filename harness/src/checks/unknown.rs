@@ -55,6 +55,20 @@ fn examine(course: &Course<'_>) -> Examined {
         examined.fact(logged == came, || {
             format!("{kind} came {came} times, and was logged {logged} times at debug")
         });
+        // Of an event that is about a task's session the line says so.
+        let owners: BTreeSet<&str> =
+            sent(course).filter(|sent| sent.kind() == kind).filter_map(Sent::session).collect();
+        for task in course.tasks.iter().filter(|task| owners.contains(task.session.as_str())) {
+            let named = course.said.iter().any(|said| match &said.what {
+                What::Logs(line) => {
+                    line.text.contains(kind)
+                        && line.task_id.as_ref() == Some(&task.task)
+                        && line.session_id.as_ref() == Some(&task.session)
+                }
+                _ => false,
+            });
+            examined.fact(named, || format!("no line about {kind} names {} and its session", task.task));
+        }
         let shown = course.shown().any(|(_, update)| match update {
             Update::AssistantDelta { delta, .. } | Update::ReasoningDelta { delta, .. } => {
                 delta.contains(kind)

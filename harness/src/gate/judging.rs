@@ -3,6 +3,7 @@
 
 use super::signals::{Known, Said};
 use super::{belongs_to, toothless};
+use crate::checks;
 use crate::judge::{Judged, Verdict};
 use crate::report::{
     Cell, FeatureRow, Gate, GateResult, MutantRow, PhaseRow, Proof, RequirementRow, RequirementState,
@@ -97,7 +98,14 @@ fn row(
     let accepted = accepted(requirement, &proofs, &ran.cells);
     let is_asked = |phase: &&Phase| requirement.phase <= phase.number;
     let state = |number: u32| match requirement.evidence {
-        Evidence::Checked => checked(requirement, number, &proofs, owed.is_some(), !accepted.is_empty()),
+        Evidence::Checked => {
+            let asked_for = asked_for(&matrix.phases, number, &proofs);
+            match asked_for.is_empty() && !proofs.is_empty() {
+                // All that could show it takes what a later phase asks for.
+                true => RequirementState::NotEvaluated,
+                false => checked(requirement, number, &asked_for, owed.is_some(), !accepted.is_empty()),
+            }
+        }
         Evidence::DataOnly => match known.holds.as_ref().map(|holds| holds.contains(&requirement.id)) {
             Some(true) => proven(owed.is_some()),
             Some(false) => RequirementState::Failing,
@@ -132,10 +140,18 @@ fn accepted(requirement: &Requirement, proofs: &[Proof], cells: &[Cell]) -> Vec<
     checks.flat_map(|judged| judged.degraded.iter().cloned()).collect()
 }
 
+/// What must prove a requirement in a phase: not what takes something that the plan asks for later.
+fn asked_for<'a>(phases: &[Phase], phase: u32, proofs: &'a [Proof]) -> Vec<&'a Proof> {
+    let comes_later =
+        |word: &String| phases.iter().any(|later| later.number > phase && later.adds.contains(word));
+    let is_early = |proof: &&Proof| !proof.lacks.is_empty() && proof.lacks.iter().all(comes_later);
+    proofs.iter().filter(|proof| !is_early(proof)).collect()
+}
+
 fn checked(
     requirement: &Requirement,
     phase: u32,
-    proofs: &[Proof],
+    proofs: &[&Proof],
     owed: bool,
     accepted: bool,
 ) -> RequirementState {
@@ -209,7 +225,19 @@ pub(super) fn proof(cell: &Cell, check: Option<&str>) -> Proof {
     let judged = cell.checks.iter().find(|judged| Some(judged.check) == check).map(|judged| judged.verdict);
     let shown = judged.filter(|shown| *shown != Verdict::NotApplicable).unwrap_or(Verdict::Untestable);
     let shown = if cell.verdict == Verdict::Unsupported { Verdict::Unsupported } else { shown };
-    Proof { case: cell.case.clone(), server: cell.server, verdict: shown.max(cell.verdict) }
+    let verdict = shown.max(cell.verdict);
+    let lacks = match verdict {
+        Verdict::Unsupported if cell.lacks.is_empty() => needed_for(check),
+        Verdict::Unsupported => cell.lacks.clone(),
+        _ => Vec::new(),
+    };
+    Proof { case: cell.case.clone(), server: cell.server, verdict, lacks }
+}
+
+/// What an adapter has to declare so that a check looks at it.
+fn needed_for(check: Option<&str>) -> Vec<String> {
+    let named = check.and_then(checks::find);
+    named.into_iter().flat_map(|check| check.needs).map(|needed| needed.word()).collect()
 }
 
 fn phase_row(phase: &Phase, gate: &Gate) -> PhaseRow {

@@ -81,14 +81,20 @@ impl Known {
         let mut values: Vec<&Signal> =
             self.signals.iter().filter(|signal| signal.name == threshold.name).collect();
         values.sort_by_key(|signal| signal.at_ms);
-        let within_ms = threshold.within_s.map_or(u64::MAX, |seconds| seconds.saturating_mul(1000));
-        // The worst window is one that begins with a value.
-        let windows = (0..values.len()).map(|first| {
-            let end = values[first].at_ms.saturating_add(within_ms);
-            let window = values[first..].iter().take_while(|signal| signal.at_ms <= end);
-            measure(threshold.of, window.map(|signal| signal.value).collect())
-        });
-        let worst = windows.max()?;
+        let measured = |window: &[&Signal]| measure(threshold.of, window.iter().map(|signal| signal.value));
+        let worst = match threshold.within_s {
+            // All that was exported is the window: its last value alone is none.
+            None => (!values.is_empty()).then(|| measured(&values))?,
+            // The worst window is one that begins with a value.
+            Some(seconds) => {
+                let windows = (0..values.len()).map(|first| {
+                    let end = values[first].at_ms.saturating_add(seconds.saturating_mul(1000));
+                    let inside = values[first..].partition_point(|signal| signal.at_ms <= end);
+                    measured(&values[first..first + inside])
+                });
+                windows.max()?
+            }
+        };
         let Threshold { name, more_than, .. } = threshold;
         let within = threshold.within_s.map(|seconds| format!(" within {seconds} s")).unwrap_or_default();
         let of = match threshold.of {
@@ -100,10 +106,11 @@ impl Known {
     }
 }
 
-fn measure(of: Measure, mut values: Vec<u64>) -> u64 {
+fn measure(of: Measure, values: impl Iterator<Item = u64>) -> u64 {
     match of {
-        Measure::Sum => values.iter().fold(0, |sum, value| sum.saturating_add(*value)),
+        Measure::Sum => values.fold(0, u64::saturating_add),
         Measure::P95 => {
+            let mut values: Vec<u64> = values.collect();
             values.sort_unstable();
             // The smallest value that 95 of 100 do not exceed.
             let at = (values.len() * 95).div_ceil(100).max(1) - 1;
@@ -143,6 +150,9 @@ mod tests {
             |slow: u64| (0..100).map(|at| (at, if at < slow { 9000 } else { 10 })).collect::<Vec<_>>();
         assert_eq!(fired(&values(5), Measure::P95, 2000, None), Some(false));
         assert_eq!(fired(&values(6), Measure::P95, 2000, None), Some(true));
+        let slow_at_last = values(5).into_iter().rev().enumerate();
+        let slow_at_last: Vec<(u64, u64)> = slow_at_last.map(|(at, (_, value))| (at as u64, value)).collect();
+        assert_eq!(fired(&slow_at_last, Measure::P95, 2000, None), Some(false), "wherever they stand");
         assert_eq!(fired(&[(0, 2001)], Measure::P95, 2000, None), Some(true));
     }
 

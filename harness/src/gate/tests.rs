@@ -42,6 +42,7 @@ fn cell(case: &str, plain: bool, verdict: Verdict) -> Cell {
         adapter: String::new(),
         plain,
         verdict,
+        lacks: Vec::new(),
         troubles: Vec::new(),
         checks: checks::all()
             .iter()
@@ -65,7 +66,7 @@ fn cells([broken, whole]: [Verdict; 2]) -> Vec<Cell> {
 }
 
 fn two() -> Phase {
-    Phase { number: 2, name: "two".into() }
+    Phase { number: 2, name: "two".into(), adds: Vec::new() }
 }
 
 const GOOD: [Verdict; 2] = [Verdict::Pass, Verdict::Pass];
@@ -163,7 +164,7 @@ fn a_phase_asks_for_nothing_of_a_later_one() {
     matrix.requirements.get_mut("a.c").unwrap().phase = 3;
     matrix.cases[1].case.proves = vec!["a.c".to_owned()];
     for (number, ids, count) in [(1, &[][..], 0), (2, &["a.b"], 1), (3, &["a.b", "a.c"], 2)] {
-        let phases = [Phase { number, name: "p".into() }];
+        let phases = [Phase { number, name: "p".into(), adds: Vec::new() }];
         let rows = judge(&matrix, &phases, Ran::default(), &Known::default()).requirements;
         assert_eq!(rows.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ids);
         let cases = cases_of(&matrix, &phases);
@@ -212,6 +213,34 @@ fn what_is_missing_as_the_plan_allows_is_degraded_and_no_longer_than_that() {
     assert_eq!(until(1)(Verdict::Unsupported), (RequirementState::Failing, GateResult::Fail));
     assert_eq!(until(2)(Verdict::Fail), (RequirementState::Failing, GateResult::Fail));
     assert_eq!(until(2)(Verdict::Pass), (RequirementState::Proven, GateResult::Pass));
+}
+
+#[test]
+fn what_takes_something_of_a_later_phase_is_asked_for_by_then() {
+    let mut matrix = matrix(&owes(&["a.c"]));
+    let phase = |number, adds: &[&str]| Phase {
+        number,
+        name: "p".into(),
+        adds: adds.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    matrix.phases = vec![phase(2, &[]), phase(3, &["permissions"])];
+    let state = |broken: &[&str], whole: Verdict, number: usize| {
+        let lacks = broken.iter().map(|word| (*word).to_owned()).collect();
+        let broken = Cell { lacks, ..cell("x/broken", false, Verdict::Unsupported) };
+        let ran = Ran { cells: vec![broken, cell("x/whole", true, whole)], ..Ran::default() };
+        let phases = [matrix.phases[number - 2].clone()];
+        judge(&matrix, &phases, ran, &Known::default()).requirements[0].worst()
+    };
+    let (pass, fail) = (Verdict::Pass, Verdict::Fail);
+    assert_eq!(state(&["permissions"], pass, 2), RequirementState::Proven);
+    assert_eq!(state(&["permissions"], fail, 2), RequirementState::Failing);
+    assert_eq!(state(&["permissions"], pass, 3), RequirementState::Failing, "now it is asked for");
+    assert_eq!(state(&["permissions", "chat"], pass, 2), RequirementState::Failing, "chat was due");
+    assert_eq!(
+        state(&["permissions"], Verdict::Unsupported, 2),
+        RequirementState::Failing,
+        "what is due is asked for"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Clients that get one thing wrong, each as a public client does. A check that no mutant turns red proves nothing.
 //!
-//! A mutant is the reference adapter with a strategy replaced. To add one: a file, its `mod` and its line in `ALL`.
+//! A mutant is the reference adapter with a strategy replaced. To add one: a file, its `mod` and its line in `ALL`; one that
+//! knows all and shows it wrongly goes to [`shown`].
 
 mod absent_stays_busy;
 mod adds_delta_beside;
@@ -103,6 +104,7 @@ mod leaves_process_empty;
 mod leaves_servers;
 mod leaves_streams_open;
 mod lets_all_in;
+mod loads_own_questions_alone;
 mod logs_bare_lines;
 mod logs_elsewhere;
 mod logs_payloads;
@@ -115,6 +117,7 @@ mod offers_a_browser;
 mod offers_a_process;
 mod offers_leave_without_tools;
 mod one_reason;
+mod only_hides_dialogs;
 mod opens_to_the_network;
 mod own_sessions_only;
 mod passes_locales_on;
@@ -134,6 +137,7 @@ mod sends_images_again;
 mod sends_names_of_images;
 mod sends_one_image;
 mod sessionless_to_all;
+mod shown;
 mod shows_a_part;
 mod shows_changes_of_others;
 mod shows_closed_tasks;
@@ -142,6 +146,7 @@ mod shows_images_backwards;
 mod shows_one_image;
 mod shows_patches_alone;
 mod shows_permission_again;
+mod shows_todos_of_all;
 mod shows_unknown;
 mod shows_while_loading;
 mod skips_nameless;
@@ -155,6 +160,8 @@ mod suggests_at_once;
 mod suggests_while_typing;
 mod swaps_counts;
 mod takes_all_events;
+mod takes_any_status;
+mod takes_retry_for_rest;
 mod takes_unknown_for_agents;
 mod tells_case_on_windows;
 mod thoughts_as_words;
@@ -182,7 +189,7 @@ pub struct Mutant {
     pub strategies: fn() -> Strategies,
 }
 
-/// In the order of their names.
+/// In the order of their names, but for those of [`shown`].
 const ALL: &[Mutant] = &[
     absent_stays_busy::MUTANT,
     adds_delta_beside::MUTANT,
@@ -284,6 +291,7 @@ const ALL: &[Mutant] = &[
     leaves_servers::MUTANT,
     leaves_streams_open::MUTANT,
     lets_all_in::MUTANT,
+    loads_own_questions_alone::MUTANT,
     logs_bare_lines::MUTANT,
     logs_elsewhere::MUTANT,
     logs_payloads::MUTANT,
@@ -296,6 +304,7 @@ const ALL: &[Mutant] = &[
     offers_a_process::MUTANT,
     offers_leave_without_tools::MUTANT,
     one_reason::MUTANT,
+    only_hides_dialogs::MUTANT,
     opens_to_the_network::MUTANT,
     own_sessions_only::MUTANT,
     passes_locales_on::MUTANT,
@@ -323,6 +332,7 @@ const ALL: &[Mutant] = &[
     shows_one_image::MUTANT,
     shows_patches_alone::MUTANT,
     shows_permission_again::MUTANT,
+    shows_todos_of_all::MUTANT,
     shows_unknown::MUTANT,
     shows_while_loading::MUTANT,
     skips_nameless::MUTANT,
@@ -336,6 +346,8 @@ const ALL: &[Mutant] = &[
     suggests_while_typing::MUTANT,
     swaps_counts::MUTANT,
     takes_all_events::MUTANT,
+    takes_any_status::MUTANT,
+    takes_retry_for_rest::MUTANT,
     takes_unknown_for_agents::MUTANT,
     tells_case_on_windows::MUTANT,
     thoughts_as_words::MUTANT,
@@ -351,10 +363,12 @@ const ALL: &[Mutant] = &[
     warns_always::MUTANT,
 ];
 
-/// All mutants.
+/// All mutants, in the order of their names.
 #[must_use]
 pub fn all() -> Vec<Mutant> {
-    ALL.to_vec()
+    let mut all = [ALL, shown::ALL].concat();
+    all.sort_unstable_by_key(|mutant| mutant.name);
+    all
 }
 
 /// The mutant of this name.

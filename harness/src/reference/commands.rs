@@ -234,7 +234,7 @@ impl Core {
         let words = (!text.is_empty() || files.is_empty()).then(|| json!({ "type": "text", "text": text }));
         let files = files.iter().map(|file| self.strategies.attaching.part(file));
         let mut body = json!({ "parts": words.into_iter().chain(files).collect::<Vec<_>>() });
-        if !self.settings.tools {
+        if !self.settings.tools && self.strategies.asking.turns_tools_off() {
             body["tools"] = json!({ "*": false });
         }
         body

@@ -67,7 +67,13 @@ fn is_piece(update: &Update) -> bool {
 
 impl Core {
     /// Tells the harness what the person sees.
-    pub(super) fn tell(&mut self, mut update: Update) {
+    pub(super) fn tell(&mut self, update: Update) {
+        for update in self.strategies.telling.shown(update) {
+            self.tell_one(update);
+        }
+    }
+
+    fn tell_one(&mut self, mut update: Update) {
         if let Update::Terminal { outcome, .. } = &mut update {
             *outcome = self.strategies.telling.ended(*outcome);
         }

@@ -153,7 +153,8 @@ impl Refresh {
         let session = task.session_id();
         let asking = &strategies.asking;
         let is_ours = |by: &str| {
-            let is_childs = || asking.asks_for_children() && family.line_of(by).contains(&session);
+            let asks_for_children = asking.asks_for_children() && asking.loads_children();
+            let is_childs = || asks_for_children && family.line_of(by).contains(&session);
             by == session || is_childs() || asking.asks_for_all()
         };
         let absent_is_idle = strategies.turns.absent_is_idle();

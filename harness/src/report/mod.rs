@@ -170,6 +170,9 @@ pub struct Proof {
     pub server: ServerKind,
     /// `pass` if it proves it: the cell passes, and the requirement's check has seen facts in it.
     pub verdict: Verdict,
+    /// Of one that is `unsupported`: what the adapter would have to declare.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
 }
 
 /// What became of a requirement, from best to worst.
@@ -226,6 +229,9 @@ pub struct Cell {
     pub verdict: Verdict,
     /// What went wrong with the run itself.
     pub troubles: Vec<String>,
+    /// Of one that is `unsupported`: what the adapter would have to declare.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
     /// Check by check.
     pub checks: Vec<Judged>,
     /// The command that runs exactly this again.

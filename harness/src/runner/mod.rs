@@ -58,8 +58,8 @@ fn task_of(session: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotRun {
     /// The adapter says that it can't do what the case is about.
-    #[error("the adapter does not declare {0}")]
-    Unsupported(String),
+    #[error("the adapter does not declare {}", .0.join(", "))]
+    Unsupported(Vec<String>),
     /// The harness failed at its own work.
     #[error("{0}")]
     Harness(String),
@@ -204,9 +204,11 @@ async fn played(
     let hello = hello(&mut run.running.link, limits, named.case.time_scale).await;
     let played = match hello {
         Ok(can) => {
-            if let Some(missing) = needs(named, scenario).find(|needed| !can.contains(needed)) {
+            let missing: BTreeSet<Capability> =
+                needs(named, scenario).filter(|needed| !can.contains(needed)).collect();
+            if !missing.is_empty() {
                 run.leave().await;
-                return Err(NotRun::Unsupported(missing.word()));
+                return Err(NotRun::Unsupported(missing.into_iter().map(Capability::word).collect()));
             }
             run.play(&scenario.user.steps, &named.case).await
         }
@@ -241,7 +243,10 @@ pub(crate) fn scenario_of(named: &NamedCase) -> Result<Scenario, String> {
 }
 
 /// What an adapter has to be able to do in a case.
-fn needs<'a>(named: &'a NamedCase, scenario: &'a Scenario) -> impl Iterator<Item = Capability> + 'a {
+pub(crate) fn needs<'a>(
+    named: &'a NamedCase,
+    scenario: &'a Scenario,
+) -> impl Iterator<Item = Capability> + 'a {
     let case = &named.case;
     let said = case.needs.iter().filter_map(|word| Capability::of_word(word));
     let steps = scenario.user.steps.iter().filter_map(person::needs);

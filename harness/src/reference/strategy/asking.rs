@@ -19,6 +19,11 @@ pub trait Asking: Send {
         true
     }
 
+    /// Does it ask there, too, when the task is loaded anew?
+    fn loads_children(&self) -> bool {
+        true
+    }
+
     /// The server lists what all sessions ask: is all of it asked in each task?
     fn asks_for_all(&self) -> bool {
         false
@@ -72,6 +77,11 @@ pub trait Asking: Send {
     /// Is the person asked, though the agent has no tools?
     fn asks_without_tools(&self) -> bool {
         false
+    }
+
+    /// Is the server told, too, that the agent has no tools?
+    fn turns_tools_off(&self) -> bool {
+        true
     }
 
     /// Is what the person says beside a no sent with it?

@@ -1,6 +1,6 @@
 //! Whose an event is, and what is shown, counted and logged of it.
 
-use crate::protocol::{Attachment, LogLine, Outcome, Process};
+use crate::protocol::{Attachment, LogLine, Outcome, Process, Update};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -181,6 +181,11 @@ pub trait Telling: Send {
     /// The line as it is logged.
     fn line(&self, line: LogLine) -> LogLine {
         line
+    }
+
+    /// What is shown in an update's place.
+    fn shown(&self, update: Update) -> Vec<Update> {
+        vec![update]
     }
 
     /// What the end of a turn is called.

@@ -23,6 +23,7 @@ fn cell(case: &str, server: ServerKind, adapter: &str, verdict: Verdict) -> Cell
         server,
         adapter: adapter.to_owned(),
         verdict,
+        lacks: Vec::new(),
         troubles: findings.clone(),
         checks: vec![Judged { facts: 3, findings, ..Judged::unseen("convergence", verdict) }],
         plain: false,
@@ -36,7 +37,7 @@ fn cell(case: &str, server: ServerKind, adapter: &str, verdict: Verdict) -> Cell
 }
 
 fn proof(server: ServerKind, verdict: Verdict) -> Proof {
-    Proof { case: "turn/calm".to_owned(), server, verdict }
+    Proof { case: "turn/calm".to_owned(), server, verdict, lacks: Vec::new() }
 }
 
 fn requirement(id: &str, state: RequirementState, cases: &[Proof]) -> RequirementRow {

@@ -1,0 +1,32 @@
+//! Clients that know what they should, and show it wrongly.
+
+mod adds_reload_behind;
+mod adds_up_output;
+mod asks_blankly_after_a_gap;
+mod closes_what_was_asked;
+mod commands_done_at_once;
+mod deaf_once_stopped;
+mod forgets_todos;
+mod logs_short_secrets;
+mod logs_what_is_said;
+mod logs_without_task;
+mod redraws_for_every_piece;
+mod says_offline_and_no_end;
+
+use super::Mutant;
+
+/// In the order of their names.
+pub(super) const ALL: &[Mutant] = &[
+    adds_reload_behind::MUTANT,
+    adds_up_output::MUTANT,
+    asks_blankly_after_a_gap::MUTANT,
+    closes_what_was_asked::MUTANT,
+    commands_done_at_once::MUTANT,
+    deaf_once_stopped::MUTANT,
+    forgets_todos::MUTANT,
+    logs_short_secrets::MUTANT,
+    logs_what_is_said::MUTANT,
+    logs_without_task::MUTANT,
+    redraws_for_every_piece::MUTANT,
+    says_offline_and_no_end::MUTANT,
+];
