@@ -33,6 +33,9 @@ pub(super) const CANARIES: [&str; 6] = [
     "outside/deep/secret.txt",
 ];
 
+/// Where nothing may be in the end that was not there in the beginning.
+pub(super) const CLOSED: [&str; 2] = ["outside/", "work-old/"];
+
 /// The workspace, below the case's folder.
 pub(super) const ROOT: &str = "work";
 /// Where the adapter keeps what is no secret.
@@ -59,6 +62,11 @@ pub(super) fn make(scene: &Scene) -> Result<(), Troubled> {
 /// What a canary said in the beginning.
 pub(super) fn said(canary: &str) -> &'static str {
     FILES.iter().find(|(file, _)| *file == canary).map_or("", |(_, says)| says)
+}
+
+/// Is a file where nothing may come, and was it not there in the beginning?
+pub(super) fn is_intruder(name: &str) -> bool {
+    CLOSED.iter().any(|folder| name.starts_with(folder)) && !FILES.iter().any(|(file, _)| *file == name)
 }
 
 /// What stands there now, and in which of the files that are no place for it the key stands.

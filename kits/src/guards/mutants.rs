@@ -18,6 +18,15 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("first-root-only", "other workspaces than the first are outside"),
     mutant("throw-means-yes", "a guard that throws is taken for a yes"),
     mutant("ignores-nothing", "ignored and protected files are files like others"),
+    mutant(
+        "realpath-of-what-exists",
+        "where a path leads is asked of what is there: a new file is where its text says",
+    ),
+    mutant(
+        "makes-before-it-looks",
+        "a new file is made before it is asked where it lies, and stays when that is outside",
+    ),
+    mutant("reads-through-links", "only who writes is asked where links lead"),
     mutant("begins-allowed", "a line is allowed when it begins with an entry"),
     mutant("first-word-allowed", "a line is allowed when its first word is an entry's"),
     mutant("no-list-allows", "without a list everything is allowed"),

@@ -240,8 +240,16 @@ impl Reference {
         }
         // Where links lead out, whatever the text says, nothing is done; a path of the corpus is on no disk.
         let real = roots.iter().filter_map(|root| fs::canonicalize(root).ok()).collect::<Vec<_>>();
-        let leads = lists::leads_to(&target);
+        if self.is("makes-before-it-looks") && params["op"] == "write" {
+            // Whoever can't make it has made nothing.
+            let _made = fs::OpenOptions::new().create_new(true).write(true).open(&target);
+        }
+        let leads = match self.is("realpath-of-what-exists") {
+            true => fs::canonicalize(&target).ok(),
+            false => lists::leads_to(&target),
+        };
         let stays = self.is("starts-with")
+            || (self.is("reads-through-links") && params["op"] == "read")
             || real.is_empty()
             || leads.is_none_or(|leads| real.iter().any(|root| leads.starts_with(root)));
         let name = state.roots.first().and_then(|root| target.strip_prefix(root).ok());
