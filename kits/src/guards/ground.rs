@@ -34,7 +34,7 @@ pub(super) const CANARIES: [&str; 6] = [
 ];
 
 /// Where nothing may be in the end that was not there in the beginning.
-pub(super) const CLOSED: [&str; 2] = ["outside/", "work-old/"];
+pub(super) const CLOSED: [&str; 3] = ["outside/", "work-old/", "work/private/"];
 
 /// The workspace, below the case's folder.
 pub(super) const ROOT: &str = "work";
@@ -54,7 +54,8 @@ pub(super) fn make(scene: &Scene) -> Result<(), Troubled> {
         }
         fs::create_dir_all(base.join(STATE))?;
         fs::create_dir_all(base.join(SECRETS))?;
-        symlink("../outside", base.join("work/out"))
+        symlink("../outside", base.join("work/out"))?;
+        symlink("private/notes.txt", base.join("work/alias.txt"))
     };
     made().map_err(|error| our_fault(format!("failed to make the folder of the case: {error}")))
 }

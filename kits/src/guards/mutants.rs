@@ -27,6 +27,15 @@ pub(super) const ALL: &[Mutant] = &[
         "a new file is made before it is asked where it lies, and stays when that is outside",
     ),
     mutant("reads-through-links", "only who writes is asked where links lead"),
+    mutant(
+        "ignores-as-written",
+        "the ignore file is held against a path as it is written, and not as what it names",
+    ),
+    mutant(
+        "ignores-what-exists",
+        "what the ignore file names is looked up: a file that is not there yet is not ignored",
+    ),
+    mutant("ignores-by-name", "a link to an ignored file is a file like others"),
     mutant("begins-allowed", "a line is allowed when it begins with an entry"),
     mutant("first-word-allowed", "a line is allowed when its first word is an entry's"),
     mutant("no-list-allows", "without a list everything is allowed"),

@@ -7,6 +7,7 @@ mod flow;
 mod index;
 mod lists;
 mod operations;
+mod paths;
 mod requests;
 mod servers;
 mod standing;
@@ -72,9 +73,6 @@ const OF_THE_LETTER: [&str; 12] = [
     "copy-of-nothing",
     "server-settings-in-state",
 ];
-
-/// Files that nobody edits, whatever the ignore file says.
-const PROTECTED: [&str; 2] = [".guardignore", ".guardprotect"];
 
 impl Adapter for Reference {
     fn introduce(&self) -> Value {
@@ -207,72 +205,6 @@ impl Reference {
         let wants_reports = telemetry["enabled"] == true || self.is("reports-unasked");
         state.reports_to = wants_reports.then(|| text(&telemetry["url"]).to_owned());
         Ok(json!({}))
-    }
-
-    /// May a tool be let at a path?
-    fn lets_at(&self, params: &Value) -> Result<bool, RpcError> {
-        let state = self.state();
-        if state.path_breaks {
-            // A guard that can't tell says no, aloud.
-            return if self.is("throw-means-yes") {
-                Ok(true)
-            } else {
-                Err(RpcError::failed("paths can't be read"))
-            };
-        }
-        let named = params["roots"].as_array();
-        let named = named.map(|roots| roots.iter().map(|root| PathBuf::from(text(root))).collect());
-        let roots: Vec<PathBuf> = named.unwrap_or_else(|| state.roots.clone());
-        let path = text(&params["path"]);
-        let Some(target) = lists::absolute(&roots, path).filter(|_| !self.is("refuses-all")) else {
-            return Ok(false);
-        };
-        let take = if self.is("first-root-only") { 1 } else { roots.len() };
-        let mut absolute = roots.iter().filter(|root| root.is_absolute()).take(take);
-        let inside = match self.is("starts-with") {
-            true => {
-                absolute.any(|root| target.display().to_string().starts_with(&*root.display().to_string()))
-            }
-            false => absolute.any(|root| target.starts_with(lists::folded(root))),
-        };
-        if !inside || self.is("ignores-nothing") {
-            return Ok(inside);
-        }
-        // Where links lead out, whatever the text says, nothing is done; a path of the corpus is on no disk.
-        let real = roots.iter().filter_map(|root| fs::canonicalize(root).ok()).collect::<Vec<_>>();
-        if self.is("makes-before-it-looks") && params["op"] == "write" {
-            // Whoever can't make it has made nothing.
-            let _made = fs::OpenOptions::new().create_new(true).write(true).open(&target);
-        }
-        let leads = match self.is("realpath-of-what-exists") {
-            true => fs::canonicalize(&target).ok(),
-            false => lists::leads_to(&target),
-        };
-        let stays = self.is("starts-with")
-            || (self.is("reads-through-links") && params["op"] == "read")
-            || real.is_empty()
-            || leads.is_none_or(|leads| real.iter().any(|root| leads.starts_with(root)));
-        let name = state.roots.first().and_then(|root| target.strip_prefix(root).ok());
-        let is_listed =
-            |name: &Path| state.ignored.iter().any(|entry| name.starts_with(entry.trim_end_matches('/')));
-        let is_protected =
-            |name: &Path| params["op"] == "write" && PROTECTED.iter().any(|file| name.ends_with(file));
-        Ok(stays && !name.is_some_and(|name| is_listed(name) || is_protected(name)))
-    }
-
-    fn act(&self, params: &Value) -> Result<Value, RpcError> {
-        if !self.lets_at(params)? {
-            return Ok(json!({"done": false}));
-        }
-        let roots = self.state().roots.clone();
-        let target = lists::absolute(&roots, text(&params["path"])).unwrap_or_default();
-        let failed = |error: std::io::Error| RpcError::failed(error.to_string());
-        if params["op"] == "read" {
-            let content = fs::read_to_string(target).map_err(failed)?;
-            return Ok(json!({"done": true, "content": content}));
-        }
-        fs::write(target, text(&params["content"])).map_err(failed)?;
-        Ok(json!({"done": true}))
     }
 
     async fn run(&self, line: &str, screen: &Screen) -> Result<Value, RpcError> {
