@@ -13,14 +13,14 @@ use std::path::Path;
 /// The files that are there, below the case's folder, and what they say.
 const FILES: [(&str, &str); 9] = [
     ("work/README.md", "A workspace.\n"),
-    ("work/src/main.txt", "one\n"),
+    ("work/src/main.txt", "one bittern\n"),
     ("work/.guardignore", "secrets.env\nprivate/\n"),
-    ("work/secrets.env", "TOKEN=1\n"),
-    ("work/private/notes.txt", "private\n"),
+    ("work/secrets.env", "BIRD=reed-warbler\n"),
+    ("work/private/notes.txt", "a private crake\n"),
     ("second/README.md", "A second workspace.\n"),
     ("work-old/README.md", "Its name begins like the workspace's.\n"),
-    ("outside/secret.txt", "outside\n"),
-    ("outside/deep/secret.txt", "outside\n"),
+    ("outside/secret.txt", "an outside curlew\n"),
+    ("outside/deep/secret.txt", "a deep godwit\n"),
 ];
 
 /// What must say in the end what it said in the beginning.
@@ -35,6 +35,10 @@ pub(super) const CANARIES: [&str; 6] = [
 
 /// Where nothing may be in the end that was not there in the beginning.
 pub(super) const CLOSED: [&str; 3] = ["outside/", "work-old/", "work/private/"];
+
+/// What no model may be told, and nobody says by chance.
+pub(super) const UNTOLD: [&str; 4] =
+    ["work/secrets.env", "work/private/notes.txt", "outside/secret.txt", "outside/deep/secret.txt"];
 
 /// The workspace, below the case's folder.
 pub(super) const ROOT: &str = "work";

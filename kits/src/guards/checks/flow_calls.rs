@@ -1,6 +1,7 @@
 //! Calls of a model are looked at before they are done, and each is answered.
 
-use super::told::{call_and_results, messages, requests};
+use super::super::ground::{UNTOLD, said};
+use super::told::{call_and_results, messages, requests, result_says};
 use super::{text, wanted};
 use crate::kit::Check;
 use crate::story::Story;
@@ -9,9 +10,12 @@ use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "flow-calls",
-    about: "A call is done only if it may be, and has one result whatever came of it; the model is asked until it is done.",
+    about: "The model is offered the tools. A call is done only if it may be, and has one result, which says what came of it; no file that is closed is told; the model is asked until it is done.",
     examine,
 };
+
+/// What every request offers.
+const TOOLS: [&str; 3] = ["read_file", "write_file", "attempt_completion"];
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
@@ -22,6 +26,18 @@ fn examine(story: &Story<'_>) -> Examined {
         examined.fact(asked.len() == answers.len(), || {
             format!("{task}: the model was asked {} times instead of {}", asked.len(), answers.len())
         });
+        for request in &asked {
+            let offered = request.body["tools"].as_array().into_iter().flatten();
+            let offered: Vec<&str> = offered.map(|tool| text(&tool["function"]["name"])).collect();
+            let missing: Vec<&str> = TOOLS.into_iter().filter(|tool| !offered.contains(tool)).collect();
+            examined.fact(missing.is_empty(), || {
+                format!("{task}: a request to the model does not offer {}", missing.join(", "))
+            });
+            let body = request.body.to_string();
+            let told: Vec<&str> =
+                UNTOLD.into_iter().filter(|file| body.contains(said(file).trim_end())).collect();
+            examined.fact(told.is_empty(), || format!("{task}: the model is told of {}", told.join(", ")));
+        }
         let disk = story.seen_of("disk").find(|seen| seen.at.line > call.at.line);
         for (nth, answer) in answers.iter().enumerate() {
             for made in answer["calls"].as_array().into_iter().flatten() {
@@ -32,6 +48,10 @@ fn examine(story: &Story<'_>) -> Examined {
                         format!(
                             "{task}: the next request has the call {id} {calls} times, with {results} results"
                         )
+                    });
+                    let tells = text(&made["tells"]);
+                    examined.fact(results == 0 || result_says(messages(next), id, tells), || {
+                        format!("{task}: the result of {id} does not say “{tells}”")
                     });
                 }
                 let says = |file: &Value| disk.and_then(|disk| disk.value[text(file)].as_str());

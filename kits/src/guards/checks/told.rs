@@ -32,6 +32,12 @@ pub(super) fn call_and_results(messages: &[Value], id: &str) -> (usize, usize) {
     (messages.iter().filter(|message| calls(message)).count(), results)
 }
 
+/// Has the result of a call these words in it, however it is wrapped?
+pub(super) fn result_says(messages: &[Value], id: &str, words: &str) -> bool {
+    let mut of_call = messages.iter().filter(|message| message["tool_call_id"] == id);
+    of_call.any(|message| message["content"].to_string().contains(words))
+}
+
 /// What messages lack of what was said to a task and came of it.
 pub(super) fn lacks(messages: &[Value], wanted: &Value) -> Vec<String> {
     let mut lacks = Vec::new();
@@ -45,8 +51,10 @@ pub(super) fn lacks(messages: &[Value], wanted: &Value) -> Vec<String> {
         }
         for call in answer["calls"].as_array().into_iter().flatten() {
             let id = text(&call["id"]);
+            let tells = text(&call["tells"]);
             match call_and_results(messages, id) {
-                (1, 1) => {}
+                (1, 1) if result_says(messages, id, tells) => {}
+                (1, 1) => lacks.push(format!("“{tells}” in the result of the call {id}")),
                 (0, _) => lacks.push(format!("the call {id}")),
                 (calls, results) => {
                     lacks.push(format!("the call {id} once with one result ({calls}, {results})"))

@@ -39,6 +39,7 @@ impl Reference {
             (read, written) = (read + answer.usage.0, written + answer.usage.1);
             messages.push(told(&answer));
             let is_over = answer.calls.is_empty() || answer.calls.values().any(|(_, tool, _)| tool == END);
+            let mut before = None;
             for (nth, (call, tool, arguments)) in answer.calls.values().enumerate() {
                 let done = self.perform(tool, arguments);
                 let is_left_out = (done.is_err() && self.is("drops-failed-results"))
@@ -46,7 +47,14 @@ impl Reference {
                     || (tool == END && self.is("end-without-result"));
                 if !is_left_out {
                     let said = done.unwrap_or_else(|why| format!("Error: {why}"));
-                    messages.push(json!({"role": "tool", "tool_call_id": call, "content": said}));
+                    let said = if self.is("empty-results") { String::new() } else { said };
+                    // A result with the id of the call before it, and that one's with this id.
+                    let whose = before.replace(call).filter(|_| nth % 2 == 1 && self.is("swaps-results"));
+                    let mut id = call.clone();
+                    if let (Some(whose), Some(last)) = (whose, messages.last_mut()) {
+                        last["tool_call_id"] = json!(std::mem::replace(&mut id, whose.clone()));
+                    }
+                    messages.push(json!({"role": "tool", "tool_call_id": id, "content": said}));
                 }
             }
             if is_over || self.is("asks-once") {
@@ -75,7 +83,7 @@ impl Reference {
             let parameters = json!({"type": "object", "properties": properties, "required": takes});
             json!({"type": "function", "function": {"name": name, "parameters": parameters}})
         });
-        let tools: Vec<Value> = tools.collect();
+        let tools: Vec<Value> = tools.filter(|_| !self.is("offers-nothing")).collect();
         let options = json!({"include_usage": true});
         let asked = json!({"messages": messages, "tools": tools, "stream": true, "stream_options": options});
         let url = format!("{url}/chat/completions");
@@ -122,6 +130,11 @@ impl Reference {
             return fs::write(target, text(&input["content"]))
                 .map_or_else(|error| Err(error.to_string()), |()| Ok("written".to_owned()));
         }
+        if self.is("reads-anywhere") && op == "read" {
+            let roots = self.state().roots.clone();
+            let target = super::lists::absolute(&roots, text(&input["path"])).unwrap_or_default();
+            return fs::read_to_string(target).map_err(|error| error.to_string());
+        }
         let done = self.act(&asked).map_err(|error| error.message)?;
         match (done["done"] == true, done["content"].as_str()) {
             (true, content) => Ok(content.unwrap_or("written").to_owned()),
@@ -142,6 +155,11 @@ impl Reference {
     }
 
     fn keep(&self, id: &str, messages: &[Value]) {
+        let mut messages = messages.to_vec();
+        if self.is("keeps-no-results") {
+            let results = messages.iter_mut().filter(|message| message["role"] == "tool");
+            results.for_each(|message| message["content"] = json!(""));
+        }
         let file = self.kept_in(id);
         let made = file.parent().map(fs::create_dir_all);
         // What could not be kept is missing when the task goes on.

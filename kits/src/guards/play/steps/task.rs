@@ -56,6 +56,8 @@ pub(crate) struct Called {
     pub(crate) writes: Option<String>,
     /// The file that must not be.
     pub(crate) leaves: Option<String>,
+    /// What its result has in it.
+    pub(crate) tells: Option<String>,
 }
 
 /// Where an answer is held.
@@ -90,8 +92,9 @@ impl Task {
     pub(crate) fn wanted(&self, lane: &str) -> Value {
         let sum = |of: fn(&Answer) -> u64| self.answers.iter().map(of).sum::<u64>();
         let of_call = |call: &Called| {
-            let (writes, leaves) = (&call.writes, &call.leaves);
-            json!({"id": call.id, "tool": call.tool, "writes": writes, "leaves": leaves, "content": call.input["content"]})
+            let Called { id, tool, input, writes, leaves, tells, .. } = call;
+            let content = &input["content"];
+            json!({"id": id, "tool": tool, "writes": writes, "leaves": leaves, "tells": tells, "content": content})
         };
         let of_answer = |answer: &Answer| {
             let calls: Vec<Value> = answer.calls.iter().map(of_call).collect();
