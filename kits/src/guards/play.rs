@@ -1,6 +1,7 @@
 //! What a case does, step by step. What has to come of each step is written down beside it, for the checks.
 
 mod flow;
+mod gathered;
 mod index;
 mod operations;
 mod standing;
@@ -24,7 +25,7 @@ use harness::link::AskError;
 use mock_server::endpoint::{Endpoint, Reply};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use steps::{Change, Configure, Context, Kept, KeyStep, Operate, Run, Step};
+use steps::{Change, Configure, Context, KeyStep, Operate, Run, Step};
 
 /// What has to come of a call stands under this name.
 pub(super) const WANTED: &str = "wanted";
@@ -111,10 +112,11 @@ impl Stage<'_> {
                 self.scene.pass(*pass_ms).await
             }
             Step::Add(add) => {
-                let asked = json!({"item": add.item, "fails": add.fails});
+                let asked = json!({"item": add.item, "fails": add.fails, "takesMs": add.takes_ms});
                 self.ask("batch/add", asked, json!({})).await?;
                 self.scene.pass(add.pass_ms).await
             }
+            Step::Together(items) => self.together(items).await,
             Step::Kept(kept) => self.kept(kept).await,
             Step::Task(task) => self.task(task).await,
             Step::AtOnce(all) => self.at_once(all).await,
@@ -308,17 +310,6 @@ impl Stage<'_> {
             }
         }
         ground::look(self.scene);
-        Ok(())
-    }
-
-    async fn kept(&mut self, kept: &Kept) -> Result<(), Troubled> {
-        self.scene.pass(kept.pass_ms).await?;
-        self.endpoint.plan("kept", vec![Reply::json(kept.status, &json!({"value": kept.status}))]);
-        let before = self.exchanges("kept");
-        let asked = json!({"key": "one", "url": self.endpoint.url("kept")});
-        let _answer = self.scene.ask("cache/get", asked).await?;
-        let fetched = self.exchanges("kept") - before;
-        self.want("cache/get", json!({"fetches": kept.fetches, "fetched": fetched, "about": kept.about}));
         Ok(())
     }
 

@@ -5,10 +5,11 @@ use crate::kit::Check;
 use crate::story::{AdapterClock, Call, Story};
 use harness::checks::Examined;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 pub(super) const CHECK: Check = Check {
     name: "answers-kept",
-    about: "An answer younger than five minutes is given again, an older one is asked for, and a failure is never kept.",
+    about: "An answer younger than five minutes is given again, and no other; an older one is asked for, and a failure is never kept.",
     examine,
 };
 
@@ -17,15 +18,28 @@ const KEPT_MS: f64 = 300_000.0;
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
+    // What the host has last said, by its lanes: each key has its own.
+    let mut last: BTreeMap<&str, &str> = BTreeMap::new();
     for (call, wanted) in wanted(story, "cache/get") {
         let fetched = wanted["fetched"].as_u64().unwrap_or_default();
+        let (lane, about) = (text(&wanted["lane"]), text(&wanted["about"]));
+        let is_failure = fetched > 0 && wanted["status"].as_u64() >= Some(300);
+        if fetched > 0 && !is_failure {
+            last.insert(lane, text(&wanted["says"]));
+        }
+        if let Some(says) = last.get(lane).filter(|_| !is_failure) {
+            let given = call.result().map(Value::to_string).unwrap_or_default();
+            examined.fact(given.contains(says), || {
+                format!("{about}: the host's last words are {says:?}, and the answer is {given:?}")
+            });
+        }
         let Some(fetches) = fetches(story, call, wanted) else { continue };
         examined.fact((fetched > 0) == fetches, || {
             let instead = match fetches {
                 true => "and has to be: a failure is not kept, nor what is five minutes old",
                 false => "though the answer is kept",
             };
-            format!("{}: the host is asked {fetched} times, {instead}", text(&wanted["about"]))
+            format!("{about}: the host is asked {fetched} times, {instead}")
         });
     }
     examined
@@ -37,7 +51,8 @@ fn fetches(story: &Story<'_>, call: &Call, wanted: &Value) -> Option<bool> {
     if story.clock == AdapterClock::Virtual {
         return Some(wanted["fetches"] == true);
     }
-    let before = story.exchanges.iter().filter(|exchange| exchange.lane.as_deref() == Some("kept"));
+    let before =
+        story.exchanges.iter().filter(|exchange| exchange.lane.as_deref() == wanted["lane"].as_str());
     let before = before.filter(|exchange| exchange.at.line < call.at.line);
     let mut answers = before.filter_map(|exchange| Some((exchange.at.ms, exchange.answer?)));
     let Some((asked, (said, _))) = answers.rfind(|(_, (_, status))| *status < 300) else {
@@ -91,7 +106,7 @@ mod tests {
                 }));
             }
             let fetched = u64::from(nth == 0 || asked_again);
-            let wanted = json!({"method": "cache/get", "nth": nth, "fetches": true, "fetched": fetched, "about": "it"});
+            let wanted = json!({"method": "cache/get", "nth": nth, "fetches": true, "fetched": fetched, "about": "it", "lane": "kept"});
             lines.push(said(
                 begun + 3000,
                 Speaker::Adapter,

@@ -56,6 +56,8 @@ pub(crate) enum Step {
     Change(Change),
     /// Something is added to a batch.
     Add(Add),
+    /// Items are added to a batch, all at once.
+    Together(Vec<String>),
     /// An answer is asked for that may be kept.
     Kept(Kept),
     /// The person says something to a task.
@@ -316,6 +318,9 @@ pub(crate) struct Add {
     /// The batch that it comes into fails.
     #[serde(default)]
     pub(crate) fails: bool,
+    /// So long that batch is worked on.
+    #[serde(default)]
+    pub(crate) takes_ms: f64,
     /// How long nothing happens then.
     #[serde(default)]
     pub(crate) pass_ms: f64,
@@ -327,6 +332,9 @@ pub(crate) struct Add {
 pub(crate) struct Kept {
     /// What is shown.
     pub(crate) about: String,
+    /// Under which name.
+    #[serde(default = "first_key")]
+    pub(crate) key: String,
     /// How long nothing happens before.
     #[serde(default)]
     pub(crate) pass_ms: f64,
@@ -334,4 +342,8 @@ pub(crate) struct Kept {
     pub(crate) status: u16,
     /// Is the host asked?
     pub(crate) fetches: bool,
+}
+
+fn first_key() -> String {
+    "one".to_owned()
 }

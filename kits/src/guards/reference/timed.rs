@@ -21,11 +21,19 @@ pub(super) struct Timed {
 struct Inner {
     /// Who waits until a file is quiet.
     files: BTreeMap<String, AbortHandle>,
-    /// What the next batch has, and whether it fails.
-    batch: Vec<(String, bool)>,
+    /// What the next batch has.
+    batch: Vec<Item>,
     is_wedged: bool,
     /// Answers, and until when they are good.
     answers: BTreeMap<String, (f64, Value)>,
+}
+
+/// Something for a batch.
+#[derive(Clone)]
+struct Item {
+    name: String,
+    fails: bool,
+    takes_ms: f64,
 }
 
 impl Timed {
@@ -55,27 +63,41 @@ impl Reference {
 
     /// Something is added; a moment later all that was added is worked on at once.
     pub(super) fn add(self: &Arc<Self>, params: &Value, screen: &Screen) -> Value {
+        let name = text(&params["item"]).to_owned();
+        let takes_ms = params["takesMs"].as_f64().unwrap_or_default();
+        if self.is("batches-of-one") {
+            screen.show(json!({"kind": "batch", "items": [name], "failed": params["fails"]}));
+            return json!({});
+        }
         let mut inner = self.timed.inner();
-        inner.batch.push((text(&params["item"]).to_owned(), params["fails"] == true));
+        inner.batch.push(Item { name, fails: params["fails"] == true, takes_ms });
         // Who has begun to gather works on it all.
         if inner.batch.len() == 1 && !inner.is_wedged {
             let (adapter, screen) = (self.clone(), screen.clone());
             tokio::spawn(async move {
                 screen.wait(GATHERED_MS).await;
-                adapter.flush(&screen);
+                adapter.flush(&screen).await;
             });
         }
         json!({})
     }
 
-    fn flush(&self, screen: &Screen) {
-        let mut batch = std::mem::take(&mut self.timed.inner().batch);
+    async fn flush(&self, screen: &Screen) {
+        let clears_late = self.is("clears-after-work");
+        let mut batch = match clears_late {
+            true => self.timed.inner().batch.clone(),
+            false => std::mem::take(&mut self.timed.inner().batch),
+        };
         if self.is("batch-of-the-first") {
             batch.truncate(1);
         }
-        let items: Vec<&String> = batch.iter().map(|(item, _)| item).collect();
-        let fails = batch.iter().any(|(_, fails)| *fails);
+        let items: Vec<&String> = batch.iter().map(|item| &item.name).collect();
+        let fails = batch.iter().any(|item| item.fails);
         screen.show(json!({"kind": "batch", "items": items, "failed": fails}));
+        screen.wait(batch.iter().map(|item| item.takes_ms).fold(0.0, f64::max)).await;
+        if clears_late {
+            self.timed.inner().batch.clear();
+        }
         if fails && self.is("wedged-batch") {
             self.timed.inner().is_wedged = true;
         }
@@ -84,7 +106,9 @@ impl Reference {
     /// An answer that is young enough is given again.
     pub(super) async fn kept(&self, params: &Value, screen: &Screen) -> Value {
         let (key, now) = (text(&params["key"]), screen.now_ms());
-        if let Some((until, value)) = self.timed.inner().answers.get(key)
+        let key = if self.is("one-answer-for-all") { "" } else { key };
+        let old = self.timed.inner().answers.get(key).cloned();
+        if let Some((until, value)) = &old
             && (now < *until || self.is("keeps-for-ever"))
         {
             return value.clone();
@@ -100,6 +124,9 @@ impl Reference {
         if ok || self.is("keeps-failures") {
             self.timed.inner().answers.insert(key.to_owned(), (now + KEPT_MS, value.clone()));
         }
-        value
+        match old {
+            Some((_, old)) if self.is("gives-old-answer") => old,
+            _ => value,
+        }
     }
 }
