@@ -1,8 +1,8 @@
 //! The folder of a case: a workspace, what lies around it, and what nobody may touch.
 
+use super::key;
 use super::play::REPOSITORY;
 use crate::scene::{Scene, Troubled, our_fault};
-use fixtures::failures::KEY;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -77,7 +77,7 @@ pub(super) fn is_intruder(name: &str) -> bool {
 /// What stands there now, and in which of the files that are no place for it the key stands.
 pub(super) fn look(scene: &Scene) {
     let mut files = files(scene);
-    let has_key = |(name, says): &(&String, &String)| !name.starts_with(SECRETS) && says.contains(KEY);
+    let has_key = |(name, says): &(&String, &String)| !name.starts_with(SECRETS) && key::stands_in(says);
     let with_key: Vec<&String> = files.iter().filter(has_key).map(|(name, _)| name).collect();
     scene.witness("key-in", &json!(with_key));
     files.retain(|name, _| !name.starts_with(STATE) && !name.starts_with(SECRETS));
@@ -89,6 +89,14 @@ pub(super) fn files_with(scene: &Scene, text: &str, except: &str) -> Vec<String>
     let files =
         files(scene).into_iter().filter(|(name, says)| !name.starts_with(except) && says.contains(text));
     files.map(|(name, _)| name).collect()
+}
+
+/// Where the key stands after the person has logged out, its own place included.
+pub(super) fn look_for_key(scene: &Scene) {
+    let files = files(scene);
+    let left: Vec<&String> =
+        files.iter().filter(|(_, says)| key::stands_in(says)).map(|(name, _)| name).collect();
+    scene.witness("key-left", &json!(left));
 }
 
 /// All files and what they say, but for those of a repository that is indexed: too many, and nobody writes there.

@@ -7,6 +7,7 @@
 
 mod checks;
 mod ground;
+mod key;
 mod mutants;
 mod play;
 mod reference;

@@ -60,6 +60,16 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("key-in-settings", "a key is kept with the settings"),
     mutant("uses-key-after-logout", "a key stays in memory after the person has logged out"),
     mutant(
+        "logout-in-memory",
+        "who logs out does so until the program starts again: the key, kept backwards, is used then",
+    ),
+    mutant(
+        "logout-by-mark",
+        "it is written down that the person has logged out, and the key stays where it is",
+    ),
+    mutant("key-in-memory-only", "a key that was given is gone when the program starts again"),
+    mutant("key-in-base64", "a key is kept with the settings, as a header would have it"),
+    mutant(
         "policy-unfilled",
         "the policy is written in plain quotes, as in the plan: its places are never filled in",
     ),

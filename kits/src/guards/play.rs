@@ -11,7 +11,7 @@ pub(super) use index::REPOSITORY;
 pub(super) use standing::CANARY;
 pub(super) use steps::Steps;
 
-use super::ground;
+use super::{ground, key};
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled, broken, our_fault};
 use crate::story::Story;
@@ -35,6 +35,9 @@ impl Play for Steps {
         Box::pin(async move {
             ground::make(scene)?;
             scene.keep_secret("key", KEY);
+            for form in key::in_base64() {
+                scene.keep_secret("key in base64", &form);
+            }
             let endpoint = Endpoint::start(scene.journal().clone()).await;
             let endpoint = endpoint.map_err(|error| our_fault(format!("there is no port: {error}")))?;
             let mut stage = Stage {
@@ -307,6 +310,7 @@ impl Stage<'_> {
             KeyStep::Logout => {
                 self.scene.person("logs out");
                 self.ask("secret/logout", json!({}), json!({})).await?;
+                ground::look_for_key(self.scene);
             }
         }
         ground::look(self.scene);

@@ -5,6 +5,7 @@ mod conversation;
 mod errors;
 mod flow;
 mod index;
+mod keys;
 mod lists;
 mod operations;
 mod paths;
@@ -51,6 +52,8 @@ struct State {
     state_folder: PathBuf,
     /// What a mutant keeps in memory.
     key: Option<String>,
+    /// So does one with this.
+    has_logged_out: bool,
     reports_to: Option<String>,
     /// Questions that wait for the person.
     questions: BTreeMap<u64, oneshot::Sender<String>>,
@@ -266,29 +269,6 @@ impl Reference {
             "connect-src https://api.anthropic.com https://api.openai.com".to_owned(),
         ];
         lists.join("; ")
-    }
-
-    fn store(&self, key: &str, screen: &Screen) -> Result<Value, RpcError> {
-        let mut state = self.state();
-        let failed = |error: std::io::Error| RpcError::failed(error.to_string());
-        fs::write(&state.secret_file, key).map_err(failed)?;
-        state.key = Some(key.to_owned());
-        if self.is("key-in-settings") {
-            fs::write(state.state_folder.join("settings.json"), json!({"apiKey": key}).to_string())
-                .map_err(failed)?;
-        }
-        let shown = if self.is("logs-key") { key } else { "a key" };
-        screen.show(json!({"kind": "log", "text": format!("stored {shown}")}));
-        Ok(json!({}))
-    }
-
-    fn log_out(&self) -> Result<Value, RpcError> {
-        let mut state = self.state();
-        if !self.is("uses-key-after-logout") {
-            state.key = None;
-        }
-        fs::remove_file(&state.secret_file).map_err(|error| RpcError::failed(error.to_string()))?;
-        Ok(json!({}))
     }
 }
 

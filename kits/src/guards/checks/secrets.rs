@@ -1,16 +1,16 @@
 //! A key stays where it belongs, and is gone when the person has logged out.
 
+use super::super::key::stands_in;
 use super::wanted;
 use crate::kit::Check;
 use crate::story::Story;
-use fixtures::failures::KEY;
 use fixtures::recording::{Line, Speaker};
 use harness::checks::Examined;
 use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "secrets",
-    about: "The key stands in no log, report, state, error or address; it is used while it is there, and not after.",
+    about: "The key stands in no log, report, state, error or address, nor does it in base64; it is used while it is there, also when the program starts again, and then it is gone for good.",
     examine,
 };
 
@@ -25,16 +25,16 @@ fn examine(story: &Story<'_>) -> Examined {
     let said =
         story.lines.iter().filter(|line| matches!(line, Line::Adapter(it) if it.from == Speaker::Adapter));
     examined.facts += said.count();
-    examined.findings.extend(story.said_secrets().map(|(_, place)| match place {
-        "stderr" => "the key stands on its stderr".to_owned(),
-        _ => "the key stands in what it says".to_owned(),
+    examined.findings.extend(story.said_secrets().map(|(secret, place)| match place {
+        "stderr" => format!("the {secret} stands on its stderr"),
+        _ => format!("the {secret} stands in what it says"),
     }));
     for (index, line) in story.lines.iter().enumerate() {
         let Line::Request(request) = line else { continue };
         // Not every report is JSON.
         let body = String::from_utf8_lossy(&request.body.to_bytes()).into_owned();
         let told = format!("{} {} {:?} {body}", request.path, request.query, request.headers);
-        examined.fact(!told.contains(KEY), || {
+        examined.fact(!stands_in(&told), || {
             let lane = request.lane.as_deref().unwrap_or_default();
             format!("line {}: the key stands in a request to {lane}", index + 1)
         });
@@ -43,6 +43,13 @@ fn examine(story: &Story<'_>) -> Examined {
         let files: Vec<&str> =
             seen.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         examined.fact(files.is_empty(), || format!("the key stands in {}", files.join(", ")));
+    }
+    for seen in story.seen_of("key-left") {
+        let files: Vec<&str> =
+            seen.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        examined.fact(files.is_empty(), || {
+            format!("after the person has logged out the key still stands in {}", files.join(", "))
+        });
     }
     for (call, wanted) in wanted(story, "secret/use") {
         let end = call.answer.as_ref().map_or(usize::MAX, |(at, _)| at.line);
@@ -65,6 +72,8 @@ fn examine(story: &Story<'_>) -> Examined {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guards::key::in_base64;
+    use fixtures::failures::KEY;
     use fixtures::recording::{AdapterLine, Body, Request};
     use serde_json::json;
 
@@ -98,5 +107,8 @@ mod tests {
         assert_eq!(findings(&format!("/monitor/{KEY}"), "", &[], b""), found);
         assert_eq!(findings("/monitor", &format!("key={KEY}"), &[], b""), found);
         assert_eq!(findings("/monitor", "", &[("x-key", KEY)], b""), found);
+        for form in in_base64() {
+            assert_eq!(findings("/monitor", "", &[], form.as_bytes()), found, "{form}");
+        }
     }
 }

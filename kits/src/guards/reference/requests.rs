@@ -1,9 +1,8 @@
-//! Requests that may fail: tries with longer and longer waits, and the person's key.
+//! Requests that may fail: tries with longer and longer waits.
 
 use super::{Reference, text};
 use crate::adapter::Screen;
 use serde_json::{Value, json};
-use std::fs;
 
 /// As many tries as there are when nobody says otherwise.
 const TRIES: u64 = 3;
@@ -50,25 +49,6 @@ impl Reference {
             }
         }
         json!({"ok": false, "error": last})
-    }
-
-    /// Asks a provider with the person's key, if there is one.
-    pub(super) async fn use_key(&self, url: &str) -> Value {
-        let (file, kept) = {
-            let state = self.state();
-            (state.secret_file.clone(), state.key.clone())
-        };
-        let key = if self.is("uses-key-after-logout") { kept } else { fs::read_to_string(file).ok() };
-        let mut request = self.client.post(url).body("{}");
-        if let Some(key) = &key {
-            request = request.bearer_auth(key);
-        }
-        let answer = match request.send().await {
-            Ok(answer) => answer.text().await.unwrap_or_default(),
-            Err(_) => "there was no answer".to_owned(),
-        };
-        let said = if self.is("says-key") { answer } else { without_keys(&answer) };
-        json!({"ok": false, "message": said})
     }
 }
 
