@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 pub(super) const CHECK: Check = Check {
     name: "window",
-    about: "Above 75 % of the window old messages go; system prompt, tools, environment and the last five stay, and pairs are whole.",
+    about: "Above 75 % of the window old messages go and the last five stay; every request, also after a refusal, has system prompt, tools, environment, whole pairs and the last message.",
     examine,
 };
 
@@ -21,17 +21,18 @@ const LAST: usize = 5;
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     for (call, wanted) in wanted(story, "context/send") {
-        let Some(first) = sent(story, call).into_iter().next() else {
+        let requests = sent(story, call);
+        let Some(first) = requests.first() else {
             examined.fact(false, || "the model was not asked".to_owned());
             continue;
         };
+        for (nth, request) in requests.iter().enumerate() {
+            stays(&mut examined, &format!("request {}", nth + 1), &parts(request), &call.params);
+        }
         let parts = parts(first);
         let tokens = tokens(&call.params);
         let messages: Vec<&str> = ids(&call.params["messages"]);
         let has = |id: &str| parts.contains(&id);
-        for needed in ["system", "tools", "environment"] {
-            examined.fact(has(needed), || format!("'{needed}' is not sent"));
-        }
         let sum: f64 = parts.iter().filter_map(|id| tokens.get(id)).sum::<f64>()
             + first.body["summaryTokens"].as_f64().unwrap_or_default();
         let limit = call.params["limit"].as_f64().unwrap_or_default();
@@ -62,19 +63,29 @@ fn examine(story: &Story<'_>) -> Examined {
                 usize::from(forced)
             )
         });
-        let is_sorted = parts.iter().filter_map(|id| rank(id, &messages)).is_sorted();
-        examined.fact(is_sorted, || {
-            let order = "system, tools, history, environment, last message";
-            format!("the parts don't stand in the order {order}: {}", parts.join(", "))
-        });
-        for message in call.params["messages"].as_array().into_iter().flatten() {
-            let (id, call_of) = (message["id"].as_str().unwrap_or_default(), message["answers"].as_str());
-            if let Some(call_of) = call_of {
-                examined.fact(has(id) == has(call_of), || format!("{id} and its call {call_of} are parted"));
-            }
-        }
     }
     examined
+}
+
+/// What has to hold of every request, however much is left out of it.
+fn stays(examined: &mut Examined, which: &str, parts: &[&str], params: &Value) {
+    let messages: Vec<&str> = ids(&params["messages"]);
+    let has = |id: &str| parts.contains(&id);
+    for needed in ["system", "tools", "environment"].into_iter().chain(messages.last().copied()) {
+        examined.fact(has(needed), || format!("{which}: '{needed}' is not sent"));
+    }
+    let is_sorted = parts.iter().filter_map(|id| rank(id, &messages)).is_sorted();
+    examined.fact(is_sorted, || {
+        let order = "system, tools, history, environment, last message";
+        format!("{which}: the parts don't stand in the order {order}: {}", parts.join(", "))
+    });
+    for message in params["messages"].as_array().into_iter().flatten() {
+        let (id, call_of) = (message["id"].as_str().unwrap_or_default(), message["answers"].as_str());
+        if let Some(call_of) = call_of {
+            examined
+                .fact(has(id) == has(call_of), || format!("{which}: {id} and its call {call_of} are parted"));
+        }
+    }
 }
 
 /// The requests that came of a call.

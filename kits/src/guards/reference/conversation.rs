@@ -41,14 +41,14 @@ impl Reference {
         let mut smallest = f64::INFINITY;
         let mut was_told = false;
         let most = if self.is("tries-window-for-ever") { 20 } else { MORE_TRIES };
-        for _ in 0..=most {
+        for attempt in 0..=most {
             let mut fitted = self.fitted(fixed, &all, limit);
             // Each try is smaller than the one before.
             while sum(fixed, &fitted) >= smallest
-                && !fitted.messages.is_empty()
+                && fitted.messages.len() > 1
                 && !self.is("sends-window-again")
             {
-                drop_oldest(&mut fitted.messages);
+                drop_oldest(&mut fitted.messages, !self.is("parts-pairs-in-retries"));
             }
             smallest = sum(fixed, &fitted);
             if fitted.forced && !was_told && !self.is("silent-force") {
@@ -57,7 +57,7 @@ impl Reference {
                     json!({"kind": "notice", "level": "warning", "text": "Late messages were left out."}),
                 );
             }
-            let body = json!({"parts": self.parts(&fitted), "summaryTokens": fitted.summary});
+            let body = json!({"parts": self.parts(&fitted, attempt), "summaryTokens": fitted.summary});
             let sent = self.client.post(text(&params["url"])).body(body.to_string()).send().await;
             if sent.is_ok_and(|answer| answer.status().is_success()) {
                 return json!({"ok": true});
@@ -83,20 +83,28 @@ impl Reference {
         }
         while sum(fixed, &fitted) > full && fitted.messages.len() > 1 && !self.is("never-forced") {
             fitted.forced = true;
-            drop_oldest(&mut fitted.messages);
+            if self.is("pops-the-newest") {
+                fitted.messages.pop();
+            } else {
+                drop_oldest(&mut fitted.messages, true);
+            }
         }
         fitted
     }
 
-    fn parts(&self, fitted: &Fitted) -> Vec<String> {
+    fn parts(&self, fitted: &Fitted, attempt: usize) -> Vec<String> {
         let mut parts = vec!["system".to_owned()];
-        if !(self.is("drops-tools-first") && fitted.summary > 0.0) {
+        let has_no_tools = (self.is("drops-tools-first") && fitted.summary > 0.0)
+            || (self.is("retries-without-tools") && attempt > 0);
+        if !has_no_tools {
             parts.push("tools".to_owned());
         }
         parts.extend(fitted.messages.iter().map(|message| message.id.clone()));
         // What is said of the environment stands before the person's last words.
         let last = parts.len().saturating_sub(1);
-        parts.insert(if fitted.messages.is_empty() { parts.len() } else { last }, "environment".to_owned());
+        let is_lost = fitted.forced && self.is("pops-the-newest");
+        let at = if fitted.messages.is_empty() || is_lost { parts.len() } else { last };
+        parts.insert(at, "environment".to_owned());
         parts
     }
 }
@@ -112,11 +120,11 @@ fn with_calls(kept: &[Message], all: &[Message]) -> Vec<Message> {
     all.iter().filter(stays).cloned().collect()
 }
 
-/// The oldest message goes, and the other half of its pair.
-fn drop_oldest(messages: &mut Vec<Message>) {
+/// The oldest message goes, and the other half of its pair, if that has to be whole.
+fn drop_oldest(messages: &mut Vec<Message>, is_whole: bool) {
     if messages.is_empty() {
         return;
     }
     let oldest = messages.remove(0);
-    messages.retain(|message| oldest.pair.as_deref() != Some(message.id.as_str()));
+    messages.retain(|message| !is_whole || oldest.pair.as_deref() != Some(message.id.as_str()));
 }
