@@ -114,6 +114,14 @@ pub struct Seen {
     pub value: Value,
 }
 
+impl Told {
+    /// Is the person told of a trouble? What is only mentioned has a level of its own.
+    #[must_use]
+    pub fn warns(&self) -> bool {
+        matches!(self.update["level"].as_str(), None | Some("warning" | "warn" | "error"))
+    }
+}
+
 impl Call {
     /// The result, if it was answered with one.
     #[must_use]

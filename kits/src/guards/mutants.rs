@@ -84,6 +84,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("retries-without-tools", "when the model has refused, it is sent no tools"),
     mutant("never-forced", "the last five messages are sent however long they are"),
     mutant("silent-force", "the person is not told that even late messages were left out"),
+    mutant("forces-in-passing", "that late messages were left out is mentioned, and is no warning"),
     mutant("tries-window-for-ever", "a conversation is sent again as long as the model refuses it"),
     mutant("sends-window-again", "the same conversation is sent again"),
     mutant("one-debounce", "all files share one quiet time, as in the plan: the last one alone is indexed"),

@@ -79,6 +79,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         about: "when the model refuses, the lists are put back on the disk and not on the screen",
     },
     Mutant { name: "says-nothing", about: "the user is not told that an edit failed" },
+    Mutant { name: "says-in-passing", about: "that an edit failed is mentioned, and is no error" },
 ];
 
 /// Not a mutant, and no friend: who does what a plan says, word for word. Where that harms, a case says which hazard it is.

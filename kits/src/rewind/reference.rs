@@ -122,8 +122,8 @@ impl Client {
             Ok(()) => json!({"ok": true}),
             Err(why) => {
                 if !self.is("says-nothing") {
-                    screen
-                        .show(json!({"kind": "notice", "level": "error", "key": "edit-failed", "text": why}));
+                    let level = if self.is("says-in-passing") { "info" } else { "error" };
+                    screen.show(json!({"kind": "notice", "level": level, "key": "edit-failed", "text": why}));
                 }
                 json!({"ok": false, "error": why})
             }

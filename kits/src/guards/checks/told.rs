@@ -14,9 +14,9 @@ pub(super) fn messages(exchange: &Exchange) -> &[Value] {
     exchange.body["messages"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Has a message of a role these words in it, however they are wrapped?
+/// Has a message of a role these words in it, however they are wrapped? Spaces around them may go.
 pub(super) fn says(messages: &[Value], role: &str, words: &str) -> bool {
-    let in_json = Value::from(words).to_string();
+    let in_json = Value::from(words.trim()).to_string();
     let words = in_json.trim_matches('"');
     let of_role = messages.iter().filter(|message| message["role"] == role);
     of_role.map(|message| message["content"].to_string()).any(|content| content.contains(words))
@@ -45,7 +45,7 @@ pub(super) fn lacks(messages: &[Value], wanted: &Value) -> Vec<String> {
         lacks.push(format!("the person's words “{}”", text(&wanted["text"])));
     }
     for answer in wanted["answers"].as_array().into_iter().flatten() {
-        let words = text(&answer["says"]);
+        let words = text(&answer["says"]).trim();
         if !words.is_empty() && !says(messages, "assistant", words) {
             lacks.push(format!("the model's words “{words}”"));
         }
@@ -63,4 +63,34 @@ pub(super) fn lacks(messages: &[Value], wanted: &Value) -> Vec<String> {
         }
     }
     lacks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn spaces_around_words_may_go_and_words_may_not() {
+        let messages = |said: &str| vec![json!({"role": "assistant", "content": said})];
+        for said in ["I look. ", "I look.", "\n I look.\n"] {
+            assert!(says(&messages(said), "assistant", "I look. "), "{said:?}");
+        }
+        assert!(!says(&messages("I look"), "assistant", "I look. "));
+        assert!(!says(&messages("I look. "), "user", "I look. "));
+        let wanted = json!({"text": "", "answers": [{"says": "I look. "}]});
+        let told =
+            vec![json!({"role": "user", "content": ""}), json!({"role": "assistant", "content": "I look."})];
+        assert_eq!(lacks(&told, &wanted), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_result_says_what_it_has_to() {
+        let messages = vec![
+            json!({"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "1: one"}]}),
+        ];
+        assert!(result_says(&messages, "a", "one"));
+        assert!(!result_says(&messages, "a", "two"));
+        assert!(!result_says(&messages, "b", "one"));
+    }
 }

@@ -55,7 +55,8 @@ fn examine(story: &Story<'_>) -> Examined {
         }
         let end = call.answer.as_ref().map_or(usize::MAX, |(at, _)| at.line);
         let of_call = |line: usize| call.at.line < line && line < end;
-        let notices = story.updates_of("notice").filter(|told| of_call(told.at.line)).count();
+        let warnings = story.updates_of("notice").filter(|told| told.warns());
+        let notices = warnings.filter(|told| of_call(told.at.line)).count();
         examined.fact(notices == usize::from(forced), || {
             let why = if forced { "more than old messages go" } else { "only old messages go" };
             format!(
@@ -123,5 +124,65 @@ fn rank(id: &str, messages: &[&str]) -> Option<usize> {
             let at = messages.iter().position(|message| *message == id)?;
             Some(if at + 1 == messages.len() { 3 + messages.len() } else { 2 + at })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guards::play::WANTED;
+    use fixtures::recording::{AdapterLine, Body, Line, Note, Request, Speaker};
+    use serde_json::json;
+
+    /// What is found where late messages have to go, the model is told these, and the person at these levels.
+    fn findings(parts: &[&str], levels: &[&str]) -> Vec<String> {
+        let said = |from: Speaker, message: Value| Line::Adapter(AdapterLine { at_us: 0, from, message });
+        let messages: Vec<Value> =
+            (1..=6).map(|nth| json!({"id": format!("m{nth}"), "tokens": 200})).collect();
+        let fixed = |id: &str| json!({"id": id, "tokens": 50});
+        let params = json!({
+            "limit": 1000, "system": fixed("system"), "tools": fixed("tools"),
+            "environment": fixed("environment"), "messages": messages,
+        });
+        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "context/send", "params": params});
+        let mut lines = vec![said(Speaker::Harness, asked)];
+        for level in levels {
+            let update = json!({"kind": "notice", "level": level, "text": "words"});
+            let told = json!({"jsonrpc": "2.0", "method": "update", "params": {"update": update}});
+            lines.push(said(Speaker::Adapter, told));
+        }
+        lines.push(Line::Request(Request {
+            at_us: 0,
+            exchange: 1,
+            lane: Some("model".to_owned()),
+            method: "POST".to_owned(),
+            path: "/model".to_owned(),
+            query: String::new(),
+            headers: Vec::new(),
+            body: Body::from_bytes(json!({"parts": parts}).to_string().as_bytes()),
+        }));
+        lines.push(said(Speaker::Adapter, json!({"jsonrpc": "2.0", "id": 1, "result": {"ok": true}})));
+        let wanted = json!({"method": "context/send", "nth": 0, "compressed": true, "forced": true});
+        lines.push(Line::Note(Note { at_us: 0, text: format!("witness {WANTED} {wanted}") }));
+        examine(&Story::of(&lines)).findings
+    }
+
+    #[test]
+    fn what_is_only_mentioned_is_no_warning() {
+        let whole = ["system", "tools", "m5", "environment", "m6"];
+        assert_eq!(findings(&whole, &["warning"]), Vec::<String>::new());
+        assert_eq!(findings(&whole, &["info", "error", "info"]), Vec::<String>::new());
+        let twice = ["more than old messages go: the person has to be warned 1 times, and is 2 times"];
+        assert_eq!(findings(&whole, &["warning", "error"]), twice);
+        let never = ["more than old messages go: the person has to be warned 1 times, and is 0 times"];
+        assert_eq!(findings(&whole, &["info"]), never);
+    }
+
+    #[test]
+    fn the_last_message_stays_however_much_goes() {
+        assert_eq!(
+            findings(&["system", "tools", "m4", "environment"], &["warning"]),
+            ["request 1: 'm6' is not sent"]
+        );
     }
 }

@@ -53,9 +53,9 @@ impl Reference {
             smallest = sum(fixed, &fitted);
             if fitted.forced && !was_told && !self.is("silent-force") {
                 was_told = true;
-                screen.show(
-                    json!({"kind": "notice", "level": "warning", "text": "Late messages were left out."}),
-                );
+                let level = if self.is("forces-in-passing") { "info" } else { "warning" };
+                let text = "Late messages were left out.";
+                screen.show(json!({"kind": "notice", "level": level, "text": text}));
             }
             let body = json!({"parts": self.parts(&fitted, attempt), "summaryTokens": fitted.summary});
             let sent = self.client.post(text(&params["url"])).body(body.to_string()).send().await;

@@ -49,7 +49,7 @@ struct Episode<'s> {
     asked: Vec<&'s Seen>,
     /// Steps within the client.
     seams: Vec<&'s Told>,
-    /// What the user was told.
+    /// What the user was told as a trouble; what is only mentioned is as it may be.
     notices: Vec<&'s Told>,
     /// The lists that the screen was to show.
     screens: Vec<&'s Told>,
@@ -65,7 +65,7 @@ fn episodes<'s>(story: &'s Story<'_>) -> Vec<Episode<'s>> {
         .zip(ends)
         .map(|(begin, end)| {
             let within = begin.at.line..end.at.line;
-            let of = |kind: &'static str| {
+            let of = |kind: &'static str| -> Vec<&Told> {
                 story
                     .updates
                     .iter()
@@ -85,7 +85,7 @@ fn episodes<'s>(story: &'s Story<'_>) -> Vec<Episode<'s>> {
                     .filter(|seen| seen.name == "asked" && within.contains(&seen.at.line))
                     .collect(),
                 seams: of("seam"),
-                notices: of("notice"),
+                notices: of("notice").into_iter().filter(|told| told.warns()).collect(),
                 screens: of("stateUpdate"),
                 after: &end.value,
             }
