@@ -54,12 +54,17 @@ fn fetches(story: &Story<'_>, call: &Call, wanted: &Value) -> Option<bool> {
     let before =
         story.exchanges.iter().filter(|exchange| exchange.lane.as_deref() == wanted["lane"].as_str());
     let before = before.filter(|exchange| exchange.at.line < call.at.line);
-    let mut answers = before.filter_map(|exchange| Some((exchange.at.ms, exchange.answer?)));
+    // Whoever keeps an answer may count from when it was asked for, before the host has heard of it.
+    let called = |line: usize| {
+        let calls = story.calls_of("cache/get").filter(|call| call.at.line < line);
+        calls.last().map_or(0.0, |call| call.at.ms)
+    };
+    let mut answers = before.filter_map(|exchange| Some((exchange.at.line, exchange.answer?)));
     let Some((asked, (said, _))) = answers.rfind(|(_, (_, status))| *status < 300) else {
         return Some(true);
     };
     let end = call.answer.as_ref().map_or(f64::INFINITY, |(at, _)| at.ms);
-    let (youngest, oldest) = (call.at.ms - said.ms, end - asked);
+    let (youngest, oldest) = (call.at.ms - said.ms, end - called(asked));
     (oldest < KEPT_MS || youngest >= KEPT_MS).then_some(youngest >= KEPT_MS)
 }
 
@@ -129,6 +134,11 @@ mod tests {
             ]
         );
         for asked_again in [true, false] {
+            assert_eq!(
+                findings(2997, asked_again),
+                Vec::<String>::new(),
+                "they are over since it was called"
+            );
             assert_eq!(findings(3001, asked_again), Vec::<String>::new(), "five minutes are over just then");
         }
     }
