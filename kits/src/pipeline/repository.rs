@@ -132,6 +132,7 @@ impl Repository {
             "ownWords": text("README.md").as_deref() == Some(OWN_WORDS),
             "staged": self.git(&["diff", "--cached", "--name-only"])?,
             "checkpoints": self.checkpoints(),
+            "diffs": names(&self.root.join(".kilo/logs/diffs")),
             "files": files,
             "worktrees": worktrees,
             "prunable": prunable,
@@ -196,12 +197,17 @@ impl Repository {
     /// Each patch, put on the beginning again: does it give what its agent has made? Of one that has failed nothing stands
     /// in the checkout. Where another agent of the case has worked in the same file, no patch alone gives it: that one is
     /// not put on anything.
-    pub(super) fn patches(&self, phases: &[&Phase], fails: Option<&str>) -> Result<Vec<Value>, Troubled> {
+    pub(super) fn patches(
+        &self,
+        issue: &str,
+        phases: &[&Phase],
+        fails: Option<&str>,
+    ) -> Result<Vec<Value>, Troubled> {
         let folder = self.root.join(".kilo/logs/diffs");
         let mut seen = Vec::new();
         for name in names(&folder).iter().filter(|name| name.ends_with(".patch")) {
             let path = folder.join(name);
-            let agent = PHASES.iter().find(|phase| name.ends_with(&format!("-{}.patch", phase.agent)));
+            let agent = PHASES.iter().find(|phase| *name == format!("{issue}-{}.patch", phase.agent));
             let is_shared = |own: &&Phase| {
                 let mut others = phases.iter().filter(|other| other.agent != own.agent);
                 others.any(|other| other.files.iter().any(|file| own.files.contains(file)))

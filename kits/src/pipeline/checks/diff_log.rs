@@ -1,13 +1,15 @@
-//! The diffs: put on the beginning again they give what the agent has made, all of it and nothing else.
+//! The diffs: each agent whose work is done has one under its own name, and put on the beginning again it gives what the agent
+//! has made, all of it and nothing else.
 
-use super::{list, named, word};
+use super::{issue_of, list, looks, named, status_in, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
+use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
     name: "diff-log",
-    about: "Each agent's patch applies to the beginning and gives its files as they are now.",
+    about: "Each agent has a patch {issue}-{agent}.patch that applies to the beginning and gives its files as they are now.",
     examine,
 };
 
@@ -15,6 +17,25 @@ fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     if !story.can.contains("pipeline.difflog") {
         return examined;
+    }
+    let subject = subject(story);
+    for look in looks(story, &["gone"]) {
+        let there: Vec<&str> = list(&look.value["diffs"]).iter().filter_map(|it| it.as_str()).collect();
+        // Who was prompted in an earlier run, and is done, has been killed behind his diff.
+        let runs = story.seen_of("prompted").filter(|run| run.at.line < look.at.line);
+        let asked = runs.flat_map(|run| list(&run.value["prompted"]));
+        let asked: BTreeSet<[&str; 3]> = asked
+            .map(|asked| [issue_of(asked, &subject), word(asked, "agent"), word(asked, "phase")])
+            .collect();
+        for [issue, agent, phase] in asked {
+            if status_in(look, issue, phase) == Some("success") {
+                let name = format!("{issue}-{agent}.patch");
+                examined.fact(there.contains(&name.as_str()), || {
+                    let instead = if there.is_empty() { "nothing".to_owned() } else { named(there.clone()) };
+                    format!("{phase} is done, and in .kilo/logs/diffs is no {name}; there is {instead}")
+                });
+            }
+        }
     }
     let patches = story.seen_of("patches").flat_map(|seen| list(&seen.value));
     for patch in patches {

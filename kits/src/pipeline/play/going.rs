@@ -103,7 +103,7 @@ impl Played {
         let stopped = stops_at.filter(|phase| !prompted.iter().any(|it| it["phase"] == **phase));
         let until = going.last().or(stopped);
         scene.witness("work", &self.work(place, until, &app)?);
-        let patches = place.repository.patches(&self.phases()?, until)?;
+        let patches = place.repository.patches(&self.issue, &self.phases()?, until)?;
         // What the person has changed meanwhile is in no agent's patch.
         scene.witness("patches", &if going.meanwhile.is_some() { json!([]) } else { json!(patches) });
         Ok(())

@@ -60,7 +60,7 @@ impl Played {
         );
         place.look(scene, "gone")?;
         scene.witness("work", &self.work(place, None, "app\n")?);
-        scene.witness("patches", &json!(place.repository.patches(&self.phases()?, None)?));
+        scene.witness("patches", &json!(place.repository.patches(&self.issue, &self.phases()?, None)?));
         Ok(())
     }
 }

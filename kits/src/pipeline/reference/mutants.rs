@@ -19,6 +19,11 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "resume-in-main", about: "sends agents into the person's checkout when it resumes" },
     Mutant { name: "no-fork", about: "makes no way back" },
     Mutant { name: "patch-overwrite", about: "a second diff of an agent replaces the first" },
+    Mutant { name: "patch-by-phase", about: "names a diff by the phase, not by the agent" },
+    Mutant {
+        name: "patch-of-the-first",
+        about: "logs the diff of the first agent, and puts all others elsewhere",
+    },
     Mutant { name: "no-untracked", about: "new files are in no diff" },
     Mutant { name: "merge-on-fail", about: "merges what a failed agent has left" },
     Mutant { name: "reuses-worktree", about: "goes on in a worktree that a killed agent has changed" },

@@ -21,7 +21,7 @@ impl Runner {
 
     /// The agent's own changes to a file, and nobody else's.
     pub(super) async fn take_back(&self, asked: &Pipeline) -> Result<Value, String> {
-        let Pipeline { issue, folder, agent, file, .. } = asked;
+        let Pipeline { folder, agent, file, .. } = asked;
         let is_within = Path::new(file).components().all(|part| matches!(part, Component::Normal(_)));
         if self.is("reverts-anywhere") {
             std::fs::write(folder.join(file), "").map_err(|error| error.to_string())?;
@@ -37,7 +37,7 @@ impl Runner {
             std::fs::write(folder.join(file), before).map_err(|error| error.to_string())?;
             return Ok(json!({}));
         }
-        let patch = format!(".kilo/logs/diffs/{issue}-{agent}.patch");
+        let patch = self.patch(asked, agent, "");
         let only = format!("--include={file}");
         let mut words = vec!["apply", "--reverse", "--binary", &only, &patch];
         if self.is("reverts-all") {

@@ -178,13 +178,21 @@ impl Runner {
     /// apart.
     fn log(&self, asked: &Pipeline, phase: &Phase, diff: &str, is_done: bool) -> Result<(), String> {
         let end = if is_done { "" } else { "-failed" };
-        let name = format!("{}-{}{end}.patch", asked.issue, phase.agent);
-        let path = asked.folder.join(".kilo/logs/diffs").join(name);
+        let path = asked.folder.join(self.patch(asked, &phase.agent, end));
         let before = match is_done && !self.is("patch-overwrite") {
             true => fs::read_to_string(&path).unwrap_or_default(),
             false => String::new(),
         };
         put(&path, format!("{before}{diff}"))
+    }
+
+    /// Where the diff of an agent is, below the repository.
+    pub(super) fn patch(&self, asked: &Pipeline, agent: &str, end: &str) -> String {
+        let of_agent = asked.phases.iter().find(|phase| phase.agent == agent);
+        let name = of_agent.filter(|_| self.is("patch-by-phase")).map_or(agent, |phase| &phase.phase);
+        let is_first = asked.phases.first().is_some_and(|first| first.agent == agent);
+        let folder = if self.is("patch-of-the-first") && !is_first { "others" } else { "diffs" };
+        format!(".kilo/logs/{folder}/{}-{name}{end}.patch", asked.issue)
     }
 
     /// The worktrees of this issue go, but for those that hold work, and its containers.
