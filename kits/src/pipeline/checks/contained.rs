@@ -1,27 +1,51 @@
 //! A runner writes where it may: an issue with an odd name leads nowhere else.
 
-use super::{list, looks};
+use super::{list, looks, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "contained",
-    about: "Nothing appears beside the repository, nor in .kilo but logs and worktrees.",
+    about: "Nothing appears beside the repository, nor, of an issue with slashes in its name, where that name leads in .kilo.",
     examine,
 };
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
+    let subject = subject(story);
+    let led = led(word(&subject, "issue"));
     for look in looks(story, &["killed", "gone", "swept", "swept-back"]) {
-        let strangers = |list: &[serde_json::Value], known: &[&str]| {
-            let names = list.iter().filter_map(|it| it.as_str()).filter(|it| !known.contains(it));
-            names.map(str::to_owned).collect::<Vec<_>>()
+        let names = |key: &str, is_strange: &dyn Fn(&str) -> bool| {
+            let names = list(&look.value[key]).iter().filter_map(|it| it.as_str());
+            names.filter(|name| is_strange(name)).collect::<Vec<_>>().join(", ")
         };
-        let around = strangers(list(&look.value["around"]), &["work", "library"]);
-        examined.fact(around.is_empty(), || format!("{} appeared beside the repository", around.join(", ")));
-        let own = strangers(list(&look.value["own"]), &["logs", "worktrees", ".gitignore"]);
-        examined.fact(own.is_empty(), || format!("{} appeared in .kilo", own.join(", ")));
+        let around = names("around", &|name| !["work", "library"].contains(&name));
+        examined.fact(around.is_empty(), || format!("{around} appeared beside the repository"));
+        // What else a runner keeps in its own folder, plans or locks, is its own.
+        if let Some(led) = led {
+            let own = names("own", &|name| name.starts_with(led));
+            examined
+                .fact(own.is_empty(), || format!("{own} appeared in .kilo, where the issue's name leads"));
+        }
     }
     examined
+}
+
+/// How a name begins to which an issue leads that is a path, and no name.
+fn led(issue: &str) -> Option<&str> {
+    issue.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_issue_that_is_a_name_leads_nowhere() {
+        assert_eq!(led("7"), None);
+        assert_eq!(led("ABC-12_b"), None);
+        assert_eq!(led("../../evil"), Some("evil"));
+        assert_eq!(led("../"), None);
+    }
 }

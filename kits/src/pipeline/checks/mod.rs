@@ -78,6 +78,11 @@ fn issue_of<'a>(prompted: &'a Value, subject: &'a Value) -> &'a str {
     prompted["issue"].as_str().unwrap_or_else(|| word(subject, "issue"))
 }
 
+/// Is an issue called what no file can be called? Who does not refuse it gives its files names of his own.
+fn is_a_path(issue: &str) -> bool {
+    issue.contains('/')
+}
+
 /// What the checkpoint of a phase says that came of it, when the harness looked.
 fn status_in<'a>(look: &'a Seen, issue: &str, phase: &str) -> Option<&'a str> {
     let name = format!("{issue}-{phase}.json");

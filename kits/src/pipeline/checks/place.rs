@@ -1,6 +1,6 @@
 //! Where the agents work: each in its own worktree, and the person's checkout stays as it is.
 
-use super::{issue_of, looks, prompted, subject, word};
+use super::{is_a_path, issue_of, looks, prompted, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -16,7 +16,7 @@ fn examine(story: &Story<'_>) -> Examined {
     let subject = subject(story);
     let root = word(&subject, "root");
     if story.can.contains("pipeline.worktree") {
-        for asked in prompted(story) {
+        for asked in prompted(story).filter(|asked| !is_a_path(issue_of(asked, &subject))) {
             let (agent, place) = (word(asked, "agent"), word(asked, "directory").trim_end_matches('/'));
             let issue = issue_of(asked, &subject);
             let place = place.strip_prefix(root).unwrap_or(place).trim_start_matches('/');

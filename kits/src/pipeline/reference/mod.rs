@@ -115,7 +115,8 @@ impl Adapter for Runner {
                 .map_err(|error| RpcError::invalid_params(error.to_string()))?;
             let is_plain =
                 asked.issue.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_'));
-            if !self.is("unsafe-issue") && (asked.issue.is_empty() || !is_plain) {
+            let stays = self.is("issue-within-kilo") && stays_in_kilo(&asked.issue);
+            if !self.is("unsafe-issue") && !stays && (asked.issue.is_empty() || !is_plain) {
                 return Err(RpcError::failed(format!("'{}' is no name for an issue", asked.issue)));
             }
             let done = match method.as_str() {
@@ -262,8 +263,13 @@ impl Runner {
     }
 }
 
+/// Does a checkpoint of this issue, two folders below `.kilo`, stay in it?
+fn stays_in_kilo(issue: &str) -> bool {
+    issue.split('/').filter(|part| *part == "..").count() <= 2
+}
+
 fn plan_of(asked: &Pipeline) -> PathBuf {
-    asked.folder.join(".kilo/logs/plans").join(format!("{}.md", asked.issue))
+    asked.folder.join(".kilo/plans/by-issue").join(format!("{}.md", asked.issue))
 }
 
 fn plain(text: &str) -> String {

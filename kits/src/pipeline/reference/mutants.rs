@@ -31,6 +31,10 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "sweeps-all-issues", about: "sweeps worktrees without work in them, whose ever they are" },
     Mutant { name: "force-remove", about: "sweeps every worktree, whoever works in it" },
     Mutant { name: "unsafe-issue", about: "takes the issue as part of a path as it comes" },
+    Mutant {
+        name: "issue-within-kilo",
+        about: "takes an issue as it comes if that leads to no place but .kilo",
+    },
     Mutant { name: "stash-all", about: "makes its way back of what the person has not committed" },
     Mutant { name: "one-worktree", about: "all agents work in one worktree" },
     Mutant { name: "conflict-is-success", about: "a merge that fails is passed over" },
