@@ -137,7 +137,7 @@ impl Repository {
             "worktrees": worktrees,
             "prunable": prunable,
             "refs": refs.lines().collect::<Vec<_>>(),
-            "stashes": self.git(&["stash", "list"])?.lines().count(),
+            "stashes": self.git(&["stash", "list", "--format=%gs %s"])?.lines().collect::<Vec<_>>(),
             "merging": self.root.join(".git/MERGE_HEAD").exists() || !self.git(&["ls-files", "--unmerged"])?.is_empty(),
             "leftOver": self.has_unfinished(refs.lines()),
             "library": text("lib/lib.txt").map(|text| text == OF_THE_LIBRARY),

@@ -18,6 +18,10 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "no-files", about: "never says which files were changed" },
     Mutant { name: "resume-in-main", about: "sends agents into the person's checkout when it resumes" },
     Mutant { name: "no-fork", about: "makes no way back" },
+    Mutant {
+        name: "fork-latest",
+        about: "its way back says \"latest\" in place of a time, and is moved each time",
+    },
     Mutant { name: "patch-overwrite", about: "a second diff of an agent replaces the first" },
     Mutant { name: "patch-by-phase", about: "names a diff by the phase, not by the agent" },
     Mutant {

@@ -25,7 +25,11 @@ impl Runner {
             return Ok(Outcome::Blocked(why));
         }
         if phase.destructive && !self.is("no-fork") {
-            git(asked, root, &["branch", &free_name(asked, phase).await?]).await?;
+            let name = match self.is("fork-latest") {
+                true => format!("checkpoint/{}-{}-latest", plain(&asked.issue), phase.agent),
+                false => free_name(asked, phase).await?,
+            };
+            git(asked, root, &["branch", "--force", &name]).await?;
         }
         if self.is("stash-all") {
             git(asked, root, &["stash", "push", "--include-untracked"]).await?;
