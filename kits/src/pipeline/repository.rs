@@ -10,6 +10,13 @@ use std::process::Command;
 
 /// What the person has changed and not committed.
 pub(super) const OWN_WORDS: &str = "My own words, not committed.\n";
+/// What the person has begun, and git does not know yet.
+const UNTRACKED: (&str, &str) = ("mine/begun.txt", "My own file, not added.\n");
+/// What the person is about to commit.
+pub(super) const STAGED: (&str, &str) = ("mine/staged.txt", "My own file, added and not committed.\n");
+/// What the person has put away.
+const STASHED: (&str, &str) = ("TODO.md", "My own words, put away.\n");
+const STASH: &str = "the person's own";
 /// What is left in a worktree of before, and nowhere else.
 pub(super) const UNFINISHED: &str = "Unfinished, and nowhere else.\n";
 /// What the person adds where an agent adds something else.
@@ -33,6 +40,7 @@ impl Repository {
         let mut repository = Self { root: around.join("work"), around, base: String::new() };
         repository.write("README.md", "An app.\n")?;
         repository.write("src/app.txt", "app\n")?;
+        repository.write(STASHED.0, "To do.\n")?;
         repository.write("logo.bin", "\u{0}\u{1}\u{2}binary\u{0}")?;
         repository.write(".gitignore", ".kilo/\n.env\n")?;
         repository.write(".env", SECRET)?;
@@ -47,8 +55,36 @@ impl Repository {
         }
         repository.commit("The beginning")?;
         repository.base = repository.git(&["rev-parse", "HEAD"])?;
+        repository.write(STASHED.0, STASHED.1)?;
+        repository.git(&["stash", "push", "--quiet", "--message", STASH])?;
         repository.write("README.md", OWN_WORDS)?;
+        repository.write(UNTRACKED.0, UNTRACKED.1)?;
         Ok(repository)
+    }
+
+    /// The person is about to commit something.
+    pub(super) fn stage(&self) -> Result<(), Troubled> {
+        self.write(STAGED.0, STAGED.1)?;
+        self.git(&["add", STAGED.0]).map(drop)
+    }
+
+    /// What the person has not committed, each with whether it is as it was.
+    fn of_the_person(&self) -> Value {
+        let is_there = |(path, words): (&str, &str)| {
+            fs::read_to_string(self.root.join(path)).is_ok_and(|text| text == words)
+        };
+        let says = |words: &[&str]| self.git_in(&self.root, words).unwrap_or_default();
+        let stashes = says(&["stash", "list", "--format=%H %gs"]);
+        let stash = stashes.lines().find_map(|line| line.split_once(' ').filter(|it| it.1.ends_with(STASH)));
+        let holds = |hash: &str| says(&["show", &format!("{hash}:{}", STASHED.0)]) == STASHED.1.trim_end();
+        json!({
+            "words": is_there(("README.md", OWN_WORDS)),
+            "committed": says(&["show", "HEAD:README.md"]) == OWN_WORDS.trim_end(),
+            "begun": is_there(UNTRACKED) && says(&["ls-files", "--", UNTRACKED.0]).is_empty(),
+            "begunCommitted": !says(&["ls-tree", "HEAD", "--", UNTRACKED.0]).is_empty(),
+            "stagedWords": says(&["show", &format!(":{}", STAGED.0)]) == STAGED.1.trim_end() && is_there(STAGED),
+            "stash": stash.is_some_and(|(hash, _)| holds(hash)),
+        })
     }
 
     pub(super) fn write(&self, path: &str, text: &str) -> Result<(), Troubled> {
@@ -129,7 +165,7 @@ impl Repository {
         let refs = self.git(&["for-each-ref", "--format=%(refname)"])?;
         Ok(json!({
             "branch": self.git(&["symbolic-ref", "--short", "HEAD"])?,
-            "ownWords": text("README.md").as_deref() == Some(OWN_WORDS),
+            "person": self.of_the_person(),
             "staged": self.git(&["diff", "--cached", "--name-only"])?,
             "checkpoints": self.checkpoints(),
             "diffs": names(&self.root.join(".kilo/logs/diffs")),

@@ -1,13 +1,14 @@
 //! Where the agents work: each in its own worktree, and the person's checkout stays as it is.
 
-use super::{is_a_path, issue_of, looks, prompted, subject, word};
+use super::super::repository::STAGED;
+use super::{is_a_path, issue_of, looks, named, prompted, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "place",
-    about: "Each agent works in .kilo/worktrees/{issue}/{agent}; branch, index and changes of the person stay.",
+    about: "Each agent works in .kilo/worktrees/{issue}/{agent}; branch, index, stash and changes of the person stay.",
     examine,
 };
 
@@ -30,10 +31,28 @@ fn examine(story: &Story<'_>) -> Examined {
     for look in looks(story, &["held", "killed", "gone", "swept"]) {
         let (branch, staged) = (word(&look.value, "branch"), word(&look.value, "staged"));
         examined.fact(branch == "main", || format!("the person's checkout is on {branch}"));
-        examined.fact(staged.is_empty(), || format!("the person's index holds {staged}"));
-        examined.fact(look.value["ownWords"] == true, || {
-            "README.md does not hold any more what the person has written and not committed".to_owned()
+        let wanted = if subject["staged"] == true { STAGED.0 } else { "" };
+        examined.fact(staged == wanted, || {
+            let told =
+                |names: &str| if names.is_empty() { "nothing".to_owned() } else { named(names.lines()) };
+            format!(
+                "the person's index holds {}, and the person has put {} there",
+                told(staged),
+                told(wanted)
+            )
         });
+        let person = &look.value["person"];
+        let mut is = |name: &str, wanted: bool, wrong: &str| {
+            examined.fact(person[name] == wanted, || wrong.to_owned());
+        };
+        is("words", true, "README.md does not hold any more what the person has written and not committed");
+        is("committed", false, "what the person has written in README.md is committed");
+        is("begun", true, "mine/begun.txt, which the person has begun, is not an untracked file any more");
+        is("begunCommitted", false, "mine/begun.txt, which the person has not added, is committed");
+        is("stash", true, "what the person has put away in a stash is not there any more");
+        if subject["staged"] == true {
+            is("stagedWords", true, "mine/staged.txt is not any more what the person has staged");
+        }
     }
     examined
 }

@@ -2,6 +2,7 @@
 
 use super::super::repository::OWN_LINE;
 use super::super::stage::{Moment, Stage};
+use super::wishes::said_of;
 use super::{Place, Played};
 use crate::scene::{Scene, Troubled, broken};
 use harness::clock::within;
@@ -101,12 +102,21 @@ impl Played {
         }
         let app = if going.meanwhile.is_some() { format!("app\n{OWN_LINE}") } else { "app\n".to_owned() };
         let stopped = stops_at.filter(|phase| !prompted.iter().any(|it| it["phase"] == **phase));
-        let until = going.last().or(stopped);
+        // Who stops there may have been stopped at the end of the phase before.
+        let undone = stopped.and(self.undone(place)?);
+        let until = going.last().or(undone.as_deref()).or(stopped);
         scene.witness("work", &self.work(place, until, &app)?);
         let patches = place.repository.patches(&self.issue, &self.phases()?, until)?;
         // What the person has changed meanwhile is in no agent's patch.
         scene.witness("patches", &if going.meanwhile.is_some() { json!([]) } else { json!(patches) });
         Ok(())
+    }
+
+    /// The first phase that no whole checkpoint calls a success.
+    fn undone(&self, place: &Place) -> Result<Option<String>, Troubled> {
+        let seen = place.repository.seen()?;
+        let mut names = self.phases.iter();
+        Ok(names.find(|name| said_of(&self.issue, name, &seen) != Some("success")).cloned())
     }
 
     /// Waits until it has come to its place; then it is killed, or the person does something and it goes on.

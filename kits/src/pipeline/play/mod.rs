@@ -40,6 +40,10 @@ pub(super) struct Played {
     /// The repository has a submodule, `lib`.
     #[serde(default)]
     submodule: bool,
+    /// The person is about to commit something: it is in the index. Git merges nothing into such a checkout but what lies
+    /// ahead of it.
+    #[serde(default)]
+    staged: bool,
     /// How it is with containers; without it there is no docker of the case's own.
     docker: Option<Engine>,
     /// In order.
@@ -101,10 +105,13 @@ impl Play for Played {
             if self.submodule {
                 repository.add_library()?;
             }
+            if self.staged {
+                repository.stage()?;
+            }
             let docker = self.docker.map(Docker::make).transpose()?;
             let place = Place { repository, held: Mutex::default(), docker };
             scene.witness("pipeline", &json!({
-                "issue": self.issue, "root": place.repository.root, "docker": self.docker.is_some(),
+                "issue": self.issue, "root": place.repository.root, "docker": self.docker.is_some(), "staged": self.staged,
                 "phases": PHASES.iter().filter(|phase| self.knows(phase)).map(|phase| json!({
                     "phase": phase.name, "agent": phase.agent, "destructive": phase.is_destructive, "files": phase.files,
                     "image": phase.image,

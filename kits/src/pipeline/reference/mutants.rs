@@ -40,6 +40,12 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
         about: "takes an issue as it comes if that leads to no place but .kilo",
     },
     Mutant { name: "stash-all", about: "makes its way back of what the person has not committed" },
+    Mutant {
+        name: "commits-all",
+        about: "commits all that stands in the person's checkout before it begins",
+    },
+    Mutant { name: "unstages", about: "empties the person's index before it merges" },
+    Mutant { name: "pops-first-stash", about: "takes the first stash for one that it has made" },
     Mutant { name: "one-worktree", about: "all agents work in one worktree" },
     Mutant { name: "conflict-is-success", about: "a merge that fails is passed over" },
     Mutant {

@@ -74,6 +74,13 @@ impl Runner {
         // One after the other: git takes the folder of all worktrees away when it prunes the last one, also from under
         // one that is being made.
         let _alone = self.checkout.lock().await;
+        if self.is("commits-all") {
+            git(asked, root, &["add", "--all"]).await?;
+            git(asked, root, &["commit", "--quiet", "--allow-empty", "--message", "So far"]).await?;
+        }
+        if self.is("pops-first-stash") && !git(asked, root, &["stash", "list"]).await?.is_empty() {
+            git(asked, root, &["stash", "pop", "--quiet"]).await?;
+        }
         let is_there = place.exists();
         let taken =
             is_there && (self.is("reuses-worktree") || self.is("uses-left-overs") || self.is("one-worktree"));
@@ -108,6 +115,9 @@ impl Runner {
         let mut words = vec!["merge", "--quiet", "--no-edit", branch];
         if self.is("takes-theirs") {
             words.extend(["--strategy-option", "theirs"]);
+        }
+        if self.is("unstages") {
+            git(asked, root, &["reset", "--quiet"]).await?;
         }
         let merged = git(asked, root, &words).await;
         if merged.is_err() && !self.is("leaves-the-merge") && root.join(".git/MERGE_HEAD").exists() {
