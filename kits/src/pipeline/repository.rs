@@ -39,9 +39,10 @@ impl Repository {
         let around = around.canonicalize().map_err(|error| our_fault(error.to_string()))?;
         let mut repository = Self { root: around.join("work"), around, base: String::new() };
         repository.write("README.md", "An app.\n")?;
-        repository.write("src/app.txt", "app\n")?;
+        for file in ["src/app.txt", "logo.bin", "old.txt"] {
+            repository.write(file, base(file))?;
+        }
         repository.write(STASHED.0, "To do.\n")?;
-        repository.write("logo.bin", "\u{0}\u{1}\u{2}binary\u{0}")?;
         repository.write(".gitignore", ".kilo/\n.env\n")?;
         repository.write(".env", SECRET)?;
         repository.git(&["init", "--quiet", "--template=", "--initial-branch=main"])?;
@@ -124,6 +125,10 @@ impl Repository {
     /// What a phase leaves when it has been done and merged.
     pub(super) fn do_work(&self, phase: &Phase) -> Result<(), Troubled> {
         for file in phase.files {
+            if phase.removes.contains(file) {
+                self.git(&["rm", "--quiet", file])?;
+                continue;
+            }
             let before = fs::read_to_string(self.root.join(file)).unwrap_or_default();
             self.write(file, &format!("{before}{}", done(phase, file)))?;
             self.git(&["add", file])?;
@@ -213,10 +218,10 @@ impl Repository {
 
     /// All files of the checkout, but for what git ignores.
     pub(super) fn tree(&self) -> Result<Value, Troubled> {
-        let listed = self.git(&["ls-files", "--cached", "--others", "--exclude-standard"])?;
+        let listed = self.git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
         let read =
             |name: &str| Some((name.to_owned(), json!(fs::read_to_string(self.root.join(name)).ok()?)));
-        Ok(listed.lines().filter_map(read).collect::<Map<String, Value>>().into())
+        Ok(listed.split('\0').filter_map(read).collect::<Map<String, Value>>().into())
     }
 
     /// Is what was left in a worktree of before still somewhere?
@@ -280,6 +285,16 @@ impl Repository {
     }
 }
 
+/// What a file holds at the beginning.
+pub(super) fn base(file: &str) -> &'static str {
+    match file {
+        "src/app.txt" => "app\n",
+        "logo.bin" => "\u{0}\u{1}\u{2}binary\u{0}",
+        "old.txt" => "An old file.\n",
+        _ => "",
+    }
+}
+
 /// What a phase adds to a file.
 pub(super) fn done(phase: &Phase, file: &str) -> &'static str {
     match (phase.name, file) {
@@ -288,6 +303,8 @@ pub(super) fn done(phase: &Phase, file: &str) -> &'static str {
         ("implementing", _) => "implemented\n",
         ("polishing", _) => "polished\n",
         ("fixing", _) => "fixed\n",
+        ("styling", "logo.bin") => "\u{0}styled",
+        ("styling", _) => "styled\n",
         ("linking", _) => OF_THE_LIBRARY,
         ("checking", _) => "checked\n",
         _ => "tested\n",

@@ -24,6 +24,8 @@ pub(super) struct Phase {
     pub(super) is_destructive: bool,
     /// The files that its work changes.
     pub(super) files: &'static [&'static str],
+    /// Of these, those that it removes.
+    pub(super) removes: &'static [&'static str],
     line: &'static str,
     /// Its agent works beside a container of this image.
     pub(super) image: Option<&'static str>,
@@ -34,12 +36,13 @@ pub(super) const PLAN: &str =
     "The plan:\n1. Keep `app` on top: it's \"first\".\n2. $HOME and {issue} stay as they are.\n\n   - äöü";
 
 /// All phases that a case may have, in their order.
-pub(super) const PHASES: [Phase; 7] = [
+pub(super) const PHASES: [Phase; 8] = [
     Phase {
         name: "designing",
         agent: "designer",
         is_destructive: false,
         files: &["docs/design.md"],
+        removes: &[],
         line: "mkdir -p docs && echo designed >> docs/design.md",
         image: None,
     },
@@ -48,6 +51,7 @@ pub(super) const PHASES: [Phase; 7] = [
         agent: "lead-developer",
         is_destructive: true,
         files: &["src/app.txt", "src/new.txt"],
+        removes: &[],
         line: "echo implemented >> src/app.txt && echo new >> src/new.txt",
         image: None,
     },
@@ -56,6 +60,7 @@ pub(super) const PHASES: [Phase; 7] = [
         agent: "lead-developer",
         is_destructive: true,
         files: &["src/app.txt"],
+        removes: &[],
         line: "echo polished >> src/app.txt",
         image: None,
     },
@@ -64,7 +69,18 @@ pub(super) const PHASES: [Phase; 7] = [
         agent: "the-fixer",
         is_destructive: true,
         files: &["src/app.txt"],
+        removes: &[],
         line: "echo fixed >> src/app.txt",
+        image: None,
+    },
+    // A name that git puts in quotes, a file that is no text, and one that goes.
+    Phase {
+        name: "styling",
+        agent: "stylist",
+        is_destructive: false,
+        files: &["docs/über uns.md", "logo.bin", "old.txt"],
+        removes: &["old.txt"],
+        line: "mkdir -p docs && echo styled >> 'docs/über uns.md' && printf '\\000styled' >> logo.bin && rm old.txt",
         image: None,
     },
     Phase {
@@ -72,6 +88,7 @@ pub(super) const PHASES: [Phase; 7] = [
         agent: "linker",
         is_destructive: false,
         files: &["docs/linked.md"],
+        removes: &[],
         line: "mkdir -p docs && cat lib/lib.txt >> docs/linked.md",
         image: None,
     },
@@ -80,6 +97,7 @@ pub(super) const PHASES: [Phase; 7] = [
         agent: "checker",
         is_destructive: false,
         files: &["docs/checked.md"],
+        removes: &[],
         line: "mkdir -p docs && echo checked >> docs/checked.md",
         image: Some("tools"),
     },
@@ -88,6 +106,7 @@ pub(super) const PHASES: [Phase; 7] = [
         agent: "tester",
         is_destructive: false,
         files: &["docs/tests.md"],
+        removes: &[],
         line: "mkdir -p docs && echo tested >> docs/tests.md",
         image: None,
     },

@@ -85,7 +85,15 @@ fn mistakes(says: &Value, issue: &str, known: &Value) -> Vec<String> {
     let names = |value: &Value| {
         list(value).iter().filter_map(Value::as_str).map(str::to_owned).collect::<BTreeSet<_>>()
     };
-    let is_true = says["status"] != "success" || names(&says["files_modified"]) == names(&known["files"]);
+    // Whether a file that is gone was modified is a question of words.
+    let gone = names(&known["removes"]);
+    let without = |mut all: BTreeSet<String>| {
+        all.retain(|name| !gone.contains(name));
+        all
+    };
+    let (told, changed) = (names(&says["files_modified"]), names(&known["files"]));
+    let is_true =
+        says["status"] != "success" || told.is_subset(&changed) && without(told) == without(changed);
     wrong("files_modified", is_true, &|| known["files"].to_string());
     found
 }

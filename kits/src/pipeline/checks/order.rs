@@ -35,12 +35,15 @@ fn examine(story: &Story<'_>) -> Examined {
             let phase =
                 list(&subject["phases"]).iter().find(|phase| phase["phase"] == checkpoint["says"]["phase"]);
             let Some(phase) = phase.filter(|phase| own.contains(&word(phase, "phase"))) else { continue };
-            let there = |file: &&str| look.value["files"][*file].is_string();
+            // A file that it removes is gone.
+            let goes = |file: &&str| list(&phase["removes"]).iter().any(|gone| gone == *file);
+            let is_so = |file: &&str| look.value["files"][*file].is_string() != goes(file);
             let mut files = list(&phase["files"]).iter().filter_map(|file| file.as_str());
-            let missing = files.find(|file| !there(file));
-            examined.fact(missing.is_none(), || {
-                let (phase, file) = (word(phase, "phase"), missing.unwrap_or_default());
-                format!("{phase} is done by its checkpoint, and {file} is not there")
+            let wrong = files.find(|file| !is_so(file));
+            examined.fact(wrong.is_none(), || {
+                let (phase, file) = (word(phase, "phase"), wrong.unwrap_or_default());
+                let is = if goes(&file) { "is still there" } else { "is not there" };
+                format!("{phase} is done by its checkpoint, and {file} {is}")
             });
         }
     }

@@ -12,7 +12,7 @@ mod together;
 mod wishes;
 
 use super::docker::{Docker, Engine};
-use super::repository::{Repository, done};
+use super::repository::{Repository, base, done};
 use super::stage::{PHASES, Phase, Stage};
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled};
@@ -114,7 +114,7 @@ impl Play for Played {
                 "issue": self.issue, "root": place.repository.root, "docker": self.docker.is_some(), "staged": self.staged,
                 "phases": PHASES.iter().filter(|phase| self.knows(phase)).map(|phase| json!({
                     "phase": phase.name, "agent": phase.agent, "destructive": phase.is_destructive, "files": phase.files,
-                    "image": phase.image,
+                    "removes": phase.removes, "image": phase.image,
                 })).collect::<Vec<_>>(),
             }));
             for step in &self.steps {
@@ -161,9 +161,13 @@ impl Played {
         let until = phases.iter().position(|phase| Some(phase.name) == until).unwrap_or(phases.len());
         let mut told = Map::new();
         for file in PHASES.iter().flat_map(|phase| phase.files) {
-            let mut wanted = if *file == "src/app.txt" { app.to_owned() } else { String::new() };
+            let begun = if *file == "src/app.txt" { app } else { base(file) };
+            let mut wanted = begun.to_owned();
             for phase in phases[..until].iter().filter(|phase| phase.files.contains(file)) {
-                wanted.push_str(done(phase, file));
+                match phase.removes.contains(file) {
+                    true => wanted.clear(),
+                    false => wanted.push_str(done(phase, file)),
+                }
             }
             let found = std::fs::read_to_string(place.repository.root.join(file)).unwrap_or_default();
             told.insert((*file).to_owned(), json!({"wanted": wanted, "found": found}));

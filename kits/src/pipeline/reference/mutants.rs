@@ -29,6 +29,11 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
         about: "logs the diff of the first agent, and puts all others elsewhere",
     },
     Mutant { name: "no-untracked", about: "new files are in no diff" },
+    Mutant {
+        name: "no-binary",
+        about: "of a file that is no text the diff says that it differs, and no more",
+    },
+    Mutant { name: "quoted-names", about: "names files as git prints them, in quotes" },
     Mutant { name: "merge-on-fail", about: "merges what a failed agent has left" },
     Mutant { name: "reuses-worktree", about: "goes on in a worktree that a killed agent has changed" },
     Mutant { name: "leak-on-kill", about: "sweeps nothing" },

@@ -46,9 +46,13 @@ impl Runner {
         }
         let stage = if self.is("no-untracked") { "--update" } else { "--all" };
         git(asked, &place, &["add", stage]).await?;
-        let diff = git(asked, &place, &["diff", "--cached", "--binary", "HEAD"]).await?;
+        let bytes = if self.is("no-binary") { "--no-color" } else { "--binary" };
+        let diff = git(asked, &place, &["diff", "--cached", bytes, "HEAD"]).await?;
         git(asked, &place, &["add", "--all"]).await?;
-        let files = git(asked, &place, &["diff", "--cached", "--name-only", "HEAD"]).await?;
+        // By lines git puts odd names in quotes.
+        let (form, end) = if self.is("quoted-names") { ("--no-color", '\n') } else { ("-z", '\0') };
+        let names = ["diff", "--cached", "--name-only", "--no-renames", form, "HEAD"];
+        let files = git(asked, &place, &names).await?;
         let message = format!("{}: {}", asked.issue, phase.phase);
         git(asked, &place, &["commit", "--quiet", "--allow-empty", "--message", &message]).await?;
         if (is_done || self.is("merge-on-fail"))
@@ -58,7 +62,7 @@ impl Runner {
             return Ok(Outcome::Blocked(why));
         }
         self.log(asked, phase, &diff, is_done)?;
-        let files = files.lines().map(str::to_owned).collect();
+        let files = files.split_terminator(end).map(str::to_owned).collect();
         Ok(if is_done { Outcome::Done(files) } else { Outcome::Failed })
     }
 
