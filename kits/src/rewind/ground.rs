@@ -56,6 +56,12 @@ pub(super) const ASKED: &str = "asked";
 /// A file that is no text.
 const PICTURE: &str = "picture.bin";
 
+/// What the shadow repository must know nothing of, and what says so.
+const IGNORED: (&str, &str) = ("build/made.log", "made by a build, and in no state\n");
+const IGNORES: (&str, &str) = (".gitignore", "build/\n");
+/// What the user is about to commit in a repository of his own.
+const STAGED: &str = "state.txt";
+
 /// What the user himself wrote, and told nobody.
 pub(super) const OWN_WORK: &str = "the user's own words\n";
 
@@ -92,6 +98,7 @@ impl Ground {
 
     /// Makes a commit for each state that the checkpoints name; the workspace is left as it is after the last one.
     pub(super) fn commit(&mut self, checkpoints: &[Checkpoint]) -> Result<(), Troubled> {
+        self.lay_own_repository()?;
         self.git(&["init", "--quiet"])?;
         let mut named: Vec<&Checkpoint> =
             checkpoints.iter().filter(|one| !one.hash.trim().is_empty()).collect();
@@ -114,6 +121,45 @@ impl Ground {
         self.write("notes/of the latest/a.txt", "a note of the latest\n")?;
         self.write(PICTURE, b"\x89PIC\0\xfflatest")?;
         self.write("state.txt", "the latest state\n")
+    }
+
+    /// The workspace is a repository of the user's, too: with a commit, a stash, something that is about to be committed, and
+    /// something that is ignored.
+    fn lay_own_repository(&self) -> Result<(), Troubled> {
+        self.write(IGNORES.0, IGNORES.1)?;
+        self.write(IGNORED.0, IGNORED.1)?;
+        self.write(STAGED, "the user's beginning\n")?;
+        self.own(&["init", "--quiet", "--template=", "--initial-branch=main"])?;
+        self.own(&["add", "--all"])?;
+        self.own(&["commit", "--quiet", "--message", "the user's own"])?;
+        for text in ["the user's, put away\n", "the user's, about to be committed\n"] {
+            self.write(STAGED, text)?;
+            match text.contains("away") {
+                true => self.own(&["stash", "push", "--quiet"])?,
+                false => self.own(&["add", STAGED])?,
+            };
+        }
+        Ok(())
+    }
+
+    /// What the user's own repository has: where it is, what is about to be committed, what was put away.
+    pub(super) fn own_repository(&self) -> Value {
+        if !self.workspace.join(".git").exists() {
+            return Value::Null;
+        }
+        let said = |words: &[&str]| self.own(words).unwrap_or_else(|(_, why)| why);
+        json!({
+            "HEAD": said(&["symbolic-ref", "HEAD"]) + &said(&["rev-parse", "HEAD"]),
+            "the index": said(&["ls-files", "--stage"]),
+            "the stash": said(&["stash", "list", "--format=%H"]),
+        })
+    }
+
+    fn own(&self, words: &[&str]) -> Result<String, Troubled> {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=user", "-c", "user.email=user@localhost"]);
+        let told = said(git.args(words).current_dir(&self.workspace));
+        told.map_err(|why| our_fault(format!("git {words:?}: {why}")))
     }
 
     /// A file of the workspace, in whatever folder.

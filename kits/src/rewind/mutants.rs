@@ -32,6 +32,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "forgets-folders", about: "of a restore, what lies in folders is left as it is" },
     Mutant { name: "texts-alone", about: "of a restore, files that are no text are left as they are" },
     Mutant { name: "overwrites", about: "what was in the tree is not saved before a restore" },
+    Mutant { name: "cleans-ignored", about: "a restore takes away what git ignores" },
+    Mutant {
+        name: "restores-in-the-users-repository",
+        about: "what was there before a restore is kept as a commit of the user's own repository",
+    },
     Mutant { name: "no-guard", about: "two clicks are two edits" },
     Mutant { name: "any-task", about: "a task that is not open is edited" },
     Mutant { name: "two-files", about: "the lists are written one after the other" },

@@ -198,7 +198,7 @@ impl Editing {
             "name": history.full_name(), "stays": history.expected().map(|cut| json!({"user": cut.user, "model": cut.model})),
             "user": user, "model": told, "checkpoints": self.checkpoints, "restores": restores, "had": had,
             "seams": seams, "lost": self.lost, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(),
-            "model_fails": !matches!(model, Model::Answers | Model::Holds), "switched": self.switch, "tree": before, "images": self.images, "edit_images": self.edit_images,
+            "model_fails": !matches!(model, Model::Answers | Model::Holds), "switched": self.switch, "tree": before, "own": ground.own_repository(), "images": self.images, "edit_images": self.edit_images,
         }));
         self.configure(scene, &ground, self.kill_after_writes).await?;
         scene
@@ -236,7 +236,7 @@ impl Editing {
         let snapshot = scene.must("task/snapshot", json!({"taskId": "task-1"})).await?;
         Self::know_all_states(scene)?;
         let found: Vec<&String> = had.iter().filter(|text| ground.has(text)).collect();
-        scene.witness("after", &json!({"snapshot": snapshot, "tree": tree(&ground.workspace), "has": found}));
+        scene.witness("after", &json!({"snapshot": snapshot, "tree": tree(&ground.workspace), "own": ground.own_repository(), "has": found}));
         Ok(())
     }
 

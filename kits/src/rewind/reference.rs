@@ -24,6 +24,9 @@ use tokio::sync::watch;
 /// How long the work may take to stop.
 const STOP_MS: f64 = 3000.0;
 
+/// How long a restore takes for one who does not look.
+const HASTE_MS: f64 = 100.0;
+
 /// The client.
 pub(super) struct Client {
     pub(super) mutant: Option<&'static str>,
@@ -163,7 +166,28 @@ impl Client {
             missing.map_or(Ok(()), Err)?;
         }
         let edited = Edited { id, before: &before, after: &after, saved, edit };
-        self.resend(&ground, &edited, screen).await
+        self.resend(&ground, &edited, screen).await?;
+        if edit["revert"] == true && self.is_hasty(&ground.seams) {
+            self.restore_late(&before, edit, screen).await?;
+        }
+        Ok(())
+    }
+
+    /// Does it go on before the files are back?
+    fn is_hasty(&self, seams: &Seams) -> bool {
+        self.is("pause-instead-of-restored") && f64::from(seams.restore_ms) > HASTE_MS
+    }
+
+    /// The restore that nobody has waited for comes to its end.
+    async fn restore_late(&self, task: &Task, edit: &Value, screen: &Screen) -> Result<(), String> {
+        let ground = self.ground();
+        screen.wait(f64::from(ground.seams.restore_ms) - HASTE_MS).await;
+        let hash = self.checkpoint(&task.checkpoints, edit["ts"].as_u64().unwrap_or_default());
+        if let (Some(repository), Some(hash)) = (&ground.shadow, hash) {
+            Shadow { repository, workspace: &ground.workspace }.restore(&hash)?;
+            screen.show(json!({"kind": "seam", "name": "restore", "state": "end", "hash": hash}));
+        }
+        Ok(())
     }
 
     /// Stops the agent's work; that it does not stop in time is an error.
@@ -200,12 +224,18 @@ impl Client {
         told("begin");
         let saved = match self.is("overwrites") {
             true => {
-                let files = fs::read_dir(&ground.workspace).into_iter().flatten().flatten();
-                files.for_each(|file| drop(fs::remove_file(file.path())));
+                shadow.empty()?;
                 None
             }
             false => Some(shadow.save()?),
         };
+        if self.is("restores-in-the-users-repository") {
+            shadow.save_in_his_own()?;
+        }
+        if self.is_hasty(&ground.seams) {
+            screen.wait(HASTE_MS).await;
+            return Ok(saved);
+        }
         screen.wait(f64::from(ground.seams.restore_ms)).await;
         if ground.seams.restore_fails {
             shadow.write_half()?;
@@ -222,6 +252,9 @@ impl Client {
         if let Err(why) = shadow.restore(&hash) {
             told("failed");
             return if self.goes_on(&why, screen) { Ok(saved) } else { Err(why) };
+        }
+        if self.is("cleans-ignored") {
+            shadow.clean()?;
         }
         let left = [("forgets-folders", "notes"), ("texts-alone", "picture.bin")];
         if let (Some((_, path)), Some(saved)) = (left.iter().find(|(mutant, _)| self.is(mutant)), &saved) {

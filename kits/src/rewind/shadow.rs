@@ -31,11 +31,34 @@ impl Shadow<'_> {
     /// A restore that fails half-way: one file is half written, and another one is empty.
     pub(super) fn write_half(&self) -> Result<(), String> {
         let names = self.git(&["ls-files"])?;
-        let other = names.lines().find(|name| *name != STATE);
+        let other = names.lines().find(|name| *name != STATE && !name.starts_with('.'));
         let half = |(name, text): (&str, &str)| {
             fs::write(self.workspace.join(name), text).map_err(|error| format!("{name}: {error}"))
         };
         [(STATE, "half of a sta")].into_iter().chain(other.map(|name| (name, ""))).try_for_each(half)
+    }
+
+    /// All files that are saved, or would be, are thrown away, but for those in folders.
+    pub(super) fn empty(&self) -> Result<(), String> {
+        let names = self.git(&["ls-files", "--cached", "--others", "--exclude-standard"])?;
+        let names = names.lines().filter(|name| !name.contains('/'));
+        names.for_each(|name| drop(fs::remove_file(self.workspace.join(name))));
+        Ok(())
+    }
+
+    /// What git ignores is thrown away.
+    pub(super) fn clean(&self) -> Result<(), String> {
+        self.git(&["clean", "-d", "--force", "-X", "--quiet"]).map(drop)
+    }
+
+    /// Keeps the tree in the repository that is the user's.
+    pub(super) fn save_in_his_own(&self) -> Result<(), String> {
+        for words in [&["add", "--all"][..], &["commit", "--quiet", "--message", "before a restore"]] {
+            let mut git = Command::new("git");
+            git.args(["-c", "user.name=reference", "-c", "user.email=reference@localhost"]);
+            said(git.args(words).current_dir(self.workspace))?;
+        }
+        Ok(())
     }
 
     /// What was saved is there again; or the one file alone of which it is known.

@@ -8,6 +8,7 @@ mod intact;
 mod kept;
 mod lossless;
 mod once;
+mod own_repository;
 mod persisted;
 mod pointed;
 mod screen;
@@ -34,6 +35,7 @@ pub(super) fn all() -> Vec<Check> {
         persisted::CHECK,
         checkpoint::CHECK,
         tree::CHECK,
+        own_repository::CHECK,
         stopped::CHECK,
         traces::CHECK,
     ]
