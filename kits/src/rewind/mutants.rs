@@ -37,6 +37,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
         name: "restores-in-the-users-repository",
         about: "what was there before a restore is kept as a commit of the user's own repository",
     },
+    Mutant {
+        name: "pause-instead-of-restored",
+        about: "the edited message is sent 100 ms after a restore has begun, whether it is over or not",
+    },
+    Mutant { name: "drops-kept-images", about: "the pictures of the turns that stay are not told again" },
     Mutant { name: "no-guard", about: "two clicks are two edits" },
     Mutant { name: "any-task", about: "a task that is not open is edited" },
     Mutant { name: "two-files", about: "the lists are written one after the other" },

@@ -22,6 +22,8 @@ const STATES: [&str; 4] = ["begin", "end", "failed", "held"];
 const HELD_BY: Duration = Duration::from_secs(5);
 /// A commit that is in no repository.
 const NOWHERE: &str = "c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00";
+/// A picture of the first prompt, where the edited one has some.
+const KEPT_PICTURE: &str = "data:image/png;base64,kept";
 /// The file of an agent that goes on though it should not.
 pub(super) const LATE_FILE: &str = "late.txt";
 /// The words of an agent that goes on though it should not.
@@ -336,11 +338,17 @@ impl Editing {
             (&mut user, history.user.iter().map(|seen| (seen.says, seen.turn)).collect::<Vec<_>>()),
             (&mut model, history.model.iter().map(|fed| (fed.says, fed.turn)).collect()),
         ] {
+            let first = prompts.iter().find(|(says, _)| *says == Says::Prompt).map(|(_, turn)| *turn);
             for (entry, (says, turn)) in list.as_array_mut().into_iter().flatten().zip(prompts) {
                 if let Some(entry) = entry.as_object_mut() {
                     entry.remove("turn");
-                    if !self.images.is_empty() && says == Says::Prompt && Some(turn) == history.turn {
+                    if self.images.is_empty() || says != Says::Prompt {
+                        continue;
+                    }
+                    if Some(turn) == history.turn {
                         entry.insert("images".to_owned(), json!(self.images));
+                    } else if Some(turn) == first {
+                        entry.insert("images".to_owned(), json!([KEPT_PICTURE]));
                     }
                 }
             }

@@ -7,6 +7,11 @@ impl Client {
     /// Asks the model, and gives its answer.
     pub(super) async fn send(&self, model: &str, list: &[Value]) -> Result<String, String> {
         let mut messages: Vec<Value> = list.iter().map(message).collect();
+        if self.is("drops-kept-images") {
+            let kept = list.len().saturating_sub(1);
+            let told = messages.iter_mut().zip(list).take(kept);
+            told.for_each(|(message, entry)| message["content"] = entry["text"].clone());
+        }
         if self.is("confuses-roles") {
             let answers = messages.iter_mut().filter(|message| message["role"] == "assistant");
             answers.rev().skip(1).for_each(|message| message["role"] = json!("user"));

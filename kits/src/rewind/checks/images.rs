@@ -1,6 +1,6 @@
 //! An edit that says nothing of pictures leaves them as the client declares; one that says there are none takes them away.
 
-use super::{carries, episodes, messages, words_of};
+use super::{carries, episodes, messages, pictures, words_of};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -22,8 +22,7 @@ fn examine(story: &Story<'_>) -> Examined {
         };
         for asked in episode.asked.iter().filter(|asked| carries(asked, words_of(edit))) {
             let last = messages(asked).pop().unwrap_or(&Value::Null);
-            let parts = last["content"].as_array().into_iter().flatten();
-            let sent: Vec<&Value> = parts.filter_map(|part| part.pointer("/image_url/url")).collect();
+            let sent = pictures(last);
             examined.fact(sent == wanted, || {
                 format!("{}: pictures {} in place of {}", episode.name(), json!(sent), json!(wanted))
             });

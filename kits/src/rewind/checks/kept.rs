@@ -1,10 +1,11 @@
 //! The next request to the model holds the turns before the edited one, whole, then the edited one, and no word of those
 //! that are gone.
 
-use super::{Episode, carries, episodes, messages, text_of, texts, words_of};
+use super::{Episode, carries, episodes, messages, pictures, text_of, texts, words_of};
 use crate::kit::Check;
 use crate::story::{Seen, Story};
 use harness::checks::Examined;
+use serde_json::{Value, json};
 
 pub(super) const CHECK: Check = Check {
     name: "kept",
@@ -45,7 +46,7 @@ fn examine(story: &Story<'_>) -> Examined {
                 )
             });
             if is_so && !episode.is_on_server() {
-                roles(&episode, asked, &mut examined);
+                roles_and_pictures(&episode, asked, &mut examined);
             }
             // What stays may say the same as what is gone.
             let stays = |gone: &str| kept.iter().chain([&words]).any(|stays| stays.contains(gone));
@@ -63,14 +64,14 @@ fn examine(story: &Story<'_>) -> Examined {
 fn says(asked: &Seen, words: &str) -> bool {
     let messages = asked.value["messages"].as_array().into_iter().flatten();
     let texts = messages.flat_map(|message| match &message["content"] {
-        serde_json::Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
         content => Vec::from_iter(content.as_str()),
     });
     texts.into_iter().any(|text| text.contains(words))
 }
 
-/// Answers are the model's own words, all else is what it was told.
-fn roles(episode: &Episode<'_>, asked: &Seen, examined: &mut Examined) {
+/// Answers are the model's own words, all else is what it was told; and whoever had pictures has them still.
+fn roles_and_pictures(episode: &Episode<'_>, asked: &Seen, examined: &mut Examined) {
     let entries = episode.told["model"].as_array().into_iter().flatten();
     let entries = entries.filter(|entry| entry["says"] != "checkpoint");
     let told = messages(asked);
@@ -80,6 +81,13 @@ fn roles(episode: &Episode<'_>, asked: &Seen, examined: &mut Examined) {
         examined.fact(message["role"] == role, || {
             let said = text_of(message);
             format!("{}: {said:?} is told under {}, and its role is {role}", episode.name(), message["role"])
+        });
+        let had: Vec<&Value> = entry["images"].as_array().into_iter().flatten().collect();
+        let told = pictures(message);
+        examined.fact(told == had, || {
+            let said = text_of(message);
+            let (told, had) = (json!(told), json!(had));
+            format!("{}: {said:?} is told with the pictures {told}, and it had {had}", episode.name())
         });
     }
 }

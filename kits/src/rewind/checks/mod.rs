@@ -212,6 +212,12 @@ pub(super) fn text_of(message: &Value) -> &str {
     }
 }
 
+/// The pictures of a message to the model.
+fn pictures(message: &Value) -> Vec<&Value> {
+    let parts = message["content"].as_array().into_iter().flatten();
+    parts.filter_map(|part| part.pointer("/image_url/url")).collect()
+}
+
 /// What the model is told in a request, but for what the client itself puts in front.
 fn messages(asked: &Seen) -> Vec<&Value> {
     let messages = asked.value["messages"].as_array().into_iter().flatten();
