@@ -70,22 +70,23 @@ impl Repository {
     }
 
     /// What the person has not committed, each with whether it is as it was.
-    fn of_the_person(&self) -> Value {
-        let is_there = |(path, words): (&str, &str)| {
-            fs::read_to_string(self.root.join(path)).is_ok_and(|text| text == words)
+    fn of_the_person(&self, stashes: &str) -> Result<Value, Troubled> {
+        let status = self.git(&["status", "--porcelain", "--untracked-files=all"])?;
+        let is_so = |state: &str, (path, words): (&str, &str)| {
+            let is_there = fs::read_to_string(self.root.join(path)).is_ok_and(|text| text == words);
+            is_there && status.lines().any(|line| line.trim_start() == format!("{state} {path}"))
         };
-        let says = |words: &[&str]| self.git_in(&self.root, words).unwrap_or_default();
-        let stashes = says(&["stash", "list", "--format=%H %gs"]);
         let stash = stashes.lines().find_map(|line| line.split_once(' ').filter(|it| it.1.ends_with(STASH)));
-        let holds = |hash: &str| says(&["show", &format!("{hash}:{}", STASHED.0)]) == STASHED.1.trim_end();
-        json!({
-            "words": is_there(("README.md", OWN_WORDS)),
-            "committed": says(&["show", "HEAD:README.md"]) == OWN_WORDS.trim_end(),
-            "begun": is_there(UNTRACKED) && says(&["ls-files", "--", UNTRACKED.0]).is_empty(),
-            "begunCommitted": !says(&["ls-tree", "HEAD", "--", UNTRACKED.0]).is_empty(),
-            "stagedWords": says(&["show", &format!(":{}", STAGED.0)]) == STAGED.1.trim_end() && is_there(STAGED),
+        let holds = |hash: &str| {
+            let shown = self.git_in(&self.root, &["show", &format!("{hash}:{}", STASHED.0)]);
+            shown.is_ok_and(|text| text == STASHED.1.trim_end())
+        };
+        Ok(json!({
+            "changed": is_so("M", ("README.md", OWN_WORDS)),
+            "begun": is_so("??", UNTRACKED),
+            "staged": is_so("A ", STAGED),
             "stash": stash.is_some_and(|(hash, _)| holds(hash)),
-        })
+        }))
     }
 
     pub(super) fn write(&self, path: &str, text: &str) -> Result<(), Troubled> {
@@ -167,24 +168,26 @@ impl Repository {
             .filter_map(|line| line.strip_prefix("worktree "))
             .map(|it| self.below(it))
             .collect();
+        let stashes = self.git(&["stash", "list", "--format=%H %s %gs"])?;
         let refs = self.git(&["for-each-ref", "--format=%(refname)"])?;
+        let refs: Vec<&str> = refs.lines().collect();
         Ok(json!({
             "branch": self.git(&["symbolic-ref", "--short", "HEAD"])?,
-            "person": self.of_the_person(),
+            "person": self.of_the_person(&stashes)?,
             "staged": self.git(&["diff", "--cached", "--name-only"])?,
             "checkpoints": self.checkpoints(),
             "diffs": names(&self.root.join(".kilo/logs/diffs")),
             "files": files,
             "worktrees": worktrees,
             "prunable": prunable,
-            "refs": refs.lines().collect::<Vec<_>>(),
-            "stashes": self.git(&["stash", "list", "--format=%gs %s"])?.lines().collect::<Vec<_>>(),
+            "refs": refs,
+            "stashes": stashes.lines().collect::<Vec<_>>(),
             "merging": self.root.join(".git/MERGE_HEAD").exists() || !self.git(&["ls-files", "--unmerged"])?.is_empty(),
-            "leftOver": self.has_unfinished(refs.lines()),
+            "leftOver": self.has_unfinished(&refs),
             "library": text("lib/lib.txt").map(|text| text == OF_THE_LIBRARY),
             "around": names(&self.around),
             "own": names(&self.root.join(".kilo")),
-            "kept": self.kept(refs.lines()),
+            "kept": self.kept(&refs),
         }))
     }
 
@@ -203,17 +206,19 @@ impl Repository {
     }
 
     /// Is unfinished work of the lead developer anywhere, in a worktree or behind a ref?
-    fn kept<'a>(&self, mut refs: impl Iterator<Item = &'a str>) -> bool {
-        let in_ref = |name: &str| {
-            let shown = self.git_in(&self.root, &["show", &format!("{name}:src/app.txt")]);
-            shown.is_ok_and(|text| text.contains("implemented"))
-        };
+    fn kept(&self, refs: &[&str]) -> bool {
         let worktrees = walkdir::WalkDir::new(self.root.join(".kilo/worktrees")).max_depth(6);
         let in_folder = worktrees.into_iter().flatten().any(|entry| {
             entry.path().ends_with("src/app.txt")
                 && fs::read_to_string(entry.path()).is_ok_and(|text| text.contains("implemented"))
         });
-        in_folder || refs.any(in_ref)
+        in_folder || self.is_behind(refs, "implemented", &["--", "src/app.txt"])
+    }
+
+    /// Do these words stand behind one of the refs?
+    fn is_behind(&self, refs: &[&str], words: &str, places: &[&str]) -> bool {
+        let asked = [&["grep", "--quiet", "-F", words], refs, places].concat();
+        !refs.is_empty() && self.git_in(&self.root, &asked).is_ok()
     }
 
     /// All files of the checkout, but for what git ignores.
@@ -225,14 +230,13 @@ impl Repository {
     }
 
     /// Is what was left in a worktree of before still somewhere?
-    fn has_unfinished<'a>(&self, mut refs: impl Iterator<Item = &'a str>) -> bool {
+    fn has_unfinished(&self, refs: &[&str]) -> bool {
         let folder = walkdir::WalkDir::new(self.root.join(".kilo")).max_depth(8);
         let in_folder = folder
             .into_iter()
             .flatten()
             .any(|entry| fs::read_to_string(entry.path()).is_ok_and(|text| text == UNFINISHED));
-        let words = UNFINISHED.trim_end();
-        in_folder || refs.any(|name| self.git_in(&self.root, &["grep", "--quiet", "-F", words, name]).is_ok())
+        in_folder || self.is_behind(refs, UNFINISHED.trim_end(), &[])
     }
 
     /// Each patch, put on the beginning again: does it give what its agent has made? Of one that has failed nothing stands

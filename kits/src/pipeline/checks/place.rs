@@ -42,16 +42,12 @@ fn examine(story: &Story<'_>) -> Examined {
             )
         });
         let person = &look.value["person"];
-        let mut is = |name: &str, wanted: bool, wrong: &str| {
-            examined.fact(person[name] == wanted, || wrong.to_owned());
-        };
-        is("words", true, "README.md does not hold any more what the person has written and not committed");
-        is("committed", false, "what the person has written in README.md is committed");
-        is("begun", true, "mine/begun.txt, which the person has begun, is not an untracked file any more");
-        is("begunCommitted", false, "mine/begun.txt, which the person has not added, is committed");
-        is("stash", true, "what the person has put away in a stash is not there any more");
+        let mut is = |name: &str, wrong: &str| examined.fact(person[name] == true, || wrong.to_owned());
+        is("changed", "README.md is not any more what the person has written and not committed");
+        is("begun", "mine/begun.txt, which git did not know, is gone, or git knows it");
+        is("stash", "what the person has put away in a stash is not there any more");
         if subject["staged"] == true {
-            is("stagedWords", true, "mine/staged.txt is not any more what the person has staged");
+            is("staged", "mine/staged.txt is not any more what the person has staged");
         }
     }
     examined

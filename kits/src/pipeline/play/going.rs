@@ -103,7 +103,7 @@ impl Played {
         let app = if going.meanwhile.is_some() { format!("app\n{OWN_LINE}") } else { "app\n".to_owned() };
         let stopped = stops_at.filter(|phase| !prompted.iter().any(|it| it["phase"] == **phase));
         // Who stops there may have been stopped at the end of the phase before.
-        let undone = stopped.and(self.undone(place)?);
+        let undone = stopped.map(|_| self.undone(place)).transpose()?.flatten();
         let until = going.last().or(undone.as_deref()).or(stopped);
         scene.witness("work", &self.work(place, until, &app)?);
         let patches = place.repository.patches(&self.issue, &self.phases()?, until)?;
