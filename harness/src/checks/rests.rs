@@ -13,15 +13,18 @@ pub(super) fn examine(course: &Course<'_>, task: &Started, examined: &mut Examin
     // With several streams it is not known which of them told first.
     let (Some(stream), None) = (streams.next(), streams.next()) else { return };
     let rests = |update: &Update| matches!(update, Update::Status { state: TaskState::Idle, .. });
+    let mut before_us = None;
     for (said, _) in of_task(course, task).filter(|(_, update)| rests(update)) {
+        // A rest may be shown late, when the next turn has begun: it is held against the work since the one before.
         let is_busy = |sent: &&Sent| {
-            let status = &sent.event["properties"]["status"]["type"];
-            sent.at_us <= said.at_us && sent.session() == Some(&task.session) && status == "busy"
+            before_us.is_none_or(|before_us| sent.at_us > before_us)
+                && sent.session() == Some(&task.session)
+                && sent.event["properties"]["status"]["type"] == "busy"
         };
-        let Some(busy) = stream.events.iter().rev().find(is_busy) else { continue };
-        if stream.end.is_some_and(|(_, end_us)| end_us <= said.at_us) {
-            continue;
-        }
+        let busy = stream.events.iter().find(is_busy).filter(|busy| busy.at_us <= said.at_us);
+        before_us = Some(said.at_us);
+        let is_cut = stream.end.is_some_and(|(_, end_us)| end_us <= said.at_us);
+        let Some(busy) = busy.filter(|_| !is_cut) else { continue };
         examined.fact(may_know(course, task, busy.at_us, said.at_us), || {
             format!("{} is shown as resting, and its session was said to be at work", task.task)
         });
