@@ -19,6 +19,8 @@ pub(super) const CHECK: Check = Check {
 const LONGEST: usize = 8 * 1024;
 /// Shorter words may be anybody's.
 const SHORTEST_QUOTE: usize = 8;
+/// A secret is one, however short; but a letter or two stand everywhere.
+const SHORTEST_SECRET: usize = 4;
 /// A shorter one may be a log line's own.
 const SHORTEST_SENTENCE: usize = 16;
 
@@ -104,7 +106,7 @@ fn unusable_words(course: &Course<'_>) -> Vec<String> {
 /// Words that are long enough to be known again, and what stands under a name that tells of a secret.
 fn collect(value: &Value, is_secret: bool, words: &mut Vec<String>) {
     match value {
-        Value::String(text) if is_secret && !text.is_empty() || text.len() >= SHORTEST_QUOTE => {
+        Value::String(text) if text.len() >= if is_secret { SHORTEST_SECRET } else { SHORTEST_QUOTE } => {
             words.push(text.clone());
         }
         Value::Array(list) => list.iter().for_each(|value| collect(value, is_secret, words)),
@@ -132,7 +134,8 @@ fn spoken(course: &Course<'_>) -> BTreeSet<String> {
     let parts = course.events.iter().map(|sent| &sent.event["properties"]["part"]);
     let told = parts.flat_map(|part| [&part["text"], &part["state"]["output"]]);
     let told = told.filter_map(|words| words.as_str().map(|words| words.trim().to_owned()));
-    prompts.chain(told).filter(|words| words.len() >= SHORTEST_SENTENCE).collect()
+    let is_a_sentence = |words: &String| words.len() >= SHORTEST_SENTENCE && *words != course.folder;
+    prompts.chain(told).filter(is_a_sentence).collect()
 }
 
 fn short(text: &str) -> String {

@@ -33,11 +33,13 @@ fn examine(course: &Course<'_>) -> Examined {
             if was == Some(item) {
                 continue;
             }
+            // Who stops a call may show it as failed before the server has come to it.
             let regressed = was.is_some_and(|was| {
-                rank(was.state) > rank(item.state)
-                    || rank(was.state) == OVER && was.state != item.state && item.state.is_some()
+                let fails_when_done =
+                    (was.state, item.state) == (Some(ToolState::Done), Some(ToolState::Error));
+                rank(was.state) > rank(item.state) || fails_when_done
             });
-            let is_early = rank(item.state) == OVER
+            let is_early = item.state == Some(ToolState::Done)
                 && over.get(id.as_str()).is_some_and(|at_us| said.at_us + TOLERANCE_US < *at_us);
             let server = names.get(id);
             let is_name = |name: &String| server.is_none_or(|names| names.contains(name));
@@ -67,8 +69,6 @@ fn examine(course: &Course<'_>) -> Examined {
 
 /// The harness's own eyes may see the end of a call later than the adapter does; not by more than this.
 const TOLERANCE_US: u64 = 100_000;
-/// The rank of a call that is over.
-const OVER: u8 = 3;
 
 /// When the server first told that a call is over, to whomever. Of one whose end was told by no event nothing is known.
 fn over<'a>(course: &'a Course<'_>) -> BTreeMap<&'a str, u64> {
@@ -90,7 +90,7 @@ fn rank(state: Option<ToolState>) -> u8 {
         None => 0,
         Some(ToolState::Pending) => 1,
         Some(ToolState::Running) => 2,
-        Some(ToolState::Done | ToolState::Error) => OVER,
+        Some(ToolState::Done | ToolState::Error) => 3,
     }
 }
 

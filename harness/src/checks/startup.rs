@@ -84,6 +84,7 @@ fn examine(course: &Course<'_>) -> Examined {
             examined.fact(!is_ready, || {
                 format!("the server was not ready ({}), and is shown as if", word(reason))
             });
+            begins_nothing(course, from_us, reason, &mut examined);
             let told: Vec<_> = states.iter().filter(|(state, ..)| *state == ServerState::Failed).collect();
             examined.fact(told.len() == 1, || {
                 format!("the start failed, and the person is told so {} times", told.len())
@@ -97,6 +98,23 @@ fn examine(course: &Course<'_>) -> Examined {
         }
     }
     examined
+}
+
+/// Whoever wants a task of a server that was not ready gets none, and nothing is begun with it.
+fn begins_nothing(course: &Course<'_>, from_us: u64, reason: ServerReason, examined: &mut Examined) {
+    for (_, id, _) in course
+        .asked()
+        .filter(|(said, _, request)| said.at_us >= from_us && matches!(request, Request::TaskStart(_)))
+    {
+        let refused = course.answer_to(id).is_some_and(|(_, outcome)| outcome.is_err());
+        examined
+            .fact(refused, || format!("the server was not ready ({}), and a task was begun", word(reason)));
+    }
+    let begun =
+        course.exchanges.iter().any(|exchange| exchange.method == "POST" && exchange.path == "/session");
+    examined.fact(!begun, || {
+        format!("the server was not ready ({}), and it was asked for a session", word(reason))
+    });
 }
 
 /// Why the first start has to fail; `Some(None)` when it must not, `None` when it never came to that.
@@ -137,6 +155,8 @@ fn of_health(course: &Course<'_>) -> Option<ServerReason> {
             let is_shape = body["healthy"].is_boolean() && body["version"].is_string();
             (!is_shape).then_some(ServerReason::WrongShape)
         }
-        _ => None,
+        // All that may stand in it may be missing; but it is no list and no page.
+        Some(last) => (!last.answer.as_ref()?.body.is_object()).then_some(ServerReason::WrongShape),
+        None => None,
     }
 }

@@ -21,9 +21,11 @@ mod asks_for_all;
 mod asks_for_something;
 mod asks_from_a_page;
 mod asks_no_health;
+mod asks_of_the_main_folder;
 mod asks_the_first;
 mod asks_twice;
 mod asks_without_tools;
+mod begins_tasks_all_the_same;
 mod begins_tasks_in_a_loop;
 mod believes_in_sending;
 mod believes_yes;
@@ -105,6 +107,7 @@ mod leaves_servers;
 mod leaves_streams_open;
 mod lets_all_in;
 mod loads_own_questions_alone;
+mod loads_what_was_taken_back;
 mod logs_bare_lines;
 mod logs_elsewhere;
 mod logs_payloads;
@@ -209,9 +212,11 @@ const ALL: &[Mutant] = &[
     asks_for_something::MUTANT,
     asks_from_a_page::MUTANT,
     asks_no_health::MUTANT,
+    asks_of_the_main_folder::MUTANT,
     asks_the_first::MUTANT,
     asks_twice::MUTANT,
     asks_without_tools::MUTANT,
+    begins_tasks_all_the_same::MUTANT,
     begins_tasks_in_a_loop::MUTANT,
     believes_in_sending::MUTANT,
     believes_yes::MUTANT,
@@ -292,6 +297,7 @@ const ALL: &[Mutant] = &[
     leaves_streams_open::MUTANT,
     lets_all_in::MUTANT,
     loads_own_questions_alone::MUTANT,
+    loads_what_was_taken_back::MUTANT,
     logs_bare_lines::MUTANT,
     logs_elsewhere::MUTANT,
     logs_payloads::MUTANT,

@@ -224,14 +224,17 @@ impl Core {
     /// A start has failed. The first one is for the person to mend; a later one is another crash.
     fn start_failed(&mut self, reason: ServerReason, what: &str) {
         let start = self.life.start;
-        if self.life.at != At::Nowhere {
+        let stays = self.server.is_some() && !self.strategies.life.lets_go_of_unwell();
+        if stays {
+            self.life.at = At::Up;
+        } else if self.life.at != At::Nowhere {
             self.life.at = At::Nowhere;
             self.out.push(Output::KillServer { start });
         }
         if self.life.has_been_ready {
             return self.crashed(what);
         }
-        self.server = None;
+        self.server = self.server.take().filter(|_| stays);
         let reason = self.strategies.life.told_for(reason);
         self.log(LogLevel::Error, what.to_owned(), None);
         self.show_server(ServerState::Failed, Some(reason), Some(what.to_owned()));

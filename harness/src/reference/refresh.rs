@@ -130,7 +130,9 @@ impl Refresh {
             }
             Fetch::Sessions => {
                 for session in list()? {
-                    if let Some(reverted) = Reverted::of(session) {
+                    if let Some(reverted) = Reverted::of(session)
+                        && strategies.history.loads_reverted()
+                    {
                         self.reverted.insert(event::text(session, "id")?, reverted);
                     }
                     if let Some(parent) = session["parentID"].as_str() {
@@ -214,7 +216,14 @@ impl Core {
 
     fn fetch(&mut self, folder: &str, fetches: Vec<(String, Fetch)>) {
         for (path, fetch) in fetches {
-            let request = self.http(folder, "GET", &path, None);
+            let main = self.server.as_ref().map_or(folder, |server| server.directory.as_str());
+            let place = match fetch {
+                Fetch::Permissions | Fetch::Questions => {
+                    self.strategies.asking.loads_in(folder, main).to_owned()
+                }
+                _ => folder.to_owned(),
+            };
+            let request = self.http(&place, "GET", &path, None);
             if let Some(Phase::Refreshing(refresh)) =
                 self.channels.get_mut(folder).map(|channel| &mut channel.phase)
             {

@@ -12,6 +12,7 @@ mod logs_what_is_said;
 mod logs_without_task;
 mod redraws_for_every_piece;
 mod says_offline_and_no_end;
+mod times_nothing;
 
 use super::Mutant;
 
@@ -29,4 +30,5 @@ pub(super) const ALL: &[Mutant] = &[
     logs_without_task::MUTANT,
     redraws_for_every_piece::MUTANT,
     says_offline_and_no_end::MUTANT,
+    times_nothing::MUTANT,
 ];

@@ -74,6 +74,11 @@ pub trait Asking: Send {
         own
     }
 
+    /// The folder in which it is read what is asked, when a task of the folder `own` is loaded anew.
+    fn loads_in<'a>(&self, own: &'a str, _main: &'a str) -> &'a str {
+        own
+    }
+
     /// Is the person asked, though the agent has no tools?
     fn asks_without_tools(&self) -> bool {
         false

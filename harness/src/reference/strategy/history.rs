@@ -32,6 +32,11 @@ pub trait History: Send {
         true
     }
 
+    /// And when the task is loaded anew? The list of messages has it still.
+    fn loads_reverted(&self) -> bool {
+        true
+    }
+
     /// Is a copy made up to the message that is meant, and not of all?
     fn forks_at_message(&self) -> bool {
         true

@@ -69,6 +69,11 @@ pub trait Living: Send {
         }
     }
 
+    /// Is a server that is not well let go?
+    fn lets_go_of_unwell(&self) -> bool {
+        true
+    }
+
     /// Is a server that has ended by itself started again?
     fn starts_again(&self) -> bool {
         true
