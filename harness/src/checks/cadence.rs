@@ -42,11 +42,19 @@ fn examine(course: &Course<'_>) -> Examined {
     examined
 }
 
-/// When pieces of text and output were published; who draws a task anew for every piece publishes a piece, too.
-fn pieces(course: &Course<'_>, task: &Started) -> Vec<u64> {
+/// A piece of text or output that was published.
+struct Piece {
+    at_us: u64,
+    /// It came with all the rest of its task.
+    is_redraw: bool,
+}
+
+/// The pieces of text and output; who draws a task anew for every piece publishes a piece, too.
+fn pieces(course: &Course<'_>, task: &Started) -> Vec<Piece> {
     let mut view = View::default();
     let mut pieces = Vec::new();
     for (said, update) in course.shown().filter(|(_, update)| update.task_id() == Some(&task.task)) {
+        let is_redraw = matches!(update, Update::Timeline { .. });
         let is_piece = match update {
             Update::AssistantDelta { .. } | Update::ReasoningDelta { .. } => true,
             Update::ToolState { state, output, .. } => *state == ToolState::Running && output.is_some(),
@@ -54,7 +62,7 @@ fn pieces(course: &Course<'_>, task: &Started) -> Vec<u64> {
             _ => false,
         };
         view.apply(update);
-        pieces.extend(is_piece.then_some(said.at_us));
+        pieces.extend(is_piece.then_some(Piece { at_us: said.at_us, is_redraw }));
     }
     pieces
 }
@@ -107,25 +115,29 @@ fn second_us(course: &Course<'_>) -> u64 {
     second.max(1)
 }
 
-fn most_in(times: &[u64], window_us: u64) -> usize {
-    let count = |first: usize| times[first..].iter().take_while(|at| **at < times[first] + window_us).count();
-    (0..times.len()).map(count).max().unwrap_or(0)
+fn most_in(pieces: &[Piece], window_us: u64) -> usize {
+    let count = |first: usize| {
+        let end_us = pieces[first].at_us + window_us;
+        pieces[first..].iter().take_while(|piece| piece.at_us < end_us).count()
+    };
+    (0..pieces.len()).map(count).max().unwrap_or(0)
 }
 
-fn not_too_often(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &mut Examined) {
+fn not_too_often(course: &Course<'_>, task: &Started, pieces: &[Piece], examined: &mut Examined) {
     let most = most_in(pieces, second_us(course));
     examined.fact(most <= MOST_A_SECOND, || format!("{} published {most} pieces in a second", task.task));
 }
 
 /// In a second in each twentieth of which the server offered something, something was published as often.
-fn often_enough(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &mut Examined) {
+fn often_enough(course: &Course<'_>, task: &Started, pieces: &[Piece], examined: &mut Examined) {
     let second = second_us(course);
     let slot = second / LEAST_A_SECOND;
     let offered = offered(course, task);
     let has = |from: u64| offered.iter().any(|at| (from..from + slot).contains(at));
     let steady = offered.iter().find(|from| (0..LEAST_A_SECOND).all(|nth| has(*from + nth * slot)));
     let Some(from) = steady else { return };
-    let published = pieces.iter().filter(|at| (*from..from + second + 2 * slot).contains(*at)).count() as u64;
+    let published =
+        pieces.iter().filter(|piece| (*from..from + second + 2 * slot).contains(&piece.at_us)).count() as u64;
     // One may fall just outside.
     examined.fact(published + 2 >= LEAST_A_SECOND, || {
         format!(
@@ -135,14 +147,16 @@ fn often_enough(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &
     });
 }
 
-fn soon(course: &Course<'_>, task: &Started, pieces: &[u64], examined: &mut Examined) {
+fn soon(course: &Course<'_>, task: &Started, pieces: &[Piece], examined: &mut Examined) {
     let Some(first) = offered(course, task).first().copied() else { return };
-    let Some(shown) = pieces.iter().find(|at| **at >= first) else { return };
+    let Some(Piece { at_us: shown, is_redraw }) = pieces.iter().find(|piece| piece.at_us >= first) else {
+        return;
+    };
     let is_cut = course
         .streams()
         .any(|stream| stream.end.is_some_and(|(_, end_us)| (first..*shown).contains(&end_us)));
-    if is_cut {
-        // What stands there is what was loaded anew.
+    if *is_redraw && is_cut {
+        // It was loaded anew, after a gap.
         return;
     }
     let late_ms = (shown - first) / 1000;

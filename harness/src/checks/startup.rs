@@ -5,6 +5,7 @@ use crate::course::{Course, Exchange};
 use crate::protocol::{Capability, Request, ServerReason, ServerState, Update};
 use crate::witness::{Witnessed, witnessed};
 use fixtures::fault_plan::StartAction;
+use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "startup",
@@ -155,8 +156,15 @@ fn of_health(course: &Course<'_>) -> Option<ServerReason> {
             let is_shape = body["healthy"].is_boolean() && body["version"].is_string();
             (!is_shape).then_some(ServerReason::WrongShape)
         }
-        // All that may stand in it may be missing; but it is no list and no page.
-        Some(last) => (!last.answer.as_ref()?.body.is_object()).then_some(ServerReason::WrongShape),
+        Some(last) => {
+            // All that may stand in the settings may be missing; what is there is what it should be.
+            let body = &last.answer.as_ref()?.body;
+            let is_or_is_not = |value: &Value, is: fn(&Value) -> bool| value.is_null() || is(value);
+            let is_shape = body.is_object()
+                && is_or_is_not(&body["model"], Value::is_string)
+                && is_or_is_not(&body["agent"], Value::is_object);
+            (!is_shape).then_some(ServerReason::WrongShape)
+        }
         None => None,
     }
 }

@@ -15,7 +15,7 @@ const UNTRACKED: (&str, &str) = ("mine/begun.txt", "My own file, not added.\n");
 /// What the person is about to commit.
 pub(super) const STAGED: (&str, &str) = ("mine/staged.txt", "My own file, added and not committed.\n");
 /// What the person has put away.
-const STASHED: (&str, &str) = ("TODO.md", "My own words, put away.\n");
+const STASHED: (&str, &str) = ("ideas.md", "My own words, put away.\n");
 const STASH: &str = "the person's own";
 /// What is left in a worktree of before, and nowhere else.
 pub(super) const UNFINISHED: &str = "Unfinished, and nowhere else.\n";
@@ -42,7 +42,7 @@ impl Repository {
         for file in ["src/app.txt", "logo.bin", "old.txt"] {
             repository.write(file, base(file))?;
         }
-        repository.write(STASHED.0, "To do.\n")?;
+        repository.write(STASHED.0, "Ideas.\n")?;
         repository.write(".gitignore", ".kilo/\n.env\n")?;
         repository.write(".env", SECRET)?;
         repository.git(&["init", "--quiet", "--template=", "--initial-branch=main"])?;
