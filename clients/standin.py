@@ -60,6 +60,14 @@ class Standin:
         """Lets the model go on that waits at this gate of the scenario."""
         self._json("POST", "/gates/" + urllib.parse.quote(name, safe=""))
 
+    def gates(self):
+        """The gates of the scenario, and how they stand: {"name": "mid", "state": "waits"}; or closed, or open."""
+        return self._json("GET", "/gates")
+
+    def scenarios(self):
+        """The names of the scenarios that it carries."""
+        return self._json("GET", "/scenarios")
+
     def load(self, name=None, toml=None):
         """Begins anew with another scenario: one that is carried, or the text of one."""
         self._json("POST", "/scenario", {"name": name} if toml is None else {"toml": toml})

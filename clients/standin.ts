@@ -10,7 +10,7 @@ export type Standing = {
   number: number
   does: string
   fired: number
-  state: "armed" | "spent" | "disarmed"
+  state: "armed" | "spent" | "expired" | "disarmed"
   fault: Fault
 }
 export type StreamName = "event" | "global/event" | "api/event" | "api/session/event"
@@ -89,6 +89,16 @@ export class Standin {
   /** Lets the model go on that waits at this gate of the scenario. */
   async openGate(name: string): Promise<void> {
     await this.json("POST", `/gates/${encodeURIComponent(name)}`)
+  }
+
+  /** The gates of the scenario, and how they stand. */
+  gates(): Promise<{ name: string; state: "closed" | "waits" | "open" }[]> {
+    return this.json("GET", "/gates")
+  }
+
+  /** The names of the scenarios that it carries. */
+  scenarios(): Promise<string[]> {
+    return this.json("GET", "/scenarios")
   }
 
   /** Begins anew with another scenario: one that is carried, or the text of one. */

@@ -58,6 +58,7 @@ def check(url, standin):
         raise AssertionError("there is no such gate")
     except Refused as refused:
         assert refused.status == 404 and "no/where" in str(refused), refused
+    assert standin.gates() == [] and "text/plain" in standin.scenarios()
     standin.load("text/plain")
     assert json.loads(ask(url + "/session")[1]) == []
     standin.arm("cut after 5 events")

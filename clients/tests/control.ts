@@ -42,6 +42,8 @@ async function check(url: string, standin: Standin): Promise<void> {
   const { unmet } = await standin.verifyCalls({ forbidden: ["POST /session"] })
   assert.deepEqual(unmet.map((one) => [one.what, one.near.length]), [["forbidden", 1]])
   await assert.rejects(standin.openGate("no/where"), (error) => error instanceof Refused && error.status === 404)
+  assert.deepEqual(await standin.gates(), [])
+  assert((await standin.scenarios()).includes("text/plain"))
   await standin.load({ name: "text/plain" })
   assert.deepEqual(await (await fetch(`${url}/session`)).json(), [])
   await standin.arm({ lines: ["cut after 5 events"] })

@@ -14,7 +14,7 @@ pub(crate) mod store;
 use crate::exhibits::Exhibits;
 use crate::frames::{COMMENT, frame, global_beat, open, send, send_next};
 use crate::model::{Beat, ModelNews, Reading, Report, Script};
-use crate::performer::{Act, Asked, Audience, Frame, Performer, WireReply};
+use crate::performer::{Act, Asked, Audience, Frame, Gate, Performer, WireReply};
 use crate::profile::Profile;
 use crate::project_files::Elsewhere;
 use crate::workspace::Workspace;
@@ -255,6 +255,16 @@ impl Performer for Engine {
             self.play(effect, rest, &mut queue);
         }
         self.settle(queue, now)
+    }
+
+    fn gate(&self, name: &str) -> Gate {
+        if self.open_gates.contains(name) {
+            Gate::Open
+        } else if self.held.iter().any(|held| held.gate == name) {
+            Gate::Waits
+        } else {
+            Gate::Closed
+        }
     }
 
     fn restart(&mut self, ending: Ending, now: &dyn Fn() -> u64) -> Vec<Act> {

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use fixtures::fault_plan::{During, StreamName};
 use fixtures::recording::ModelCall;
 use fixtures::scenario::Ending;
+use serde::Serialize;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +32,12 @@ pub trait Performer: Send {
     fn open_gate(&mut self, name: &str, now: &dyn Fn() -> u64) -> Vec<Act> {
         let _ = (name, now);
         Vec::new()
+    }
+
+    /// How a gate stands. A performer without a model has none that anybody opened.
+    fn gate(&self, name: &str) -> Gate {
+        let _ = name;
+        Gate::Closed
     }
 
     /// The server ends in this way and starts again over what it has kept; returns what is told before it is gone.
@@ -103,6 +110,18 @@ pub trait Performer: Send {
 
     /// A heartbeat for one subscriber of a stream.
     fn heartbeat(&mut self, stream: StreamName, now: &dyn Fn() -> u64) -> Frame;
+}
+
+/// How a gate stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gate {
+    /// Nobody has opened it, and nothing waits at it.
+    Closed,
+    /// An answer of the model waits at it.
+    Waits,
+    /// It is open, for good.
+    Open,
 }
 
 /// A permission that a server waits for.

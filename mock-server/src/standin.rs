@@ -236,6 +236,11 @@ impl StandIn {
         }
     }
 
+    /// What breaks by a plan breaks no more.
+    pub fn disarm_faults(&self) {
+        self.core.disarm_all();
+    }
+
     /// From now on no gate of the scenario holds the model.
     pub fn open_all_gates(&self) {
         let gates = self.gates.iter();

@@ -94,6 +94,10 @@ pub struct Spawn {
     /// Somebody else listens at the port that the server is told to take.
     #[serde(default)]
     pub port_taken: bool,
+    /// A start has failed: what was in the way of it is mended, all that breaks in front of the adapter among it, and the
+    /// person wants the server started again.
+    #[serde(default)]
+    pub again: bool,
     /// In the end the person wants one more task.
     #[serde(default)]
     pub another_task: bool,

@@ -7,7 +7,6 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
 /// The name of the mark.
 const NAME: &str = "STANDIN_CLIENT";
@@ -15,11 +14,9 @@ const NAME: &str = "STANDIN_CLIENT";
 /// Those that are ended may just have started another one.
 const ROUNDS: usize = 8;
 
-/// Who has just become another program is looked at again; a machine with much to do may need a while for it.
+/// Who has just become another program is looked at again; a machine with much to do may need a while for it, and a look
+/// at all processes takes about a millisecond.
 const LOOKS: usize = 500;
-
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(1);
 
 /// What the environment of a program and of all that it starts has, and no other one.
 #[derive(Debug, Clone)]
@@ -59,7 +56,7 @@ impl Mark {
                 (true, _) => rounds += 1,
                 (false, true) => {
                     looks += 1;
-                    thread::sleep(PAUSE);
+                    thread::yield_now();
                 }
                 (false, false) => return,
             }

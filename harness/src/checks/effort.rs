@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 pub(super) const CHECK: Check = Check {
     name: "effort",
-    about: "Streams are asked for seldom, one at a time, not before the server allows it, and not with credentials \
-            that it has refused, which the person is told.",
+    about: "Streams are asked for seldom, one at a time, not before the server allows it, and nothing again and again with \
+            credentials that it has refused, which the person is told.",
     needs: &[],
     has_occasion: |_| false,
     examine,
@@ -39,6 +39,7 @@ fn examine(course: &Course<'_>) -> Examined {
         when_allowed(course, path, streams, &mut examined);
     }
     refused(course, &mut examined);
+    reads_refused(course, &mut examined);
     examined
 }
 
@@ -134,4 +135,35 @@ fn refused(course: &Course<'_>, examined: &mut Examined) {
         failed && said.line > first.line
     });
     examined.fact(told, || "the server refused the credentials, and the person was not told".to_owned());
+}
+
+/// The same of what is not a stream: it is asked for again when the person wants it, or when a stream is new.
+fn reads_refused(course: &Course<'_>, examined: &mut Examined) {
+    let mut refusals: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    for exchange in course.exchanges.iter().filter(|exchange| !exchange.is_stream() && !is_health(exchange)) {
+        if matches!(exchange.status(), Some(401 | 403)) {
+            refusals.entry((&exchange.method, &exchange.path)).or_default().push(exchange.line);
+        }
+    }
+    for ((method, path), lines) in refusals {
+        let since = |line: &usize| *line > lines[0];
+        let streams = course.streams().filter(|stream| since(&stream.line)).count();
+        let asked =
+            course.asked().filter(|(said, _, request)| since(&said.line) && is_of_the_person(request));
+        let asked = asked.count();
+        let again = lines.len() - 1;
+        examined.fact(again <= MOST_AFTER_REFUSAL + streams + asked, || {
+            format!("{method} {path} was asked for {again} times more after the server had refused the credentials")
+        });
+    }
+}
+
+/// Not what the harness asks for itself.
+fn is_of_the_person(request: &Request) -> bool {
+    !matches!(request, Request::Fence | Request::Shutdown | Request::Affordances(_))
+}
+
+/// How a server is may be asked until it is well; that it is well in time is looked at elsewhere.
+fn is_health(exchange: &Exchange) -> bool {
+    ["/global/health", "/config"].contains(&exchange.path.as_str())
 }

@@ -1,7 +1,7 @@
 //! Clients that get one thing wrong, each as a public client does. A check that no mutant turns red proves nothing.
 //!
 //! A mutant is the reference adapter with a strategy replaced. To add one: a file, its `mod` and its line in `ALL`; one that
-//! knows all and shows it wrongly goes to [`shown`].
+//! knows all and shows it wrongly goes to [`shown`], one that starts and ends its server wrongly to [`living`].
 
 mod absent_stays_busy;
 mod adds_delta_beside;
@@ -16,17 +16,15 @@ mod approves_and_asks;
 mod approves_at_once;
 mod approves_everything;
 mod approves_for_ever;
+mod asks_a_refuser_again;
 mod asks_aside_in_the_task;
 mod asks_for_all;
 mod asks_for_something;
 mod asks_from_a_page;
-mod asks_no_health;
 mod asks_of_the_main_folder;
 mod asks_the_first;
 mod asks_twice;
 mod asks_without_tools;
-mod begins_tasks_all_the_same;
-mod begins_tasks_in_a_loop;
 mod believes_in_sending;
 mod believes_yes;
 mod blind_to_links;
@@ -45,7 +43,6 @@ mod cuts_locales;
 mod deaf_retry;
 mod deaf_to_comments;
 mod deaf_to_others;
-mod deaf_to_the_end;
 mod decodes_each_chunk;
 mod deltas_only;
 mod dies_on_unknown_event;
@@ -59,7 +56,6 @@ mod edits_images_away;
 mod ends_a_line_twice;
 mod ends_all_well;
 mod ends_no_line_at_a_return;
-mod ends_the_wrapper;
 mod fails_always;
 mod fails_open;
 mod fails_silently;
@@ -70,18 +66,17 @@ mod forgets_early_deltas;
 mod forgets_images;
 mod forgets_its_rules;
 mod gathers_images;
-mod gives_up_early;
 mod gives_up_on_prompts;
 mod goes_back_too_little;
 mod goes_on_in_old_session;
 mod guards_by_prefix;
 mod hammers;
+mod hammers_where_forbidden;
 mod hears_only;
 mod hears_the_first_line;
 mod hides_all_at_once;
 mod hides_before_answer;
 mod hides_changes_without_lines;
-mod hides_crashes;
 mod hides_foreign_tools;
 mod hides_unknown_parts;
 mod hides_work;
@@ -89,13 +84,11 @@ mod highest_id_only;
 mod ignores_the_flag;
 mod ignores_unknown;
 mod impatient;
-mod impatient_start;
 mod infinitely_patient;
 mod keeps_all_out;
 mod keeps_input_open;
 mod keeps_old_changes;
 mod keeps_own_tool_servers;
-mod keeps_password;
 mod keeps_stale_question;
 mod keeps_the_old_screen;
 mod knows_eight;
@@ -103,9 +96,9 @@ mod knows_its_kinds;
 mod knows_only_newlines;
 mod leaves_asides;
 mod leaves_process_empty;
-mod leaves_servers;
 mod leaves_streams_open;
 mod lets_all_in;
+mod living;
 mod loads_own_questions_alone;
 mod loads_what_was_taken_back;
 mod logs_bare_lines;
@@ -119,20 +112,17 @@ mod no_watchdog;
 mod offers_a_browser;
 mod offers_a_process;
 mod offers_leave_without_tools;
-mod one_reason;
 mod only_hides_dialogs;
-mod opens_to_the_network;
 mod own_sessions_only;
 mod passes_locales_on;
 mod piles_up_changes;
 mod pretends_to_stop;
 mod prints_unknown_parts;
-mod quotes_its_header;
 mod quotes_keys;
-mod quotes_the_server;
 mod reads_all_as_data;
 mod reads_escapes;
 mod resume_without_refresh;
+mod retries_without_a_stream;
 mod says_process_zero;
 mod sends_a_bare_no;
 mod sends_again;
@@ -153,9 +143,6 @@ mod shows_todos_of_all;
 mod shows_unknown;
 mod shows_while_loading;
 mod skips_nameless;
-mod starts_for_ever;
-mod starts_one_for_each;
-mod stays_down;
 mod stops_at_the_flag;
 mod stops_before_the_server;
 mod stops_the_last;
@@ -169,14 +156,12 @@ mod takes_unknown_for_agents;
 mod tells_case_on_windows;
 mod thoughts_as_words;
 mod tidies_code;
-mod trusts_any_answer;
 mod trusts_any_mode;
 mod trusts_any_place;
 mod trusts_any_shape;
 mod trusts_names;
 mod waits_for_echo;
 mod waits_for_ever;
-mod waits_for_ready;
 mod warns_always;
 
 use crate::reference::Strategies;
@@ -192,7 +177,7 @@ pub struct Mutant {
     pub strategies: fn() -> Strategies,
 }
 
-/// In the order of their names, but for those of [`shown`].
+/// In the order of their names, but for those of [`living`] and [`shown`].
 const ALL: &[Mutant] = &[
     absent_stays_busy::MUTANT,
     adds_delta_beside::MUTANT,
@@ -207,17 +192,15 @@ const ALL: &[Mutant] = &[
     approves_at_once::MUTANT,
     approves_everything::MUTANT,
     approves_for_ever::MUTANT,
+    asks_a_refuser_again::MUTANT,
     asks_aside_in_the_task::MUTANT,
     asks_for_all::MUTANT,
     asks_for_something::MUTANT,
     asks_from_a_page::MUTANT,
-    asks_no_health::MUTANT,
     asks_of_the_main_folder::MUTANT,
     asks_the_first::MUTANT,
     asks_twice::MUTANT,
     asks_without_tools::MUTANT,
-    begins_tasks_all_the_same::MUTANT,
-    begins_tasks_in_a_loop::MUTANT,
     believes_in_sending::MUTANT,
     believes_yes::MUTANT,
     blind_to_links::MUTANT,
@@ -236,7 +219,6 @@ const ALL: &[Mutant] = &[
     deaf_retry::MUTANT,
     deaf_to_comments::MUTANT,
     deaf_to_others::MUTANT,
-    deaf_to_the_end::MUTANT,
     decodes_each_chunk::MUTANT,
     deltas_only::MUTANT,
     dies_on_unknown_event::MUTANT,
@@ -250,7 +232,6 @@ const ALL: &[Mutant] = &[
     ends_a_line_twice::MUTANT,
     ends_all_well::MUTANT,
     ends_no_line_at_a_return::MUTANT,
-    ends_the_wrapper::MUTANT,
     fails_always::MUTANT,
     fails_open::MUTANT,
     fails_silently::MUTANT,
@@ -261,17 +242,16 @@ const ALL: &[Mutant] = &[
     forgets_images::MUTANT,
     forgets_its_rules::MUTANT,
     gathers_images::MUTANT,
-    gives_up_early::MUTANT,
     gives_up_on_prompts::MUTANT,
     goes_back_too_little::MUTANT,
     goes_on_in_old_session::MUTANT,
     guards_by_prefix::MUTANT,
     hammers::MUTANT,
+    hammers_where_forbidden::MUTANT,
     hears_the_first_line::MUTANT,
     hides_all_at_once::MUTANT,
     hides_before_answer::MUTANT,
     hides_changes_without_lines::MUTANT,
-    hides_crashes::MUTANT,
     hides_foreign_tools::MUTANT,
     hides_unknown_parts::MUTANT,
     hides_work::MUTANT,
@@ -279,13 +259,11 @@ const ALL: &[Mutant] = &[
     ignores_the_flag::MUTANT,
     ignores_unknown::MUTANT,
     impatient::MUTANT,
-    impatient_start::MUTANT,
     infinitely_patient::MUTANT,
     keeps_all_out::MUTANT,
     keeps_input_open::MUTANT,
     keeps_old_changes::MUTANT,
     keeps_own_tool_servers::MUTANT,
-    keeps_password::MUTANT,
     keeps_stale_question::MUTANT,
     keeps_the_old_screen::MUTANT,
     knows_eight::MUTANT,
@@ -293,7 +271,6 @@ const ALL: &[Mutant] = &[
     knows_only_newlines::MUTANT,
     leaves_asides::MUTANT,
     leaves_process_empty::MUTANT,
-    leaves_servers::MUTANT,
     leaves_streams_open::MUTANT,
     lets_all_in::MUTANT,
     loads_own_questions_alone::MUTANT,
@@ -309,20 +286,17 @@ const ALL: &[Mutant] = &[
     offers_a_browser::MUTANT,
     offers_a_process::MUTANT,
     offers_leave_without_tools::MUTANT,
-    one_reason::MUTANT,
     only_hides_dialogs::MUTANT,
-    opens_to_the_network::MUTANT,
     own_sessions_only::MUTANT,
     passes_locales_on::MUTANT,
     piles_up_changes::MUTANT,
     pretends_to_stop::MUTANT,
     prints_unknown_parts::MUTANT,
-    quotes_its_header::MUTANT,
     quotes_keys::MUTANT,
-    quotes_the_server::MUTANT,
     reads_all_as_data::MUTANT,
     reads_escapes::MUTANT,
     resume_without_refresh::MUTANT,
+    retries_without_a_stream::MUTANT,
     says_process_zero::MUTANT,
     sends_a_bare_no::MUTANT,
     sends_again::MUTANT,
@@ -342,9 +316,6 @@ const ALL: &[Mutant] = &[
     shows_unknown::MUTANT,
     shows_while_loading::MUTANT,
     skips_nameless::MUTANT,
-    starts_for_ever::MUTANT,
-    starts_one_for_each::MUTANT,
-    stays_down::MUTANT,
     stops_at_the_flag::MUTANT,
     stops_before_the_server::MUTANT,
     stops_the_last::MUTANT,
@@ -358,21 +329,19 @@ const ALL: &[Mutant] = &[
     tells_case_on_windows::MUTANT,
     thoughts_as_words::MUTANT,
     tidies_code::MUTANT,
-    trusts_any_answer::MUTANT,
     trusts_any_mode::MUTANT,
     trusts_any_place::MUTANT,
     trusts_any_shape::MUTANT,
     trusts_names::MUTANT,
     waits_for_echo::MUTANT,
     waits_for_ever::MUTANT,
-    waits_for_ready::MUTANT,
     warns_always::MUTANT,
 ];
 
 /// All mutants, in the order of their names.
 #[must_use]
 pub fn all() -> Vec<Mutant> {
-    let mut all = [ALL, shown::ALL].concat();
+    let mut all = [ALL, living::ALL, shown::ALL].concat();
     all.sort_unstable_by_key(|mutant| mutant.name);
     all
 }

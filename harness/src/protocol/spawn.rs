@@ -29,7 +29,7 @@ pub enum ServerState {
     Starting,
     /// It answers as it should.
     Ready,
-    /// It could not be started, and is not tried again.
+    /// It could not be started, and is not tried again unless the person says so.
     Failed,
     /// It has ended by itself, and is started again.
     Restarting,

@@ -265,11 +265,11 @@ impl Core {
             return;
         }
         match self.channels.get(&directory).map(|channel| &channel.phase) {
-            Some(Phase::Off) | None => {
+            Some(Phase::Off) | None if self.strategies.gap.retry_opens() => {
                 self.count("kilo.cli.sse.reconnect_count", None);
                 self.open_stream(&directory);
             }
-            Some(_) => self.on_gap(&directory, Gap::Retry),
+            _ => self.on_gap(&directory, Gap::Retry),
         }
     }
 

@@ -186,6 +186,7 @@ impl Core {
             Timer::Start(start) => self.start_due(start),
             Timer::Health(start) => self.health_due(start),
             Timer::Again(start) => self.start_again(start),
+            Timer::Fetch(folder) => self.on_gap(&folder, Gap::Retry),
             Timer::Look(request) => self.look_for_prompt(request),
             Timer::Approve(task, permission) => self.approve_in_time(&task, &permission),
             Timer::Suggest(task, question) => self.suggest_in_time(&task, &question),

@@ -108,6 +108,8 @@ pub enum Timer {
     Health(u64),
     /// Before a server is started again: the start that has ended.
     Again(u64),
+    /// Before the tasks of this folder are fetched again.
+    Fetch(String),
     /// Before it is looked whether a prompt arrived whose answer did not: the request.
     Look(u64),
 }

@@ -35,6 +35,8 @@ pub(super) struct Life {
     crashes: Vec<u64>,
     /// It ended too often.
     disabled: bool,
+    /// Why the last start has failed, if it has.
+    failed: Option<ServerReason>,
     /// Who waits for the server's end, and whether the adapter ends then.
     waiting_for_end: Vec<(Id, bool)>,
 }
@@ -57,7 +59,12 @@ enum At {
 
 impl Core {
     pub(super) fn server_spawn(&mut self, id: Id, spawn: ServerSpawn) {
-        if self.life.spawn.is_some() || self.server.is_some() {
+        let failed = self.life.failed;
+        let is_free = match failed {
+            Some(reason) => self.strategies.life.starts_after(reason),
+            None => self.life.spawn.is_none(),
+        };
+        if !is_free || self.server.is_some() {
             return self.fail(id, RpcError::failed("there is a server already"));
         }
         self.connecting = Some(id);
@@ -138,7 +145,8 @@ impl Core {
         };
         self.out.push(Output::UseServer(server.clone()));
         self.server = Some(server);
-        if self.strategies.life.asks_health() {
+        let is_asked = self.life.failed.is_none() || self.strategies.life.asks_again();
+        if is_asked && self.strategies.life.asks_health() {
             self.ask_health(1);
         } else {
             self.use_server();
@@ -196,6 +204,7 @@ impl Core {
     fn use_server(&mut self) {
         self.life.at = At::Up;
         self.life.has_been_ready = true;
+        self.life.failed = None;
         let Some(main) = self.server.as_ref().map(|server| server.directory.clone()) else { return };
         let mut folders: BTreeSet<String> = self.channels.keys().cloned().collect();
         folders.insert(main);
@@ -235,6 +244,7 @@ impl Core {
             return self.crashed(what);
         }
         self.server = self.server.take().filter(|_| stays);
+        self.life.failed = Some(reason);
         let reason = self.strategies.life.told_for(reason);
         self.log(LogLevel::Error, what.to_owned(), None);
         self.show_server(ServerState::Failed, Some(reason), Some(what.to_owned()));

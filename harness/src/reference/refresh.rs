@@ -5,6 +5,7 @@ use super::core::Core;
 use super::event::{self, Event};
 use super::family::Family;
 use super::history::Reverted;
+use super::io::Timer;
 use super::strategy::{Gap, OnGap, Strategies};
 use super::task::Task;
 use super::timeline::Timeline;
@@ -12,6 +13,9 @@ use super::turn::Fetched;
 use crate::protocol::{Diff, Permission, Question, TaskState, TodoItem, Update};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Before a client that fetches again unasked does so (unscaled).
+const FETCH_AGAIN_MS: u64 = 100;
 
 /// One thing that is fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -315,8 +319,12 @@ impl Core {
 
     /// A task can't be shown anew: one hard error, and nothing more is shown of it until Retry or a reconnect.
     fn not_shown(&mut self, task_id: &str, why: &str) {
-        if let Some(task) = self.tasks.get_mut(task_id) {
+        let folder = self.tasks.get_mut(task_id).map(|task| {
             task.stale = true;
+            task.directory().to_owned()
+        });
+        if let Some(folder) = folder.filter(|_| self.strategies.gap.fetches_again(why)) {
+            self.start_timer(Timer::Fetch(folder), self.scaled(FETCH_AGAIN_MS));
         }
         self.count("kilo.cli.session.rehydrate_fail_count", None);
         for _ in 0..self.strategies.gap.errors() {

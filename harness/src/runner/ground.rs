@@ -173,6 +173,14 @@ impl Ground {
         }
     }
 
+    /// What was broken on purpose breaks no more.
+    pub(super) fn mend(&self) {
+        match self {
+            Self::StandIn(stand_in) => stand_in.disarm_faults(),
+            Self::Real(_) => {}
+        }
+    }
+
     pub(super) fn open_gate(&self, name: &str) {
         match self {
             Self::StandIn(stand_in) => stand_in.open_gate(name),

@@ -367,11 +367,11 @@ impl Run {
             Some(spawned) => spawned.request(&self.stand_in),
             None => Request::Connect(connect),
         };
-        match self.running.link.ask(&request, self.limits.answer).await {
-            Ok(_) => self.task(MAIN_SESSION).await.map(|_| true),
-            Err(AskError::Refused { .. }) => Ok(false),
-            Err(error) => Err(broken(error.to_string())),
+        let is_there = self.ask_or_be_refused(request).await? || self.start_again(case).await?;
+        if is_there {
+            self.task(MAIN_SESSION).await?;
         }
+        Ok(is_there)
     }
 
     /// The task of a session; it is started when a step first names it.

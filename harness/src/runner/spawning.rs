@@ -13,6 +13,7 @@ use parity_specs::case::ADAPTER_LANE;
 use parity_specs::{Case, Spawn};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
 
 /// A program that nobody has.
 const NO_PROGRAM: &str = "no-such-server";
@@ -21,8 +22,10 @@ const NO_PROGRAM: &str = "no-such-server";
 pub(super) struct Spawned {
     pub(super) desk: Desk,
     command: Command,
+    /// The program that there is.
+    program: PathBuf,
     /// Whoever has the port that the server is told to take.
-    _squatter: Option<TcpListener>,
+    squatter: Option<TcpListener>,
 }
 
 impl Spawned {
@@ -42,14 +45,24 @@ impl Spawned {
         // Below 0 is any port; 0 is the usual one, if it is free.
         let port = port.map_or_else(|| "-1".to_owned(), |address| address.port().to_string());
         let mut command = Command::of(world.header().server, &port)?;
+        let program = command.program.clone();
         if spawn.program_missing {
             command.program.set_file_name(NO_PROGRAM);
         }
         let desk = Desk::open(world.clone(), ADAPTER_LANE, spawn.starts.clone()).await.map_err(failed)?;
-        let (program, port_taken) = (!spawn.program_missing, spawn.port_taken);
-        Witnessed::Spawning { program, port_taken }.note(world.journal());
+        let in_the_way =
+            Witnessed::Spawning { program: !spawn.program_missing, port_taken: spawn.port_taken };
+        in_the_way.note(world.journal());
         desk.count("before").await;
-        Ok(Self { desk, command, _squatter: squatter })
+        Ok(Self { desk, command, program, squatter })
+    }
+
+    /// The person has mended what was in the way of it.
+    pub(super) fn mend(&mut self, ground: &Ground) {
+        self.command.program.clone_from(&self.program);
+        self.squatter = None;
+        ground.mend();
+        Witnessed::Spawning { program: true, port_taken: false }.note(ground.journal());
     }
 
     /// What the adapter is asked.
@@ -66,6 +79,18 @@ impl Spawned {
 }
 
 impl Run {
+    /// A start has failed, and in some cases the person wants another one. Is the server there then?
+    pub(super) async fn start_again(&mut self, case: &Case) -> Result<bool, Troubled> {
+        let Some(spawned) =
+            self.spawned.as_mut().filter(|_| case.spawn.as_ref().is_some_and(|spawn| spawn.again))
+        else {
+            return Ok(false);
+        };
+        spawned.mend(&self.stand_in);
+        let request = spawned.request(&self.stand_in);
+        self.ask_or_be_refused(request).await
+    }
+
     /// What the person does in the end: one more task, and good-bye.
     pub(super) async fn close(&mut self, case: &Case) -> Result<(), Troubled> {
         let Some(spawn) = &case.spawn else { return Ok(()) };

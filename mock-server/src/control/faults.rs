@@ -1,5 +1,6 @@
 //! Faults: armed, disarmed, listed, done at once; and events that the server never sent.
 
+use super::in_json::in_json;
 use super::{Control, Outcome, Refused, Said, wrong};
 use crate::fault::Moment;
 use crate::fault::Standing;
@@ -32,10 +33,11 @@ pub(super) struct Arm {
 }
 
 pub(super) fn arm(core: &Arc<Core>, control: &Control, arm: Arm) -> Outcome {
+    let tables = arm.faults.len();
     let mut faults = Vec::new();
     for (at, table) in arm.faults.into_iter().enumerate() {
         let fault = serde_json::from_value(table).map_err(|error| {
-            wrong(format!("faults[{at}]: {}", fixtures::error::plain_words(&error.to_string())))
+            wrong(in_json(&format!("faults[{at}]: {}", fixtures::error::plain_words(&error.to_string()))))
         })?;
         faults.push(fault);
     }
@@ -55,9 +57,14 @@ pub(super) fn arm(core: &Arc<Core>, control: &Control, arm: Arm) -> Outcome {
     if faults.is_empty() {
         return Err(wrong("say what to arm: {\"lines\": [\"cut after 5 events\"]}, or faults, or toml"));
     }
-    check_all(control, &faults)?;
+    check_all(control, &faults[..tables]).map_err(said_in_json)?;
+    check_all(control, &faults[tables..])?;
     let numbers = core.arm(faults).map_err(|why| Refused(StatusCode::CONFLICT, why.to_string()))?;
     Ok(Said::Json(json!({"armed": numbers})))
+}
+
+fn said_in_json(Refused(status, words): Refused) -> Refused {
+    Refused(status, in_json(&words))
 }
 
 /// Can each of them act here?
@@ -89,8 +96,7 @@ fn told(standing: &Standing) -> Value {
 }
 
 pub(super) fn disarm_all(core: &Arc<Core>) -> Said {
-    core.faults.disarm_all();
-    core.note("all faults are disarmed".to_owned());
+    core.disarm_all();
     Said::Json(json!({"disarmed": true}))
 }
 
@@ -124,7 +130,7 @@ pub(super) fn now(core: &Arc<Core>, control: &Control, now: Now) -> Outcome {
     }
     // As it would stand in a plan, so that it is held to the same.
     let when = Trigger { lane: now.lane.clone(), ..Trigger::at_once() };
-    check_all(control, &[Fault { when, action: now.action.clone() }])?;
+    check_all(control, &[Fault { when, action: now.action.clone() }]).map_err(said_in_json)?;
     core.note(format!("at once it {}", now.action));
     let moment = match now.action {
         Action::Refuse(refuse) => Moment::Refuse(now.lane, refuse),

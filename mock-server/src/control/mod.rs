@@ -5,6 +5,8 @@
 //! [`answer`], and in the clients of `clients/`.
 
 mod faults;
+mod gates;
+mod in_json;
 mod journal;
 mod openapi;
 mod wait;
@@ -130,7 +132,9 @@ async fn answer(core: &Arc<Core>, control: &Control, parts: &Parts, body: Body) 
         (&Method::DELETE, ["faults", number]) => faults::disarm(core, number),
         (&Method::POST, ["now"]) => faults::now(core, control, read(&body)?),
         (&Method::POST, ["events"]) => faults::push(core, read(&body)?),
-        (&Method::POST, ["gates", name]) => open_gate(core, control, name),
+        (&Method::GET, ["gates"]) => Ok(gates::list(core, control)),
+        (&Method::POST, ["gates", name]) => gates::open(core, control, name),
+        (&Method::GET, ["scenarios"]) => Ok(Said::Json(json!(fixtures::catalog::scenario_names()))),
         (&Method::POST, ["scenario"]) => load(core, control, read(&body)?),
         (&Method::POST, ["reset"]) => reset(core, control, read(&body)?),
         (&Method::POST, ["wait"]) => wait::wait(core, control, read(&body)?).await,
@@ -166,19 +170,8 @@ fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Refused> {
     }
     serde_json::from_value(value).map_err(|error| {
         let words = fixtures::error::plain_words(&error.to_string());
-        wrong(format!("the body is not what this operation takes: {words}"))
+        wrong(in_json::in_json(&format!("the body is not what this operation takes: {words}")))
     })
-}
-
-fn open_gate(core: &Arc<Core>, control: &Control, name: &str) -> Outcome {
-    let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
-    let gates = control.gates.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    if !gates.contains(&name) {
-        return Err(Refused(StatusCode::NOT_FOUND, unknown("gate in the scenario", &name, &gates)));
-    }
-    core.note(format!("it is told to open the gate {name}"));
-    core.open_gate(&name);
-    Ok(Said::Json(json!({"opened": name})))
 }
 
 /// What is to be played.

@@ -46,6 +46,8 @@ fn good() -> Vec<(&'static str, &'static str, Value)> {
             "/events",
             json!({"event": {"type": "x.y", "properties": {"sessionID": "ses_1"}}, "stream": "event", "directory": "/w"}),
         ),
+        ("GET", "/gates", Value::Null),
+        ("GET", "/scenarios", Value::Null),
         ("POST", "/gates/x", Value::Null),
         ("POST", "/scenario", json!({"name": "text/plain"})),
         ("POST", "/scenario", json!({"toml": "about = \"x\"\nagent = []\nuser = { steps = [] }\n"})),

@@ -20,7 +20,7 @@ use crate::fault::answers::LastAnswers;
 use crate::fault::{AnswerFaults, ArmedPlan, Facts, Moment};
 use crate::journal::Journal;
 use crate::model::{RemoteModel, Report};
-use crate::performer::{Act, Audience, Frame, Performer, WireReply};
+use crate::performer::{Act, Audience, Frame, Gate, Performer, WireReply};
 use crate::profile::Profile;
 use crate::shell;
 use crate::stream::body::Connection;
@@ -202,6 +202,11 @@ impl Core {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let acts = inner.performer.open_gate(name, &|| self.clock.now_ms());
         self.act_all(&mut inner, acts);
+    }
+
+    /// How a gate stands.
+    pub(crate) fn gate(&self, name: &str) -> Gate {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).performer.gate(name)
     }
 
     /// The server ends, and starts again over what it has kept. Whoever waits for an answer gets none.

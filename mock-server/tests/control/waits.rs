@@ -30,6 +30,30 @@ async fn events_are_pushed_gates_opened_and_waited_for() {
     assert!(status == 408 && error.contains("within 1 ms"), "{error}");
 }
 
+#[tokio::test]
+async fn gates_tell_how_they_stand_and_scenarios_their_names() {
+    let control = Control::over("abort/mid-stream").await;
+    let _stream = control.server(Method::GET, "/event", Value::Null).await;
+    let gates = async || control.done(Method::GET, "/gates", Value::Null).await;
+    assert_eq!(gates().await, json!([{"name": "mid", "state": "closed"}]));
+    control.prompt("please tell a tale").await;
+    control.done(Method::POST, "/wait", json!({"event": "message.part.delta"})).await;
+    assert_eq!(gates().await, json!([{"name": "mid", "state": "waits"}]));
+    control.done(Method::POST, "/gates/mid", Value::Null).await;
+    control.done(Method::POST, "/wait", json!({"event": "session.idle"})).await;
+    assert_eq!(gates().await, json!([{"name": "mid", "state": "open"}]));
+    let names = control.done(Method::GET, "/scenarios", Value::Null).await;
+    let names: Vec<String> = serde_json::from_value(names).unwrap();
+    assert!(names.len() > 50 && names.is_sorted(), "{names:?}");
+    for name in [&names[0], "text/plain"] {
+        assert!(names.iter().any(|known| known == name));
+        control.done(Method::POST, "/scenario", json!({"name": name})).await;
+        let told = gates().await;
+        assert!(!told.to_string().contains("open"), "what was opened before is closed again: {told}");
+    }
+    assert_eq!(gates().await, json!([]));
+}
+
 /// Goal: who waits for what the server knows never stands in the way of the server, which writes its journal while it works.
 /// Method: many short waits on threads of their own, while sessions are made and prompted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]

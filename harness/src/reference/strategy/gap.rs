@@ -59,6 +59,17 @@ pub trait GapPolicy: Send {
         true
     }
 
+    /// Does Retry open a stream that the client has given up?
+    fn retry_opens(&self) -> bool {
+        true
+    }
+
+    /// Is what could not be fetched, for this reason, fetched again unasked?
+    fn fetches_again(&self, why: &str) -> bool {
+        let _ = why;
+        false
+    }
+
     /// Does a task that could not be fetched follow its events all the same?
     fn follows_stale(&self) -> bool {
         false

@@ -69,6 +69,17 @@ pub trait Living: Send {
         }
     }
 
+    /// Is the server asked how it is also when the one before has failed?
+    fn asks_again(&self) -> bool {
+        true
+    }
+
+    /// A start has failed for this reason. Does the person get another one, who wants it?
+    fn starts_after(&self, reason: ServerReason) -> bool {
+        let _ = reason;
+        true
+    }
+
     /// Is a server that is not well let go?
     fn lets_go_of_unwell(&self) -> bool {
         true

@@ -29,6 +29,12 @@ impl Core {
         self.replace(&mut inner, performer);
     }
 
+    /// No fault acts any more.
+    pub(crate) fn disarm_all(&self) {
+        self.faults.disarm_all();
+        self.note("all faults are disarmed".to_owned());
+    }
+
     /// No fault has ever been armed, nobody has ever connected, and this is the password.
     pub(crate) fn forget_faults(&self, password: Option<String>) {
         self.faults.clear();

@@ -1,6 +1,6 @@
 //! Any answer is a good one.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::life::Health;
 use crate::reference::strategy::{Living, Strategies};
 

@@ -1,18 +1,18 @@
-//! A server that was given up is used.
+//! One crash too many is the first.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
-    name: "begins_tasks_in_a_loop",
-    about: "Begins a new task with a server that has crashed too often.",
+    name: "gives_up_early",
+    about: "Gives a server up that has crashed twice.",
     strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
 };
 
 struct Broken;
 
 impl Living for Broken {
-    fn begins_tasks_in_a_loop(&self) -> bool {
-        true
+    fn most_crashes(&self) -> usize {
+        1
     }
 }

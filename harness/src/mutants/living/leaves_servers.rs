@@ -1,17 +1,21 @@
-//! What was started is ended, and not what that has started.
+//! A server that nobody ends.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
-    name: "ends_the_wrapper",
-    about: "Kills the program that it has started, which is a wrapper, and leaves the server behind (Kilo-Org/kilocode#14387).",
+    name: "leaves_servers",
+    about: "Ends without its server, which keeps its port (opencode desktop: servers that outlive the window).",
     strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
 };
 
 struct Broken;
 
 impl Living for Broken {
+    fn ends_server(&self) -> bool {
+        false
+    }
+
     fn ends_whole_group(&self) -> bool {
         false
     }

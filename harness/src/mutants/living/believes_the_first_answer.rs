@@ -1,18 +1,18 @@
-//! A process that has ended is waited for.
+//! How the server is was known already.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
-    name: "deaf_to_the_end",
-    about: "Waits for the ready line of a server that has ended already, and says in the end that it was silent.",
+    name: "believes_the_first_answer",
+    about: "Asks a server that was started again not how it is: it has the answer of the one before.",
     strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
 };
 
 struct Broken;
 
 impl Living for Broken {
-    fn hears_end(&self) -> bool {
+    fn asks_again(&self) -> bool {
         false
     }
 }

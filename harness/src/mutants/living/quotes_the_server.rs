@@ -1,6 +1,6 @@
 //! Puts all that the server has said on its standard error into its messages and its log, as it was said.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {

@@ -1,6 +1,6 @@
 //! A start that takes a moment is a failure.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {

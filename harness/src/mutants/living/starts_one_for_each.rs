@@ -1,18 +1,18 @@
-//! One crash too many is the first.
+//! Starts a server for each task.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
-    name: "gives_up_early",
-    about: "Gives a server up that has crashed twice.",
+    name: "starts_one_for_each",
+    about: "Starts a server for each task.",
     strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
 };
 
 struct Broken;
 
 impl Living for Broken {
-    fn most_crashes(&self) -> usize {
-        1
+    fn one_for_each_task(&self) -> bool {
+        true
     }
 }

@@ -1,18 +1,18 @@
-//! A crash is nobody's business.
+//! Nothing is ever too long.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
-    name: "hides_crashes",
-    about: "Starts the server again and tells no task that it was gone.",
+    name: "waits_for_ready",
+    about: "Waits for a server that never says that it listens.",
     strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
 };
 
 struct Broken;
 
 impl Living for Broken {
-    fn tells_tasks(&self) -> bool {
-        false
+    fn start_limit_ms(&self, _time_scale: f64) -> Option<u64> {
+        None
     }
 }

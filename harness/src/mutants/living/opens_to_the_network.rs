@@ -1,6 +1,6 @@
 //! Starts the server where the whole network can reach it.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {

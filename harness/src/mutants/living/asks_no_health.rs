@@ -1,18 +1,18 @@
-//! A crash loop without an end.
+//! A server that listens is taken for one that works.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
-    name: "starts_for_ever",
-    about: "Starts a server again that crashes each time, for ever.",
+    name: "asks_no_health",
+    about: "Uses a server as soon as it says that it listens.",
     strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
 };
 
 struct Broken;
 
 impl Living for Broken {
-    fn most_crashes(&self) -> usize {
-        usize::MAX
+    fn asks_health(&self) -> bool {
+        false
     }
 }

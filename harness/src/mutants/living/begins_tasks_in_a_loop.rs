@@ -1,18 +1,18 @@
-//! Starts a server for each task.
+//! A server that was given up is used.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
-    name: "starts_one_for_each",
-    about: "Starts a server for each task.",
+    name: "begins_tasks_in_a_loop",
+    about: "Begins a new task with a server that has crashed too often.",
     strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
 };
 
 struct Broken;
 
 impl Living for Broken {
-    fn one_for_each_task(&self) -> bool {
+    fn begins_tasks_in_a_loop(&self) -> bool {
         true
     }
 }

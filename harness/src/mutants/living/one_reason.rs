@@ -1,6 +1,6 @@
 //! Every failed start is the same to the person.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::protocol::ServerReason;
 use crate::reference::strategy::{Living, Strategies};
 

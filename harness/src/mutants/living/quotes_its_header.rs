@@ -1,6 +1,6 @@
 //! Logs the header with which it asks; the password stands in it in base64.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 

@@ -1,18 +1,18 @@
-//! Nothing is ever too long.
+//! A crash is nobody's business.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
-    name: "waits_for_ready",
-    about: "Waits for a server that never says that it listens.",
+    name: "hides_crashes",
+    about: "Starts the server again and tells no task that it was gone.",
     strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
 };
 
 struct Broken;
 
 impl Living for Broken {
-    fn start_limit_ms(&self, _time_scale: f64) -> Option<u64> {
-        None
+    fn tells_tasks(&self) -> bool {
+        false
     }
 }

@@ -1,6 +1,6 @@
 //! That the server is not well is shown, and the server that is there is used.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {

@@ -1,18 +1,18 @@
-//! A server that listens is taken for one that works.
+//! A server that has crashed stays away.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
-    name: "asks_no_health",
-    about: "Uses a server as soon as it says that it listens.",
+    name: "stays_down",
+    about: "Tells that the server has crashed, and leaves it at that.",
     strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
 };
 
 struct Broken;
 
 impl Living for Broken {
-    fn asks_health(&self) -> bool {
+    fn starts_again(&self) -> bool {
         false
     }
 }

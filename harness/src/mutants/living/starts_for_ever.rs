@@ -1,18 +1,18 @@
-//! A server that has crashed stays away.
+//! A crash loop without an end.
 
-use super::Mutant;
+use crate::mutants::Mutant;
 use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
-    name: "stays_down",
-    about: "Tells that the server has crashed, and leaves it at that.",
+    name: "starts_for_ever",
+    about: "Starts a server again that crashes each time, for ever.",
     strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
 };
 
 struct Broken;
 
 impl Living for Broken {
-    fn starts_again(&self) -> bool {
-        false
+    fn most_crashes(&self) -> usize {
+        usize::MAX
     }
 }
