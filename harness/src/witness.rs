@@ -86,6 +86,11 @@ pub enum Witnessed {
         /// Where they were found.
         found: Vec<String>,
     },
+    /// These names in the workspace are links out of it.
+    LinksOut {
+        /// As the case names them.
+        names: Vec<String>,
+    },
     /// A canary outside of the workspace was looked at in the end.
     Canary {
         /// Its place, as the case names it.

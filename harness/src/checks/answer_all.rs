@@ -1,9 +1,10 @@
 //! When all that is asked is allowed at once: is each request answered by itself, and does one that fails stay open alone?
 
+use super::escape::leads_out;
 use super::questions::{answer_sent, said_in};
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, What};
-use crate::protocol::{Capability, PermissionAll, Request, Screen};
+use crate::protocol::{Capability, PermissionAll, Reply, Request, Screen};
 use serde_json::json;
 
 pub(super) const CHECK: Check = Check {
@@ -27,6 +28,11 @@ pub(super) struct AllAtOnce<'a> {
 }
 
 impl AllAtOnce<'_> {
+    /// Was the person told that it was not done, or not whole?
+    pub(super) fn is_refused(&self) -> bool {
+        self.answered.is_some_and(|(_, is_good)| !is_good)
+    }
+
     /// What the adapter sent for it, until it had an answer.
     pub(super) fn posts<'b>(
         &'b self,
@@ -67,7 +73,8 @@ fn examine(course: &Course<'_>) -> Examined {
             examined.fact(false, || "nobody says what became of allowing all".to_owned());
             continue;
         };
-        let mut failed = Vec::new();
+        // What the server did not take, and what the guard has kept back.
+        let (mut failed, mut kept) = (Vec::new(), Vec::new());
         for id in &all.open {
             let posts: Vec<&Exchange> =
                 all.posts(course).filter(|(of, _)| of == id).map(|(_, post)| post).collect();
@@ -75,17 +82,24 @@ fn examine(course: &Course<'_>) -> Examined {
                 format!("all was allowed, and {id} was answered {} times", posts.len())
             });
             let Some(post) = posts.first() else { continue };
-            examined.fact(said_in(post) == json!(all.asked.reply), || {
-                format!("all was answered {}, and {id} {}", json!(all.asked.reply), said_in(post))
+            let is_guards = all.asked.reply != Reply::Reject && leads_out(course, id);
+            let wanted = if is_guards { json!("reject") } else { json!(all.asked.reply) };
+            examined.fact(said_in(post) == wanted, || match is_guards {
+                true => format!("{id} leads out of the workspace, and all that was asked was allowed"),
+                false => format!("all was answered {wanted}, and {id} {}", said_in(post)),
             });
+            if is_guards {
+                kept.push(id.clone());
+            }
             if !post.is_good() && post.status() != Some(404) {
                 failed.push(id.clone());
             }
         }
-        examined.fact(is_good == failed.is_empty(), || match is_good {
+        let vain: Vec<&str> = failed.iter().chain(&kept).map(String::as_str).collect();
+        examined.fact(is_good == vain.is_empty(), || match is_good {
             true => format!(
                 "the server did not take the answer to {}, and the person is told that all is well",
-                failed.join(", ")
+                vain.join(", ")
             ),
             false => "the server took every answer, and the person is told otherwise".to_owned(),
         });

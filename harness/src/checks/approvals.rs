@@ -1,5 +1,6 @@
 //! Do rules answer what they cover, once, in their time, and nothing else?
 
+use super::escape::leads_out;
 use super::given::times;
 use super::questions::{answer_sent, is_set, owner_of, said_in, tools_are_off};
 use super::{Check, Examined};
@@ -10,7 +11,7 @@ use serde_json::json;
 pub(super) const CHECK: Check = Check {
     name: "approvals",
     about: "A rule gives leave for what it covers, once and not before its time, unless the person answers or stops \
-            it; for anything else the person is asked.",
+            it, and for nothing that leads out of the workspace; for anything else the person is asked.",
     needs: &[Capability::AutoApprove],
     has_occasion: |course| {
         let ruled = course.asked().any(|(_, _, request)| rule_in(request).is_some_and(|rule| rule.is_some()));
@@ -53,6 +54,15 @@ fn one(course: &Course<'_>, sent: &Sent, id: &str, rule: Option<&AutoApprove>, e
         });
         return;
     };
+    if leads_out(course, id) {
+        // No rule gives leave for that: the guard tells the agent no, or the person is asked first.
+        let yes = posts.iter().filter(|post| said_in(post) != json!("reject")).count();
+        examined.fact(yes == 0, || format!("{id} leads out of the workspace, and leave was given for it"));
+        examined.fact(shown || !posts.is_empty(), || {
+            format!("{id} leads out of the workspace, and is neither refused nor asked")
+        });
+        return;
+    }
     let due_us = told_us(course, sent, id).saturating_add(scaled_us(course, rule.delay_ms));
     // Who says so just when it is due may be late.
     let stopped = held.chain(persons.iter().copied()).min().is_some_and(|at_us| at_us < due_us);

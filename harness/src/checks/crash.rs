@@ -4,6 +4,7 @@ use super::{Check, Examined};
 use crate::course::Course;
 use crate::protocol::{Capability, Request, ServerState, Update};
 use crate::witness::{Witnessed, witnessed};
+use std::ops::Range;
 
 pub(super) const CHECK: Check = Check {
     name: "crash",
@@ -64,6 +65,11 @@ fn examine(course: &Course<'_>) -> Examined {
         });
         let fault_follows = at + 1 < crashes.len();
         let ready = states.iter().any(|(of, state)| is_between(*of) && *state == ServerState::Ready);
+        if let Some((ready, _)) =
+            states.iter().find(|(of, state)| is_between(*of) && *state == ServerState::Ready)
+        {
+            goes_on(course, *ready..next, &mut examined);
+        }
         examined.fact(ready || fault_follows, || {
             format!("the server was started again after crash {}, and the person never learns it", at + 1)
         });
@@ -76,6 +82,20 @@ fn examine(course: &Course<'_>) -> Examined {
     }
     loop_ends(course, &states, given_up, &mut examined);
     examined
+}
+
+/// Tasks that were there before go on: what the person says in them while the new server lives is taken.
+fn goes_on(course: &Course<'_>, lives: Range<usize>, examined: &mut Examined) {
+    for (said, id, request) in course.asked() {
+        let Request::TaskSend(send) = request else { continue };
+        let is_old = course.tasks.iter().any(|task| task.task == send.task_id && task.line < lives.start);
+        if is_old && lives.contains(&said.line) {
+            let refused = course.answer_to(id).is_some_and(|(_, outcome)| outcome.is_err());
+            examined.fact(!refused, || {
+                format!("the server lives again, and {} takes no prompt any more", send.task_id)
+            });
+        }
+    }
 }
 
 /// Every task that there was learns of a crash.

@@ -1,7 +1,7 @@
 //! Does it leave the server alone: few attempts, none with wrong credentials, none before it may, one stream at a time?
 
 use super::{Check, Examined};
-use crate::course::{Course, Exchange, What};
+use crate::course::{Course, Exchange, Said, What};
 use crate::protocol::{Request, Update};
 use crate::witness::{Witnessed, witnessed};
 use fixtures::recording::HowEnded;
@@ -21,6 +21,9 @@ const MOST_ATTEMPTS: usize = 20;
 const IN_SECONDS: f64 = 10.0;
 /// So often again after the server has refused the credentials: they may have been read anew.
 const MOST_AFTER_REFUSAL: usize = 2;
+/// Within so many seconds, unscaled, the person knows that a stream does not come back; and what a busy machine may add.
+const TOLD_WITHIN_S: f64 = 5.0;
+const TOLD_SLACK_S: f64 = 1.0;
 /// A stream on which something came within so many seconds, unscaled, lives.
 const ALIVE_S: f64 = 5.0;
 /// A client that leaves a stream and opens another is seen to do it in any order, within this.
@@ -37,6 +40,7 @@ fn examine(course: &Course<'_>) -> Examined {
         one_at_a_time(course, path, streams, &mut examined);
         not_left_alive(course, path, streams, &mut examined);
         when_allowed(course, path, streams, &mut examined);
+        given_up_aloud(course, path, streams, &mut examined);
     }
     refused(course, &mut examined);
     reads_refused(course, &mut examined);
@@ -54,6 +58,31 @@ fn seldom(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut
         .max()
         .unwrap_or(0);
     examined.fact(most <= MOST_ATTEMPTS, || format!("{path} was asked for {most} times in {IN_SECONDS} s"));
+}
+
+/// A stream that was lost and does not come back is told as an error, and not by the state of the connection alone, which says
+/// that somebody tries.
+fn given_up_aloud(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut Examined) {
+    let is_live = |stream: &&Exchange| stream.status() == Some(200) && !stream.events.is_empty();
+    let Some(last) = streams.iter().rposition(is_live) else { return };
+    let Some((line, lost_us)) = streams[last].end.filter(|(line, _)| *line < course.shutdown()) else {
+        return;
+    };
+    let refused = || streams[last + 1..].iter().filter(|stream| stream.status() != Some(200));
+    let tried_us = refused().map(|stream| stream.at_us).max().unwrap_or(lost_us);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a case")]
+    let limit_us = ((TOLD_WITHIN_S * course.time_scale + TOLD_SLACK_S) * 1_000_000.0) as u64;
+    if tried_us - lost_us < limit_us {
+        return;
+    }
+    let is_told =
+        |(said, update): (&Said, &Update)| said.line > line && matches!(update, Update::Error { .. });
+    examined.fact(course.shown().any(is_told), || {
+        format!(
+            "{path} was lost and asked for {} times in vain, and the person sees no error",
+            refused().count()
+        )
+    });
 }
 
 /// A stream on which something came a moment ago is not dead.

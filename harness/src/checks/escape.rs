@@ -3,6 +3,7 @@
 use super::{Check, Examined};
 use crate::course::Course;
 use crate::witness::{Witnessed, witnessed};
+use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "escape",
@@ -27,4 +28,25 @@ fn examine(course: &Course<'_>) -> Examined {
         });
     }
     examined
+}
+
+/// Does the server ask for leave to write through a link that leads out of the workspace?
+pub(super) fn leads_out(course: &Course<'_>, id: &str) -> bool {
+    let names = witnessed(course.lines).find_map(|(_, seen)| match seen {
+        Witnessed::LinksOut { names } => Some(names),
+        _ => None,
+    });
+    let names = names.unwrap_or_default();
+    let mut asked = course.events.iter().filter(|sent| sent.kind() == "permission.asked");
+    asked.any(|sent| {
+        let properties = &sent.event["properties"];
+        let patterns = properties["patterns"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let mut leads = patterns.filter(|pattern| names.iter().any(|name| is_named(pattern, name)));
+        properties["id"] == id && properties["permission"] == "edit" && leads.next().is_some()
+    })
+}
+
+/// Is it this name, or a path that ends so?
+fn is_named(pattern: &str, name: &str) -> bool {
+    pattern.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
 }

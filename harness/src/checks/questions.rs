@@ -3,9 +3,11 @@
 //! Permissions and the agent's own questions alike. A question that comes back in a timeline is not a second one:
 //! what stands on the screen in the end is for `convergence`. Here it is about what pops up, and about what is sent.
 
+use super::answer_all::{AllAtOnce, all_at_once};
 use super::approvals::is_by_rule;
+use super::escape::leads_out;
 use super::follow_ups::is_by_countdown;
-use super::given::given;
+use super::given::{self, given};
 use super::{Check, Examined, as_asked};
 use crate::course::{Course, Exchange, Sent, What};
 use crate::protocol::{Capability, Reply, Request, Update};
@@ -247,10 +249,14 @@ fn words_beside<'a>(course: &'a Course<'_>, id: &str) -> Option<&'a str> {
 
 /// Did the adapter say that it does not send the person's yes? Its guard may tell the agent no.
 fn is_refused(course: &Course<'_>, id: &str) -> bool {
-    course.asked().any(|(_, asked, request)| {
+    let alone = course.asked().any(|(_, asked, request)| {
         let is_yes = matches!(request, Request::PermissionReply(reply) if reply.permission_id == id && reply.reply != Reply::Reject);
         is_yes && course.answer_to(asked).is_some_and(|(_, outcome)| outcome.is_err())
-    })
+    });
+    let with_others = |all: &AllAtOnce<'_>| {
+        all.asked.reply != Reply::Reject && all.is_refused() && all.open.iter().any(|open| open == id)
+    };
+    alone || leads_out(course, id) && all_at_once(course).iter().any(with_others)
 }
 
 /// The session that asks.
@@ -289,6 +295,8 @@ pub(super) fn said_in(exchange: &Exchange) -> Value {
 pub(super) fn refused_by_guard(course: &Course<'_>) -> usize {
     let no = |exchange: &&Exchange| said_in(exchange) == "reject";
     let sent = course.exchanges.iter().filter(no).filter_map(answer_sent);
-    let ids: BTreeSet<&str> = sent.filter(|id| is_refused(course, id)).collect();
+    let by_itself =
+        |id: &str| is_by_rule(course, id) && leads_out(course, id) && given::times(course, id).is_empty();
+    let ids: BTreeSet<&str> = sent.filter(|id| is_refused(course, id) || by_itself(id)).collect();
     ids.len()
 }

@@ -38,12 +38,17 @@ pub(super) fn is_failed_read(exchange: &Exchange) -> bool {
             || exchange
                 .answer
                 .as_ref()
-                .is_none_or(|answer| answer.status >= 400 || is_unreadable(&answer.body)))
+                .is_none_or(|answer| answer.status >= 400 || is_unreadable(&exchange.path, &answer.body)))
 }
 
-/// Is it neither a list nor a map?
-fn is_unreadable(body: &Value) -> bool {
-    !body.is_array() && !body.is_object()
+/// Is it another thing than what is read there: a map of sessions, messages with their parts, a list?
+fn is_unreadable(path: &str, body: &Value) -> bool {
+    let is_message = |one: &Value| one["info"].is_object() && one["parts"].is_array();
+    match (path.rsplit('/').next(), body.as_array()) {
+        (Some("status"), _) => !body.is_object(),
+        (Some("message"), Some(messages)) => !messages.iter().all(is_message),
+        (_, list) => list.is_none(),
+    }
 }
 
 fn examine(course: &Course<'_>) -> Examined {
@@ -88,11 +93,17 @@ fn hard_error(course: &Course<'_>, window: &Window<'_>, examined: &mut Examined)
     let until = pressed.map(|(said, ..)| said.line).or(window.until).unwrap_or(usize::MAX);
     let is_in = |line: usize| line > window.from && line < until;
     let messages = format!("/session/{}/message", window.task.session);
-    let reads = course.exchanges.iter().filter(|exchange| exchange.path == messages && is_in(exchange.line));
-    let (good, failed): (Vec<&Exchange>, Vec<&Exchange>) =
-        reads.partition(|exchange| !is_failed_read(exchange));
+    let in_vain = |path: &str| {
+        let is_of_task =
+            |exchange: &&Exchange| path == messages || course.folder_of(exchange) == window.task.folder;
+        let reads = course.exchanges.iter().filter(|exchange| exchange.path == path && is_in(exchange.line));
+        let (good, failed): (Vec<&Exchange>, Vec<&Exchange>) =
+            reads.filter(is_of_task).partition(|exchange| !is_failed_read(exchange));
+        !failed.is_empty() && good.is_empty()
+    };
+    let needed = [&*messages, "/session/status", "/permission", "/question"];
     // A stream that ends takes its refresh with it.
-    if failed.is_empty() || !good.is_empty() || (pressed.is_none() && window.until.is_some()) {
+    if !needed.into_iter().any(in_vain) || (pressed.is_none() && window.until.is_some()) {
         return;
     }
     let told = |said: &&Said| match &said.what {

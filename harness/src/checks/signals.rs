@@ -3,10 +3,11 @@
 use super::answer_all::all_at_once;
 use super::approvals::is_by_rule;
 use super::given::given;
-use super::questions::answer_sent;
+use super::questions::{answer_sent, said_in};
 use super::{Check, Examined};
 use crate::course::{Course, What};
 use crate::protocol::{Capability, Reply, Request, Signal, Update};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECK: Check = Check {
@@ -131,11 +132,17 @@ fn writes(course: &Course<'_>) -> (usize, usize) {
     }
     // What a rule has answered in the person's place, and the server has taken.
     let by_rule = course.exchanges.iter().filter(|exchange| exchange.is_good());
+    let by_rule = by_rule.filter(|exchange| said_in(exchange) != "reject");
     let by_rule = by_rule.filter_map(answer_sent).filter(|id| edits.contains(id) && is_by_rule(course, id));
     let persons: BTreeSet<String> = given(course).into_iter().map(|given| given.id).collect();
     allowed += by_rule.filter(|id| !persons.contains(*id)).count();
     for all in all_at_once(course) {
-        let taken = all.posts(course).filter(|(id, post)| edits.contains(id) && post.is_good()).count();
+        // What the guard has said in the person's place is neither.
+        let wanted = json!(all.asked.reply);
+        let taken = all
+            .posts(course)
+            .filter(|(id, post)| edits.contains(id) && post.is_good() && said_in(post) == wanted);
+        let taken = taken.count();
         *(if all.asked.reply == Reply::Reject { &mut denied } else { &mut allowed }) += taken;
     }
     (allowed, denied)

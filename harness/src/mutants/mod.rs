@@ -6,6 +6,7 @@
 mod absent_stays_busy;
 mod adds_delta_beside;
 mod all_to_first_task;
+mod allows_all_blindly;
 mod allows_the_first;
 mod always_says_yes;
 mod answers_in_main_folder;
@@ -25,6 +26,7 @@ mod asks_of_the_main_folder;
 mod asks_the_first;
 mod asks_twice;
 mod asks_without_tools;
+mod bears_lost_questions;
 mod believes_in_sending;
 mod believes_yes;
 mod blind_to_links;
@@ -123,6 +125,7 @@ mod reads_all_as_data;
 mod reads_escapes;
 mod resume_without_refresh;
 mod retries_without_a_stream;
+mod rules_are_blind;
 mod says_process_zero;
 mod sends_a_bare_no;
 mod sends_again;
@@ -182,6 +185,7 @@ const ALL: &[Mutant] = &[
     absent_stays_busy::MUTANT,
     adds_delta_beside::MUTANT,
     all_to_first_task::MUTANT,
+    allows_all_blindly::MUTANT,
     allows_the_first::MUTANT,
     always_says_yes::MUTANT,
     answers_in_main_folder::MUTANT,
@@ -201,6 +205,7 @@ const ALL: &[Mutant] = &[
     asks_the_first::MUTANT,
     asks_twice::MUTANT,
     asks_without_tools::MUTANT,
+    bears_lost_questions::MUTANT,
     believes_in_sending::MUTANT,
     believes_yes::MUTANT,
     blind_to_links::MUTANT,
@@ -297,6 +302,7 @@ const ALL: &[Mutant] = &[
     reads_escapes::MUTANT,
     resume_without_refresh::MUTANT,
     retries_without_a_stream::MUTANT,
+    rules_are_blind::MUTANT,
     says_process_zero::MUTANT,
     sends_a_bare_no::MUTANT,
     sends_again::MUTANT,

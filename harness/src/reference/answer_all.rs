@@ -4,7 +4,7 @@
 use super::call::Call;
 use super::commands::reply_path;
 use super::core::Core;
-use crate::protocol::{Done, Id, PermissionAll, Reply, RpcError};
+use crate::protocol::{Done, Id, Permission, PermissionAll, Reply, RpcError};
 use serde_json::json;
 
 /// Answers that are under way together.
@@ -13,6 +13,10 @@ pub(super) struct Batch {
     id: Id,
     left: usize,
     failed: Option<String>,
+    task_id: String,
+    directory: String,
+    /// What leads out of the workspace: it is refused, whatever the person says.
+    kept: Vec<Permission>,
 }
 
 impl Core {
@@ -38,30 +42,53 @@ impl Core {
         }
         self.last_request += 1;
         let batch = self.last_request;
-        self.batches.insert(batch, Batch { id, left: open.len(), failed: None });
-        for asked in open {
-            let leads_out = self.leads_out(&directory, &asked, all.reply);
-            let reply = if leads_out { Reply::Reject } else { all.reply };
-            if leads_out && let Some(batch) = self.batches.get_mut(&batch) {
-                batch.failed = Some(format!("{} leads out of the workspace", asked.patterns.join(", ")));
-            }
+        // A no takes with it all that is asked beside it, so what is kept back comes last.
+        let holds = self.strategies.guard.holds_all();
+        let (kept, sent): (Vec<Permission>, Vec<Permission>) =
+            open.into_iter().partition(|asked| holds && self.leads_out(&directory, asked, all.reply));
+        let open = Batch { id, left: sent.len(), failed: None, task_id: task_id.clone(), directory, kept };
+        self.batches.insert(batch, open);
+        self.send_of_all(batch, sent, all.reply);
+        if self.batches.get(&batch).is_some_and(|batch| batch.left == 0) {
+            self.batch_goes_on(batch);
+        }
+    }
+
+    fn send_of_all(&mut self, batch: u64, permissions: Vec<Permission>, reply: Reply) {
+        let Some(Batch { task_id, directory, .. }) = self.batches.get(&batch) else { return };
+        let (task_id, directory) = (task_id.clone(), directory.clone());
+        for asked in permissions {
             let (path, body) = (reply_path(&asked.permission_id), json!({ "reply": reply }));
             let request = self.http(&directory, "POST", &path, Some(body.clone()));
             // Before the answer: the event about it may overtake it.
             self.unconfirmed.insert(asked.permission_id.clone(), (directory.clone(), path, body));
-            let write = (asked.permission == "edit").then_some(reply != Reply::Reject);
+            let is_kept = self.batches.get(&batch).is_some_and(|batch| batch.failed.is_some());
+            let write = (asked.permission == "edit" && !is_kept).then_some(reply != Reply::Reject);
             let (task_id, permission_id) = (task_id.clone(), asked.permission_id);
             self.calls.insert(request, Call::OneOfAll { batch, task_id, permission_id, write });
         }
     }
 
-    /// One of them is answered; when it was the last, so is the person.
+    /// One of them is answered.
     pub(super) fn one_of_all(&mut self, number: u64, why_not: Option<String>) {
         let Some(batch) = self.batches.get_mut(&number) else { return };
         batch.left -= 1;
         batch.failed = batch.failed.take().or(why_not);
-        if batch.left > 0 {
-            return;
+        if batch.left == 0 {
+            self.batch_goes_on(number);
+        }
+    }
+
+    /// All that were sent are answered: what was kept back follows, or the person is answered.
+    fn batch_goes_on(&mut self, number: u64) {
+        let Some(batch) = self.batches.get_mut(&number) else { return };
+        let kept = std::mem::take(&mut batch.kept);
+        if !kept.is_empty() {
+            batch.left = kept.len();
+            batch.failed.get_or_insert_with(|| super::guard::LEADS_OUT.to_owned());
+            let task_id = batch.task_id.clone();
+            kept.iter().for_each(|_| self.tell_of_refusal(&task_id));
+            return self.send_of_all(number, kept, Reply::Reject);
         }
         if let Some(batch) = self.batches.remove(&number) {
             match batch.failed {

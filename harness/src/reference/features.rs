@@ -21,7 +21,8 @@ impl Core {
         let (waits_ms, says) = (features.waits_ms(rule), features.says());
         // No rule gives leave to leave the workspace: the person is asked, and told why a yes is not sent.
         let place = self.tasks.get(task_id).map(|task| task.directory().to_owned());
-        if place.is_none_or(|directory| self.leads_out(&directory, asked, says)) {
+        let holds = self.strategies.guard.holds_rules();
+        if place.is_none_or(|directory| holds && self.leads_out(&directory, asked, says)) {
             return false;
         }
         let features = &self.strategies.features;

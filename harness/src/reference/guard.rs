@@ -14,7 +14,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 
 /// What the person is told.
-const LEADS_OUT: &str = "the path leads out of the workspace, so the agent was told no";
+pub(super) const LEADS_OUT: &str = "the path leads out of the workspace, so the agent was told no";
 
 /// The links of this machine's disk.
 #[derive(Debug, Clone, Copy)]
@@ -95,12 +95,17 @@ impl Core {
         !asked.patterns.iter().all(lets)
     }
 
-    /// Tells the agent no in place of the person's yes.
-    pub(super) fn refuse_write(&mut self, id: Id, task_id: &str, directory: &str, permission_id: String) {
+    /// The person learns that a yes is not sent.
+    pub(super) fn tell_of_refusal(&mut self, task_id: &str) {
         self.count("kilo.cli.security.out_of_scope_path_attempt_count", Some(task_id));
         self.log(LogLevel::Warn, format!("a write was not allowed: {LEADS_OUT}"), Some(task_id));
         let (task, message) = (Some(task_id.to_owned()), LEADS_OUT.to_owned());
         self.tell(Update::Error { task_id: task, message, retry: false });
+    }
+
+    /// Tells the agent no in place of the person's yes.
+    pub(super) fn refuse_write(&mut self, id: Id, task_id: &str, directory: &str, permission_id: String) {
+        self.tell_of_refusal(task_id);
         let body = json!({ "reply": Reply::Reject });
         let path = super::commands::reply_path(&permission_id);
         let request = self.http(directory, "POST", &path, Some(body));

@@ -223,11 +223,13 @@ impl Core {
         if start != self.life.start || !matches!(self.life.at, At::Starting | At::Asked(_)) {
             return;
         }
-        let reason = if self.life.said_strange { ServerReason::Garbled } else { ServerReason::Silent };
-        self.start_failed(
-            reason,
-            "the server was started and does not say that it listens; look into its log",
-        );
+        let (reason, what) = match self.life.at {
+            At::Asked(_) => (ServerReason::Unhealthy, "does not answer when it is asked how it is"),
+            _ if self.life.said_strange => (ServerReason::Garbled, "does not say where it listens"),
+            _ => (ServerReason::Silent, "does not say that it listens"),
+        };
+        let reason = self.strategies.life.late_for(reason);
+        self.start_failed(reason, &format!("the server was started and {what}; look into its log"));
     }
 
     /// A start has failed. The first one is for the person to mend; a later one is another crash.
@@ -291,6 +293,9 @@ impl Core {
         self.life.crashes.push(now);
         self.publish_all();
         self.leave_streams();
+        if !self.strategies.life.keeps_tasks() {
+            self.tasks.clear();
+        }
         self.log(LogLevel::Error, what.to_owned(), None);
         let crashes = self.life.crashes.len();
         let again = self.strategies.life.starts_again();
@@ -317,17 +322,6 @@ impl Core {
     pub(super) fn start_again(&mut self, start: u64) {
         if start == self.life.start && self.life.at == At::Nowhere && !self.life.disabled {
             self.start_server();
-        }
-    }
-
-    fn tell_all_tasks(&mut self, message: &str) {
-        if !self.strategies.life.tells_tasks() {
-            return;
-        }
-        let tasks: Vec<String> = self.tasks.keys().cloned().collect();
-        for task_id in tasks {
-            let (task_id, message) = (Some(task_id), message.to_owned());
-            self.tell(Update::Error { task_id, message, retry: false });
         }
     }
 

@@ -66,6 +66,18 @@ fn is_piece(update: &Update) -> bool {
 }
 
 impl Core {
+    /// Something that concerns them all.
+    pub(super) fn tell_all_tasks(&mut self, message: &str) {
+        if !self.strategies.life.tells_tasks() {
+            return;
+        }
+        let tasks = self.strategies.life.told(self.tasks.keys().cloned().collect());
+        for task_id in tasks {
+            let (task_id, message) = (Some(task_id), message.to_owned());
+            self.tell(Update::Error { task_id, message, retry: false });
+        }
+    }
+
     /// Tells the harness what the person sees.
     pub(super) fn tell(&mut self, update: Update) {
         for update in self.strategies.telling.shown(update) {

@@ -98,6 +98,9 @@ impl Refresh {
                 Fetch::Questions => (None, "questions"),
                 Fetch::Sessions => (None, "sessions"),
             };
+            if strategies.gap.bears(what) {
+                return self.waiting.is_empty();
+            }
             let task = strategies.gap.concerned(task);
             self.missing.entry(task).or_insert_with(|| format!("{what}: {why}"));
         }

@@ -16,6 +16,7 @@ pub(super) fn needs(act: &ClientAct) -> Capability {
     match act {
         ClientAct::Send { .. } => Capability::Images,
         ClientAct::Close => Capability::Close,
+        ClientAct::SeeEnd => Capability::Chat,
         ClientAct::Look => Capability::Affordances,
         ClientAct::AllowAll => Capability::AnswerAll,
         ClientAct::Type => Capability::FollowUps,
@@ -73,6 +74,8 @@ impl Run {
                 let task_id = self.task(session).await?;
                 Request::TaskAside(TaskSend { task_id, text: text.clone(), attachments: Vec::new() })
             }
+            // One that never comes is for the checks.
+            ClientAct::SeeEnd => return self.wait(self.seen(|sight| !sight.owes())).await,
             ClientAct::ListTools => Request::McpList,
             ClientAct::AddTools { name, command } => {
                 let config = json!({ "type": "local", "command": command });

@@ -180,6 +180,9 @@ async fn played(
         None => None,
     };
     let canaries = Canaries::set(stand_in.workspace(), &named.case.links)?;
+    if let Some(links) = Canaries::told(&named.case.links) {
+        links.note(stand_in.journal());
+    }
     let mut run = Run {
         canaries,
         spawned,

@@ -117,6 +117,12 @@ impl Canaries {
         Ok(Self { places })
     }
 
+    /// What there is in the workspace that leads to them.
+    pub(super) fn told(links: &BTreeMap<String, String>) -> Option<Witnessed> {
+        let names: Vec<String> = links.keys().cloned().collect();
+        (!names.is_empty()).then_some(Witnessed::LinksOut { names })
+    }
+
     /// What became of them.
     pub(super) fn seen(&self) -> impl Iterator<Item = Witnessed> {
         self.places.iter().map(|(place, canary)| Witnessed::Canary {

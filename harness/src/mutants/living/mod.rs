@@ -6,6 +6,7 @@ mod begins_tasks_in_a_loop;
 mod believes_the_first_answer;
 mod deaf_to_the_end;
 mod ends_the_wrapper;
+mod forgets_tasks_at_a_crash;
 mod gives_up_early;
 mod hides_crashes;
 mod impatient_start;
@@ -20,6 +21,8 @@ mod starts_for_ever;
 mod starts_one_for_each;
 mod stays_down;
 mod stays_locked_out;
+mod takes_hanging_for_silence;
+mod tells_one_of_a_crash;
 mod trusts_any_answer;
 mod waits_for_ready;
 
@@ -33,6 +36,7 @@ pub(super) const ALL: &[Mutant] = &[
     believes_the_first_answer::MUTANT,
     deaf_to_the_end::MUTANT,
     ends_the_wrapper::MUTANT,
+    forgets_tasks_at_a_crash::MUTANT,
     gives_up_early::MUTANT,
     hides_crashes::MUTANT,
     impatient_start::MUTANT,
@@ -47,6 +51,8 @@ pub(super) const ALL: &[Mutant] = &[
     starts_one_for_each::MUTANT,
     stays_down::MUTANT,
     stays_locked_out::MUTANT,
+    takes_hanging_for_silence::MUTANT,
+    tells_one_of_a_crash::MUTANT,
     trusts_any_answer::MUTANT,
     waits_for_ready::MUTANT,
 ];

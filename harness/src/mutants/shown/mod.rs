@@ -5,8 +5,11 @@ mod adds_up_output;
 mod asks_blankly_after_a_gap;
 mod closes_what_was_asked;
 mod commands_done_at_once;
+mod deaf_after_a_failure;
+mod deaf_after_a_stop;
 mod deaf_once_stopped;
 mod forgets_todos;
+mod keeps_trying_silently;
 mod logs_short_secrets;
 mod logs_what_is_said;
 mod logs_without_task;
@@ -23,8 +26,11 @@ pub(super) const ALL: &[Mutant] = &[
     asks_blankly_after_a_gap::MUTANT,
     closes_what_was_asked::MUTANT,
     commands_done_at_once::MUTANT,
+    deaf_after_a_failure::MUTANT,
+    deaf_after_a_stop::MUTANT,
     deaf_once_stopped::MUTANT,
     forgets_todos::MUTANT,
+    keeps_trying_silently::MUTANT,
     logs_short_secrets::MUTANT,
     logs_what_is_said::MUTANT,
     logs_without_task::MUTANT,

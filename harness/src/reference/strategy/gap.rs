@@ -39,6 +39,12 @@ pub trait GapPolicy: Send {
         task
     }
 
+    /// Is it no matter that this could not be fetched?
+    fn bears(&self, what: &str) -> bool {
+        let _ = what;
+        false
+    }
+
     /// Do events wait until all is here?
     fn holds_events(&self) -> bool {
         true

@@ -14,6 +14,16 @@ pub trait Guarding: Send {
         }
     }
 
+    /// Is a yes held against the disk that a rule gives in the person's place?
+    fn holds_rules(&self) -> bool {
+        true
+    }
+
+    /// And one that the person gives to all that is asked?
+    fn holds_all(&self) -> bool {
+        true
+    }
+
     /// By which rules is a yes of the person held against the disk, before it is sent?
     fn yes_is_held_by(&self) -> Option<Policy> {
         Some(Policy::Realpath)

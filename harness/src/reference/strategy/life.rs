@@ -44,6 +44,11 @@ pub trait Living: Send {
         Some(((30_000.0 * time_scale) as u64).max(2500))
     }
 
+    /// What a start is told to have failed for whose time is over.
+    fn late_for(&self, reason: ServerReason) -> ServerReason {
+        reason
+    }
+
     /// Is it noticed that a server has ended before it was ready?
     fn hears_end(&self) -> bool {
         true
@@ -102,6 +107,16 @@ pub trait Living: Send {
 
     /// Is every task told that the server has ended?
     fn tells_tasks(&self) -> bool {
+        true
+    }
+
+    /// Which of these tasks are told so?
+    fn told(&self, tasks: Vec<String>) -> Vec<String> {
+        tasks
+    }
+
+    /// Is a prompt taken in a task that was there before the server ended?
+    fn keeps_tasks(&self) -> bool {
         true
     }
 
