@@ -1,5 +1,6 @@
 //! When the server ends by itself: is everybody told, is it started again, and is that ever given up?
 
+use super::cutover::is_off;
 use super::{Check, Examined};
 use crate::course::Course;
 use crate::protocol::{Capability, Request, ServerState, Update};
@@ -123,9 +124,10 @@ fn loop_ends(
     examined: &mut Examined,
 ) {
     let disabled = states.iter().any(|(_, state)| *state == ServerState::Disabled);
-    let new_task = course.asked().find_map(|(said, id, request)| {
-        let is_new = matches!(request, Request::TaskStart(_)) && given_up.is_none_or(|line| said.line > line);
-        is_new.then(|| course.answer_to(id).is_some_and(|(_, outcome)| outcome.is_err()))
+    let new_tasks = course.asked().filter(|(said, _, request)| {
+        matches!(request, Request::TaskStart(_))
+            && given_up.is_some_and(|line| said.line > line)
+            && !is_off(course, said.line)
     });
     match given_up {
         None => examined.fact(!disabled, || "the server was given up before it had crashed often".to_owned()),
@@ -134,7 +136,8 @@ fn loop_ends(
             let again = witnessed(course.lines)
                 .any(|(of, seen)| of > line && matches!(seen, Witnessed::Started { .. }));
             examined.fact(!again, || "the server was started once more after too many crashes".to_owned());
-            if let Some(refused) = new_task {
+            for (_, id, _) in new_tasks {
+                let refused = course.answer_to(id).is_some_and(|(_, outcome)| outcome.is_err());
                 examined.fact(refused, || {
                     "a task was begun with a server that crashes again and again".to_owned()
                 });

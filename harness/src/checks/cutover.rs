@@ -32,6 +32,12 @@ fn backend(request: &Request) -> Option<Backend> {
     }
 }
 
+/// Was the flag off at this line: are new tasks the old backend's?
+pub(super) fn is_off(course: &Course<'_>, line: usize) -> bool {
+    let settings = course.asked().filter(|(said, ..)| said.line < line);
+    settings.filter_map(|(_, _, request)| backend(request)).last() == Some(Backend::Local)
+}
+
 /// The tasks that were started while the flag was off, each with the answer to that; and what they were told.
 struct Local<'a> {
     begun: Vec<(&'a str, Option<&'a Value>)>,
@@ -72,8 +78,11 @@ fn flag(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
     let local = local(course);
     for (task, answer) in &local.begun {
-        examined.fact(answer.is_some_and(|answer| answer["sessionId"].is_null()), || {
-            format!("{task} began while the flag was off, and is said to have a session of the server")
+        examined.fact(answer.is_some_and(|answer| answer["sessionId"].is_null()), || match answer {
+            Some(_) => {
+                format!("{task} began while the flag was off, and is said to have a session of the server")
+            }
+            None => format!("the flag is off, and {task} was refused: the old backend is there"),
         });
     }
     for (from, to) in &local.off {

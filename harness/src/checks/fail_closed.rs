@@ -3,15 +3,16 @@
 //! Dangerous is the middle of tools and permissions: a tool runs, or the person is being asked. What the adapter knows
 //! of that is what it was sent before.
 
+use super::retry::is_failed_read;
 use super::{Check, Examined, unknown};
-use crate::course::Course;
-use crate::protocol::{Capability, Update};
+use crate::course::{Course, Started};
+use crate::protocol::{Capability, Request, Update};
 use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
     name: "fail-closed",
-    about: "An unknown event in the middle of a task's tools or permissions ends in an error with Retry for that task; \
-            elsewhere it is none.",
+    about: "An unknown event in the middle of a task's tools or permissions ends in an error with Retry for that task \
+            alone, which stops until it is loaded anew; elsewhere it is none.",
     needs: &[Capability::FailClosed],
     has_occasion: |course| unknown::sent(course).any(|sent| sent.session().is_some()),
     examine,
@@ -27,6 +28,9 @@ fn examine(course: &Course<'_>) -> Examined {
                 matches!(update, Update::Error { task_id: Some(of), retry: true, .. } if *of == task.task);
             said.line > sent.line && is_error
         });
+        if delicate {
+            nothing_follows(course, task, sent.line, &mut examined);
+        }
         examined.fact(told == delicate, || {
             let kind = sent.kind();
             if delicate {
@@ -39,7 +43,55 @@ fn examine(course: &Course<'_>) -> Examined {
             }
         });
     }
+    others(course, &mut examined);
     examined
+}
+
+/// Once a task says that it can't go on, it does not, until the person or a new stream loads it anew.
+fn nothing_follows(course: &Course<'_>, task: &Started, from: usize, examined: &mut Examined) {
+    let errors = course.shown().filter(|(said, update)| said.line > from && is_closed(update, &task.task));
+    let Some(error) = errors.map(|(said, _)| said.line).next() else { return };
+    let pressed = course.asked().filter_map(|(said, _, request)| {
+        matches!(request, Request::TaskRetry(of) if of.task_id == task.task).then_some(said.line)
+    });
+    let opened = course.streams().map(|stream| stream.line);
+    let until = pressed.chain(opened).filter(|line| *line > error).min().unwrap_or(usize::MAX);
+    let goes_on = course.shown().find(|(said, update)| {
+        let speaks = matches!(
+            update,
+            Update::AssistantDelta { .. }
+                | Update::ReasoningDelta { .. }
+                | Update::ToolState { .. }
+                | Update::PermissionRequest { .. }
+                | Update::Question { .. }
+        );
+        speaks && update.task_id() == Some(&task.task) && (error..until).contains(&said.line)
+    });
+    examined.fact(goes_on.is_none(), || {
+        format!("{} said that it can't go on, and goes on before anybody has pressed Retry", task.task)
+    });
+}
+
+/// Tasks that no such event is about end in no error, unless something of theirs failed.
+fn others(course: &Course<'_>, examined: &mut Examined) {
+    let fails = course
+        .exchanges
+        .iter()
+        .any(|exchange| is_failed_read(exchange) || exchange.is_stream() && exchange.status() != Some(200));
+    for task in course.tasks.iter().filter(|_| !fails) {
+        let concerned = unknown::sent(course).any(|sent| {
+            let of = sent.session().and_then(|session| course.task_of(session));
+            of.is_some_and(|of| of.task == task.task)
+        });
+        let told = course.shown().any(|(_, update)| is_closed(update, &task.task));
+        examined.fact(concerned || !told, || {
+            format!("no event that nobody understands was about {}, and it ended in an error", task.task)
+        });
+    }
+}
+
+fn is_closed(update: &Update, task: &str) -> bool {
+    matches!(update, Update::Error { task_id: Some(of), retry: true, .. } if of == task)
 }
 
 /// Does a tool of the session run, or does it ask for leave, as far as the adapter was told?

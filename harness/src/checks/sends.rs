@@ -4,13 +4,14 @@ use super::termination::{of_task, sends};
 use super::{Check, Examined};
 use crate::course::Course;
 use crate::history;
-use crate::protocol::Update;
+use crate::protocol::{Request, Update};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub(super) const CHECK: Check = Check {
     name: "sends",
-    about: "Each prompt is taken by the server once, or the person sees that it failed and the server has none.",
+    about: "Each prompt is taken by the server once, or the person sees that it failed and the server has none; and for each \
+            task that is wanted a session is asked for once.",
     needs: &[],
     has_occasion: |course| course.tasks.iter().any(|task| sends(course, task).next().is_some()),
     examine,
@@ -18,6 +19,7 @@ pub(super) const CHECK: Check = Check {
 
 fn examine(course: &Course<'_>) -> Examined {
     let mut examined = Examined::default();
+    sessions(course, &mut examined);
     for task in &course.tasks {
         let Some(messages) = history::last_read(course.lines, &format!("/session/{}/message", task.session))
         else {
@@ -52,6 +54,21 @@ fn examine(course: &Course<'_>) -> Examined {
         }
     }
     examined
+}
+
+/// A session that could not be had is told, and no other one is asked for unasked: the first may be there all the same.
+fn sessions(course: &Course<'_>, examined: &mut Examined) {
+    let count = |is: fn(&Request) -> bool| course.asked().filter(|(_, _, request)| is(request)).count();
+    // What is asked beside a task may have a session of its own.
+    if count(|request| matches!(request, Request::TaskAside(_))) > 0 {
+        return;
+    }
+    let begun = count(|request| matches!(request, Request::TaskStart(_)));
+    let made =
+        course.exchanges.iter().filter(|post| post.method == "POST" && post.path == "/session").count();
+    examined.fact(made <= begun, || {
+        format!("{begun} tasks were wanted, and the server was asked for a session {made} times")
+    });
 }
 
 /// What the person has said, and the server had until the task went back.

@@ -1,5 +1,6 @@
 //! Does the person learn why the server is not there; and is it used when it is?
 
+use super::cutover::is_off;
 use super::{Check, Examined, word};
 use crate::course::{Course, Exchange};
 use crate::protocol::{Capability, Request, ServerReason, ServerState, Update};
@@ -144,6 +145,7 @@ fn begins_nothing(course: &Course<'_>, one: &Try<'_>, reason: ServerReason, exam
     for (_, id, _) in course
         .asked()
         .filter(|(said, _, request)| one.has(said.line) && matches!(request, Request::TaskStart(_)))
+        .filter(|(said, ..)| !is_off(course, said.line))
     {
         let refused = course.answer_to(id).is_some_and(|(_, outcome)| outcome.is_err());
         examined

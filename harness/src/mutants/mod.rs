@@ -20,6 +20,7 @@ mod approves_for_ever;
 mod asks_a_refuser_again;
 mod asks_aside_in_the_task;
 mod asks_for_all;
+mod asks_for_another_session;
 mod asks_for_something;
 mod asks_from_a_page;
 mod asks_of_the_main_folder;
@@ -37,6 +38,7 @@ mod calls_all_ends_good;
 mod calls_go_back;
 mod calls_unread_unchanged;
 mod cannot_be_held;
+mod closes_all;
 mod closes_stream_with_task;
 mod copies_all;
 mod copies_keys;
@@ -70,6 +72,7 @@ mod forgets_its_rules;
 mod gathers_images;
 mod gives_up_on_prompts;
 mod goes_back_too_little;
+mod goes_on_after_closing;
 mod goes_on_in_old_session;
 mod guards_by_prefix;
 mod hammers;
@@ -106,6 +109,7 @@ mod loads_what_was_taken_back;
 mod logs_bare_lines;
 mod logs_elsewhere;
 mod logs_payloads;
+mod minds_dialogs_alone;
 mod minds_readers_alone;
 mod never_reconnects;
 mod never_suggests;
@@ -199,6 +203,7 @@ const ALL: &[Mutant] = &[
     asks_a_refuser_again::MUTANT,
     asks_aside_in_the_task::MUTANT,
     asks_for_all::MUTANT,
+    asks_for_another_session::MUTANT,
     asks_for_something::MUTANT,
     asks_from_a_page::MUTANT,
     asks_of_the_main_folder::MUTANT,
@@ -216,6 +221,7 @@ const ALL: &[Mutant] = &[
     calls_go_back::MUTANT,
     calls_unread_unchanged::MUTANT,
     cannot_be_held::MUTANT,
+    closes_all::MUTANT,
     closes_stream_with_task::MUTANT,
     copies_all::MUTANT,
     copies_keys::MUTANT,
@@ -249,6 +255,7 @@ const ALL: &[Mutant] = &[
     gathers_images::MUTANT,
     gives_up_on_prompts::MUTANT,
     goes_back_too_little::MUTANT,
+    goes_on_after_closing::MUTANT,
     goes_on_in_old_session::MUTANT,
     guards_by_prefix::MUTANT,
     hammers::MUTANT,
@@ -283,6 +290,7 @@ const ALL: &[Mutant] = &[
     logs_bare_lines::MUTANT,
     logs_elsewhere::MUTANT,
     logs_payloads::MUTANT,
+    minds_dialogs_alone::MUTANT,
     minds_readers_alone::MUTANT,
     never_reconnects::MUTANT,
     never_suggests::MUTANT,

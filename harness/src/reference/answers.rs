@@ -7,7 +7,7 @@ use super::strategy::{Gap, OnFailedSend};
 use super::task::Task;
 use super::timeline::Timeline;
 use crate::protocol::{Done, Id, LogLevel, RpcError, TaskStarted};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// How long a prompt may take to appear whose answer was lost (unscaled).
@@ -27,6 +27,10 @@ impl Core {
         match (call, body) {
             (Call::Start { id, task_id, directory }, Ok(body)) => {
                 self.started(id, &task_id, directory, &body)
+            }
+            (Call::Start { id, task_id, directory }, Err(_)) if self.strategies.cutover.asks_again() => {
+                let request = self.http(&directory, "POST", "/session", Some(json!({})));
+                self.calls.insert(request, Call::Start { id, task_id, directory });
             }
             (Call::Start { id, .. } | Call::Waiting { id, .. }, Err(why)) => {
                 self.fail(id, RpcError::failed(format!("no session: {why}")));

@@ -147,7 +147,8 @@ impl Core {
             let message = format!("field `taskId`: task {task_id:?} was started already");
             return self.fail(id, RpcError::invalid_params(message));
         }
-        if self.takes_locally(&id, &task_id) {
+        let needs_server = self.strategies.cutover.looks_at_server_first() && self.takes_no_tasks().is_some();
+        if !needs_server && self.takes_locally(&id, &task_id) {
             return;
         }
         if let Some(why) = self.takes_no_tasks() {

@@ -148,9 +148,15 @@ impl Core {
         let Some(task_id) = task else { return };
         let unknown = &self.strategies.unknown;
         let (closed, always) = (unknown.fails_closed(), unknown.fails_always());
-        let Some(task) = self.tasks.get_mut(&task_id).filter(|task| !task.stale) else { return };
-        if always || (closed && task.is_delicate()) {
-            task.stale = true;
+        let minds_tools = unknown.minds_tools();
+        let Some(task) = self.tasks.get(&task_id).filter(|task| !task.stale) else { return };
+        if !(always || (closed && task.is_delicate(minds_tools))) {
+            return;
+        }
+        for task_id in self.strategies.unknown.closed(task_id, self.tasks.keys().cloned().collect()) {
+            if let Some(task) = self.tasks.get_mut(&task_id) {
+                task.stale = true;
+            }
             let message = format!("the server said {kind:?}, which is not understood; retry");
             self.tell(Update::Error { task_id: Some(task_id), message, retry: true });
         }

@@ -136,8 +136,9 @@ impl Task {
     }
 
     /// Is it in the middle of something that the person has to be sure of?
-    pub(super) fn is_delicate(&self) -> bool {
-        !self.permissions.is_empty() || !self.questions.is_empty() || self.timeline.has_running_tool()
+    pub(super) fn is_delicate(&self, minds_tools: bool) -> bool {
+        let is_asked = !self.permissions.is_empty() || !self.questions.is_empty();
+        is_asked || minds_tools && self.timeline.has_running_tool()
     }
 
     /// Takes in one event of the session, or of a session that its agent has created.

@@ -26,7 +26,7 @@ use crate::handshake::hello;
 use crate::link::{AskError, before_gone};
 use crate::observer::Observer;
 use crate::performance::Program;
-use crate::protocol::request::{Connect, TaskStart, TaskStarted};
+use crate::protocol::request::Connect;
 use crate::protocol::{Capability, Request, Settings};
 use crate::secret::random_password;
 use crate::sight::Sight;
@@ -196,6 +196,7 @@ async fn played(
         tasks: BTreeMap::new(),
         local: BTreeSet::new(),
         closed: BTreeSet::new(),
+        breaks: named.case.breaks(),
         settings: features::settings(&named.case).unwrap_or_default(),
         answered: BTreeSet::new(),
         awaited_from: 0,
@@ -283,6 +284,8 @@ struct Run {
     local: BTreeSet<String>,
     /// The tasks that are over for good.
     closed: BTreeSet<String>,
+    /// Something may be in the way of what the person wants.
+    breaks: bool,
     /// What the person has set.
     settings: Settings,
     /// The questions that the person has answered.
@@ -375,22 +378,5 @@ impl Run {
             self.task(MAIN_SESSION).await?;
         }
         Ok(is_there)
-    }
-
-    /// The task of a session; it is started when a step first names it.
-    async fn task(&mut self, session: &str) -> Result<String, Troubled> {
-        let task_id = task_of(session);
-        if !self.tasks.contains_key(&task_id) && !self.local.contains(&task_id) {
-            let below = self.folders.get(session);
-            let directory = below.map(|below| format!("{}/{below}", self.stand_in.workspace()));
-            let start = Request::TaskStart(TaskStart { task_id: task_id.clone(), directory });
-            let started = serde_json::from_value::<TaskStarted>(self.ask(start).await?)
-                .map_err(|error| broken(format!("task/start: {error}")))?;
-            match started.session_id {
-                Some(session) => drop(self.tasks.insert(task_id.clone(), session)),
-                None => drop(self.local.insert(task_id.clone())),
-            }
-        }
-        Ok(task_id)
     }
 }

@@ -1,8 +1,11 @@
 //! What the person does, step by step: prompts, answers to what the screen shows, waits for what the server does.
 
 use super::spawning::only_crashes;
-use super::{Run, Troubled, client, task_of};
-use crate::protocol::request::{PermissionReply, QuestionRef, QuestionReply, Reply, TaskRef, TaskSend};
+use super::{Run, Troubled, broken, client, task_of};
+use crate::link::AskError;
+use crate::protocol::request::{
+    PermissionReply, QuestionRef, QuestionReply, Reply, TaskRef, TaskSend, TaskStart, TaskStarted,
+};
 use crate::protocol::{Capability, PermissionRef, Request};
 use crate::sight::Sight;
 use fixtures::recording::{Line, TroubleKind, UserLine};
@@ -100,6 +103,29 @@ impl Run {
                 "an adapter can't be asked for that: no request of the protocol says it".to_owned(),
             )),
         }
+    }
+
+    /// The task of a session; it is started when a step first names it.
+    pub(super) async fn task(&mut self, session: &str) -> Result<String, Troubled> {
+        let task_id = task_of(session);
+        if !self.tasks.contains_key(&task_id) && !self.local.contains(&task_id) {
+            let below = self.folders.get(session);
+            let directory = below.map(|below| format!("{}/{below}", self.stand_in.workspace()));
+            let start = Request::TaskStart(TaskStart { task_id: task_id.clone(), directory });
+            let begun = match self.running.link.ask(&start, self.limits.answer).await {
+                // Where something breaks, the person who gets no task wants it once more.
+                Err(AskError::Refused { .. }) if self.breaks => self.ask(start).await?,
+                Err(error) => return Err(broken(error.to_string())),
+                Ok(begun) => begun,
+            };
+            let started = serde_json::from_value::<TaskStarted>(begun)
+                .map_err(|error| broken(format!("task/start: {error}")))?;
+            match started.session_id {
+                Some(session) => drop(self.tasks.insert(task_id.clone(), session)),
+                None => drop(self.local.insert(task_id.clone())),
+            }
+        }
+        Ok(task_id)
     }
 
     /// The person answers when there is something to answer, and not before. Gives the task, and the name of what it asks.

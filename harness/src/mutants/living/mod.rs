@@ -12,6 +12,7 @@ mod hides_crashes;
 mod impatient_start;
 mod keeps_password;
 mod leaves_servers;
+mod looks_at_the_server_first;
 mod never_starts_again;
 mod one_reason;
 mod opens_to_the_network;
@@ -42,6 +43,7 @@ pub(super) const ALL: &[Mutant] = &[
     impatient_start::MUTANT,
     keeps_password::MUTANT,
     leaves_servers::MUTANT,
+    looks_at_the_server_first::MUTANT,
     never_starts_again::MUTANT,
     one_reason::MUTANT,
     opens_to_the_network::MUTANT,

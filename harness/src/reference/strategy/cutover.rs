@@ -17,6 +17,16 @@ pub trait Cutover: Send {
         true
     }
 
+    /// Is another session asked for when one could not be had?
+    fn asks_again(&self) -> bool {
+        false
+    }
+
+    /// Is a task refused while the server takes none, whatever the flag says?
+    fn looks_at_server_first(&self) -> bool {
+        false
+    }
+
     /// What is prompted first in a new session, when the old backend's tasks were told `old` before.
     fn first_words(&self, text: String, _old: &[String]) -> String {
         text

@@ -160,6 +160,16 @@ pub trait UnknownEvents: Send {
         true
     }
 
+    /// Also when a tool runs and nobody is asked?
+    fn minds_tools(&self) -> bool {
+        true
+    }
+
+    /// Which of these tasks end in that error: the one that the event is about, or others, too?
+    fn closed(&self, concerned: String, _all: Vec<String>) -> Vec<String> {
+        vec![concerned]
+    }
+
     /// Is it an error for a task that only speaks?
     fn fails_always(&self) -> bool {
         false
