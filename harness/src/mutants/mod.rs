@@ -169,6 +169,7 @@ mod trusts_any_shape;
 mod trusts_names;
 mod waits_for_echo;
 mod waits_for_ever;
+mod waits_for_every_answer;
 mod warns_always;
 
 use crate::reference::Strategies;
@@ -349,6 +350,7 @@ const ALL: &[Mutant] = &[
     trusts_names::MUTANT,
     waits_for_echo::MUTANT,
     waits_for_ever::MUTANT,
+    waits_for_every_answer::MUTANT,
     warns_always::MUTANT,
 ];
 

@@ -339,6 +339,7 @@ impl Core {
     ) -> u64 {
         self.last_request += 1;
         let limit_ms = self.scaled(REQUEST_LIMIT_MS).max(SHORTEST_REQUEST_LIMIT_MS);
+        let limit_ms = if method == "GET" { self.strategies.gap.waits_ms(limit_ms) } else { limit_ms };
         let path = self.path_in(folder, path);
         self.out.push(Output::Http { request: self.last_request, method, path, body, limit_ms });
         self.last_request

@@ -50,6 +50,11 @@ pub trait GapPolicy: Send {
         true
     }
 
+    /// How long is an answer waited for that may come late, or never?
+    fn waits_ms(&self, limit_ms: u64) -> u64 {
+        limit_ms
+    }
+
     /// Is what was fetched shown even if a part of it is missing?
     fn shows_a_part(&self) -> bool {
         false
