@@ -5,7 +5,7 @@ mod files;
 use super::{Check, all};
 use crate::course::Course;
 use crate::protocol::rpc::notification_line;
-use crate::protocol::{Capability, ConnectionState, Notification, Outcome, Update, View};
+use crate::protocol::{Capability, ConnectionState, Notification, Outcome, TaskState, Update, View};
 use fixtures::recording::{AdapterLine, Body, Chunk, Line, Request, Response, Speaker};
 use mock_server::standin::MAIN_LANE;
 use parity_specs::case::ADAPTER_LANE;
@@ -345,4 +345,33 @@ fn an_end_is_not_too_early_when_the_adapter_was_told_of_it_long_before_the_harne
         lines.push(told_at(900_000, 1, &json!({ "directory": "/w", "payload": idle("evt_1") })));
         assert_eq!(found("termination", &lines).len(), findings, "{heard}");
     }
+}
+
+/// A slow adapter shows both words of the server for the rest when the next turn has begun.
+#[test]
+fn a_rest_that_is_shown_twice_is_the_same_rest() {
+    let event = |kind: &str, status: &str| json!({"type": kind, "properties": {"sessionID": "ses_1", "status": {"type": status}}});
+    let shows_at = |at_us: u64, state: TaskState| match shows(Update::Status { task_id: "t".into(), state }) {
+        Line::Adapter(line) => Line::Adapter(AdapterLine { at_us, ..line }),
+        line => line,
+    };
+    let history = |between: Option<TaskState>| {
+        let mut lines = started();
+        lines.extend([
+            request(5, 0, "GET", "/event", Value::Null),
+            response(5, 1, 200, &[]),
+            told_at(2, 5, &event("session.status", "busy")),
+            shows_at(3, TaskState::Busy),
+            told_at(4, 5, &event("session.status", "idle")),
+            told_at(5, 5, &event("session.idle", "")),
+            shows_at(6, TaskState::Idle),
+            told_at(7, 5, &event("session.status", "busy")),
+        ]);
+        lines.extend(between.map(|state| shows_at(8, state)));
+        lines.push(shows_at(9, TaskState::Idle));
+        lines
+    };
+    let late = "t is shown as resting, and its session was said to be at work";
+    assert!(!found("isolation", &history(None)).iter().any(|found| found == late));
+    assert!(found("isolation", &history(Some(TaskState::Busy))).iter().any(|found| found == late));
 }
