@@ -72,7 +72,7 @@ fn given_up_aloud(course: &Course<'_>, path: &str, streams: &[&Exchange], examin
     let tried_us = refused().map(|stream| stream.at_us).max().unwrap_or(lost_us);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a case")]
     let limit_us = ((TOLD_WITHIN_S * course.time_scale + TOLD_SLACK_S) * 1_000_000.0) as u64;
-    if tried_us - lost_us < limit_us {
+    if tried_us.saturating_sub(lost_us) < limit_us {
         return;
     }
     let is_told =
