@@ -25,9 +25,7 @@ pub(super) fn in_json(words: &str) -> String {
 fn name_at_end(words: &str) -> Option<&str> {
     let start = match words.strip_suffix('"') {
         Some(open) => open.rfind('"')?,
-        None => {
-            words.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).map_or(0, |at| at + 1)
-        }
+        None => words.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-').len(),
     };
     Some(&words[start..]).filter(|name| !name.is_empty())
 }
@@ -56,6 +54,7 @@ mod tests {
             ("say where, as in split = [3, 7]", "say where, as in \"split\": [3, 7]"),
             ("when = { stream = \"event\", … }", "\"when\": { \"stream\": \"event\", … }"),
             ("a = b is no hint, and = neither", "a = b is no hint, and = neither"),
+            ("unknown field `é = 1`", "unknown field `é = 1`"),
             (" = 5", " = 5"),
             ("no hint", "no hint"),
         ] {
