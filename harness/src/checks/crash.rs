@@ -85,16 +85,23 @@ fn examine(course: &Course<'_>) -> Examined {
     examined
 }
 
-/// Tasks that were there before go on: what the person says in them while the new server lives is taken.
+/// Tasks that were there before go on: what the person says in them once they were read anew is taken.
 fn goes_on(course: &Course<'_>, lives: Range<usize>, examined: &mut Examined) {
-    for (said, id, request) in course.asked() {
-        let Request::TaskSend(send) = request else { continue };
-        let is_old = course.tasks.iter().any(|task| task.task == send.task_id && task.line < lives.start);
-        if is_old && lives.contains(&said.line) {
-            let refused = course.answer_to(id).is_some_and(|(_, outcome)| outcome.is_err());
-            examined.fact(!refused, || {
-                format!("the server lives again, and {} takes no prompt any more", send.task_id)
-            });
+    let known = course.tasks.iter().filter(|task| task.line < lives.start);
+    for task in known {
+        let anew = course.shown().find(|(said, update)| {
+            let is_its_own = matches!(update, Update::Timeline { task_id, .. } if *task_id == task.task);
+            is_its_own && lives.contains(&said.line)
+        });
+        let Some(from) = anew.map(|(said, _)| said.line) else { continue };
+        for (said, id, request) in course.asked() {
+            let is_own = matches!(request, Request::TaskSend(send) if send.task_id == task.task);
+            if is_own && (from..lives.end).contains(&said.line) {
+                let refused = course.answer_to(id).is_some_and(|(_, outcome)| outcome.is_err());
+                examined.fact(!refused, || {
+                    format!("the server lives again, and {} takes no prompt any more", task.task)
+                });
+            }
         }
     }
 }

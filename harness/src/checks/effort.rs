@@ -2,7 +2,7 @@
 
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, Said, What};
-use crate::protocol::{Request, Update};
+use crate::protocol::{Capability, Request, Update};
 use crate::witness::{Witnessed, witnessed};
 use fixtures::recording::HowEnded;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ fn examine(course: &Course<'_>) -> Examined {
         one_at_a_time(course, path, streams, &mut examined);
         not_left_alive(course, path, streams, &mut examined);
         when_allowed(course, path, streams, &mut examined);
-        given_up_aloud(course, path, streams, &mut examined);
+        lost_aloud(course, path, streams, &mut examined);
     }
     refused(course, &mut examined);
     reads_refused(course, &mut examined);
@@ -61,26 +61,32 @@ fn seldom(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut
 }
 
 /// A stream that was lost and does not come back is told as an error, and not by the state of the connection alone, which says
-/// that somebody tries.
-fn given_up_aloud(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut Examined) {
-    let is_live = |stream: &&Exchange| stream.status() == Some(200) && !stream.events.is_empty();
-    let Some(last) = streams.iter().rposition(is_live) else { return };
-    let Some((line, lost_us)) = streams[last].end.filter(|(line, _)| *line < course.shutdown()) else {
-        return;
-    };
-    let refused = || streams[last + 1..].iter().filter(|stream| stream.status() != Some(200));
-    let tried_us = refused().map(|stream| stream.at_us).max().unwrap_or(lost_us);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a case")]
-    let limit_us = ((TOLD_WITHIN_S * course.time_scale + TOLD_SLACK_S) * 1_000_000.0) as u64;
-    if tried_us.saturating_sub(lost_us) < limit_us {
+/// that somebody tries. Who has started the server itself is looked at by `crash`.
+fn lost_aloud(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: &mut Examined) {
+    let is_spawned = course.asked().any(|(_, _, request)| matches!(request, Request::ServerSpawn(_)));
+    if is_spawned || !course.can.contains(&Capability::Reconnect) {
         return;
     }
+    let is_live = |stream: &&Exchange| stream.status() == Some(200) && !stream.events.is_empty();
+    let Some(last) = streams.iter().rposition(is_live) else { return };
+    let Some((_, lost_us)) = streams[last].end.filter(|(line, _)| *line < course.shutdown()) else {
+        return;
+    };
+    let end = course.lines.get(course.shutdown()).or(course.lines.last());
+    let without_us = end.map_or(0, |line| line.at_us().saturating_sub(lost_us));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a case")]
+    let limit_us = ((TOLD_WITHIN_S * course.time_scale + TOLD_SLACK_S) * 1_000_000.0) as u64;
+    if without_us < limit_us {
+        return;
+    }
+    // A dead stream may be told before it is closed.
+    let heard_us = streams[last].bytes_us.unwrap_or(lost_us);
     let is_told =
-        |(said, update): (&Said, &Update)| said.line > line && matches!(update, Update::Error { .. });
+        |(said, update): (&Said, &Update)| said.at_us >= heard_us && matches!(update, Update::Error { .. });
     examined.fact(course.shown().any(is_told), || {
+        let (tries, waited) = (streams.len() - last - 1, without_us / 1_000_000);
         format!(
-            "{path} was lost and asked for {} times in vain, and the person sees no error",
-            refused().count()
+            "{path} was lost for {waited} s, asked for {tries} times in vain, and the person sees no error"
         )
     });
 }
@@ -168,21 +174,28 @@ fn refused(course: &Course<'_>, examined: &mut Examined) {
 
 /// The same of what is not a stream: it is asked for again when the person wants it, or when a stream is new.
 fn reads_refused(course: &Course<'_>, examined: &mut Examined) {
-    let mut refusals: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    let mut refusals: BTreeMap<(&str, &str, &str), Vec<usize>> = BTreeMap::new();
     for exchange in course.exchanges.iter().filter(|exchange| !exchange.is_stream() && !is_health(exchange)) {
         if matches!(exchange.status(), Some(401 | 403)) {
-            refusals.entry((&exchange.method, &exchange.path)).or_default().push(exchange.line);
+            refusals
+                .entry((&exchange.method, &exchange.path, course.folder_of(exchange)))
+                .or_default()
+                .push(exchange.line);
         }
     }
-    for ((method, path), lines) in refusals {
+    for ((method, path, _), lines) in refusals {
         let since = |line: &usize| *line > lines[0];
         let streams = course.streams().filter(|stream| since(&stream.line)).count();
         let asked =
             course.asked().filter(|(said, _, request)| since(&said.line) && is_of_the_person(request));
         let asked = asked.count();
-        let again = lines.len() - 1;
-        examined.fact(again <= MOST_AFTER_REFUSAL + streams + asked, || {
-            format!("{method} {path} was asked for {again} times more after the server had refused the credentials")
+        // Each cause to ask has its own tries, as a stream has.
+        let most = (1 + MOST_AFTER_REFUSAL) * (1 + streams + asked);
+        examined.fact(lines.len() <= most, || {
+            format!(
+                "{method} {path} was asked for {} times, and the server has refused the credentials",
+                lines.len()
+            )
         });
     }
 }

@@ -3,7 +3,7 @@
 //! Dangerous is the middle of tools and permissions: a tool runs, or the person is being asked. What the adapter knows
 //! of that is what it was sent before.
 
-use super::retry::is_failed_read;
+use super::retry::has_failed;
 use super::{Check, Examined, unknown};
 use crate::course::{Course, Started};
 use crate::protocol::{Capability, Request, Update};
@@ -55,7 +55,11 @@ fn nothing_follows(course: &Course<'_>, task: &Started, from: usize, examined: &
         matches!(request, Request::TaskRetry(of) if of.task_id == task.task).then_some(said.line)
     });
     let opened = course.streams().map(|stream| stream.line);
-    let until = pressed.chain(opened).filter(|line| *line > error).min().unwrap_or(usize::MAX);
+    let anew = course.shown().filter_map(|(said, update)| {
+        matches!(update, Update::Timeline { task_id, .. } if *task_id == task.task).then_some(said.line)
+    });
+    let ends = pressed.chain(opened).chain(anew);
+    let until = ends.filter(|line| *line > error).min().unwrap_or(usize::MAX);
     let goes_on = course.shown().find(|(said, update)| {
         let speaks = matches!(
             update,
@@ -74,10 +78,7 @@ fn nothing_follows(course: &Course<'_>, task: &Started, from: usize, examined: &
 
 /// Tasks that no such event is about end in no error, unless something of theirs failed.
 fn others(course: &Course<'_>, examined: &mut Examined) {
-    let fails = course
-        .exchanges
-        .iter()
-        .any(|exchange| is_failed_read(exchange) || exchange.is_stream() && exchange.status() != Some(200));
+    let fails = course.exchanges.iter().any(has_failed);
     let about = unknown::sent(course).filter_map(|sent| course.task_of(sent.session()?));
     let concerned: Vec<&str> = about.map(|task| task.task.as_str()).collect();
     let others = course.tasks.iter().filter(|task| !concerned.contains(&task.task.as_str()));

@@ -44,10 +44,13 @@ pub(super) fn is_failed_read(exchange: &Exchange) -> bool {
 /// Is it another thing than what is read there: a map of sessions, messages with their parts, a list?
 fn is_unreadable(path: &str, body: &Value) -> bool {
     let is_message = |one: &Value| one["info"].is_object() && one["parts"].is_array();
-    match (path.rsplit('/').next(), body.as_array()) {
-        (Some("status"), _) => !body.is_object(),
-        (Some("message"), Some(messages)) => !messages.iter().all(is_message),
-        (_, list) => list.is_none(),
+    let words: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+    match words[..] {
+        ["session", "status"] => !body.is_object(),
+        ["session", _, "message"] => !body.as_array().is_some_and(|messages| messages.iter().all(is_message)),
+        ["session"] | ["permission"] | ["question"] | ["session", _, "todo"] => !body.is_array(),
+        // Other routes answer in other shapes.
+        _ => !body.is_array() && !body.is_object(),
     }
 }
 
@@ -101,9 +104,17 @@ fn hard_error(course: &Course<'_>, window: &Window<'_>, examined: &mut Examined)
             reads.filter(is_of_task).partition(|exchange| !is_failed_read(exchange));
         !failed.is_empty() && good.is_empty()
     };
-    let needed = [&*messages, "/session/status", "/permission", "/question"];
+    // Who shows no questions misses none.
+    let needed = [
+        (&*messages, Capability::Chat),
+        ("/session/status", Capability::Chat),
+        ("/permission", Capability::Permissions),
+        ("/question", Capability::Questions),
+    ];
+    let mut needed =
+        needed.into_iter().filter(|(_, for_what)| course.can.contains(for_what)).map(|(path, _)| path);
     // A stream that ends takes its refresh with it.
-    if !needed.into_iter().any(in_vain) || (pressed.is_none() && window.until.is_some()) {
+    if !needed.any(in_vain) || (pressed.is_none() && window.until.is_some()) {
         return;
     }
     let told = |said: &&Said| match &said.what {
@@ -118,13 +129,15 @@ fn hard_error(course: &Course<'_>, window: &Window<'_>, examined: &mut Examined)
 
 /// Had anything failed that the adapter could know of?
 fn has_cause(course: &Course<'_>, said: &Said) -> bool {
-    let before = |exchange: &&Exchange| exchange.line < said.line;
-    let mut known = course.exchanges.iter().filter(before);
-    known.any(|exchange| {
-        let refused = exchange.answer.as_ref().is_none_or(|answer| answer.status >= 400);
-        is_failed_read(exchange)
-            || (refused && (exchange.is_stream() || exchange.method != "GET"))
-            || exchange.is_stream()
-                && exchange.events.iter().any(|sent| super::unknown::is_unknown(&sent.event))
-    })
+    let before = || course.exchanges.iter().filter(|exchange| exchange.line < said.line);
+    let is_strange = |exchange: &Exchange| {
+        exchange.is_stream() && exchange.events.iter().any(|sent| super::unknown::is_unknown(&sent.event))
+    };
+    before().any(|exchange| has_failed(exchange) || is_strange(exchange))
+}
+
+/// Something that the adapter wanted, and has not had.
+pub(super) fn has_failed(exchange: &Exchange) -> bool {
+    let refused = exchange.answer.as_ref().is_none_or(|answer| answer.status >= 400);
+    is_failed_read(exchange) || (refused && (exchange.is_stream() || exchange.method != "GET"))
 }

@@ -64,7 +64,7 @@ impl Core {
             Some(reason) => self.strategies.life.starts_after(reason),
             None => self.life.spawn.is_none(),
         };
-        if !is_free || self.server.is_some() {
+        if !is_free || self.server.is_some() || self.life.at != At::Nowhere {
             return self.fail(id, RpcError::failed("there is a server already"));
         }
         self.connecting = Some(id);

@@ -21,7 +21,13 @@ impl Server {
     fn asked() -> Self {
         let mut server =
             Self { core: Core::new(Strategies::default()), now_ms: 0, start: 1, wanted: Vec::new() };
-        server.ask(Request::ServerSpawn(ServerSpawn {
+        server.is_wanted();
+        server
+    }
+
+    /// The person wants it.
+    fn is_wanted(&mut self) {
+        self.ask(Request::ServerSpawn(ServerSpawn {
             program: "/bin/kilo".to_owned(),
             args: Vec::new(),
             env: BTreeMap::new(),
@@ -29,7 +35,6 @@ impl Server {
             username: "kilo".to_owned(),
             directory: "/w".to_owned(),
         }));
-        server
     }
 
     fn step(&mut self, input: Input) {
@@ -217,4 +222,27 @@ fn one_bad_answer_about_its_health_is_no_failure_and_an_end_is_waited_for() {
     server.crashes();
     assert!(server.answer().is_some_and(Result::is_ok));
     assert_eq!(server.shown(), [(ServerState::Stopped, None)], "it was no crash");
+}
+
+#[test]
+fn a_start_that_has_failed_is_tried_again_by_the_person_one_at_a_time() {
+    let mut server = Server::asked();
+    server.crashes();
+    assert_eq!(
+        server.shown(),
+        [(ServerState::Starting, None), (ServerState::Failed, Some(ServerReason::EarlyExit))]
+    );
+    server.is_wanted();
+    server.start = 2;
+    let starts = |server: &Server| {
+        server.wanted.iter().filter(|wanted| matches!(wanted, Output::StartServer { .. })).count()
+    };
+    assert!(starts(&server) == 1 && server.answer().is_none());
+    server.is_wanted();
+    assert!(starts(&server) == 1 && server.answer().is_some_and(Result::is_err), "it is being started");
+    server.wanted.clear();
+    server.gets_ready();
+    assert_eq!(server.shown(), [(ServerState::Ready, None)]);
+    server.is_wanted();
+    assert!(server.answer().is_some_and(Result::is_err), "it is there");
 }

@@ -198,7 +198,9 @@ impl Core {
         let Some(channel) = self.channels.get(folder) else { return };
         let is_under_way = matches!(channel.phase, Phase::Refreshing(_)) && gap == Gap::Quiet;
         let is_open = matches!(channel.phase, Phase::Live | Phase::Refreshing(_));
-        let in_folder = self.tasks.iter().filter(|(_, task)| task.directory() == folder);
+        // A task that has stopped waits for the person, whatever is in doubt about another one.
+        let waits = |task: &Task| task.stale && gap == Gap::Quiet;
+        let in_folder = self.tasks.iter().filter(|(_, task)| task.directory() == folder && !waits(task));
         let tasks = self.strategies.gap.fetched(in_folder.map(|(id, _)| id.clone()).collect());
         if tasks.is_empty() || !is_open || is_under_way || self.strategies.gap.on_gap(gap) == OnGap::Resume {
             return;

@@ -180,3 +180,24 @@ fn a_turn_that_died_with_its_server_is_aborted() {
     script.refreshed(&torn, &json!({}), &json!([]));
     assert_eq!(terminals(&script.updates()), [Outcome::Aborted]);
 }
+
+#[test]
+fn a_task_that_has_stopped_is_left_alone_when_another_ones_turn_is_in_doubt() {
+    let mut script = Script::with_two_tasks(Strategies::default());
+    script.prompt("a");
+    script.event("permission.asked", server::asked("ses_b", "per_1"));
+    script.event("session.weather.changed", json!({ "sessionID": "ses_b" }));
+    let stops =
+        |update: &Update| matches!(update, Update::Error { task_id: Some(of), retry: true, .. } if of == "b");
+    assert!(script.updates().iter().any(stops));
+    script.later(60_000);
+    script.fire(Timer::Turn("a".to_owned()));
+    script.reply(
+        "GET /session/status?directory=%2Fwork%20space",
+        200,
+        &json!({ "ses_a": { "type": "busy" } }),
+    );
+    let waiting = script.waiting();
+    assert!(waiting.iter().any(|path| path.contains("/session/ses_a/message")), "{waiting:?}");
+    assert!(!waiting.iter().any(|path| path.contains("ses_b")), "it waits for Retry: {waiting:?}");
+}

@@ -2,7 +2,7 @@
 //! the flag.
 
 use super::{Run, Troubled, broken, task_of};
-use crate::protocol::request::{QuestionRef, Reply, TaskRef, TaskSend, TaskStarted};
+use crate::protocol::request::{PermissionReply, QuestionRef, Reply, TaskRef, TaskSend, TaskStarted};
 use crate::protocol::{
     Attachment, Backend, Capability, PermissionAll, Request, TaskEdit, TaskFork, TaskRevert, ToolServerAdd,
     ToolServerRef,
@@ -17,6 +17,8 @@ pub(super) fn needs(act: &ClientAct) -> Capability {
         ClientAct::Send { .. } => Capability::Images,
         ClientAct::Close => Capability::Close,
         ClientAct::SeeEnd => Capability::Chat,
+        ClientAct::AllowIfAsked => Capability::Permissions,
+        ClientAct::Mend => Capability::Retry,
         ClientAct::Look => Capability::Affordances,
         ClientAct::AllowAll => Capability::AnswerAll,
         ClientAct::Type => Capability::FollowUps,
@@ -74,6 +76,11 @@ impl Run {
                 let task_id = self.task(session).await?;
                 Request::TaskAside(TaskSend { task_id, text: text.clone(), attachments: Vec::new() })
             }
+            ClientAct::AllowIfAsked => return self.allow_if_asked(session).await,
+            ClientAct::Mend => {
+                self.stand_in.mend();
+                return Ok(());
+            }
             // One that never comes is for the checks.
             ClientAct::SeeEnd => return self.wait(self.seen(|sight| !sight.owes())).await,
             ClientAct::ListTools => Request::McpList,
@@ -87,6 +94,28 @@ impl Run {
         };
         // Which answers the server has not taken, the screen shows; the person may give them again.
         self.ask_or_be_refused(request).await.map(drop)
+    }
+
+    /// Who has a guard, or a rule, may have answered in the person's place.
+    async fn allow_if_asked(&mut self, session: &str) -> Result<(), Troubled> {
+        let task_id = self.task(session).await?;
+        let owner = self.tasks.get(&task_id).cloned();
+        let (mut asked, mut is_over) = (None, false);
+        let shown = self.seen(|sight| {
+            let live = sight.screen.tasks.get(&task_id).and_then(|view| view.permissions.first());
+            asked = live.map(|live| live.permission_id.clone());
+            is_over = sight.events.iter().any(|event| {
+                event["type"] == "permission.replied"
+                    && event["properties"]["sessionID"].as_str() == owner.as_deref()
+            });
+            asked.is_some() || is_over
+        });
+        self.wait(shown).await?;
+        let Some(permission_id) = asked else {
+            return if is_over { Ok(()) } else { Err(self.not_done("nobody is asked, and nobody answers")) };
+        };
+        let reply = PermissionReply { task_id, permission_id, reply: Reply::Once, message: None };
+        self.ask_or_be_refused(Request::PermissionReply(reply)).await.map(drop)
     }
 
     /// Waits until the screen asks for all the leave that the server wants in a session. Gives the task.

@@ -138,7 +138,8 @@ impl Run {
                 Some(self.next_asked(step.session.as_deref(), true).await?)
             }
             UserAct::Client(ClientAct::AllowAll) => Some(self.all_asked(step.session()).await?),
-            UserAct::Retry => Some(self.next_error(step.session()).await?),
+            UserAct::Client(ClientAct::Mend) => Some(self.next_error(step.session(), false).await?),
+            UserAct::Retry => Some(self.next_error(step.session(), true).await?),
             _ => None,
         })
     }
@@ -224,8 +225,8 @@ impl Run {
         Ok(())
     }
 
-    /// The next error with Retry beside it. Gives the task.
-    async fn next_error(&mut self, session: &str) -> Result<(String, String), Troubled> {
+    /// The next error with Retry beside it, which may be dealt with then. Gives the task.
+    async fn next_error(&mut self, session: &str, is_dealt_with: bool) -> Result<(String, String), Troubled> {
         let task = self.task(session).await?;
         let from = self.errors_from;
         let mut found = None;
@@ -237,7 +238,9 @@ impl Run {
         });
         self.wait(shown).await?;
         let at = found.ok_or_else(|| self.not_done("the screen shows no error with Retry beside it"))?;
-        self.errors_from = at + 1;
+        if is_dealt_with {
+            self.errors_from = at + 1;
+        }
         Ok((task, String::new()))
     }
 

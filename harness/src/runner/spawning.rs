@@ -13,7 +13,9 @@ use parity_specs::case::ADAPTER_LANE;
 use parity_specs::{Case, Spawn};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
+use tempfile::TempDir;
 
 /// A program that nobody has.
 const NO_PROGRAM: &str = "no-such-server";
@@ -22,8 +24,9 @@ const NO_PROGRAM: &str = "no-such-server";
 pub(super) struct Spawned {
     pub(super) desk: Desk,
     command: Command,
-    /// The program that there is.
+    /// The program that there is, and where it is to be once the person has installed it.
     program: PathBuf,
+    installed_in: Option<TempDir>,
     /// Whoever has the port that the server is told to take.
     squatter: Option<TcpListener>,
 }
@@ -36,6 +39,9 @@ impl Spawned {
         };
         let failed =
             |error: std::io::Error| NotRun::Harness(format!("failed to listen for servers: {error}"));
+        let no_folder = |error: std::io::Error| {
+            NotRun::Harness(format!("failed to make a folder for a program: {error}"))
+        };
         let squatter = if spawn.port_taken {
             Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?)
         } else {
@@ -46,23 +52,30 @@ impl Spawned {
         let port = port.map_or_else(|| "-1".to_owned(), |address| address.port().to_string());
         let mut command = Command::of(world.header().server, &port)?;
         let program = command.program.clone();
-        if spawn.program_missing {
-            command.program.set_file_name(NO_PROGRAM);
+        let installed_in =
+            if spawn.program_missing { Some(tempfile::tempdir().map_err(no_folder)?) } else { None };
+        if let Some(folder) = &installed_in {
+            command.program = folder.path().join(NO_PROGRAM);
         }
         let desk = Desk::open(world.clone(), ADAPTER_LANE, spawn.starts.clone()).await.map_err(failed)?;
         let in_the_way =
             Witnessed::Spawning { program: !spawn.program_missing, port_taken: spawn.port_taken };
         in_the_way.note(world.journal());
         desk.count("before").await;
-        Ok(Self { desk, command, program, squatter })
+        Ok(Self { desk, command, program, installed_in, squatter })
     }
 
     /// The person has mended what was in the way of it.
-    pub(super) fn mend(&mut self, ground: &Ground) {
-        self.command.program.clone_from(&self.program);
+    pub(super) fn mend(&mut self, ground: &Ground) -> Result<(), Troubled> {
+        if self.installed_in.is_some() {
+            symlink(&self.program, &self.command.program).map_err(|error| {
+                (TroubleKind::Harness, format!("failed to install the server's program: {error}"))
+            })?;
+        }
         self.squatter = None;
         ground.mend();
         Witnessed::Spawning { program: true, port_taken: false }.note(ground.journal());
+        Ok(())
     }
 
     /// What the adapter is asked.
@@ -86,7 +99,7 @@ impl Run {
         else {
             return Ok(false);
         };
-        spawned.mend(&self.stand_in);
+        spawned.mend(&self.stand_in)?;
         let request = spawned.request(&self.stand_in);
         self.ask_or_be_refused(request).await
     }

@@ -1,31 +1,12 @@
 //! What has failed once is over for good.
 
+use super::deaf_after_a_stop::DeafAfter;
 use crate::mutants::Mutant;
-use crate::protocol::{Outcome, Update};
-use crate::reference::strategy::{Strategies, Telling};
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use crate::protocol::Outcome;
+use crate::reference::strategy::Strategies;
 
 pub(super) const MUTANT: Mutant = Mutant {
     name: "deaf_after_a_failure",
     about: "Shows nothing of the turns that come after one that has failed in the same task.",
-    strategies: || Strategies { telling: Box::<Broken>::default(), ..Strategies::default() },
+    strategies: || Strategies { telling: Box::new(DeafAfter::an(Outcome::Error)), ..Strategies::default() },
 };
-
-/// Tasks whose turn has come to such an end.
-#[derive(Default)]
-struct Broken(Mutex<BTreeSet<String>>);
-
-impl Telling for Broken {
-    fn shown(&self, update: Update) -> Vec<Update> {
-        let mut over = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let task = update.task_id().unwrap_or_default().to_owned();
-        if over.contains(&task) {
-            return Vec::new();
-        }
-        if matches!(update, Update::Terminal { outcome: Outcome::Error, .. }) {
-            over.insert(task);
-        }
-        vec![update]
-    }
-}
