@@ -24,8 +24,9 @@ pub(crate) struct Sight {
     pub(crate) screen: Screen,
     /// All that the server has sent, to eyes that no fault touches.
     pub(crate) events: Vec<Value>,
-    /// Those eyes' connections.
+    /// Those eyes' connections, and which of them are open.
     eyes: BTreeMap<u64, sse::Parser>,
+    watching: BTreeSet<u64>,
     /// The adapter's streams, in the order in which it asked for them.
     streams: Vec<Stream>,
     /// Where any stream ended last, and where the person was told last of an error with Retry beside it.
@@ -33,8 +34,10 @@ pub(crate) struct Sight {
     told: Option<usize>,
     /// The server that the adapter starts by itself will not come back.
     gone: bool,
-    /// Task → the prompt of which the person has learnt no end; its answer may have been a refusal.
+    /// Task → the prompt of which the person has learnt nothing; its answer may have been a refusal.
     owed: BTreeMap<String, String>,
+    /// The same of those whose end the person has not learnt: that something went wrong is no end yet.
+    unended: BTreeMap<String, String>,
     /// Requests that begin tasks, and the tasks that are not the server's.
     begun: BTreeMap<String, String>,
     local: BTreeSet<String>,
@@ -70,7 +73,7 @@ impl Sight {
                     && StreamName::from_path(&request.path).is_some() =>
             {
                 let parser = sse::Parser::new();
-                let (exchange, is_open, has_event) = (request.exchange, true, false);
+                let (exchange, is_open, has_event) = (request.exchange, false, false);
                 self.streams.push(Stream { exchange, parser, is_open, has_event });
             }
             Line::Request(request)
@@ -79,7 +82,7 @@ impl Sight {
             {
                 self.eyes.insert(request.exchange, sse::Parser::new());
             }
-            Line::Response(response) if response.status != 200 => self.closed(response.exchange),
+            Line::Response(response) if response.status == 200 => self.opened(response.exchange),
             Line::Chunk(chunk) => {
                 if let Some(parser) = self.eyes.get_mut(&chunk.exchange) {
                     let frames = parser.feed(&chunk.bytes());
@@ -105,7 +108,16 @@ impl Sight {
         }
     }
 
+    fn opened(&mut self, exchange: u64) {
+        let is_it = |stream: &&mut Stream| stream.exchange == exchange;
+        self.streams.iter_mut().filter(is_it).for_each(|stream| stream.is_open = true);
+        if self.eyes.contains_key(&exchange) {
+            self.watching.insert(exchange);
+        }
+    }
+
     fn closed(&mut self, exchange: u64) {
+        self.watching.remove(&exchange);
         self.streams
             .iter_mut()
             .filter(|stream| stream.exchange == exchange)
@@ -118,10 +130,15 @@ impl Sight {
         let prompts = message["method"] == "task/send" || message["method"] == "task/edit";
         match (said.from, update) {
             (Speaker::Harness, _) if prompts && !self.local.contains(&task) => {
-                self.owed.insert(task, message["id"].to_string());
+                let id = message["id"].to_string();
+                self.owed.insert(task.clone(), id.clone());
+                self.unended.insert(task, id);
             }
             // Of a task that is over for good, nothing is owed.
-            (Speaker::Harness, _) if message["method"] == "task/close" => drop(self.owed.remove(&task)),
+            (Speaker::Harness, _) if message["method"] == "task/close" => {
+                self.owed.remove(&task);
+                self.unended.remove(&task);
+            }
             (Speaker::Harness, _) if message["method"] == "task/start" => {
                 self.begun.insert(message["id"].to_string(), task);
             }
@@ -131,6 +148,9 @@ impl Sight {
                     &update
                 {
                     self.owed.remove(task_id);
+                }
+                if let Update::Terminal { task_id, .. } = &update {
+                    self.unended.remove(task_id);
                 }
                 if let Update::Server { state, .. } = &update {
                     self.gone = matches!(state, ServerState::Failed | ServerState::Disabled);
@@ -148,6 +168,7 @@ impl Sight {
             (Speaker::Adapter, None) if message.get("error").is_some() => {
                 let id = message["id"].to_string();
                 self.owed.retain(|_, asked| *asked != id);
+                self.unended.retain(|_, asked| *asked != id);
             }
             _ => {}
         }
@@ -159,9 +180,19 @@ impl Sight {
         is_connected || self.gone || self.told.is_some_and(|told| self.lost.is_none_or(|lost| lost < told))
     }
 
-    /// Is there a prompt of which the person has learnt no end?
+    /// Is there a prompt of which the person has learnt neither an end nor that something went wrong?
     pub(crate) fn owes(&self) -> bool {
         !self.owed.is_empty()
+    }
+
+    /// Has every prompt come to an end that the person has learnt?
+    pub(crate) fn has_ended(&self) -> bool {
+        self.unended.is_empty()
+    }
+
+    /// Are there eyes that see what the server sends?
+    pub(crate) fn watches(&self) -> bool {
+        !self.watching.is_empty()
     }
 
     /// Has the adapter asked for so many streams, and has the last of them an event?

@@ -102,11 +102,31 @@ fn is_offered(course: &Course<'_>, task: &Started) -> bool {
                 false
             }
             "message.part.delta" => {
-                is_in_time && properties["partID"].as_str().is_some_and(|part| begun.contains(part))
+                is_in_time
+                    && properties["partID"].as_str().is_some_and(|part| begun.contains(part))
+                    && !is_loaded_meanwhile(course, task, sent.at_us)
             }
             _ => false,
         }
     })
+}
+
+/// Was the talk asked for at about this time, for whatever reason, and is it shown with all that had come?
+fn is_loaded_meanwhile(course: &Course<'_>, task: &Started, at_us: u64) -> bool {
+    const SOON_US: u64 = 1000 * FIRST_WORDS_MS;
+    let talk = format!("/session/{}/message", task.session);
+    let is_asked = course.exchanges.iter().any(|exchange| {
+        let answered_us = exchange.answer.as_ref().map(|answer| answer.at_us);
+        exchange.method == "GET"
+            && exchange.path == talk
+            && exchange.at_us < at_us + SOON_US
+            && answered_us.is_some_and(|answered_us| answered_us + SOON_US > at_us)
+    });
+    let is_shown = course.shown().any(|(said, update)| {
+        let is_all = matches!(update, Update::Timeline { .. }) && update.task_id() == Some(&task.task);
+        is_all && (at_us..at_us + 2 * SOON_US).contains(&said.at_us)
+    });
+    is_asked && is_shown
 }
 
 fn second_us(course: &Course<'_>) -> u64 {

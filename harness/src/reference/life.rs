@@ -4,10 +4,11 @@
 use super::call::Call;
 use super::channel::Phase;
 use super::core::Core;
+use super::ending::Leaving;
 use super::io::{Output, Timer};
 use super::strategy::life::Health;
 use crate::protocol::{
-    Connect, ConnectionState, Done, Id, LogLevel, RpcError, ServerReason, ServerSpawn, ServerState, Update,
+    Connect, ConnectionState, Id, LogLevel, RpcError, ServerReason, ServerSpawn, ServerState, Update,
 };
 use std::collections::BTreeSet;
 
@@ -22,11 +23,13 @@ const READY: &str = " server listening on ";
 /// What is known of the server.
 #[derive(Debug, Default)]
 pub(super) struct Life {
-    spawn: Option<ServerSpawn>,
+    pub(super) spawn: Option<ServerSpawn>,
     /// The start that counts, from 1; news of an older one is stale.
-    start: u64,
-    at: At,
+    pub(super) start: u64,
+    pub(super) at: At,
     password: String,
+    /// When it has to be ready.
+    due_ms: Option<u64>,
     /// It has been ready once.
     has_been_ready: bool,
     /// A line that looked like the one that it listens, and was none.
@@ -37,13 +40,13 @@ pub(super) struct Life {
     disabled: bool,
     /// Why the last start has failed, if it has.
     failed: Option<ServerReason>,
-    /// Who waits for the server's end, and whether the adapter ends then.
-    waiting_for_end: Vec<(Id, bool)>,
+    /// What is still to end.
+    pub(super) leaving: Leaving,
 }
 
 /// How far it is.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum At {
+pub(super) enum At {
     /// There is none.
     #[default]
     Nowhere,
@@ -80,14 +83,15 @@ impl Core {
         self.life.said_strange = false;
         let start = self.life.start;
         self.show_server(ServerState::Starting, None, None);
-        self.order_server(start, spawn);
+        self.order_when_alone(start, spawn);
         let limit = self.strategies.life.start_limit_ms(self.time_scale);
+        self.life.due_ms = limit.map(|limit| self.now_ms + limit);
         if let Some(limit) = limit {
             self.start_timer(Timer::Start(start), limit);
         }
     }
 
-    fn order_server(&mut self, start: u64, spawn: ServerSpawn) {
+    pub(super) fn order_server(&mut self, start: u64, spawn: ServerSpawn) {
         let living = &self.strategies.life;
         let (fresh_password, whole_group) =
             (living.changes_password() || start == 1, living.ends_whole_group());
@@ -98,7 +102,6 @@ impl Core {
     /// A task is started, and there are `others`: they share the server, unless this client thinks otherwise.
     pub(super) fn server_for_task(&mut self, others: usize) {
         if let Some(spawn) = self.life.spawn.clone()
-            && others > 0
             && self.strategies.life.one_for_each_task()
         {
             // Far from the starts that count.
@@ -154,6 +157,13 @@ impl Core {
     }
 
     fn ask_health(&mut self, time: u32) {
+        if time == 1
+            && let Some(due) = self.life.due_ms
+        {
+            let left = due.saturating_sub(self.now_ms);
+            let limit = left.min(self.strategies.life.answers_limit_ms(self.time_scale));
+            self.start_timer(Timer::Start(self.life.start), limit);
+        }
         self.life.at = At::Asked(time);
         let directory = self.server.as_ref().map(|server| server.directory.clone()).unwrap_or_default();
         let request = self.http(&directory, "GET", "/global/health", None);
@@ -240,7 +250,7 @@ impl Core {
             self.life.at = At::Up;
         } else if self.life.at != At::Nowhere {
             self.life.at = At::Nowhere;
-            self.out.push(Output::KillServer { start });
+            self.kill_server(start);
         }
         if self.life.has_been_ready {
             return self.crashed(what);
@@ -257,7 +267,7 @@ impl Core {
 
     /// Its process has ended.
     pub(super) fn server_ended(&mut self, start: u64, how: &str, said: &str, port_taken: bool) {
-        if start != self.life.start {
+        if self.has_died(start) || start != self.life.start {
             return;
         }
         let quoted = self.strategies.life.quotes(said, &self.life.password);
@@ -326,7 +336,7 @@ impl Core {
     }
 
     /// There is nobody to listen to.
-    fn leave_streams(&mut self) {
+    pub(super) fn leave_streams(&mut self) {
         let mut left = Vec::new();
         for channel in self.channels.values_mut() {
             channel.phase = Phase::Off;
@@ -357,35 +367,12 @@ impl Core {
         self.life.spawn.is_some()
     }
 
-    /// Ends the server. `leaves` when the adapter ends then, too.
-    pub(super) fn end_server(&mut self, id: Id, leaves: bool) {
-        self.life.waiting_for_end.push((id, leaves));
-        let is_there = matches!(self.life.at, At::Starting | At::Asked(_) | At::Up);
-        if is_there && self.strategies.life.ends_server() {
-            self.life.at = At::Ending;
-            self.leave_streams();
-            self.out.push(Output::StopServer { start: self.life.start });
-        } else if self.life.at != At::Ending {
-            self.server_gone();
-        }
-    }
-
-    fn server_gone(&mut self) {
-        if self.life.at == At::Ending {
-            self.life.at = At::Nowhere;
-            self.show_server(ServerState::Stopped, None, None);
-        }
-        // No start is due any more.
-        self.life.start += 1;
-        for (id, leaves) in std::mem::take(&mut self.life.waiting_for_end) {
-            self.answer(id, Done {});
-            if leaves {
-                self.out.push(Output::Exit);
-            }
-        }
-    }
-
-    fn show_server(&mut self, state: ServerState, reason: Option<ServerReason>, message: Option<String>) {
+    pub(super) fn show_server(
+        &mut self,
+        state: ServerState,
+        reason: Option<ServerReason>,
+        message: Option<String>,
+    ) {
         self.tell(Update::Server { state, reason, message });
     }
 }

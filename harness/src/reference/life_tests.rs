@@ -90,8 +90,9 @@ impl Server {
         shown
     }
 
+    /// The latest.
     fn answer(&self) -> Option<&Result<Value, RpcError>> {
-        self.wanted.iter().find_map(|wanted| match wanted {
+        self.wanted.iter().rev().find_map(|wanted| match wanted {
             Output::Answer(_, outcome) => Some(outcome),
             _ => None,
         })
@@ -245,4 +246,40 @@ fn a_start_that_has_failed_is_tried_again_by_the_person_one_at_a_time() {
     assert_eq!(server.shown(), [(ServerState::Ready, None)]);
     server.is_wanted();
     assert!(server.answer().is_some_and(Result::is_err), "it is there");
+}
+
+#[test]
+fn nothing_is_started_or_said_to_be_over_while_a_killed_one_still_ends() {
+    let killed = || {
+        let mut server = Server::asked();
+        server.step(Input::TimerFired { timer: Timer::Start(1) });
+        assert!(server.is_killed() && server.answer().is_some_and(Result::is_err));
+        server.wanted.clear();
+        server
+    };
+    let starts = |server: &Server| {
+        server.wanted.iter().any(|wanted| matches!(wanted, Output::StartServer { start: 2, .. }))
+    };
+    let mut again = killed();
+    again.is_wanted();
+    assert!(!starts(&again) && again.answer().is_none(), "the first one still ends");
+    again.crashes();
+    assert!(starts(&again), "nothing is left of the first one");
+
+    let mut over = killed();
+    over.ask(Request::WorkspaceClose);
+    assert!(over.answer().is_none(), "the first one still ends");
+    over.crashes();
+    assert!(over.answer().is_some_and(Result::is_ok));
+
+    let mut both = killed();
+    both.is_wanted();
+    both.ask(Request::WorkspaceClose);
+    both.crashes();
+    let answers = both.wanted.iter().filter_map(|wanted| match wanted {
+        Output::Answer(_, outcome) => Some(outcome.is_ok()),
+        _ => None,
+    });
+    assert_eq!(answers.collect::<Vec<_>>(), [false, true], "the start is not wanted any more; all is over");
+    assert!(!starts(&both));
 }

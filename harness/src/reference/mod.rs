@@ -15,7 +15,7 @@
 //! * `history` — edits, going back, copies. `aside` — what is asked beside a task. `tools` — servers of tools.
 //! * `cutover` — whose a task is, and tasks that are over for good.
 //! * `call` — what waits for the server.
-//! * `life` — a server that the adapter starts itself; `child` — its process.
+//! * `life` — a server that the adapter starts itself; `ending` — its end; `child` — its process.
 //! * `guard` — paths that lead out of the workspace.
 //! * `credentials` — the file in which the server keeps keys.
 //! * `publish` — how updates, signals and log lines leave, and how often.
@@ -34,6 +34,7 @@ mod commands;
 pub mod core;
 mod credentials;
 mod cutover;
+mod ending;
 mod event;
 mod event_types;
 mod family;

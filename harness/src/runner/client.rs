@@ -7,6 +7,7 @@ use crate::protocol::{
     Attachment, Backend, Capability, PermissionAll, Request, TaskEdit, TaskFork, TaskRevert, ToolServerAdd,
     ToolServerRef,
 };
+use crate::sight::Sight;
 use fixtures::scenario::{ClientAct, Image};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -82,7 +83,7 @@ impl Run {
                 return Ok(());
             }
             // One that never comes is for the checks.
-            ClientAct::SeeEnd => return self.wait(self.seen(|sight| !sight.owes())).await,
+            ClientAct::SeeEnd => return self.wait(self.seen(Sight::has_ended)).await,
             ClientAct::ListTools => Request::McpList,
             ClientAct::AddTools { name, command } => {
                 let config = json!({ "type": "local", "command": command });

@@ -272,7 +272,8 @@ impl Run {
         let mut is_there = false;
         let came = self.seen(|sight| {
             is_there = sight.has_stream(count);
-            is_there
+            // What comes next is to be seen, too.
+            is_there && sight.watches()
         });
         self.wait(came).await?;
         if is_there { Ok(()) } else { Err(self.not_done(&format!("the adapter has no stream {count}"))) }

@@ -2,7 +2,6 @@
 
 use super::ground::Ground;
 use super::{NotRun, Run, Troubled, broken};
-use crate::clock::within;
 use crate::protocol::request::TaskStart;
 use crate::protocol::{Request, ServerSpawn};
 use crate::spawned::desk::Desk;
@@ -127,14 +126,8 @@ impl Run {
 
     /// The server ends by itself, when all that it has said has arrived.
     pub(super) async fn crash(&mut self) -> Result<(), Troubled> {
-        let journal = self.stand_in.journal().clone();
         self.ask(Request::Fence).await?;
-        loop {
-            let length = journal.lines().len();
-            if within(self.limits.quiet, journal.wait_until(|lines| lines.len() > length)).await.is_none() {
-                break;
-            }
-        }
+        while !self.is_quiet().await {}
         let limit = self.limits.step;
         match &self.spawned {
             Some(spawned) if spawned.desk.crash(limit).await => Ok(()),

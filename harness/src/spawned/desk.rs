@@ -8,7 +8,7 @@ use crate::witness::Witnessed;
 use fixtures::fault_plan::{StartAction, StartFault};
 use fixtures::scenario::Ending;
 use mock_server::{Journal, StandIn};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,11 +42,31 @@ struct State {
 struct Seen {
     /// How many were started, wrappers counted and what is in them not.
     started: u32,
-    /// Where those listen that live.
-    ports: Vec<u16>,
     /// The way to the one that listened last.
     latest: Option<mpsc::UnboundedSender<Later>>,
     passwords: BTreeSet<String>,
+    /// Those whose end is not written down yet.
+    living: BTreeMap<u64, Process>,
+    /// How many there were.
+    counted: u64,
+}
+
+/// A process that lives, as far as is known.
+struct Process {
+    number: u32,
+    /// A hold of its line, to look whether it is still open.
+    line: std::net::TcpStream,
+    /// Where it listens.
+    port: Option<u16>,
+}
+
+impl Seen {
+    /// Those who have ended by now, whoever else was heard first: the system closes a line before anybody can see that
+    /// its process has ended.
+    fn ended(&mut self) -> Vec<Process> {
+        let has_ended = |process: &Process| matches!(process.line.peek(&mut [0]), Ok(0));
+        self.living.extract_if(.., |_, process| has_ended(process)).map(|(_, process)| process).collect()
+    }
 }
 
 impl Desk {
@@ -86,7 +106,8 @@ impl Desk {
         // Whoever was killed a moment ago is gone in a moment.
         let _still_alive = within(LAST_SIGHS, alive.wait_for(|count| *count == 0)).await;
         let processes = *self.state.alive.borrow();
-        let ports: BTreeSet<u16> = self.state.seen().ports.iter().copied().collect();
+        let ports: BTreeSet<u16> =
+            self.state.seen().living.values().filter_map(|process| process.port).collect();
         let mut open = 0;
         for port in ports {
             open += usize::from(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok());
@@ -107,9 +128,10 @@ impl State {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of a start, and what goes wrong with it.
-    fn begins(&self, hello: &Hello) -> (u32, Option<StartAction>) {
+    /// The number of a start, what goes wrong with it, and the number of its line.
+    fn begins(&self, hello: &Hello, line: std::net::TcpStream) -> (u32, Option<StartAction>, u64) {
         let mut seen = self.seen();
+        let ended = seen.ended();
         if !hello.wrapped {
             seen.started += 1;
         }
@@ -118,14 +140,26 @@ impl State {
         let fault = self.starts.iter().find(is_this).filter(|_| !hello.wrapped);
         let password = hello.password.clone().unwrap_or_default();
         let fresh = !password.is_empty() && (seen.passwords.insert(password.clone()) || hello.wrapped);
+        seen.counted += 1;
+        let counted = seen.counted;
+        seen.living.insert(counted, Process { number, line, port: None });
         drop(seen);
+        ended.into_iter().for_each(|process| self.ends(&process));
         self.world.let_in(&password);
         let fault = fault.map(|start| start.action.clone());
         let does = fault.as_ref().map(ToString::to_string);
         let (host, wrapped) = (hello.host.clone(), hello.wrapped);
         Witnessed::Started { number, does, fault: fault.clone(), fresh_password: fresh, host, wrapped }
             .note(&self.journal);
-        (number, fault)
+        (number, fault, counted)
+    }
+
+    /// It has ended, and what the agent did there with it.
+    fn ends(&self, process: &Process) {
+        if process.port.is_some() {
+            self.world.restart(Ending::Kill);
+        }
+        Witnessed::Ended { number: process.number }.note(&self.journal);
     }
 }
 
@@ -145,25 +179,26 @@ async fn serve(listener: TcpListener, state: Arc<State>) {
 
 /// One process, from its first words to its end.
 async fn attend(stream: TcpStream, state: Arc<State>) {
+    let Ok((stream, line)) = doubled(stream) else { return };
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader).lines();
     let Ok(Some(hello)) = hear::<Hello>(&mut reader).await else { return };
-    let (number, fault) = state.begins(&hello);
+    let (number, fault, counted) = state.begins(&hello, line);
     state.alive.send_modify(|count| *count += 1);
     if matches!(fault, Some(StartAction::Exit { .. })) {
         Witnessed::Crashes { number }.note(&state.journal);
     }
     let orders = Orders { upstream: state.upstream.clone(), fault };
     let (latest, mut later) = mpsc::unbounded_channel();
-    let mut listened = None;
     if say(&mut writer, &orders).await.is_ok() {
         loop {
             tokio::select! {
                 news = hear::<News>(&mut reader) => match news {
                     Ok(Some(News::Listens(port))) => {
-                        listened = Some(port);
                         let mut seen = state.seen();
-                        seen.ports.push(port);
+                        if let Some(process) = seen.living.get_mut(&counted) {
+                            process.port = Some(port);
+                        }
                         seen.latest = Some(latest.clone());
                         drop(seen);
                         Witnessed::Listens { number, port }.note(&state.journal);
@@ -182,18 +217,19 @@ async fn attend(stream: TcpStream, state: Arc<State>) {
             }
         }
     }
-    if let Some(port) = listened {
-        // The system may have given it to somebody else by now.
-        let mut seen = state.seen();
-        if let Some(at) = seen.ports.iter().position(|open| *open == port) {
-            seen.ports.swap_remove(at);
-        }
-        drop(seen);
-        // What the agent did there ends with the process.
-        state.world.restart(Ending::Kill);
+    // Who was started after it may have written it down.
+    let process = state.seen().living.remove(&counted);
+    if let Some(process) = process {
+        state.ends(&process);
     }
     state.alive.send_modify(|count| *count -= 1);
-    Witnessed::Ended { number }.note(&state.journal);
+}
+
+/// A line, and a second hold of it to look at it from elsewhere.
+fn doubled(stream: TcpStream) -> io::Result<(TcpStream, std::net::TcpStream)> {
+    let stream = stream.into_std()?;
+    let second = stream.try_clone()?;
+    Ok((TcpStream::from_std(stream)?, second))
 }
 
 #[cfg(test)]
@@ -223,5 +259,22 @@ mod tests {
         desk.count("ended").await;
         let left = Witnessed::Left { when: "ended".to_owned(), processes: 0, ports: 0 };
         assert!(witnessed(&journal.lines()).any(|(_, seen)| seen == left), "{:?}", journal.lines());
+    }
+
+    #[test]
+    fn who_has_ended_is_known_before_his_line_is_read_to_its_end() {
+        let desk = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mut seen = Seen::default();
+        let mut processes = Vec::new();
+        for number in 1..=3 {
+            processes.push(std::net::TcpStream::connect(desk.local_addr().unwrap()).unwrap());
+            let (line, _) = desk.accept().unwrap();
+            line.set_nonblocking(true).unwrap();
+            seen.living.insert(u64::from(number), Process { number, line, port: None });
+        }
+        assert!(seen.ended().is_empty());
+        drop(processes.remove(1));
+        assert_eq!(seen.ended().iter().map(|process| process.number).collect::<Vec<_>>(), [2]);
+        assert!(seen.ended().is_empty(), "once");
     }
 }

@@ -5,7 +5,7 @@ use crate::reference::strategy::{Living, Strategies};
 
 pub(super) const MUTANT: Mutant = Mutant {
     name: "impatient_start",
-    about: "Gives up on a server that needs half a second to get ready.",
+    about: "Gives up on a server that needs a second to get ready.",
     strategies: || Strategies { life: Box::new(Broken), ..Strategies::default() },
 };
 
@@ -13,6 +13,6 @@ struct Broken;
 
 impl Living for Broken {
     fn start_limit_ms(&self, _time_scale: f64) -> Option<u64> {
-        Some(250)
+        Some(900)
     }
 }

@@ -41,7 +41,12 @@ pub trait Living: Send {
 
     /// How long a start may take; `None` is for ever. The scale makes no program start faster.
     fn start_limit_ms(&self, time_scale: f64) -> Option<u64> {
-        Some(((30_000.0 * time_scale) as u64).max(2500))
+        Some(((30_000.0 * time_scale) as u64).max(4000))
+    }
+
+    /// So much of that is left for the answers of one that listens, at most.
+    fn answers_limit_ms(&self, time_scale: f64) -> u64 {
+        ((30_000.0 * time_scale) as u64).max(2500)
     }
 
     /// What a start is told to have failed for whose time is over.
