@@ -111,22 +111,26 @@ fn is_offered(course: &Course<'_>, task: &Started) -> bool {
     })
 }
 
-/// Was the talk asked for at about this time, for whatever reason, and is it shown with all that had come?
+/// Was the task being loaded anyway when this came, and is it shown with all that had come? Who only reads when all is
+/// over was not.
 fn is_loaded_meanwhile(course: &Course<'_>, task: &Started, at_us: u64) -> bool {
     const SOON_US: u64 = 1000 * FIRST_WORDS_MS;
     let talk = format!("/session/{}/message", task.session);
-    let is_asked = course.exchanges.iter().any(|exchange| {
-        let answered_us = exchange.answer.as_ref().map(|answer| answer.at_us);
-        exchange.method == "GET"
-            && exchange.path == talk
-            && exchange.at_us < at_us + SOON_US
-            && answered_us.is_some_and(|answered_us| answered_us + SOON_US > at_us)
-    });
-    let is_shown = course.shown().any(|(said, update)| {
-        let is_all = matches!(update, Update::Timeline { .. }) && update.task_id() == Some(&task.task);
-        is_all && (at_us..at_us + 2 * SOON_US).contains(&said.at_us)
-    });
-    is_asked && is_shown
+    let reads = |path: &str, asked_until_us: u64| {
+        course.exchanges.iter().any(|exchange| {
+            let answered_us = exchange.answer.as_ref().map(|answer| answer.at_us);
+            exchange.method == "GET"
+                && exchange.path == path
+                && exchange.at_us <= asked_until_us
+                && answered_us.is_some_and(|answered_us| answered_us + SOON_US > at_us)
+        })
+    };
+    let is_begun = reads(&talk, at_us) || reads("/session/status", at_us) && reads(&talk, at_us + SOON_US);
+    is_begun
+        && course.shown().any(|(said, update)| {
+            let is_all = matches!(update, Update::Timeline { .. }) && update.task_id() == Some(&task.task);
+            is_all && (at_us..at_us + 2 * SOON_US).contains(&said.at_us)
+        })
 }
 
 fn second_us(course: &Course<'_>) -> u64 {
