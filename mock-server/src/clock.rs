@@ -22,6 +22,13 @@ pub enum ClockKind {
     Virtual,
 }
 
+/// The machine's own time, as its disks have it: milliseconds since 1970.
+#[expect(clippy::disallowed_methods, reason = "this file owns the crate's time")]
+pub(crate) fn machine_ms() -> u64 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// When logical and virtual time begin: a round number in the past.
 const LOGICAL_START_MS: u64 = 1_700_000_000_000;
 
@@ -39,11 +46,8 @@ impl Clock {
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "this file owns the crate's time")]
     pub fn new(kind: ClockKind) -> Self {
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let start_ms = match kind {
-            ClockKind::Real | ClockKind::Scaled { .. } => {
-                u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
-            }
+            ClockKind::Real | ClockKind::Scaled { .. } => machine_ms(),
             ClockKind::Logical | ClockKind::Virtual => LOGICAL_START_MS,
         };
         Self { kind, start: Instant::now(), start_ms, ticks: AtomicU64::new(0) }

@@ -18,7 +18,7 @@ const OWNER_ONLY: u32 = 0o600;
 
 impl Workspace {
     /// Does what the world wishes of the machine. Without a `home` nothing is kept.
-    pub(crate) fn around(&self, wish: PlaceWish, home: Option<&Path>) -> PlaceFound {
+    pub(crate) fn around(&mut self, wish: PlaceWish, home: Option<&Path>) -> PlaceFound {
         match wish {
             PlaceWish::Browse { folder, path, project } => {
                 PlaceFound::Browsed(self.browse(Path::new(&folder), Path::new(&path), Path::new(&project)))
@@ -201,10 +201,10 @@ mod tests {
 
     #[test]
     fn nothing_outside_is_shown_whatever_folder_is_named() {
-        let (_folder, workspace) = place();
+        let (_folder, mut workspace) = place();
         let root = workspace.root().to_string_lossy().into_owned();
         let parent = workspace.root().parent().unwrap().to_string_lossy().into_owned();
-        let look = |folder: &str, path: &str| {
+        let mut look = |folder: &str, path: &str| {
             let wish = PlaceWish::Browse { folder: folder.into(), path: path.into(), project: root.clone() };
             workspace.around(wish, None)
         };
@@ -218,10 +218,10 @@ mod tests {
 
     #[test]
     fn links_are_not_listed_and_lead_nowhere_outside() {
-        let (folder, workspace) = place();
+        let (folder, mut workspace) = place();
         let root = workspace.root().to_string_lossy().into_owned();
         std::os::unix::fs::symlink(folder.path().join("out.txt"), workspace.root().join("link")).unwrap();
-        let look = |path: &str| {
+        let mut look = |path: &str| {
             let wish = PlaceWish::Browse { folder: root.clone(), path: path.into(), project: root.clone() };
             workspace.around(wish, None)
         };
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_for_its_owner_and_stays_in_the_home() {
-        let (_folder, workspace) = place();
+        let (_folder, mut workspace) = place();
         let home = tempfile::tempdir().unwrap();
-        let keep = |path: &str| {
+        let mut keep = |path: &str| {
             let wish = PlaceWish::Keep { path: path.into(), content: "{}".into() };
             workspace.around(wish, Some(home.path()))
         };

@@ -1,11 +1,13 @@
 //! The folder in which the agent works: snapshots with git's own tree ids, reads and writes that stay inside.
 
+mod blob;
 mod project;
 mod repository;
 mod restore;
 mod tree;
 
 use crate::world::{Chosen, FileChange, Found, RestoredFile, Sight};
+use blob::{Blob, Known};
 pub(crate) use project::{Branches, GLOBAL, Project};
 pub(crate) use repository::make as make_repository;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,8 +18,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use tree::{
-    Blob, Choice, LINK, PLAIN, PROGRAM, Tree, as_walked, flat, hex, read_part, read_project, read_tree,
-    tree_id,
+    Choice, LINK, PLAIN, PROGRAM, Tree, as_walked, flat, hex, read_part, read_project, read_tree, tree_id,
 };
 
 /// How files are called that hold instructions; of those in one folder the first counts.
@@ -30,10 +31,14 @@ pub struct Workspace {
     /// Where the agent may go, too.
     open: Vec<PathBuf>,
     snapshots: HashMap<String, BTreeMap<String, Blob>>,
-    /// The files of the commit with which it begins.
+    /// The files of the commit with which it begins, once anybody has looked at them.
     committed: Option<BTreeMap<String, Blob>>,
+    /// The states that are kept begin with all that is committed.
+    begins_committed: bool,
     /// The files as the snapshots know them: each brings its own folder up to date.
     index: BTreeMap<String, Blob>,
+    /// What need not be read again.
+    known: Known,
 }
 
 impl Workspace {
@@ -44,7 +49,9 @@ impl Workspace {
             open: Vec::new(),
             snapshots: HashMap::new(),
             committed: None,
+            begins_committed: false,
             index: BTreeMap::new(),
+            known: Known::default(),
         })
     }
 
@@ -61,24 +68,34 @@ impl Workspace {
         &self.root
     }
 
-    /// What stands there now is what the folder's first commit holds.
+    /// What stands there now is what the folder's first commit holds. Without it that is what stands there when anybody
+    /// looks first: a folder that is somebody's own may be large, and a server that nobody asks does not read it.
     pub(crate) fn commit(&mut self) {
-        self.committed = Some(self.files());
+        self.committed = None;
+        let _committed = self.files();
     }
 
     /// The states that are kept begin with all that is committed.
     pub(crate) fn begin_committed(&mut self) {
-        self.index = self.committed.clone().unwrap_or_default();
+        self.begins_committed = true;
     }
 
     /// What has changed since the commit that is checked out, else since that one, sorted by path.
-    pub(crate) fn since_commit(&self) -> Vec<FileChange> {
+    pub(crate) fn since_commit(&mut self) -> Vec<FileChange> {
+        let files = self.files();
         let committed = repository::checked_out(&self.root).or_else(|| self.committed.clone());
-        committed.map(|committed| differences(&committed, &self.files())).unwrap_or_default()
+        committed.map(|committed| differences(&committed, &files)).unwrap_or_default()
     }
 
-    fn files(&self) -> BTreeMap<String, Blob> {
-        flat(&read_project(&self.root))
+    fn files(&mut self) -> BTreeMap<String, Blob> {
+        let files = flat(&read_project(&self.root, &mut self.known));
+        if self.committed.is_none() {
+            self.committed = Some(files.clone());
+            if self.begins_committed {
+                self.index.clone_from(&files);
+            }
+        }
+        files
     }
 
     /// Keeps the state of a folder of the workspace, with what is known of the others; its name is the id of the git
@@ -164,9 +181,9 @@ impl Workspace {
             Ok(below) => (read_part(&self.root, &below, choice(&below)), &self.root, below),
             Err(_) => (read_tree(&folder, choice("")), &folder, String::new()),
         };
-        let files = as_walked(tree, top).into_iter().filter(|(_, (mode, _))| *mode != LINK);
+        let files = as_walked(tree, top).into_iter();
         let found =
-            files.filter_map(|(path, (_, content))| Some((path.strip_prefix(&below)?.to_owned(), content)));
+            files.filter_map(|(path, content)| Some((path.strip_prefix(&below)?.to_owned(), content)));
         Ok(Found::Tree(found.collect()))
     }
 
@@ -237,7 +254,7 @@ impl Workspace {
         let path = self.inside(&format!("{}/{name}", self.root.display()))?;
         let failed = |error| format!("failed to restore {}: {error}", path.display());
         match content {
-            Some((mode, content)) => {
+            Some(Blob { mode, content, .. }) => {
                 if let Some(parent) = path.parent() {
                     fs::create_dir_all(parent).map_err(failed)?;
                 }
@@ -280,9 +297,9 @@ impl Workspace {
 
 fn differences(before: &BTreeMap<String, Blob>, after: &BTreeMap<String, Blob>) -> Vec<FileChange> {
     let text = |files: &BTreeMap<String, Blob>, path: &str| {
-        files.get(path).map(|(_, content)| String::from_utf8_lossy(content).into_owned())
+        files.get(path).map(|blob| String::from_utf8_lossy(&blob.content).into_owned())
     };
-    let mode = |files: &BTreeMap<String, Blob>, path: &str| files.get(path).map_or(PLAIN, |(mode, _)| mode);
+    let mode = |files: &BTreeMap<String, Blob>, path: &str| files.get(path).map_or(PLAIN, |blob| blob.mode);
     let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     paths
         .into_iter()

@@ -13,6 +13,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("endless-lines", "holds a line that never ends"),
     mutant("line-is-message", "what stands in front of a message makes it none"),
     mutant("dies-of-noise", "a log line on stdout is the end"),
+    mutant("lines-of-a-text", "a line of the agent ends wherever a line of a text does"),
     mutant("needs-last-newline", "the last answer needs an end of its line"),
     mutant("stderr-unread", "nobody reads stderr, and the agent waits for that"),
     // Requests and ids.
@@ -30,6 +31,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("dies-of-the-unknown", "an update of a kind that it does not know is the end"),
     mutant("ends-twice", "the word and the answer are two ends"),
     mutant("any-stop", "any reason to stop is a good one"),
+    mutant("all-is-well", "who stops early has done all"),
     mutant("swallows-errors", "an error is an end like any other"),
     mutant("drops-late", "what comes outside a turn is dropped"),
     mutant("waits-for-ever", "an answer has no limit"),
@@ -57,6 +59,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("command-as-object", "commands are objects, for every agent"),
     mutant("pictures-unasked", "sends pictures to any agent"),
     mutant("picture-by-path", "sends a picture's path"),
+    mutant("picture-as-link", "sends where a picture lies, and not the picture"),
     // Kiro's.
     mutant("first-commands-stay", "the first list of commands is the list"),
     mutant("waits-for-summaries", "a turn does not end while a summary is made"),

@@ -15,6 +15,8 @@ pub struct AcpBreaks {
     behind: Vec<u8>,
     /// The session that was named last.
     session: String,
+    /// The id behind that which was answered last: that of the client's next request, if it counts.
+    next_id: u64,
     unread: Option<Unread>,
 }
 
@@ -36,7 +38,7 @@ impl AcpBreaks {
     }
 
     fn filled(&self, noise: &str) -> String {
-        noise.replace("${session}", &self.session)
+        noise.replace("${session}", &self.session).replace("${next_id}", &self.next_id.to_string())
     }
 
     fn acting(&mut self, message: &Value, answers: Option<&str>) -> Vec<AcpAction> {
@@ -72,6 +74,9 @@ impl Breaks for AcpBreaks {
         let named = [&message["params"]["sessionId"], &message["result"]["sessionId"]];
         if let Some(session) = named.into_iter().find_map(Value::as_str) {
             session.clone_into(&mut self.session);
+        }
+        if let (Some(_), Some(id)) = (answers, message["id"].as_u64()) {
+            self.next_id = id.saturating_add(1);
         }
         let (mut holds, mut swaps) = (false, false);
         for action in self.acting(message, answers) {

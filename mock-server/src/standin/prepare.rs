@@ -89,9 +89,11 @@ impl Stage {
             folders.fill(scenario).map_err(|source| StartError::Workspace { path: path.clone(), source })?;
         let mut workspace =
             Workspace::new(path).map_err(|source| StartError::Workspace { path: path.clone(), source })?;
-        workspace.commit();
         if !profile.snapshots_directory_alone {
             workspace.begin_committed();
+        }
+        if folders.is_fresh {
+            workspace.commit();
         }
         let all = options.allow_outside.then(|| Path::new("/"));
         let made = folders.is_fresh.then_some(folders.made.as_path());

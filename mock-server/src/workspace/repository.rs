@@ -1,7 +1,8 @@
 //! A fresh workspace as a git repository with one commit, as a recorded one is: the same files make the same commit. No
 //! program is needed for it, but the agent may use its own.
 
-use super::tree::{Blob, LINK, PLAIN, PROGRAM, Tree, encoded_tree, flat, hex, object, read_project};
+use super::blob::{Blob, Known};
+use super::tree::{LINK, PLAIN, PROGRAM, Tree, encoded_tree, flat, hex, id_of, read_project};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -24,10 +25,10 @@ pub(crate) fn make(root: &Path) -> io::Result<String> {
     for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "logs/refs/heads"] {
         fs::create_dir_all(git.join(folder))?;
     }
-    let tree = read_project(root);
+    let tree = read_project(root, &mut Known::default());
     let files = flat(&tree);
-    for (_, content) in files.values() {
-        keep(&git, "blob", content)?;
+    for blob in files.values() {
+        keep(&git, "blob", &blob.content)?;
     }
     let top = keep_tree(&git, &tree)?;
     let commit = format!("tree {}\nauthor {COMMITTER}\ncommitter {COMMITTER}\n\n{REASON}\n", hex(&top));
@@ -70,9 +71,9 @@ fn read_kept_tree(git: &Path, id: &str, prefix: &str, files: &mut BTreeMap<Strin
         let id = hex(rest.get(end + 1..end + 21)?);
         match mode {
             "40000" => read_kept_tree(git, &id, &format!("{prefix}{name}/"), files)?,
-            PLAIN => drop(files.insert(format!("{prefix}{name}"), (PLAIN, kept(git, &id)?))),
-            PROGRAM => drop(files.insert(format!("{prefix}{name}"), (PROGRAM, kept(git, &id)?))),
-            LINK => drop(files.insert(format!("{prefix}{name}"), (LINK, kept(git, &id)?))),
+            PLAIN => drop(files.insert(format!("{prefix}{name}"), Blob::new(PLAIN, kept(git, &id)?))),
+            PROGRAM => drop(files.insert(format!("{prefix}{name}"), Blob::new(PROGRAM, kept(git, &id)?))),
+            LINK => drop(files.insert(format!("{prefix}{name}"), Blob::new(LINK, kept(git, &id)?))),
             _ => return None,
         }
         rest = &rest[end + 21..];
@@ -98,13 +99,14 @@ fn keep_tree(git: &Path, tree: &Tree) -> io::Result<[u8; 20]> {
 }
 
 fn keep(git: &Path, kind: &str, content: &[u8]) -> io::Result<[u8; 20]> {
-    let (id, bytes) = object(kind, content);
+    let id = id_of(kind, content);
     let name = hex(&id);
     let (folder, file) = name.split_at(2);
     let folder = git.join("objects").join(folder);
     fs::create_dir_all(&folder)?;
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
-    packed.write_all(&bytes)?;
+    write!(packed, "{kind} {}\0", content.len())?;
+    packed.write_all(content)?;
     fs::write(folder.join(file), packed.finish()?)?;
     Ok(id)
 }
@@ -114,9 +116,9 @@ fn keep(git: &Path, kind: &str, content: &[u8]) -> io::Result<[u8; 20]> {
 fn index(root: &Path, files: &BTreeMap<String, Blob>) -> io::Result<Vec<u8>> {
     let mut bytes = b"DIRC\0\0\0\x02".to_vec();
     bytes.extend((files.len() as u32).to_be_bytes());
-    for (path, (mode, content)) in files {
+    for (path, blob) in files {
         let place = fs::symlink_metadata(root.join(path))?;
-        let mode = u32::from_str_radix(mode, 8).unwrap_or_default();
+        let mode = u32::from_str_radix(blob.mode, 8).unwrap_or_default();
         let start = bytes.len();
         for number in [
             place.ctime() as u32,
@@ -132,7 +134,7 @@ fn index(root: &Path, files: &BTreeMap<String, Blob>) -> io::Result<Vec<u8>> {
         ] {
             bytes.extend(number.to_be_bytes());
         }
-        bytes.extend(object("blob", content).0);
+        bytes.extend(blob.id);
         bytes.extend((path.len().min(0xfff) as u16).to_be_bytes());
         bytes.extend(path.as_bytes());
         // At least one zero, up to a multiple of eight.
@@ -162,7 +164,10 @@ mod tests {
             fs::write(folder.path().join(path), text).unwrap();
         }
         let commit = make(folder.path()).unwrap();
-        assert_eq!(checked_out(folder.path()), Some(flat(&read_project(folder.path()))));
+        assert_eq!(
+            checked_out(folder.path()),
+            Some(flat(&read_project(folder.path(), &mut Known::default())))
+        );
         let git = |args: &[&str]| {
             let mut git = Command::new("git");
             git.args(args).current_dir(folder.path()).env("GIT_CONFIG_GLOBAL", "/dev/null");

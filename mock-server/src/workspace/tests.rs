@@ -44,12 +44,44 @@ fn what_is_ignored_is_in_no_snapshot_and_has_not_changed() {
     assert_eq!(workspace.snapshot(&format!("{root}/sub")), whole);
     assert_eq!(workspace.snapshot("/elsewhere"), "");
     assert!(workspace.since_commit().is_empty());
-    workspace.commit();
     write("sub/b.txt", "b\n");
     write("b.txt", "b\n");
     fs::remove_file(folder.path().join("README.md")).unwrap();
     let changed: Vec<String> = workspace.since_commit().into_iter().map(|change| change.path).collect();
     assert_eq!(changed, ["README.md", "b.txt"]);
+}
+
+#[test]
+fn a_folder_is_not_read_before_anybody_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut workspace = Workspace::new(folder.path()).unwrap();
+    workspace.begin_committed();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    fs::write(folder.path().join("README.md"), "hello\n").unwrap();
+    let root = workspace.root().to_string_lossy().into_owned();
+    let below = workspace.snapshot(&format!("{root}/sub"));
+    // What stood there at the first look is committed, and every state begins with it.
+    assert_eq!(below, "853694aae8816094a0d875fee7ea26278dbf5d0f");
+    assert!(workspace.since_commit().is_empty());
+    fs::write(folder.path().join("README.md"), "bye\n").unwrap();
+    assert_eq!(workspace.since_commit().len(), 1);
+    assert_eq!(workspace.snapshot(&format!("{root}/sub")), below, "it is not of that folder");
+    workspace.commit();
+    assert!(workspace.since_commit().is_empty());
+}
+
+#[test]
+fn states_share_what_does_not_change() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("large.txt"), "x".repeat(100_000)).unwrap();
+    let mut workspace = Workspace::new(folder.path()).unwrap();
+    let root = workspace.root().to_string_lossy().into_owned();
+    let before = workspace.snapshot(&root);
+    let after = workspace.snapshot(&root);
+    assert_eq!(before, after);
+    assert_eq!(workspace.index["large.txt"], workspace.snapshots[&before]["large.txt"]);
+    let of = |files: &BTreeMap<String, Blob>| files["large.txt"].content.as_ptr();
+    assert_eq!(of(&workspace.index), of(&workspace.snapshots[&before]));
 }
 
 #[test]

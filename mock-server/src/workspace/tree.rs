@@ -1,27 +1,28 @@
 //! A folder as git keeps it: its files with their modes, and the ids of its trees.
 
+use super::blob::{Blob, Known};
 use crate::glob::{self, Fits};
 use crate::ignored::{Cases, Ignored};
 use crate::world::Chosen;
 use sha1::{Digest as _, Sha1};
 use std::collections::BTreeMap;
-use std::fs;
-use std::os::unix::ffi::OsStringExt as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs::{self, FileType};
 use std::path::Path;
 
-/// The content of a folder, as git sees it.
-#[derive(Default)]
-pub(super) struct Tree {
-    pub(super) files: BTreeMap<String, Blob>,
-    pub(super) folders: BTreeMap<String, Tree>,
+/// The content of a folder, as git sees it, with what is wanted of each file.
+pub(super) struct Tree<F = Blob> {
+    pub(super) files: BTreeMap<String, F>,
+    pub(super) folders: BTreeMap<String, Self>,
 }
 
-/// A file as git keeps it: its mode and its content. Of a link that is where it leads to.
-pub(super) type Blob = (&'static str, Vec<u8>);
+impl<F> Default for Tree<F> {
+    fn default() -> Self {
+        Self { files: BTreeMap::new(), folders: BTreeMap::new() }
+    }
+}
 
-impl Tree {
-    pub(super) fn of(files: &BTreeMap<String, Blob>) -> Self {
+impl<F: Clone> Tree<F> {
+    pub(super) fn of(files: &BTreeMap<String, F>) -> Self {
         let mut tree = Self::default();
         for (path, content) in files {
             let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -40,19 +41,26 @@ pub(super) const PROGRAM: &str = "100755";
 pub(super) const LINK: &str = "120000";
 
 /// The files that git would keep.
-pub(super) fn read_project(root: &Path) -> Tree {
-    read_part(root, "", None)
+pub(super) fn read_project(root: &Path, known: &mut Known) -> Tree {
+    let mut sieve = Sieve { patterns: Some(Vec::new()), wanted: String::new(), choice: None };
+    known.look(|read| read_below(root, "", &mut sieve, read))
 }
 
-/// The files that git would keep, by a choice those that are chosen. The folder in which somebody looks is looked at
-/// though it is ignored.
-pub(super) fn read_part(root: &Path, wanted: &str, choice: Option<Choice>) -> Tree {
-    read_below(root, "", &mut Sieve { patterns: Some(Vec::new()), wanted: wanted.to_owned(), choice })
+/// What stands in the files that git would keep, by a choice in those that are chosen. The folder in which somebody looks
+/// is looked at though it is ignored.
+pub(super) fn read_part(root: &Path, wanted: &str, choice: Option<Choice>) -> Tree<Vec<u8>> {
+    let mut sieve = Sieve { patterns: Some(Vec::new()), wanted: wanted.to_owned(), choice };
+    read_below(root, "", &mut sieve, &mut content)
 }
 
-/// All files, or those that are chosen.
-pub(super) fn read_tree(folder: &Path, choice: Option<Choice>) -> Tree {
-    read_below(folder, "", &mut Sieve { patterns: None, wanted: String::new(), choice })
+/// What stands in all files, or in those that are chosen.
+pub(super) fn read_tree(folder: &Path, choice: Option<Choice>) -> Tree<Vec<u8>> {
+    let mut sieve = Sieve { patterns: None, wanted: String::new(), choice };
+    read_below(folder, "", &mut sieve, &mut content)
+}
+
+fn content(path: &Path, kind: FileType) -> Option<Vec<u8>> {
+    kind.is_file().then(|| fs::read(path).ok())?
 }
 
 /// The patterns of the folders above, each with the length of its folder's path.
@@ -106,7 +114,12 @@ impl Sieve {
 }
 
 /// The files of a folder; without those that are ignored, if there are patterns. Those of the nearest folder decide.
-fn read_below(folder: &Path, prefix: &str, sieve: &mut Sieve) -> Tree {
+fn read_below<F>(
+    folder: &Path,
+    prefix: &str,
+    sieve: &mut Sieve,
+    read: &mut dyn FnMut(&Path, FileType) -> Option<F>,
+) -> Tree<F> {
     let mut tree = Tree::default();
     let Ok(entries) = fs::read_dir(folder) else { return tree };
     let own = fs::read_to_string(folder.join(".gitignore")).ok();
@@ -122,12 +135,12 @@ fn read_below(folder: &Path, prefix: &str, sieve: &mut Sieve) -> Tree {
             continue;
         }
         if kind.is_dir() {
-            let inner = read_below(&entry.path(), &path, sieve);
+            let inner = read_below(&entry.path(), &path, sieve, read);
             if !(inner.files.is_empty() && inner.folders.is_empty()) {
                 tree.folders.insert(name, inner);
             }
-        } else if let Some(blob) = read_blob(&entry.path(), kind) {
-            tree.files.insert(name, blob);
+        } else if let Some(file) = read(&entry.path(), kind) {
+            tree.files.insert(name, file);
         }
     }
     if let (Some(patterns), Some(above)) = (sieve.patterns.as_mut(), above) {
@@ -141,24 +154,14 @@ fn is_ignored(patterns: &Patterns, path: &str) -> bool {
     said == Some(true)
 }
 
-fn read_blob(path: &Path, kind: fs::FileType) -> Option<Blob> {
-    if kind.is_symlink() {
-        return Some((LINK, fs::read_link(path).ok()?.into_os_string().into_vec()));
-    }
-    let is_program = kind.is_file() && fs::metadata(path).ok()?.permissions().mode() & 0o100 != 0;
-    kind.is_file()
-        .then(|| fs::read(path).ok())?
-        .map(|content| (if is_program { PROGRAM } else { PLAIN }, content))
-}
-
 /// The files of a tree in the order in which ripgrep comes upon them: of what the disk tells it looks at the last first.
-pub(super) fn as_walked(tree: Tree, folder: &Path) -> Vec<(String, Blob)> {
+pub(super) fn as_walked<F>(tree: Tree<F>, folder: &Path) -> Vec<(String, F)> {
     let mut files = Vec::new();
     walk(tree, folder, "", &mut files);
     files
 }
 
-fn walk(mut tree: Tree, folder: &Path, prefix: &str, files: &mut Vec<(String, Blob)>) {
+fn walk<F>(mut tree: Tree<F>, folder: &Path, prefix: &str, files: &mut Vec<(String, F)>) {
     let names = fs::read_dir(folder).into_iter().flatten().flatten();
     let names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     for name in names.into_iter().rev() {
@@ -188,14 +191,14 @@ fn flatten(tree: &Tree, prefix: &str, files: &mut BTreeMap<String, Blob>) {
 
 /// The id of a folder's tree.
 pub(super) fn tree_id(tree: &Tree) -> [u8; 20] {
-    object("tree", &encoded_tree(tree)).0
+    id_of("tree", &encoded_tree(tree))
 }
 
 /// A tree as git writes it, which sorts a folder as if its name ended in a slash.
 pub(super) fn encoded_tree(tree: &Tree) -> Vec<u8> {
     let mut entries: Vec<(String, &str, &str, [u8; 20])> = Vec::new();
-    for (name, (mode, content)) in &tree.files {
-        entries.push((name.clone(), mode, name, object("blob", content).0));
+    for (name, blob) in &tree.files {
+        entries.push((name.clone(), blob.mode, name, blob.id));
     }
     for (name, inner) in &tree.folders {
         entries.push((format!("{name}/"), "40000", name, tree_id(inner)));
@@ -209,11 +212,9 @@ pub(super) fn encoded_tree(tree: &Tree) -> Vec<u8> {
     body
 }
 
-/// An object of git: its id, and its bytes.
-pub(super) fn object(kind: &str, content: &[u8]) -> ([u8; 20], Vec<u8>) {
-    let mut bytes = format!("{kind} {}\0", content.len()).into_bytes();
-    bytes.extend_from_slice(content);
-    (Sha1::digest(&bytes).into(), bytes)
+/// The id that git gives to what an object holds.
+pub(super) fn id_of(kind: &str, content: &[u8]) -> [u8; 20] {
+    Sha1::new().chain_update(format!("{kind} {}\0", content.len())).chain_update(content).finalize().into()
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {

@@ -1,9 +1,13 @@
-//! Every other request of an agent is answered, under its id as it was: with an error where the client does not offer it.
-//! Who is silent hangs the agent.
+//! Every other request of an agent is answered, under its id as it was: with an error where the client does not offer it, and
+//! with no such error where it does. Who is silent hangs the agent.
 
 use super::{Check, Examined};
-use crate::acp::heard::requests;
+use crate::acp::heard::{messages, requests};
 use crate::story::Story;
+use serde_json::Value;
+
+/// What an answer says to who asks for something that nobody knows.
+const UNKNOWN_METHOD: i64 = -32601;
 
 pub(super) const CHECK: Check =
     Check { name: "requests", about: "What the agent asks and is not offered is refused.", examine };
@@ -16,11 +20,51 @@ fn examine(story: &Story<'_>) -> Examined {
             continue;
         }
         let id = &request.asked.value["id"];
-        let refused = request.answer.map(|answer| answer.value["error"]["code"] == -32601);
-        examined.fact(refused == Some(true), || match request.answer {
+        let refused = request.answer.map(|answer| answer.value["error"]["code"] == UNKNOWN_METHOD);
+        let is_offered = offers(story, request.asked.agent, method);
+        examined.fact(refused == Some(!is_offered), || match request.answer {
             None => format!("{method} with the id {id} is never answered"),
+            Some(_) if is_offered => format!("{method} is offered, and is refused as what nobody knows"),
             Some(answer) => format!("{method} is not offered, and is answered with {}", answer.value),
         });
     }
     examined
+}
+
+/// Did the client say that it does this for the agent?
+fn offers(story: &Story<'_>, agent: u64, method: &str) -> bool {
+    let is_first = |message: &crate::acp::heard::Message<'_>| {
+        message.is_clients && message.agent == agent && message.method() == Some("initialize")
+    };
+    let offered = messages(story).find(is_first).map(|first| &first.value["params"]["clientCapabilities"]);
+    offered.is_some_and(|offered| is_among(offered, method))
+}
+
+fn is_among(offered: &Value, method: &str) -> bool {
+    match method {
+        "fs/read_text_file" => offered["fs"]["readTextFile"] == true,
+        "fs/write_text_file" => offered["fs"]["writeTextFile"] == true,
+        _ => method.starts_with("terminal/") && offered["terminal"] == true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_offered_is_said_word_by_word() {
+        let reads = json!({"fs": {"readTextFile": true, "writeTextFile": false}});
+        let all = json!({"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true});
+        for (method, of_reads, of_all) in [
+            ("fs/read_text_file", true, true),
+            ("fs/write_text_file", false, true),
+            ("terminal/create", false, true),
+            ("_vendor/ask", false, false),
+        ] {
+            assert_eq!((is_among(&reads, method), is_among(&all, method)), (of_reads, of_all), "{method}");
+            assert!(!is_among(&Value::Null, method));
+        }
+    }
 }

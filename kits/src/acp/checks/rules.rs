@@ -26,7 +26,32 @@ fn examine(story: &Story<'_>) -> Examined {
         }
     }
     stops(story, &mut examined);
+    pictures(story, &mut examined);
     examined
+}
+
+/// How the data of a picture begins that is a PNG, as they all are; of what is long a history keeps its length alone.
+const PNG: [&str; 2] = ["iVBORw0KGgo", "<"];
+
+/// A picture that is taken from the person reaches the agent as one.
+fn pictures(story: &Story<'_>, examined: &mut Examined) {
+    for call in story.calls_of("chat/sendImage").filter(|call| call.result().is_some()) {
+        let chat = call.params["chatId"].as_str().unwrap_or_default();
+        let Some(session) = session_of(story, chat) else { continue };
+        let sent = messages(story).find(|message| {
+            message.is_clients
+                && message.at.line > call.at.line
+                && message.method() == Some("session/prompt")
+                && message.value["params"]["sessionId"] == session
+        });
+        let Some(blocks) = sent.and_then(|sent| sent.value["params"]["prompt"].as_array()) else { continue };
+        let is_picture = blocks.iter().any(|block| {
+            block["type"] == "image"
+                && block["mimeType"] == "image/png"
+                && block["data"].as_str().is_some_and(|data| PNG.iter().any(|begin| data.starts_with(begin)))
+        });
+        examined.fact(is_picture, || format!("a PNG is sent in {chat}, and the agent gets none"));
+    }
 }
 
 /// A turn that the person stops is stopped at the agent, too, and no other one is.

@@ -40,6 +40,9 @@ impl Lines {
         let bytes = if self.quirk.is("utf8-by-chunk") {
             text = String::from_utf8_lossy(bytes).into_owned();
             text.as_bytes()
+        } else if self.quirk.is("lines-of-a-text") {
+            text = String::from_utf8_lossy(bytes).replace(['\u{2028}', '\u{2029}', '\u{85}'], "\n");
+            text.as_bytes()
         } else {
             bytes
         };

@@ -45,6 +45,8 @@ impl Client {
         }
         let picture = if self.quirk.is("picture-by-path") || self.quirk.is("to-the-letter") {
             json!({"type": "image", "source": {"type": "file", "path": path}})
+        } else if self.quirk.is("picture-as-link") {
+            json!({"type": "resource_link", "uri": format!("file://{path}"), "name": path})
         } else {
             let bytes = std::fs::read(path);
             let bytes = bytes.map_err(|error| RpcError::failed(format!("failed to read {path}: {error}")))?;
@@ -139,6 +141,7 @@ impl Client {
             Some(Ok(result)) => {
                 let stop = result["stopReason"].as_str().unwrap_or_default();
                 if STOPS.contains(&stop) || self.quirk.is("any-stop") {
+                    let stop = if self.quirk.is("all-is-well") { "end_turn" } else { stop };
                     return done(chat, stop, None, screen);
                 }
                 done(chat, "error", Some("the agent ends in a way that I don't know"), screen);
