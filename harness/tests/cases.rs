@@ -95,3 +95,43 @@ async fn passwords_reach_no_history() {
     assert!(connect.contains("\"password\":\"redacted-"), "{connect}");
     assert!(!history.contains("\"authorization\""));
 }
+
+#[tokio::test]
+async fn what_is_asked_and_answered_at_once_need_not_be_shown() {
+    let matrix = Matrix::embedded().unwrap();
+    let named = matrix.cases.iter().find(|named| named.name == "permission/answered-elsewhere").unwrap();
+    let mut lines = history_of(named, ServerKind::Kilo).await.lines;
+    let verdict =
+        |lines: &[Line]| judge(lines).checks.iter().find(|check| check.check == "questions").unwrap().verdict;
+    let is_of_a_dialog = |line: &Line| {
+        matches!(
+            history::update_of(line),
+            Some(Update::PermissionRequest { .. } | Update::PermissionResolved { .. })
+        )
+    };
+    lines.retain(|line| !is_of_a_dialog(line));
+    assert_eq!(verdict(&lines), Verdict::Pass);
+    // Who draws nothing at all shows nothing of it either.
+    lines.retain(|line| history::update_of(line).is_none());
+    assert_eq!(verdict(&lines), Verdict::Untestable);
+}
+
+#[tokio::test]
+async fn what_was_said_is_said_again_when_going_back_is_taken_back() {
+    let matrix = Matrix::embedded().unwrap();
+    let named = matrix.cases.iter().find(|named| named.name == "history/taken-back").unwrap();
+    let lines = history_of(named, ServerKind::Kilo).await.lines;
+    let at = |is: &dyn Fn(&Line) -> bool| lines.iter().rposition(is).unwrap();
+    let words = at(&|line| matches!(history::update_of(line), Some(Update::AssistantDelta { .. })));
+    let back = at(&|line| serde_json::to_string(line).unwrap().contains("\"task/unrevert\""));
+    let findings = |at: usize| {
+        let mut told = lines.clone();
+        let Line::Adapter(mut again) = lines[words].clone() else { panic!("an adapter tells it") };
+        again.at_us = lines[at].at_us();
+        told.insert(at, Line::Adapter(again));
+        let judged = judge(&told);
+        judged.checks.iter().find(|check| check.check == "termination").unwrap().findings.clone()
+    };
+    assert_eq!(findings(back + 1), Vec::<String>::new());
+    assert!(findings(back).iter().any(|finding| finding.contains("speaks on")));
+}

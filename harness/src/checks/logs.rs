@@ -12,9 +12,17 @@ pub(super) const CHECK: Check = Check {
     about: "Each log line names its folder and port, and the session of its task; it is one line, not long, and quotes no \
             payload; no password of a server stands anywhere.",
     needs: &[Capability::Logs],
-    has_occasion: |course| course.said.iter().any(|said| matches!(said.what, What::Logs(_))),
+    has_occasion: |course| {
+        course.said.iter().any(|said| matches!(said.what, What::Logs(_))) || tells_passwords(course)
+    },
     examine,
 };
+
+/// Whoever logs nothing may still tell the person what nobody may know.
+fn tells_passwords(course: &Course<'_>) -> bool {
+    witnessed(course.lines)
+        .any(|(_, seen)| matches!(seen, Witnessed::PasswordsSought { found } if !found.is_empty()))
+}
 
 const LONGEST: usize = 8 * 1024;
 /// Shorter words may be anybody's.

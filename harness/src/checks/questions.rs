@@ -14,6 +14,9 @@ use crate::protocol::{Capability, Reply, Request, Update};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A client that draws a few times a second does not show what is gone so soon.
+const AT_ONCE_MS: u64 = 100;
+
 pub(super) const CHECK: Check = Check {
     name: "questions",
     about: "A question pops up once, in its own task, as the server asks it, and never after its answer; one answer goes to \
@@ -89,9 +92,21 @@ fn lingers(course: &Course<'_>, examined: &mut Examined) {
                     _ => {}
                 }
             }
-            examined.facts += usize::from(was_asked);
+            // Who draws now and then has nothing to show of what was asked and answered in between.
+            let is_drawn = course.shown().any(|(said, _)| said.line > sent.line);
+            examined.facts += usize::from(was_asked || is_drawn && is_answered_at_once(stream, at, id));
         }
     }
+}
+
+/// Was it asked so shortly before the answer that nobody could have read it on a screen?
+fn is_answered_at_once(stream: &Exchange, at: usize, id: &str) -> bool {
+    let answered_us = stream.events[at].at_us;
+    stream.events[..at].iter().any(|sent| {
+        matches!(sent.kind(), "permission.asked" | "question.asked")
+            && sent.event["properties"]["id"] == id
+            && answered_us - sent.at_us <= 1000 * AT_ONCE_MS
+    })
 }
 
 /// Had the person set by then that there are no tools?

@@ -168,6 +168,13 @@ fn is_told(course: &Course<'_>, sent: &Sent, from_us: u64, until_us: u64) -> boo
     id.is_string() && course.streams().flat_map(|stream| &stream.events).any(by_then)
 }
 
+/// Was it taken back meanwhile that the task has gone back? Then what it had said is said again.
+fn is_taken_back(course: &Course<'_>, task: &Started, lines: std::ops::Range<usize>) -> bool {
+    course.asked().any(|(said, _, request)| {
+        lines.contains(&said.line) && matches!(request, Request::TaskUnrevert(of) if of.task_id == task.task)
+    })
+}
+
 /// What is shown after an end is of messages that were known before it.
 fn silence(course: &Course<'_>, task: &Started, from: usize, until: usize, examined: &mut Examined) {
     let mut known = BTreeSet::new();
@@ -192,7 +199,7 @@ fn silence(course: &Course<'_>, task: &Started, from: usize, until: usize, exami
             _ => continue,
         };
         let speaks = matches!(update, Update::AssistantDelta { delta, .. } if !delta.is_empty());
-        if said.line > from && completed {
+        if said.line > from && completed && !is_taken_back(course, task, from..said.line) {
             examined.fact(!speaks, || format!("{} speaks on after its end", task.task));
         }
         for message in messages {

@@ -75,7 +75,8 @@ impl Run {
                 self.ask_or_be_refused(Request::PermissionHold(held)).await.map(drop)
             }
             UserAct::Client(act) => self.client_act(act, step.session(), (task_id, id)).await,
-            UserAct::Retry => self.ask(Request::TaskRetry(TaskRef { task_id })).await.map(drop),
+            // What could not be read may be refused once more.
+            UserAct::Retry => self.ask_or_be_refused(Request::TaskRetry(TaskRef { task_id })).await.map(drop),
             UserAct::OpenGate(name) => {
                 self.stand_in.open_gate(name);
                 Ok(())

@@ -2,6 +2,7 @@
 
 use super::ground::Ground;
 use super::{NotRun, Run, Troubled, broken};
+use crate::clock::within;
 use crate::protocol::request::TaskStart;
 use crate::protocol::{Request, ServerSpawn};
 use crate::spawned::desk::Desk;
@@ -127,7 +128,9 @@ impl Run {
     /// The server ends by itself, when all that it has said has arrived.
     pub(super) async fn crash(&mut self) -> Result<(), Troubled> {
         self.ask(Request::Fence).await?;
-        while !self.is_quiet().await {}
+        // Whoever looks at its server now and then is never quiet.
+        let quiet = async { while !self.is_quiet().await {} };
+        let _quiet = within(self.limits.settle, quiet).await;
         let limit = self.limits.step;
         match &self.spawned {
             Some(spawned) if spawned.desk.crash(limit).await => Ok(()),
