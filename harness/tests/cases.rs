@@ -121,9 +121,10 @@ async fn what_was_said_is_said_again_when_going_back_is_taken_back() {
     let matrix = Matrix::embedded().unwrap();
     let named = matrix.cases.iter().find(|named| named.name == "history/taken-back").unwrap();
     let lines = history_of(named, ServerKind::Kilo).await.lines;
-    let at = |is: &dyn Fn(&Line) -> bool| lines.iter().rposition(is).unwrap();
-    let words = at(&|line| matches!(history::update_of(line), Some(Update::AssistantDelta { .. })));
-    let back = at(&|line| serde_json::to_string(line).unwrap().contains("\"task/unrevert\""));
+    let is_back = |line: &Line| serde_json::to_string(line).unwrap().contains("\"task/unrevert\"");
+    let back = lines.iter().position(is_back).unwrap();
+    let is_word = |line: &Line| matches!(history::update_of(line), Some(Update::AssistantDelta { .. }));
+    let words = lines[..back].iter().rposition(is_word).unwrap();
     let findings = |at: usize| {
         let mut told = lines.clone();
         let Line::Adapter(mut again) = lines[words].clone() else { panic!("an adapter tells it") };

@@ -53,12 +53,17 @@ struct Piece {
 fn pieces(course: &Course<'_>, task: &Started) -> Vec<Piece> {
     let mut view = View::default();
     let mut pieces = Vec::new();
+    let first = offered(course, task).first().copied();
+    // What is drawn where nothing stood is a piece if it was heard, and not read.
+    let is_heard = |at_us| first.is_some_and(|first| first <= at_us && !is_read(course, task, first, at_us));
     for (said, update) in course.shown().filter(|(_, update)| update.task_id() == Some(&task.task)) {
         let is_redraw = matches!(update, Update::Timeline { .. });
         let is_piece = match update {
             Update::AssistantDelta { .. } | Update::ReasoningDelta { .. } => true,
             Update::ToolState { state, output, .. } => *state == ToolState::Running && output.is_some(),
-            Update::Timeline { view: anew, .. } => says_more(&view, anew),
+            Update::Timeline { view: anew, .. } => {
+                says_more(&view, anew) && (!view.items.is_empty() || is_heard(said.at_us))
+            }
             _ => false,
         };
         view.apply(update);
@@ -71,7 +76,18 @@ fn pieces(course: &Course<'_>, task: &Started) -> Vec<Piece> {
 fn says_more(before: &View, anew: &View) -> bool {
     let said = |item: &Item| (item.part_id.clone(), item.text.clone().or(item.output.clone()));
     let known: BTreeSet<_> = before.items.iter().map(said).collect();
-    !before.items.is_empty() && anew.items.iter().any(|item| !known.contains(&said(item)))
+    anew.items.iter().any(|item| !known.contains(&said(item)))
+}
+
+/// Did the adapter read what was said, at any time between these?
+fn is_read(course: &Course<'_>, task: &Started, from_us: u64, until_us: u64) -> bool {
+    let talk = format!("/session/{}/message", task.session);
+    course.exchanges.iter().any(|exchange| {
+        exchange.method == "GET"
+            && exchange.path == talk
+            && exchange.at_us <= until_us
+            && exchange.answer.as_ref().is_none_or(|answer| answer.at_us >= from_us)
+    })
 }
 
 /// When the adapter was sent pieces of text of the session.
