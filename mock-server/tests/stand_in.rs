@@ -256,3 +256,19 @@ async fn kilo_has_no_agents_for_a_folder_that_its_repository_lacks() {
         assert_eq!(status("/no/such").await, 200, "{server}");
     }
 }
+
+#[tokio::test]
+async fn a_folder_that_is_somebodys_own_is_not_read_before_anybody_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".git")).unwrap();
+    let mut options = options(ServerKind::Opencode);
+    options.workspace = Some(folder.path().to_path_buf());
+    let stand_in = StandIn::start(options).await.unwrap();
+    let (client, url) = (client(), format!("{}/vcs/diff?mode=git", stand_in.url()));
+    let changed = async || client.get(&url).send().await.unwrap().json::<Value>().await.unwrap();
+    std::fs::write(folder.path().join("late.txt"), "late").unwrap();
+    // Without a commit that can be read, the folder begins with what stands there at the first look.
+    assert_eq!(changed().await, json!([]));
+    std::fs::write(folder.path().join("later.txt"), "later").unwrap();
+    assert_eq!(changed().await[0]["file"], "later.txt");
+}

@@ -105,7 +105,7 @@ fn is_answered_at_once(stream: &Exchange, at: usize, id: &str) -> bool {
     stream.events[..at].iter().any(|sent| {
         matches!(sent.kind(), "permission.asked" | "question.asked")
             && sent.event["properties"]["id"] == id
-            && answered_us - sent.at_us <= 1000 * AT_ONCE_MS
+            && answered_us.saturating_sub(sent.at_us) <= 1000 * AT_ONCE_MS
     })
 }
 

@@ -2,7 +2,7 @@
 //! with no such error where it does. Who is silent hangs the agent.
 
 use super::{Check, Examined};
-use crate::acp::heard::{messages, requests};
+use crate::acp::heard::{Message, messages, requests};
 use crate::story::Story;
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ fn examine(story: &Story<'_>) -> Examined {
 
 /// Did the client say that it does this for the agent?
 fn offers(story: &Story<'_>, agent: u64, method: &str) -> bool {
-    let is_first = |message: &crate::acp::heard::Message<'_>| {
+    let is_first = |message: &Message<'_>| {
         message.is_clients && message.agent == agent && message.method() == Some("initialize")
     };
     let offered = messages(story).find(is_first).map(|first| &first.value["params"]["clientCapabilities"]);
