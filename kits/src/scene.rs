@@ -133,7 +133,10 @@ impl Scene {
         let known: BTreeSet<&str> = self.kit.capabilities().iter().map(|known| known.name).collect();
         if let Some(word) = self.hello.capabilities.iter().find(|word| !known.contains(word.as_str())) {
             let kit = self.kit.name();
-            return Err(broken(format!("initialize: the kit {kit} has no capability '{word}'")));
+            let there = known.into_iter().collect::<Vec<_>>().join(", ");
+            return Err(broken(format!(
+                "initialize: the kit {kit} has no capability '{word}'; there are: {there}"
+            )));
         }
         let limit = self.limits.answer;
         match self.link()?.probe(limit).await {
@@ -308,7 +311,11 @@ fn ear(kit: &'static dyn Kit, journal: Journal, secrets: Secrets) -> Ear {
         if method != "update" {
             return Err(RpcError::unsupported(method));
         }
-        let kind = params["update"]["kind"].as_str().unwrap_or_default();
+        let Some(kind) = params["update"]["kind"].as_str() else {
+            let why =
+                "an update is `{\"update\": {\"kind\": …}}`: the field `update`, or its `kind`, is missing";
+            return Err(RpcError::invalid_params(why));
+        };
         if time::UPDATES.contains(&kind) || kit.updates().contains(&kind) {
             return Ok(());
         }

@@ -54,7 +54,8 @@ pub struct Case {
     /// Files of keys that the adapter is asked to look at, one after the other.
     #[serde(default)]
     pub credentials: Vec<CredentialsFile>,
-    /// Links below the workspace, and the canaries that they lead to, from the link's folder on: `"../canary.txt"`.
+    /// Links below the workspace, and the canaries that they lead to: from the link's folder on, as `"../canary.txt"`, or from
+    /// the workspace's own name on, as `"${workspace}-old/canary.txt"`.
     #[serde(default)]
     pub links: BTreeMap<String, String>,
     /// Nothing breaks and nobody does anything unusual: whoever can talk at all passes it, mutants too.
@@ -115,6 +116,9 @@ pub struct CredentialsFile {
     /// It lies in the workspace, and not in the server's home.
     #[serde(default)]
     pub in_workspace: bool,
+    /// What the adapter is told of is a link to it.
+    #[serde(default)]
+    pub linked: bool,
 }
 
 fn real_time() -> f64 {

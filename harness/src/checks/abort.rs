@@ -2,14 +2,15 @@
 
 use super::termination::of_task;
 use super::{Check, Examined};
-use crate::course::{Course, Started};
+use crate::course::{Course, Exchange, Started};
 use crate::history;
 use crate::protocol::{Capability, Request, TaskState, Update};
 use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "abort",
-    about: "An abort reaches the server; after its end the task does not work, end or speak again, whatever comes.",
+    about: "An abort reaches the server, and the person learns when it is refused; after its end the task does not work, end \
+            or speak again, whatever comes.",
     needs: &[Capability::Abort],
     has_occasion: |course| aborts(course).next().is_some(),
     examine,
@@ -35,8 +36,19 @@ fn examine(course: &Course<'_>) -> Examined {
         });
         let until = next.unwrap_or(usize::MAX);
         let path = format!("/session/{}/abort", task.session);
-        let asked = course.exchanges.iter().any(|exchange| exchange.line > line && exchange.path == path);
-        examined.fact(asked, || format!("{} was stopped, and the server was not asked to stop", task.task));
+        let asked: Vec<&Exchange> = course
+            .exchanges
+            .iter()
+            .filter(|exchange| exchange.line > line && exchange.path == path)
+            .collect();
+        examined.fact(!asked.is_empty(), || {
+            format!("{} was stopped, and the server was not asked to stop", task.task)
+        });
+        let is_refused = |asked: &&Exchange| asked.answer.is_some() && !asked.is_good();
+        if !asked.is_empty() && asked.iter().all(is_refused) {
+            let told = is_told(course, line, task);
+            examined.fact(told, || format!("the server refuses to stop {}, and nobody is told", task.task));
+        }
         let messages = history::last_read(course.lines, &format!("/session/{}/message", task.session));
         let mut over = false;
         for (_, update) in of_task(course, task).filter(|(said, _)| said.line > line && said.line < until) {
@@ -63,6 +75,15 @@ fn examine(course: &Course<'_>) -> Examined {
         examined.fact(revived == 0, || format!("{} was stopped, and its prompt was sent again", task.task));
     }
     examined
+}
+
+/// Does the person learn that it was for nothing: by the answer, or by an error?
+fn is_told(course: &Course<'_>, line: usize, task: &Started) -> bool {
+    let mut asked = course.asked().filter(|(said, ..)| said.line == line);
+    let is_answered =
+        asked.any(|(_, id, _)| course.answer_to(id).is_some_and(|(_, outcome)| outcome.is_err()));
+    let mut shown = of_task(course, task).filter(|(said, _)| said.line > line);
+    is_answered || shown.any(|(_, update)| matches!(update, Update::Error { .. }))
 }
 
 fn has_part(messages: &Value, part: &str) -> bool {

@@ -5,6 +5,7 @@ use super::{Check, Examined};
 use crate::course::{Course, Exchange};
 use crate::history;
 use crate::protocol::{Capability, Request};
+use fixtures::recording::{Line, ModelCall, ModelPurpose};
 use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
@@ -33,8 +34,14 @@ fn examine(course: &Course<'_>) -> Examined {
             let of = session_of(course, &aside.task_id).unwrap_or_default();
             format!("{:?} was to be asked aside, and was asked in the task itself, {of}", aside.text)
         });
-        let said: Option<String> =
-            prompt.answer.as_ref().filter(|_| prompt.is_good()).map(|answer| words(&answer.body));
+        let answered = prompt.answer.as_ref().filter(|_| prompt.is_good());
+        let has_failed = answered.is_some_and(|answer| !answer.body["info"]["error"].is_null());
+        if has_failed {
+            examined.fact(!errand.is_done(), || {
+                format!("the agent has failed at {:?}, and the person is told that all is well", aside.text)
+            });
+        }
+        let said: Option<String> = answered.filter(|_| !has_failed).map(|answer| words(&answer.body));
         if let (Some(said), Some(Ok(answer))) = (&said, errand.answer) {
             examined.fact(answer["text"] == said.as_str(), || {
                 format!("the agent has answered {said:?}, and the person is told {}", answer["text"])
@@ -47,6 +54,11 @@ fn examine(course: &Course<'_>) -> Examined {
                 format!("{session}, in which {:?} was asked aside, is still there", aside.text)
             });
         }
+        for tools in offered(errand.lines(course), &aside.text) {
+            examined.fact(tools.is_empty(), || {
+                format!("{:?} was asked aside, and the agent may use {}", aside.text, tools.join(", "))
+            });
+        }
         let shown = course.shown().any(|(_, update)| {
             let text = crate::report::timeline::seen(update);
             said.as_ref().is_some_and(|said| !said.is_empty() && text.contains(said.as_str()))
@@ -55,6 +67,23 @@ fn examine(course: &Course<'_>) -> Examined {
             .fact(!shown, || format!("{:?} was asked aside, and its answer is shown in a task", aside.text));
     }
     examined
+}
+
+/// The tools that the model was offered for these words.
+fn offered<'a>(lines: &'a [Line], text: &str) -> impl Iterator<Item = &'a [String]> {
+    let is_asked = move |call: &&ModelCall| {
+        let of_person = call.messages.iter().rfind(|message| message["role"] == "user");
+        let content = of_person.map(|message| &message["content"]);
+        let mut parts = content.and_then(Value::as_array).into_iter().flatten();
+        let is_said =
+            content.is_some_and(|content| content == text) || parts.any(|part| part["text"] == text);
+        call.purpose == ModelPurpose::Turn && is_said
+    };
+    let calls = lines.iter().filter_map(|line| match line {
+        Line::Model(call) => Some(call),
+        _ => None,
+    });
+    calls.filter(is_asked).map(|call| call.tools.as_slice())
 }
 
 /// What the agent says in a message.

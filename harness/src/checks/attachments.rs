@@ -129,7 +129,8 @@ fn goes_along(course: &Course<'_>, prompt: &Prompt<'_>, session: &str, examined:
         });
         let words: Vec<&str> =
             parts().filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str()).collect();
-        let is_said = words.iter().all(|words| *words == said) && (said.is_empty() || words.len() == 1);
+        let is_said =
+            words.iter().all(|words| *words == said) && words.len() == usize::from(!said.is_empty());
         examined.fact(prompt.files.is_empty() || is_said, || {
             format!("{said:?} is prompted with {}, and the server is told {words:?}", names(&prompt.files))
         });

@@ -195,8 +195,14 @@ fn soon(course: &Course<'_>, task: &Started, pieces: &[Piece], examined: &mut Ex
     let is_cut = course
         .streams()
         .any(|stream| stream.end.is_some_and(|(_, end_us)| (first..*shown).contains(&end_us)));
-    if *is_redraw && is_cut {
-        // It was loaded anew, after a gap.
+    let is_doubted = course.shown().any(|(said, update)| {
+        let is_doubt = matches!(update, Update::Error { retry: true, .. });
+        is_doubt
+            && update.task_id().is_none_or(|of| *of == task.task)
+            && (first..*shown).contains(&said.at_us)
+    });
+    if *is_redraw && (is_cut || is_doubted) {
+        // It was loaded anew, after a gap or when the person pressed Retry.
         return;
     }
     let late_ms = (shown - first) / 1000;

@@ -75,6 +75,7 @@ fn examine(course: &Course<'_>) -> Examined {
             ));
         }
     }
+    super::own_view::examine(course, &mut examined);
     examined
 }
 

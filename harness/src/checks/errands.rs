@@ -2,6 +2,7 @@
 
 use crate::course::{Course, Exchange, Said};
 use crate::protocol::{Request, RpcError};
+use fixtures::recording::Line;
 use serde_json::Value;
 
 /// A request of the harness, and what the adapter did until it had answered.
@@ -31,6 +32,12 @@ impl<'a> Errand<'a> {
     ) -> impl Iterator<Item = &'a Exchange> + use<'a, '_> {
         let window = self.said.line..self.until;
         course.exchanges.iter().filter(move |exchange| window.contains(&exchange.line))
+    }
+
+    /// All that happened meanwhile.
+    pub(super) fn lines<'b>(&self, course: &Course<'b>) -> &'b [Line] {
+        let until = self.until.min(course.lines.len());
+        course.lines.get(self.said.line..until).unwrap_or_default()
     }
 
     /// Those of them with this method and path.

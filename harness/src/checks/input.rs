@@ -2,7 +2,7 @@
 
 use super::{Check, Examined};
 use crate::course::{Course, What};
-use crate::protocol::{Affordance, Capability, Offered, Request, Screen};
+use crate::protocol::{Affordance, Capability, Offered, Request, Screen, Update};
 
 pub(super) const CHECK: Check = Check {
     name: "input",
@@ -32,6 +32,13 @@ fn looks(course: &Course<'_>) -> Vec<Look> {
                 let offered =
                     answer.and_then(|answer| serde_json::from_value::<Offered>(answer.clone()).ok());
                 let view = screen.tasks.get(&task.task_id);
+                if course
+                    .answer_to(id)
+                    .is_some_and(|(answered, _)| is_changed(course, said.line, answered.line, &task.task_id))
+                {
+                    // It may have been looked at before or after that.
+                    continue;
+                }
                 looks.push(Look {
                     task: task.task_id.clone(),
                     is_asked: view.is_some_and(|view| !view.permissions.is_empty()),
@@ -42,6 +49,18 @@ fn looks(course: &Course<'_>) -> Vec<Look> {
         }
     }
     looks
+}
+
+/// Does the screen of a task ask for something else in between?
+fn is_changed(course: &Course<'_>, from: usize, until: usize, task: &str) -> bool {
+    let mut between = course.shown().filter(|(said, _)| (from..until).contains(&said.line));
+    between.any(|(_, update)| {
+        let is_about = matches!(
+            update,
+            Update::PermissionRequest { .. } | Update::PermissionResolved { .. } | Update::Timeline { .. }
+        );
+        is_about && update.task_id().is_some_and(|of| of == task)
+    })
 }
 
 fn examine(course: &Course<'_>) -> Examined {

@@ -33,6 +33,7 @@ pub(crate) mod locales;
 mod logs;
 mod one_server;
 mod outcome;
+mod own_view;
 mod parts;
 mod prefix;
 mod questions;

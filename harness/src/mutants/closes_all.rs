@@ -12,7 +12,7 @@ pub(super) const MUTANT: Mutant = Mutant {
 struct Broken;
 
 impl UnknownEvents for Broken {
-    fn closed(&self, _concerned: String, all: Vec<String>) -> Vec<String> {
+    fn closed(&self, _concerned: String, _delicate: Vec<String>, all: Vec<String>) -> Vec<String> {
         all
     }
 }

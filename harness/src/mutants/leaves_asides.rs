@@ -12,7 +12,7 @@ pub(super) const MUTANT: Mutant = Mutant {
 struct Broken;
 
 impl History for Broken {
-    fn deletes_aside(&self) -> bool {
+    fn deletes_aside(&self, _was_answered: bool) -> bool {
         false
     }
 }

@@ -1,22 +1,24 @@
 //! Clients that get one thing wrong, each as a public client does. A check that no mutant turns red proves nothing.
 //!
 //! A mutant is the reference adapter with a strategy replaced. To add one: a file, its `mod` and its line in `ALL`; one that
-//! knows all and shows it wrongly goes to [`shown`], one that starts and ends its server wrongly to [`living`].
+//! knows all and shows it wrongly goes to [`shown`], one that starts and ends its server wrongly to [`living`], one whose guard of
+//! paths or look at keys is wrong to [`guarding`].
 
 mod absent_stays_busy;
 mod adds_delta_beside;
 mod all_to_first_task;
-mod allows_all_blindly;
 mod allows_the_first;
 mod always_says_yes;
 mod answers_in_main_folder;
 mod answers_permission_twice;
+mod answers_questions_in_main_folder;
 mod any_error_ends;
 mod any_idle_ends;
 mod approves_and_asks;
 mod approves_at_once;
 mod approves_everything;
 mod approves_for_ever;
+mod arms_asides;
 mod asks_a_refuser_again;
 mod asks_aside_in_the_task;
 mod asks_for_all;
@@ -29,19 +31,20 @@ mod asks_twice;
 mod asks_without_tools;
 mod bears_lost_questions;
 mod believes_in_sending;
-mod believes_yes;
-mod blind_to_links;
 mod brings_old_words;
 mod by_id_alone;
+mod calls_all_connected;
 mod calls_all_edits;
 mod calls_all_ends_good;
 mod calls_go_back;
 mod calls_unread_unchanged;
 mod cannot_be_held;
+mod caps_what_is_asked;
 mod closes_all;
 mod closes_stream_with_task;
+mod closes_whoever_asks;
 mod copies_all;
-mod copies_keys;
+mod counts_kinds;
 mod counts_wrong;
 mod cuts_locales;
 mod deaf_retry;
@@ -74,7 +77,7 @@ mod gives_up_on_prompts;
 mod goes_back_too_little;
 mod goes_on_after_closing;
 mod goes_on_in_old_session;
-mod guards_by_prefix;
+mod guarding;
 mod hammers;
 mod hammers_where_forbidden;
 mod hears_only;
@@ -83,6 +86,8 @@ mod hides_all_at_once;
 mod hides_before_answer;
 mod hides_changes_without_lines;
 mod hides_foreign_tools;
+mod hides_questions_before_answer;
+mod hides_refused_stops;
 mod hides_unknown_parts;
 mod hides_work;
 mod highest_id_only;
@@ -90,19 +95,19 @@ mod ignores_the_flag;
 mod ignores_unknown;
 mod impatient;
 mod infinitely_patient;
-mod keeps_all_out;
 mod keeps_input_open;
 mod keeps_old_changes;
 mod keeps_own_tool_servers;
 mod keeps_stale_question;
+mod keeps_the_mark;
 mod keeps_the_old_screen;
 mod knows_eight;
 mod knows_its_kinds;
 mod knows_only_newlines;
 mod leaves_asides;
+mod leaves_failed_asides;
 mod leaves_process_empty;
 mod leaves_streams_open;
-mod lets_all_in;
 mod living;
 mod loads_own_questions_alone;
 mod loads_what_was_taken_back;
@@ -110,7 +115,6 @@ mod logs_bare_lines;
 mod logs_elsewhere;
 mod logs_payloads;
 mod minds_dialogs_alone;
-mod minds_readers_alone;
 mod never_reconnects;
 mod never_suggests;
 mod no_backoff;
@@ -124,15 +128,14 @@ mod passes_locales_on;
 mod piles_up_changes;
 mod pretends_to_stop;
 mod prints_unknown_parts;
-mod quotes_keys;
 mod reads_all_as_data;
 mod reads_escapes;
 mod resume_without_refresh;
 mod retries_without_a_stream;
-mod rules_are_blind;
 mod says_process_zero;
 mod sends_a_bare_no;
 mod sends_again;
+mod sends_empty_words;
 mod sends_images_again;
 mod sends_names_of_images;
 mod sends_one_image;
@@ -154,23 +157,20 @@ mod stops_at_the_flag;
 mod stops_before_the_server;
 mod stops_the_last;
 mod suggests_at_once;
+mod suggests_the_first_alone;
 mod suggests_while_typing;
 mod swaps_counts;
 mod takes_all_events;
 mod takes_any_status;
 mod takes_retry_for_rest;
 mod takes_unknown_for_agents;
-mod tells_case_on_windows;
 mod thoughts_as_words;
 mod tidies_code;
-mod trusts_any_mode;
-mod trusts_any_place;
 mod trusts_any_shape;
 mod trusts_names;
 mod waits_for_echo;
 mod waits_for_ever;
 mod waits_for_every_answer;
-mod warns_always;
 
 use crate::reference::Strategies;
 
@@ -185,22 +185,23 @@ pub struct Mutant {
     pub strategies: fn() -> Strategies,
 }
 
-/// In the order of their names, but for those of [`living`] and [`shown`].
+/// In the order of their names, but for those of [`guarding`], [`living`] and [`shown`].
 const ALL: &[Mutant] = &[
     absent_stays_busy::MUTANT,
     adds_delta_beside::MUTANT,
     all_to_first_task::MUTANT,
-    allows_all_blindly::MUTANT,
     allows_the_first::MUTANT,
     always_says_yes::MUTANT,
     answers_in_main_folder::MUTANT,
     answers_permission_twice::MUTANT,
+    answers_questions_in_main_folder::MUTANT,
     any_error_ends::MUTANT,
     any_idle_ends::MUTANT,
     approves_and_asks::MUTANT,
     approves_at_once::MUTANT,
     approves_everything::MUTANT,
     approves_for_ever::MUTANT,
+    arms_asides::MUTANT,
     asks_a_refuser_again::MUTANT,
     asks_aside_in_the_task::MUTANT,
     asks_for_all::MUTANT,
@@ -213,19 +214,20 @@ const ALL: &[Mutant] = &[
     asks_without_tools::MUTANT,
     bears_lost_questions::MUTANT,
     believes_in_sending::MUTANT,
-    believes_yes::MUTANT,
-    blind_to_links::MUTANT,
     brings_old_words::MUTANT,
     by_id_alone::MUTANT,
+    calls_all_connected::MUTANT,
     calls_all_edits::MUTANT,
     calls_all_ends_good::MUTANT,
     calls_go_back::MUTANT,
     calls_unread_unchanged::MUTANT,
     cannot_be_held::MUTANT,
+    caps_what_is_asked::MUTANT,
     closes_all::MUTANT,
     closes_stream_with_task::MUTANT,
+    closes_whoever_asks::MUTANT,
     copies_all::MUTANT,
-    copies_keys::MUTANT,
+    counts_kinds::MUTANT,
     counts_wrong::MUTANT,
     cuts_locales::MUTANT,
     deaf_retry::MUTANT,
@@ -258,7 +260,6 @@ const ALL: &[Mutant] = &[
     goes_back_too_little::MUTANT,
     goes_on_after_closing::MUTANT,
     goes_on_in_old_session::MUTANT,
-    guards_by_prefix::MUTANT,
     hammers::MUTANT,
     hammers_where_forbidden::MUTANT,
     hears_the_first_line::MUTANT,
@@ -266,6 +267,8 @@ const ALL: &[Mutant] = &[
     hides_before_answer::MUTANT,
     hides_changes_without_lines::MUTANT,
     hides_foreign_tools::MUTANT,
+    hides_questions_before_answer::MUTANT,
+    hides_refused_stops::MUTANT,
     hides_unknown_parts::MUTANT,
     hides_work::MUTANT,
     highest_id_only::MUTANT,
@@ -273,26 +276,25 @@ const ALL: &[Mutant] = &[
     ignores_unknown::MUTANT,
     impatient::MUTANT,
     infinitely_patient::MUTANT,
-    keeps_all_out::MUTANT,
     keeps_input_open::MUTANT,
     keeps_old_changes::MUTANT,
     keeps_own_tool_servers::MUTANT,
     keeps_stale_question::MUTANT,
+    keeps_the_mark::MUTANT,
     keeps_the_old_screen::MUTANT,
     knows_eight::MUTANT,
     knows_its_kinds::MUTANT,
     knows_only_newlines::MUTANT,
     leaves_asides::MUTANT,
+    leaves_failed_asides::MUTANT,
     leaves_process_empty::MUTANT,
     leaves_streams_open::MUTANT,
-    lets_all_in::MUTANT,
     loads_own_questions_alone::MUTANT,
     loads_what_was_taken_back::MUTANT,
     logs_bare_lines::MUTANT,
     logs_elsewhere::MUTANT,
     logs_payloads::MUTANT,
     minds_dialogs_alone::MUTANT,
-    minds_readers_alone::MUTANT,
     never_reconnects::MUTANT,
     never_suggests::MUTANT,
     no_backoff::MUTANT,
@@ -306,15 +308,14 @@ const ALL: &[Mutant] = &[
     piles_up_changes::MUTANT,
     pretends_to_stop::MUTANT,
     prints_unknown_parts::MUTANT,
-    quotes_keys::MUTANT,
     reads_all_as_data::MUTANT,
     reads_escapes::MUTANT,
     resume_without_refresh::MUTANT,
     retries_without_a_stream::MUTANT,
-    rules_are_blind::MUTANT,
     says_process_zero::MUTANT,
     sends_a_bare_no::MUTANT,
     sends_again::MUTANT,
+    sends_empty_words::MUTANT,
     sends_images_again::MUTANT,
     sends_names_of_images::MUTANT,
     sends_one_image::MUTANT,
@@ -335,29 +336,26 @@ const ALL: &[Mutant] = &[
     stops_before_the_server::MUTANT,
     stops_the_last::MUTANT,
     suggests_at_once::MUTANT,
+    suggests_the_first_alone::MUTANT,
     suggests_while_typing::MUTANT,
     swaps_counts::MUTANT,
     takes_all_events::MUTANT,
     takes_any_status::MUTANT,
     takes_retry_for_rest::MUTANT,
     takes_unknown_for_agents::MUTANT,
-    tells_case_on_windows::MUTANT,
     thoughts_as_words::MUTANT,
     tidies_code::MUTANT,
-    trusts_any_mode::MUTANT,
-    trusts_any_place::MUTANT,
     trusts_any_shape::MUTANT,
     trusts_names::MUTANT,
     waits_for_echo::MUTANT,
     waits_for_ever::MUTANT,
     waits_for_every_answer::MUTANT,
-    warns_always::MUTANT,
 ];
 
 /// All mutants, in the order of their names.
 #[must_use]
 pub fn all() -> Vec<Mutant> {
-    let mut all = [ALL, living::ALL, shown::ALL].concat();
+    let mut all = [ALL, guarding::ALL, living::ALL, shown::ALL].concat();
     all.sort_unstable_by_key(|mutant| mutant.name);
     all
 }

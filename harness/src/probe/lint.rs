@@ -202,8 +202,9 @@ impl Lint<'_> {
                         &rule.at,
                         Some(agent),
                         format!(
-                            "no agent is called '{target}', so the rule `{}` stops nobody: {near}",
-                            rule.quoted()
+                            "no agent is called '{target}', so the rule `{}` {}: {near}",
+                            rule.quoted(),
+                            if rule.word == Word::Deny { "stops nobody" } else { "is about nobody" }
                         ),
                     );
                 }

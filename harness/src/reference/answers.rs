@@ -50,12 +50,7 @@ impl Core {
                 self.looked(id, &task_id, &prompts, &why, body.ok().as_deref());
             }
             (Call::Lost { id, task_id, why, .. }, Err(_)) => self.not_accepted(id, &task_id, &why),
-            (Call::Abort { id }, Ok(body)) if body.trim() == "true" => self.answer(id, Done {}),
-            (Call::Abort { id }, other) => {
-                let why =
-                    other.map_or_else(|why| why, |body| format!("the server said {}", shortened(&body)));
-                self.fail(id, RpcError::failed(format!("the agent could not be stopped: {why}")));
-            }
+            (Call::Abort { id }, body) => self.stop_answered(id, body),
             (Call::Permission { id, task_id, permission_id, write }, body) => {
                 self.permission_answered(id, &task_id, &permission_id, write, status, body);
             }
@@ -94,6 +89,19 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// The server has stopped the agent, or has refused to.
+    fn stop_answered(&mut self, id: Id, body: Result<String, String>) {
+        let why = match body {
+            Ok(body) if body.trim() == "true" => return self.answer(id, Done {}),
+            Ok(body) => format!("the server said {}", shortened(&body)),
+            Err(why) => why,
+        };
+        if !self.strategies.turns.tells_refused_stops() {
+            return self.answer(id, Done {});
+        }
+        self.fail(id, RpcError::failed(format!("the agent could not be stopped: {why}")));
     }
 
     pub(super) fn started(&mut self, id: Id, task_id: &str, directory: String, body: &str) {
@@ -209,7 +217,7 @@ impl Core {
     }
 
     /// A question has its answer, or the server does not know it any more.
-    fn question_settled(&mut self, task_id: &str, question_id: String) {
+    pub(super) fn question_settled(&mut self, task_id: &str, question_id: String) {
         if let Some(gone) = self.tasks.get_mut(task_id).and_then(|task| task.question_over(question_id)) {
             self.tell(gone);
         }

@@ -32,7 +32,10 @@ impl Core {
     }
 
     fn ask_aside(&mut self, id: Id, directory: String, session: String, text: &str) {
-        let body = json!({ "parts": [{ "type": "text", "text": text }], "tools": { "*": false } });
+        let mut body = json!({ "parts": [{ "type": "text", "text": text }] });
+        if self.strategies.history.disarms_aside() {
+            body["tools"] = json!({ "*": false });
+        }
         let request = self.http(&directory, "POST", &format!("/session/{session}/message"), Some(body));
         self.calls.insert(request, Call::Aside(Aside { id, directory, step: Step::Ask { session } }));
     }
@@ -50,9 +53,9 @@ impl Core {
             },
             (Step::Open { .. }, Err(why)) => self.fail(id, RpcError::failed(format!("no session: {why}"))),
             (Step::Ask { session }, body) => {
-                let answer = body.map(|body| words(&read(&body)));
+                let answer = body.and_then(|body| words(&read(&body)));
                 let history = &self.strategies.history;
-                if !history.deletes_aside() || !history.has_own_aside() {
+                if !history.deletes_aside(answer.is_ok()) || !history.has_own_aside() {
                     return self.aside_told(id, answer);
                 }
                 let request = self.http(&directory, "DELETE", &format!("/session/{session}"), None);
@@ -71,9 +74,13 @@ impl Core {
     }
 }
 
-/// What the agent says in a message.
-fn words(message: &Value) -> String {
+/// What the agent says in a message. The server answers with one, too, when the agent has failed.
+fn words(message: &Value) -> Result<String, String> {
+    if let Some(error) = message["info"].get("error").filter(|error| !error.is_null()) {
+        let why = error["data"]["message"].as_str().or(error["name"].as_str());
+        return Err(format!("the agent has failed: {}", why.unwrap_or("the server does not say why")));
+    }
     let parts = message["parts"].as_array().into_iter().flatten();
     let texts = parts.filter(|part| part["type"] == "text" && part["synthetic"] != true);
-    texts.filter_map(|part| part["text"].as_str()).collect()
+    Ok(texts.filter_map(|part| part["text"].as_str()).collect())
 }

@@ -77,7 +77,7 @@ impl Core {
             Request::TaskSnapshot(task) => match self.tasks.get(&task.task_id).map(Task::view) {
                 Some(view) => {
                     self.publish_all();
-                    self.answer(id, view);
+                    self.answer(id, self.strategies.telling.own_view(view));
                 }
                 None => self.fail(id, unknown_task(&task.task_id)),
             },
@@ -232,7 +232,8 @@ impl Core {
 
     /// A prompt as the server takes it.
     pub(super) fn prompt_body(&self, text: &str, files: &[Attachment]) -> Value {
-        let words = (!text.is_empty() || files.is_empty()).then(|| json!({ "type": "text", "text": text }));
+        let words = (!text.is_empty() || files.is_empty() || self.strategies.attaching.says_nothing())
+            .then(|| json!({ "type": "text", "text": text }));
         let files = files.iter().map(|file| self.strategies.attaching.part(file));
         let mut body = json!({ "parts": words.into_iter().chain(files).collect::<Vec<_>>() });
         if !self.settings.tools && self.strategies.asking.turns_tools_off() {
@@ -306,13 +307,6 @@ impl Core {
         self.unconfirmed.insert(permission_id.to_owned(), (directory, path, body));
         let (task_id, permission_id) = (task_id.to_owned(), permission_id.to_owned());
         self.calls.insert(request, Call::Permission { id, task_id, permission_id, write });
-    }
-
-    fn answer_question(&mut self, id: Id, task_id: String, question_id: String, how: &str, body: Value) {
-        let Some((_, directory)) = self.session_of_task(&id, &task_id) else { return };
-        let path = format!("/question/{}/{how}", encoded(&question_id));
-        let request = self.http(&directory, "POST", &path, Some(body));
-        self.calls.insert(request, Call::Question { id, task_id, question_id });
     }
 
     /// The session of a task, ready for a path, and its folder; an unknown task is told to the harness.

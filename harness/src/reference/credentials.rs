@@ -12,7 +12,11 @@ impl Core {
     pub(super) fn check_credentials(&mut self, id: Id, check: &CredentialsCheck) {
         let folder = self.server.as_ref().map(|server| server.directory.clone());
         let folder = folder.or_else(|| self.spawned_in().map(str::to_owned));
-        let mode = match self.disk.mode(&check.path) {
+        let mode = match self.strategies.credentials.follows_links() {
+            true => self.disk.mode(&check.path),
+            false => self.disk.own_mode(&check.path),
+        };
+        let mode = match mode {
             Ok(None) => return self.answer(id, CredentialsJudged { verdict: CredentialsVerdict::Absent }),
             Ok(Some(mode)) => mode,
             Err(why) => {

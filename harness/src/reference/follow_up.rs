@@ -39,6 +39,7 @@ impl Core {
         let Some(task) = self.tasks.get(task_id) else { return };
         let live = task.questions().iter().find(|live| live.question_id == question_id);
         let Some(answers) = live.and_then(suggestion) else { return };
+        let answers = self.strategies.features.suggests(answers);
         let directory = task.directory().to_owned();
         let path = format!("/question/{}/reply", encoded(question_id));
         let request = self.http(&directory, "POST", &path, Some(json!({ "answers": answers })));

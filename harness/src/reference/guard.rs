@@ -38,6 +38,9 @@ pub(super) trait Files: Links {
     /// Who may do what with a file; `None` when there is none.
     fn mode(&self, path: &str) -> Result<Option<u32>, String>;
 
+    /// The same of a link itself.
+    fn own_mode(&self, path: &str) -> Result<Option<u32>, String>;
+
     /// What stands in it.
     fn text(&self, path: &str) -> String;
 
@@ -50,11 +53,11 @@ pub(super) trait Files: Links {
 
 impl Files for Disk {
     fn mode(&self, path: &str) -> Result<Option<u32>, String> {
-        match std::fs::metadata(path) {
-            Ok(file) => Ok(Some(file.permissions().mode() & 0o777)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(fixtures::error::io_words(&error).to_string()),
-        }
+        mode_of(std::fs::metadata(path))
+    }
+
+    fn own_mode(&self, path: &str) -> Result<Option<u32>, String> {
+        mode_of(std::fs::symlink_metadata(path))
     }
 
     fn text(&self, path: &str) -> String {
@@ -72,6 +75,14 @@ impl Files for Disk {
     }
 }
 
+fn mode_of(looked: std::io::Result<std::fs::Metadata>) -> Result<Option<u32>, String> {
+    match looked {
+        Ok(file) => Ok(Some(file.permissions().mode() & 0o777)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(fixtures::error::io_words(&error).to_string()),
+    }
+}
+
 impl Core {
     pub(super) fn check_path(&mut self, id: Id, check: &PathCheck) {
         let is_inside =
@@ -84,11 +95,12 @@ impl Core {
     /// the servers write it from the one or the other.
     pub(super) fn leads_out(&self, directory: &str, asked: &Permission, reply: Reply) -> bool {
         let Some(policy) = self.strategies.guard.yes_is_held_by() else { return false };
-        if reply == Reply::Reject || asked.permission != "edit" {
+        if reply == Reply::Reject || !self.strategies.guard.holds(reply) || asked.permission != "edit" {
             return false;
         }
         let main = self.server.as_ref().map_or(directory, |server| server.directory.as_str());
-        let readings = [[directory, main], [main, directory]].map(|roots| roots.map(str::to_owned));
+        let [first, second] = self.strategies.guard.read_from(directory, main);
+        let readings = [[first, second], [second, first]].map(|roots| roots.map(str::to_owned));
         let lets = |path: &String| {
             readings.iter().all(|roots| self.strategies.guard.lets(policy, roots, path, self.disk.links()))
         };

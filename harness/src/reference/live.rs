@@ -153,7 +153,12 @@ impl Core {
         if !(always || (closed && task.is_delicate(minds_tools))) {
             return;
         }
-        for task_id in self.strategies.unknown.closed(task_id, self.tasks.keys().cloned().collect()) {
+        let of = |is_wanted: &dyn Fn(&Task) -> bool| -> Vec<String> {
+            let wanted = self.tasks.iter().filter(|(_, task)| is_wanted(task));
+            wanted.map(|(id, _)| id.clone()).collect()
+        };
+        let (delicate, all) = (of(&|task| task.is_delicate(minds_tools)), of(&|_| true));
+        for task_id in self.strategies.unknown.closed(task_id, delicate, all) {
             if let Some(task) = self.tasks.get_mut(&task_id) {
                 task.stale = true;
             }

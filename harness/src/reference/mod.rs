@@ -46,6 +46,7 @@ pub mod io;
 mod life;
 mod live;
 mod publish;
+mod question;
 mod refresh;
 pub mod shell;
 pub mod strategy;

@@ -50,7 +50,8 @@ impl Core {
         let read = body.and_then(|body| {
             let told: BTreeMap<String, Value> =
                 serde_json::from_str(&body).map_err(|error| format!("bad JSON: {error}"))?;
-            let state = |told: &Value| told["status"].as_str().unwrap_or("unknown").to_owned();
+            let told_as = |said| self.strategies.history.tool_server_state(said);
+            let state = |told: &Value| told_as(told["status"].as_str().unwrap_or("unknown").to_owned());
             Ok(told.iter().map(|(name, told)| (name.clone(), state(told))).collect())
         });
         match read {

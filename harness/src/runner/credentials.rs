@@ -14,12 +14,14 @@ use parity_specs::case::ADAPTER_LANE;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The name that the servers give to the file.
 const NAME: &str = "auth.json";
+/// And to one to which that name is a link.
+const BEHIND: &str = "auth-behind-a-link.json";
 
 /// What was placed.
 #[derive(Default)]
@@ -52,7 +54,7 @@ impl Run {
     fn place(&mut self, file: &CredentialsFile) -> std::io::Result<PathBuf> {
         let home = tempfile::tempdir()?;
         let folder = if file.in_workspace { Path::new(self.stand_in.workspace()) } else { home.path() };
-        let path = folder.join(NAME);
+        let path = folder.join(if file.linked { BEHIND } else { NAME });
         // Letters alone, which the redactor can't know: a key that leaks is seen to leak.
         let secret = random_letters()?;
         let content = json!({ "openai": { "type": "api", "key": secret } });
@@ -61,9 +63,13 @@ impl Run {
         if file.in_workspace {
             self.keys.own.insert(path.clone());
         }
+        let told = folder.join(NAME);
+        if file.linked {
+            symlink(BEHIND, &told)?;
+        }
         self.keys.secrets.push(secret);
         self.keys.homes.push(home);
-        Ok(path)
+        Ok(told)
     }
 
     /// Looks for the passwords of its servers, and for that of a server that it was told, in all that the adapter has said.

@@ -1,22 +1,24 @@
 //! How a case comes to its end: it settles, the server's state is read, and the adapter is told to end.
 
-use super::Run;
+use super::{Run, Troubled};
 use crate::clock::within;
 use crate::history;
 use crate::link::before_gone;
-use crate::protocol::Request;
+use crate::protocol::request::TaskRef;
+use crate::protocol::{Capability, Request};
 use crate::sight::Sight;
 use fixtures::catalog;
 use fixtures::fault_plan::{Action, Fault};
 use fixtures::recording::{FileKind, Header, Line, Provenance, Recording, Trouble, TroubleKind};
 use parity_specs::NamedCase;
+use parity_specs::case::Case;
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
 impl Run {
     /// Waits until nothing happens any more: the adapter is connected (or will not be), has dealt with all that it
-    /// has read, and the time line has been quiet for a while.
-    pub(super) async fn settle(&mut self) {
+    /// has read, and the time line has been quiet for a while. Has it come to that?
+    pub(super) async fn settle(&mut self) -> bool {
         let limits = self.limits;
         let gone = self.running.link.gone();
         let settled = async {
@@ -27,19 +29,40 @@ impl Run {
                     let _ended = within(limits.quiet * 6, self.seen(Sight::has_ended)).await;
                 }
                 if self.running.link.ask(&Request::Fence, limits.answer).await.is_err() {
-                    return;
+                    return false;
                 }
                 if !self.is_quiet().await {
                     continue;
                 }
                 let is_due = self.retry_is_due(&self.sight.lock().unwrap_or_else(PoisonError::into_inner));
                 if !is_due || self.press_retry().await.is_err() {
-                    return;
+                    return true;
                 }
             }
         };
         // Settled or gone or neither: what there is will be judged.
-        let _settled = within(limits.settle, before_gone(settled, gone)).await;
+        matches!(within(limits.settle, before_gone(settled, gone)).await, Some(Ok(true)))
+    }
+
+    /// When all is quiet the person looks once more, and closes what is to be closed.
+    pub(super) async fn see_off(&mut self, case: &Case) -> Result<(), Troubled> {
+        if self.settle().await {
+            self.look().await?;
+        }
+        self.close(case).await
+    }
+
+    /// Asks for the adapter's own view of each task that is open, where it has one.
+    async fn look(&mut self) -> Result<(), Troubled> {
+        if !self.can.contains(&Capability::Snapshot) {
+            return Ok(());
+        }
+        let open: Vec<String> =
+            self.tasks.keys().filter(|task| !self.closed.contains(*task)).cloned().collect();
+        for task_id in open {
+            self.ask_or_be_refused(Request::TaskSnapshot(TaskRef { task_id })).await?;
+        }
+        Ok(())
     }
 
     /// Does nothing but heartbeats happen for a while? Between an adapter and a server of its own there is one more

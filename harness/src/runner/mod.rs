@@ -198,6 +198,7 @@ async fn played(
         closed: BTreeSet::new(),
         breaks: named.case.breaks(),
         settings: features::settings(&named.case).unwrap_or_default(),
+        can: Vec::new(),
         answered: BTreeSet::new(),
         awaited_from: 0,
         errors_from: 0,
@@ -214,14 +215,14 @@ async fn played(
                 run.leave().await;
                 return Err(NotRun::Unsupported(missing.into_iter().map(Capability::word).collect()));
             }
+            run.can = can;
             run.play(&scenario.user.steps, &named.case).await
         }
         Err(why) => Err(broken(why)),
     };
     match played {
         Ok(()) => {
-            run.settle().await;
-            if let Err((kind, what)) = run.close(&named.case).await {
+            if let Err((kind, what)) = run.see_off(&named.case).await {
                 run.trouble(kind, what);
             }
         }
@@ -288,6 +289,8 @@ struct Run {
     breaks: bool,
     /// What the person has set.
     settings: Settings,
+    /// What the adapter says that it can do.
+    can: Vec<Capability>,
     /// The questions that the person has answered.
     answered: BTreeSet<String>,
     /// Every event of the server before this place has been awaited or is older than one that was.

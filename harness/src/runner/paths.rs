@@ -108,10 +108,15 @@ impl Canaries {
             |path: &Path, error: std::io::Error| format!("failed to make {}: {error}", path.display());
         let mut places = Vec::new();
         for (place, target) in links {
-            let canary = Path::new(workspace).join(target);
             let link = Path::new(workspace).join(place);
+            let to = target.replace("${workspace}", workspace);
+            let folder = link.parent().unwrap_or(&link).to_owned();
+            let canary = folder.join(&to);
+            for below in [folder, canary.parent().unwrap_or(&canary).to_owned()] {
+                fs::create_dir_all(&below).map_err(|error| failed(&below, error))?;
+            }
             fs::write(&canary, SONG).map_err(|error| failed(&canary, error))?;
-            symlink(target, &link).map_err(|error| failed(&link, error))?;
+            symlink(&to, &link).map_err(|error| failed(&link, error))?;
             places.push((target.clone(), canary));
         }
         Ok(Self { places })

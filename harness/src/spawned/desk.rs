@@ -128,6 +128,28 @@ impl State {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Those who listened and do so no more have ended, though the end of their line may still be under way on a busy
+    /// machine. Found out later, such an end would take the work of the server that comes now.
+    async fn see_ended(&self) {
+        let places: Vec<(u64, u16)> = {
+            let seen = self.seen();
+            seen.living.iter().filter_map(|(counted, process)| Some((*counted, process.port?))).collect()
+        };
+        for (counted, port) in places {
+            if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_err() {
+                self.left(counted);
+            }
+        }
+    }
+
+    /// The end of one, written down once, whoever has seen it first.
+    fn left(&self, counted: u64) {
+        let process = self.seen().living.remove(&counted);
+        if let Some(process) = process {
+            self.ends(&process);
+        }
+    }
+
     /// The number of a start, what goes wrong with it, and the number of its line.
     fn begins(&self, hello: &Hello, line: std::net::TcpStream) -> (u32, Option<StartAction>, u64) {
         let mut seen = self.seen();
@@ -183,6 +205,7 @@ async fn attend(stream: TcpStream, state: Arc<State>) {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader).lines();
     let Ok(Some(hello)) = hear::<Hello>(&mut reader).await else { return };
+    state.see_ended().await;
     let (number, fault, counted) = state.begins(&hello, line);
     state.alive.send_modify(|count| *count += 1);
     if matches!(fault, Some(StartAction::Exit { .. })) {
@@ -217,11 +240,7 @@ async fn attend(stream: TcpStream, state: Arc<State>) {
             }
         }
     }
-    // Who was started after it may have written it down.
-    let process = state.seen().living.remove(&counted);
-    if let Some(process) = process {
-        state.ends(&process);
-    }
+    state.left(counted);
     state.alive.send_modify(|count| *count -= 1);
 }
 
@@ -259,6 +278,31 @@ mod tests {
         desk.count("ended").await;
         let left = Witnessed::Left { when: "ended".to_owned(), processes: 0, ports: 0 };
         assert!(witnessed(&journal.lines()).any(|(_, seen)| seen == left), "{:?}", journal.lines());
+    }
+
+    #[tokio::test]
+    async fn who_listens_no_more_has_ended_before_the_next_one_begins() {
+        let world = StandIn::kilo().scenario("text/plain").lane("adapter").lenient().start().await.unwrap();
+        let desk = Desk::open(Arc::new(world), "adapter", Vec::new()).await.unwrap();
+        let other = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let hello = || Hello { password: None, host: "127.0.0.1".to_owned(), wrapped: false };
+        // The line of the first stays open, as one whose end is under way.
+        let (_first, mut first) = TcpStream::connect(desk.address()).await.unwrap().into_split();
+        say(&mut first, &hello()).await.unwrap();
+        say(&mut first, &News::Listens(other.local_addr().unwrap().port())).await.unwrap();
+        let listens = |lines: &[fixtures::recording::Line]| {
+            witnessed(lines).any(|(_, seen)| matches!(seen, Witnessed::Listens { .. }))
+        };
+        desk.state.journal.wait_until(listens).await;
+        drop(other);
+        let (_second, mut second) = TcpStream::connect(desk.address()).await.unwrap().into_split();
+        say(&mut second, &hello()).await.unwrap();
+        let begins = |seen: &Witnessed| matches!(seen, Witnessed::Started { number: 2, .. });
+        desk.state.journal.wait_until(|lines| witnessed(lines).any(|(_, seen)| begins(&seen))).await;
+        let lines = desk.state.journal.lines();
+        let place = |is_it: &dyn Fn(&Witnessed) -> bool| witnessed(&lines).position(|(_, seen)| is_it(&seen));
+        let ended = place(&|seen| matches!(seen, Witnessed::Ended { number: 1 }));
+        assert!(ended.is_some() && ended < place(&begins), "{lines:?}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant { name: "pause-instead-of-ready", about: "the edited message is sent after 100 ms, ready or not" },
     Mutant { name: "sends-again", about: "what was sent to a task that was not ready is sent again" },
+    Mutant { name: "asks-a-refuser-again", about: "what the model has refused is sent once more" },
     Mutant { name: "drops-images", about: "an edit of words takes the pictures away" },
     Mutant { name: "keeps-images", about: "pictures can't be taken away" },
     Mutant { name: "no-cancel", about: "the run before goes on" },

@@ -90,7 +90,10 @@ impl Client {
         } else {
             self.keep(id, after, screen).await?;
         }
-        let asked = self.send(&ground.model, &self.told(edited)).await;
+        let mut asked = self.send(&ground.model, &self.told(edited)).await;
+        if asked.is_err() && self.is("asks-a-refuser-again") {
+            asked = self.send(&ground.model, &self.told(edited)).await;
+        }
         if self.is("writes-with-the-answer") {
             self.keep_words(edit);
         }

@@ -2,7 +2,7 @@
 //! the prompts.
 
 use super::play::LATE_WORDS;
-use crate::scene::{Scene, Troubled, our_fault};
+use crate::scene::{Scene, Troubled, broken, our_fault};
 use fixtures::recording::{Line, ModelPurpose};
 use harness::clock::within;
 use harness::link::Asked;
@@ -126,7 +126,7 @@ impl OnServer {
         );
         scene.must("configure", json!({"server": server.url()})).await?;
         let last = self.converse(scene, &server).await?;
-        let seen = if self.late_yes { self.question(scene).await? } else { None };
+        let seen = if self.late_yes { Some(self.question(scene).await?) } else { None };
         let before = turns(&server.journal().lines()).len();
         if self.taken_back {
             self.back_and_forth(scene).await?;
@@ -232,17 +232,18 @@ impl OnServer {
     }
 
     /// The question that the user sees.
-    async fn question(&self, scene: &mut Scene) -> Result<Option<Value>, Troubled> {
+    async fn question(&self, scene: &mut Scene) -> Result<Value, Troubled> {
         /// So often the client is asked; between two times nothing has happened for a moment.
         const OFTEN: usize = 40;
         for _ in 0..OFTEN {
             let open = scene.must("task/permissions", json!({})).await?;
             if let Some(id) = open["permissions"].get(0) {
-                return Ok(Some(id.clone()));
+                return Ok(id.clone());
             }
             scene.settle().await;
         }
-        Ok(None)
+        // Who never sees it can't say yes to it, and what that would do is not known.
+        Err(broken("the agent asks for leave, and task/permissions never tells of it"))
     }
 }
 

@@ -138,7 +138,9 @@ impl World {
 
     fn find(&mut self, request: &ApiRequest, limit: usize, kind: Option<String>, is_next: bool) {
         let directory = self.directory_of(request);
-        let query = query(request, "query").unwrap_or_default().trim().to_owned();
+        let query = query(request, "query").unwrap_or_default().trim();
+        // What searches there reads the words of a query as C does.
+        let query = query.split('\0').next().unwrap_or_default().to_owned();
         let project = self.worktree_of(&directory);
         let wish = PlaceWish::Names { folder: directory.clone(), project };
         let find = Find { ticket: request.ticket, directory, query, limit, kind, is_next };

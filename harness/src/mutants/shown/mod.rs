@@ -13,8 +13,10 @@ mod keeps_trying_silently;
 mod logs_short_secrets;
 mod logs_what_is_said;
 mod logs_without_task;
+mod piles_up_todos;
 mod redraws_for_every_piece;
 mod says_offline_and_no_end;
+mod tells_no_images_of_its_own;
 mod times_nothing;
 
 use super::Mutant;
@@ -34,7 +36,9 @@ pub(super) const ALL: &[Mutant] = &[
     logs_short_secrets::MUTANT,
     logs_what_is_said::MUTANT,
     logs_without_task::MUTANT,
+    piles_up_todos::MUTANT,
     redraws_for_every_piece::MUTANT,
     says_offline_and_no_end::MUTANT,
+    tells_no_images_of_its_own::MUTANT,
     times_nothing::MUTANT,
 ];

@@ -59,6 +59,11 @@ pub trait Asking: Send {
         false
     }
 
+    /// And does one of the agent's own?
+    fn question_goes_early(&self) -> bool {
+        false
+    }
+
     /// Does a question go when the server has taken its answer, before the event about that?
     fn trusts_answer(&self) -> bool {
         true
@@ -69,8 +74,13 @@ pub trait Asking: Send {
         true
     }
 
-    /// The folder in which an answer is given: the task's `own`, or the one of `connect`.
+    /// The folder in which leave is given: the task's `own`, or the one of `connect`.
     fn directory<'a>(&self, own: &'a str, _main: &'a str) -> &'a str {
+        own
+    }
+
+    /// The folder in which a question of the agent's is answered: the task's `own`, or the one of `connect`.
+    fn question_directory<'a>(&self, own: &'a str, _main: &'a str) -> &'a str {
         own
     }
 

@@ -16,6 +16,11 @@ pub trait Keeping: Send {
         file.mode & 0o077 == 0 && !file.in_workspace
     }
 
+    /// Where it is a link: is it the file that counts?
+    fn follows_links(&self) -> bool {
+        true
+    }
+
     /// What is said of the file beside its place: of what stands in it, nothing.
     fn quoted<'a>(&self, _content: &'a str) -> &'a str {
         ""

@@ -53,6 +53,11 @@ pub trait Features: Send {
         Some(countdown.delay_ms)
     }
 
+    /// What is suggested, of the first labels of a request's questions.
+    fn suggests(&self, labels: Vec<Vec<String>>) -> Vec<Vec<String>> {
+        labels
+    }
+
     /// Does typing call the countdown off?
     fn typing_stops(&self) -> bool {
         true

@@ -19,6 +19,11 @@ pub trait Attaching: Send {
         now
     }
 
+    /// Is an empty text sent, too, when files say all?
+    fn says_nothing(&self) -> bool {
+        false
+    }
+
     /// Do the files of a message go with what is said in its place?
     fn keeps_when_edited(&self) -> bool {
         true

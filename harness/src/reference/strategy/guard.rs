@@ -1,5 +1,6 @@
 //! Paths: at which of them a tool may be let.
 
+use crate::protocol::Reply;
 use fixtures::paths::realpath::{Links, contains as leads_inside};
 use fixtures::paths::{Policy, posix, windows};
 
@@ -12,6 +13,16 @@ pub trait Guarding: Send {
             Policy::Realpath => leads_inside(roots, path, disk),
             Policy::Windows => windows::contains(roots, path),
         }
+    }
+
+    /// From which folders on is a path read that the server names: the task's `own`, the one of `connect`?
+    fn read_from<'a>(&self, own: &'a str, main: &'a str) -> [&'a str; 2] {
+        [own, main]
+    }
+
+    /// Is a yes of this kind held against the disk?
+    fn holds(&self, _yes: Reply) -> bool {
+        true
     }
 
     /// Is a yes held against the disk that a rule gives in the person's place?

@@ -47,13 +47,23 @@ pub trait History: Send {
         true
     }
 
-    /// Is that session deleted in the end?
-    fn deletes_aside(&self) -> bool {
+    /// Has the agent no tools in it?
+    fn disarms_aside(&self) -> bool {
+        true
+    }
+
+    /// Is that session deleted in the end, when somebody has answered in it, and when nobody has?
+    fn deletes_aside(&self, _was_answered: bool) -> bool {
         true
     }
 
     /// Is the server asked which servers of tools there are, and told of new ones?
     fn asks_server_for_tools(&self) -> bool {
         true
+    }
+
+    /// What the person is told of a server of tools of which the server says this.
+    fn tool_server_state(&self, said: String) -> String {
+        said
     }
 }

@@ -1,6 +1,6 @@
 //! Whose an event is, and what is shown, counted and logged of it.
 
-use crate::protocol::{Attachment, LogLine, Outcome, Process, Update};
+use crate::protocol::{Attachment, LogLine, Outcome, Process, Update, View};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -165,8 +165,9 @@ pub trait UnknownEvents: Send {
         true
     }
 
-    /// Which of these tasks end in that error: the one that the event is about, or others, too?
-    fn closed(&self, concerned: String, _all: Vec<String>) -> Vec<String> {
+    /// Which tasks end in that error: the one that the event is about, or others, too? `delicate` are those in the middle
+    /// of tools or permissions.
+    fn closed(&self, concerned: String, _delicate: Vec<String>, _all: Vec<String>) -> Vec<String> {
         vec![concerned]
     }
 
@@ -196,6 +197,11 @@ pub trait Telling: Send {
     /// What is shown in an update's place.
     fn shown(&self, update: Update) -> Vec<Update> {
         vec![update]
+    }
+
+    /// What the adapter says of its own view of a task.
+    fn own_view(&self, view: View) -> View {
+        view
     }
 
     /// What the end of a turn is called.

@@ -87,6 +87,11 @@ pub trait Turns: Send {
         true
     }
 
+    /// Is the person told when the server refuses to stop?
+    fn tells_refused_stops(&self) -> bool {
+        true
+    }
+
     /// Is a turn over as soon as its abort was asked for, whatever the server says?
     fn abort_ends_at_once(&self) -> bool {
         false

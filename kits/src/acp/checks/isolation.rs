@@ -1,7 +1,8 @@
-//! What is shown in a chat was said in its session: nothing of another chat, and nothing of a session that nobody opened.
+//! What is shown in a chat was said, and what is asked there was asked, in its session: nothing of another chat, and nothing
+//! of a session that nobody opened.
 
 use super::{Check, Examined};
-use crate::acp::heard::{messages, sessions_of, text_of};
+use crate::acp::heard::{messages, requests, sessions_of, text_of};
 use crate::story::Story;
 
 pub(super) const CHECK: Check =
@@ -30,5 +31,27 @@ fn examine(story: &Story<'_>) -> Examined {
             )
         });
     }
+    questions(story, &mut examined);
     examined
+}
+
+/// The person is asked where the agent asks.
+fn questions(story: &Story<'_>, examined: &mut Examined) {
+    let asked = requests(story, false);
+    for told in story.updates_of("chatPermission") {
+        let chat = told.update["chatId"].as_str().unwrap_or_default();
+        let sessions = sessions_of(story, chat);
+        if sessions.iter().all(|session| session.is_empty()) {
+            continue;
+        }
+        let is_own = asked.iter().any(|question| {
+            question.asked.method() == Some("session/request_permission")
+                && question.asked.value["params"]["sessionId"]
+                    .as_str()
+                    .is_some_and(|of| sessions.contains(&of))
+        });
+        examined.fact(is_own, || {
+            format!("the person is asked in the chat {chat}, and its session has never asked for anything")
+        });
+    }
 }

@@ -25,9 +25,24 @@ fn examine(story: &Story<'_>) -> Examined {
             judge(&mut examined, agent, &said);
         }
     }
+    folders(story, &mut examined);
     stops(story, &mut examined);
     pictures(story, &mut examined);
     examined
+}
+
+/// A session works in a folder that the person has named.
+fn folders(story: &Story<'_>, examined: &mut Examined) {
+    let plain = |folder: &Value| folder.as_str().map(|folder| folder.trim_end_matches('/').to_owned());
+    let named: Vec<String> = story.calls.iter().filter_map(|call| plain(&call.params["cwd"])).collect();
+    for made in
+        messages(story).filter(|message| message.is_clients && message.method() == Some("session/new"))
+    {
+        let Some(folder) = plain(&made.value["params"]["cwd"]) else { continue };
+        examined.fact(named.contains(&folder), || {
+            format!("a session is to work in {folder}, and the person has named {}", named.join(", "))
+        });
+    }
 }
 
 /// How the data of a picture begins that is a PNG, as they all are; of what is long a history keeps its length alone.
@@ -51,6 +66,12 @@ fn pictures(story: &Story<'_>, examined: &mut Examined) {
                 && block["data"].as_str().is_some_and(|data| PNG.iter().any(|begin| data.starts_with(begin)))
         });
         examined.fact(is_picture, || format!("a PNG is sent in {chat}, and the agent gets none"));
+        let caption = call.params["caption"].as_str().unwrap_or_default();
+        let is_said =
+            blocks.iter().filter_map(|block| block["text"].as_str()).any(|text| text.contains(caption));
+        examined.fact(caption.is_empty() || is_said, || {
+            format!("{caption:?} is said in {chat} beside a picture, and the agent is not told")
+        });
     }
 }
 

@@ -2,7 +2,7 @@
 //! command is shown.
 
 use super::{Check, Examined};
-use crate::acp::heard::{expected, requests};
+use crate::acp::heard::{expected, requests, sessions_of};
 use crate::story::Story;
 use serde_json::json;
 
@@ -23,10 +23,13 @@ fn examine(story: &Story<'_>) -> Examined {
         let wanted = ["mode", "model", "command"].into_iter().find_map(|name| call.params[name].as_str());
         let word =
             wanted.unwrap_or_default().split(' ').next_back().unwrap_or_default().trim_start_matches('/');
+        let sessions = sessions_of(story, call.params["chatId"].as_str().unwrap_or_default());
         let is_done = requests.iter().any(|asked| {
             let is_ok = asked.answer.is_some_and(|answer| answer.value.get("result").is_some());
             let is_it = methods.contains(&asked.asked.method().unwrap_or_default());
-            is_ok && is_it && asked.asked.value["params"].to_string().contains(word)
+            let params = &asked.asked.value["params"];
+            let is_here = params["sessionId"].as_str().is_none_or(|session| sessions.contains(&session));
+            is_ok && is_it && is_here && asked.asked.value["params"].to_string().contains(word)
         });
         let is_said = call.result().is_some();
         examined.fact(is_said == is_done, || {

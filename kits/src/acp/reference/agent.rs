@@ -204,6 +204,8 @@ impl Agent {
     pub(super) async fn reply(&self, id: &Value, answer: Result<Value, (i64, &str)>) {
         let id = if self.quirk.is("ids-are-numbers") {
             json!(id.as_u64().unwrap_or_default())
+        } else if self.quirk.is("ids-are-texts") && id.is_number() {
+            json!(id.to_string())
         } else {
             id.clone()
         };

@@ -33,7 +33,9 @@ impl Client {
         is_option: bool,
     ) -> Result<Value, RpcError> {
         let (chat, agent) = (self.chat(params)?, self.agent()?);
-        let session = chat.session();
+        let latest = self.state().latest.clone().filter(|_| self.quirk.is("sets-in-the-latest"));
+        let latest = latest.and_then(|id| self.state().chats.get(&id).map(|chat| chat.session()));
+        let session = latest.unwrap_or_else(|| chat.session());
         let own = (method, json!({"sessionId": session, name: value}));
         let general =
             ("session/set_config_option", json!({"sessionId": session, "configId": option, "value": value}));

@@ -1,6 +1,7 @@
 //! A chat of the person's with an agent: one session, one turn at a time, each with one end.
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -25,6 +26,8 @@ pub(super) struct State {
     pub(super) turn: Option<Turn>,
     /// Questions for permission that nobody has answered: their ids.
     pub(super) asked: Vec<Value>,
+    /// The calls that it was told of.
+    pub(super) calls: BTreeSet<String>,
     /// The person wanted to stop, and there was nothing to stop.
     pub(super) is_stop_left: bool,
     /// A summary is being made.

@@ -46,7 +46,7 @@ pub(super) struct State {
     /// What came for sessions that nobody knew.
     early: Vec<(String, Value)>,
     /// The chat that was opened last.
-    latest: Option<String>,
+    pub(super) latest: Option<String>,
     /// A list that chats should not share.
     shared_servers: Vec<Value>,
 }
@@ -106,7 +106,9 @@ impl Client {
         screen: &Screen,
     ) -> Result<(), RpcError> {
         let agent = self.agent()?;
-        let asked = json!({"cwd": chat.cwd, "mcpServers": servers});
+        let is_first = self.state().latest.is_none();
+        let cwd = if !is_first && self.quirk.is("opens-elsewhere") { Path::new("/") } else { &chat.cwd };
+        let asked = json!({"cwd": cwd, "mcpServers": servers});
         let made = agent.ask("session/new", &asked).await;
         let made = made.map_err(|refused| RpcError::failed(refused.why))?;
         let Some(session) = made["sessionId"].as_str() else {

@@ -58,7 +58,13 @@ impl Client {
                     screen.show(json!({"kind": "chatText", "chatId": chat.id, "delta": text}));
                 }
             }
+            Update::Tool { id, title: None, .. }
+                if self.quirk.is("knows-all-calls") && !chat.state().calls.contains(&id) =>
+            {
+                done(chat, "error", Some("the agent speaks of a call that I don't know"), screen);
+            }
             Update::Tool { id, title, status } => {
+                chat.state().calls.insert(id.clone());
                 let told = json!({"kind": "chatTool", "chatId": chat.id, "tool": id, "title": title, "status": status});
                 screen.show(told);
             }
@@ -157,7 +163,9 @@ impl Client {
         let chat = self.state().chats.values().find(|chat| chat.session() == session).cloned();
         if let Some(chat) = &chat {
             let title = &params["toolCall"]["title"];
-            screen.show(json!({"kind": "chatPermission", "chatId": chat.id, "title": title}));
+            let latest = self.state().latest.clone().filter(|_| self.quirk.is("asks-in-the-latest"));
+            let place = latest.unwrap_or_else(|| chat.id.clone());
+            screen.show(json!({"kind": "chatPermission", "chatId": place, "title": title}));
             chat.state().asked.push(id.clone());
         }
         let options = params["options"].clone();

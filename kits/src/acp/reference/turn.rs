@@ -53,7 +53,9 @@ impl Client {
             let kind = Path::new(path).extension().and_then(|end| end.to_str()).unwrap_or("png");
             json!({"type": "image", "mimeType": format!("image/{kind}"), "data": BASE64_STANDARD.encode(bytes)})
         };
-        self.prompt(params, &json!([{"type": "text", "text": caption}, picture]), screen).await
+        let words = json!({"type": "text", "text": caption});
+        let blocks = if self.quirk.is("pictures-alone") { json!([picture]) } else { json!([words, picture]) };
+        self.prompt(params, &blocks, screen).await
     }
 
     async fn prompt(

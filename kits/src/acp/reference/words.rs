@@ -27,6 +27,9 @@ pub(super) fn update(update: &Value, quirk: Quirk) -> Update {
         _ => return Update::Other,
     };
     match kind {
+        "agent_thought_chunk" if quirk.is("thoughts-as-words") => {
+            Update::Text(update["content"]["text"].as_str().unwrap_or_default().to_owned())
+        }
         "agent_message_chunk" => {
             Update::Text(update["content"]["text"].as_str().unwrap_or_default().to_owned())
         }

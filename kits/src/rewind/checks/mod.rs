@@ -74,6 +74,10 @@ fn episodes<'s>(story: &'s Story<'_>) -> Vec<Episode<'s>> {
                     .filter(|told| told.kind == kind && within.contains(&told.at.line))
                     .collect()
             };
+            // Another task that is opened meanwhile has the screen.
+            let mut opened = story.calls.iter().filter(|call| call.method == "task/open");
+            let switched = opened.find(|call| within.contains(&call.at.line)).map(|call| call.at.line);
+            let is_its_own = |told: &&Told| switched.is_none_or(|line| told.at.line < line);
             Episode {
                 told: &begin.value,
                 edits: story
@@ -88,7 +92,7 @@ fn episodes<'s>(story: &'s Story<'_>) -> Vec<Episode<'s>> {
                     .collect(),
                 seams: of("seam"),
                 notices: of("notice").into_iter().filter(|told| told.warns()).collect(),
-                screens: of("stateUpdate"),
+                screens: of("stateUpdate").into_iter().filter(is_its_own).collect(),
                 after: &end.value,
             }
         })

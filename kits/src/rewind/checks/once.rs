@@ -1,4 +1,4 @@
-//! The edited message is sent exactly once, when the task is ready.
+//! The edited message is sent exactly once, when the task is ready: not again when it is refused.
 
 use super::{carries, episodes, words_of};
 use crate::kit::Check;
@@ -7,7 +7,7 @@ use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "once",
-    about: "The edited message is sent exactly once, when the task is ready; of two clicks one wins.",
+    about: "The edited message is sent exactly once, when the task is ready, and not again when that fails; of two clicks one\n            wins.",
     examine,
 };
 
@@ -19,8 +19,18 @@ fn examine(story: &Story<'_>) -> Examined {
     };
     let mut examined = Examined::default();
     for episode in episodes(story).iter().filter(|episode| !episode.was_killed()) {
-        let Some(edit) = episode.done() else { continue };
         let name = episode.name();
+        let Some(edit) = episode.done() else {
+            // Each click may have tried it.
+            if let Some(edit) = episode.edits.first() {
+                let words = words_of(edit);
+                let sent = episode.asked.iter().filter(|asked| carries(asked, words)).count();
+                examined.fact(sent <= episode.edits.len(), || {
+                    format!("{name}: the edit has failed, and its words were sent {sent} times")
+                });
+            }
+            continue;
+        };
         let sent: Vec<_> = episode.asked.iter().filter(|asked| carries(asked, words_of(edit))).collect();
         examined.fact(sent.len() == 1, || format!("{name}: the words were sent {} times", sent.len()));
         // On a server the turn before may have asked once more on its way out.
