@@ -8,6 +8,7 @@ use crate::report::Cell;
 use crate::runner;
 use crate::subject::Subject;
 use fixtures::ServerKind;
+use fixtures::recording::Recording;
 use parity_specs::NamedCase;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,8 +29,8 @@ pub async fn run_cases(
     programs: &BTreeMap<ServerKind, Program>,
     subject: &Subject,
     limits: &Limits,
-    seen: impl Fn(&Cell),
-) -> Vec<Finished> {
+    seen: impl Fn(&Cell, Option<Recording>),
+) -> Vec<Cell> {
     let cells = cases.iter().flat_map(|named| {
         let servers = named.case.servers.iter();
         servers.filter_map(move |server| programs.get(server).map(|program| (named, *server, program)))

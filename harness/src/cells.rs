@@ -56,17 +56,18 @@ pub(crate) fn judged(mut cell: Cell, history: Result<Recording, NotRun>) -> Fini
     }
 }
 
-/// Runs cells, several at once; the order of the result is theirs. `seen` is told each as it is done.
+/// Runs cells, several at once; the order of the result is theirs. `seen` is told each as it is done, and has its history,
+/// which nobody else keeps: all of them together are some gigabytes.
 pub(crate) async fn run<F: Future<Output = Finished>>(
     runs: impl IntoIterator<Item = F>,
     at_once: usize,
-    seen: impl Fn(&Cell),
-) -> Vec<Finished> {
+    seen: impl Fn(&Cell, Option<Recording>),
+) -> Vec<Cell> {
     let seen = &seen;
     let runs = runs.into_iter().map(|run| async move {
-        let finished = run.await;
-        seen(&finished.cell);
-        finished
+        let Finished { cell, history } = run.await;
+        seen(&cell, history);
+        cell
     });
     futures_util::stream::iter(runs).buffered(at_once).collect().await
 }

@@ -103,9 +103,8 @@ fn adapter(name: &str, interpreter: &str, file: &Path) -> Result<CheckReport, Ou
     let bar = bar(&cases);
     let limits = Limits::default();
     let runtime = runtime()?;
-    let finished = runtime.block_on(gate::run_cases(&cases, &subject, &limits, |_| bar.inc(1)));
+    let cells = runtime.block_on(gate::run_cases(&cases, &subject, &limits, |_, _| bar.inc(1)));
     bar.finish_and_clear();
-    let cells: Vec<_> = finished.into_iter().map(|run| run.cell).collect();
     let report = CheckReport::of(name.to_owned(), &cells, &Baseline::default());
     Ok(report)
 }
@@ -120,9 +119,8 @@ fn command(server: ServerKind, npm_dir: &Path, machine: &Machine) -> Result<Chec
     let bar = bar(&cases);
     let limits = Limits::default();
     let runtime = runtime()?;
-    let finished = runtime.block_on(blackbox::run_cases(&cases, &command, &limits, |_| bar.inc(1)));
+    let cells = runtime.block_on(blackbox::run_cases(&cases, &command, &limits, |_, _| bar.inc(1)));
     bar.finish_and_clear();
-    let cells: Vec<_> = finished.into_iter().map(|run| run.cell).collect();
     Ok(CheckReport::of(format!("{server} run --attach"), &cells, &Baseline::default()))
 }
 

@@ -12,6 +12,7 @@ use harness::report::{Cell, Report};
 use harness::subject::Subject;
 use indicatif::{ProgressBar, ProgressStyle};
 use parity_specs::{Matrix, Phase};
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 /// Which gates, for whom, and where the reports go.
@@ -83,15 +84,16 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}") {
         bar.set_style(style);
     }
-    let mut kept = Vec::new();
+    let kept = RefCell::new(Vec::new());
     let folder = arguments.out.join("histories");
     let seen = |cell: &Cell| {
         bar.set_message(format!("{} {} ({})", cell.adapter, cell.case, cell.server));
         bar.inc(1);
     };
     let ran = runtime()?.block_on(run_gate(&asked, &Limits::default(), seen, |cell, history| {
-        kept.push((history_path(&folder, cell), history.clone()));
+        kept.borrow_mut().push((history_path(&folder, cell), history));
     }));
+    let mut kept = kept.into_inner();
     // Kits have adapters of their own; they go with the reference's whole gate, or with its first part.
     let is_first = arguments.partition.is_none_or(Partition::is_first);
     let with_kits = subject == Subject::Reference && arguments.phase == words::Phases::All && is_first;

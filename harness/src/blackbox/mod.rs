@@ -20,6 +20,7 @@ use crate::judge::{Judged, Verdict};
 use crate::report::{Cell, timeline};
 use evidence::Evidence;
 use fixtures::ServerKind;
+use fixtures::recording::Recording;
 use parity_specs::NamedCase;
 use scene::NotPlayed;
 
@@ -31,8 +32,8 @@ pub async fn run_cases(
     cases: &[NamedCase],
     command: &Command,
     limits: &Limits,
-    seen: impl Fn(&Cell),
-) -> Vec<Finished> {
+    seen: impl Fn(&Cell, Option<Recording>),
+) -> Vec<Cell> {
     let cells = cases.iter().flat_map(|named| named.case.servers.iter().map(move |server| (named, *server)));
     cells::run(cells.map(|(named, server)| run_cell(named, server, command, limits)), AT_ONCE, seen).await
 }

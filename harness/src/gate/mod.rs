@@ -70,8 +70,8 @@ pub async fn run_cases(
     cases: &[NamedCase],
     subject: &Subject,
     limits: &Limits,
-    seen: impl Fn(&Cell),
-) -> Vec<Finished> {
+    seen: impl Fn(&Cell, Option<Recording>),
+) -> Vec<Cell> {
     run_plans(cells_of(cases, subject), CELLS_AT_ONCE, limits, seen).await
 }
 
@@ -80,8 +80,8 @@ async fn run_plans(
     plans: Vec<Plan<'_>>,
     at_once: usize,
     limits: &Limits,
-    seen: impl Fn(&Cell),
-) -> Vec<Finished> {
+    seen: impl Fn(&Cell, Option<Recording>),
+) -> Vec<Cell> {
     let run = |(named, server, subject)| run_cell(named, server, subject, limits);
     cells::run(plans.into_iter().map(run), at_once, seen).await
 }
@@ -140,18 +140,18 @@ pub async fn run_gate(
     asked: &Asked<'_>,
     limits: &Limits,
     seen: impl Fn(&Cell),
-    mut keep: impl FnMut(&Cell, &Recording),
+    keep: impl Fn(&Cell, Recording),
 ) -> Ran {
     let subjects = if asked.reach.is_some() { subjects() } else { Vec::new() };
     let own = cells_of(asked.cases, asked.subject);
     let reach = asked.reach.unwrap_or(Reach::Claimed);
-    let mut cells = Vec::new();
-    for finished in run_plans(own, CELLS_AT_ONCE, limits, &seen).await {
-        if let Some(history) = &finished.history {
-            keep(&finished.cell, history);
+    let seen_and_kept = |cell: &Cell, history: Option<Recording>| {
+        seen(cell);
+        if let Some(history) = history {
+            keep(cell, history);
         }
-        cells.push(finished.cell);
-    }
+    };
+    let cells = run_plans(own, CELLS_AT_ONCE, limits, seen_and_kept).await;
     let mut rows: Vec<MutantRow> = mutants::all()
         .into_iter()
         .take(subjects.len())
@@ -170,8 +170,7 @@ pub async fn run_gate(
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     // Where nothing breaks, a mutant has to keep the bounds of time as the reference has.
     for (plans, at_once) in [(broken, BROKEN_AT_ONCE), (plain, CELLS_AT_ONCE), (played, cores)] {
-        for finished in run_plans(plans, at_once, limits, &seen).await {
-            let cell = finished.cell;
+        for cell in run_plans(plans, at_once, limits, |cell, _| seen(cell)).await {
             if let Some(row) = rows.iter_mut().find(|row| row.name == cell.adapter) {
                 row.cells.push(cell);
             }

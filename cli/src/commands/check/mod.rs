@@ -9,10 +9,10 @@ use super::{Failure, Outcome, read_text, runtime, words, writable_folder};
 use clap::{Args, ValueEnum};
 use client::Client;
 use fixtures::ServerKind;
+use fixtures::recording::Recording;
 use harness::against;
 use harness::baseline::Baseline;
 use harness::blackbox;
-use harness::cells::Finished;
 use harness::clock::Limits;
 use harness::gate::run_cases;
 use harness::report::Cell;
@@ -21,6 +21,7 @@ use harness::report::{junit, markdown};
 use harness::say;
 use indicatif::{ProgressBar, ProgressStyle};
 use parity_specs::NamedCase;
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -147,8 +148,15 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     }
     let (limits, runtime) = (Limits::default(), runtime()?);
     let shown = Shown::new(arguments.format, &cases, &baseline);
-    let seen = |cell: &Cell| shown.cell(cell);
-    let finished = match &client {
+    // They are written when all is done: to write them takes the time of those who are watched.
+    let kept = RefCell::new(Vec::new());
+    let seen = |cell: &Cell, history: Option<Recording>| {
+        shown.cell(cell);
+        if let (Some(folder), Some(history)) = (&arguments.histories, history) {
+            kept.borrow_mut().push((client.history_path(folder, cell), history));
+        }
+    };
+    let cells = match &client {
         Client::Adapter(subject) if arguments.against.is_some() => {
             let programs = real::programs(&cases, arguments.npm_dir.as_deref())?;
             runtime.block_on(against::run_cases(&cases, &programs, subject, &against::limits(), seen))
@@ -157,18 +165,15 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         Client::Command(command) => runtime.block_on(blackbox::run_cases(&cases, command, &limits, seen)),
     };
     shown.bar.finish_and_clear();
-    report(arguments, &client, &finished, &baseline)
+    for (path, history) in kept.into_inner() {
+        super::write_history(&history, &path)?;
+    }
+    report(arguments, &client, &cells, &baseline)
 }
 
-/// Says what came of it, keeps the histories, and gives the exit code.
-fn report(arguments: &Arguments, client: &Client, finished: &[Finished], baseline: &Baseline) -> Outcome {
-    for run in finished {
-        if let (Some(folder), Some(history)) = (&arguments.histories, &run.history) {
-            super::write_history(history, &client.history_path(folder, &run.cell))?;
-        }
-    }
-    let cells: Vec<Cell> = finished.iter().map(|run| run.cell.clone()).collect();
-    let report = CheckReport::of(client.name(), &cells, baseline);
+/// Says what came of it, and gives the exit code.
+fn report(arguments: &Arguments, client: &Client, cells: &[Cell], baseline: &Baseline) -> Outcome {
+    let report = CheckReport::of(client.name(), cells, baseline);
     say::text(&match arguments.format {
         Format::Text => report.text(),
         Format::Json => report
