@@ -19,7 +19,47 @@ use harness::protocol::Update;
 use harness::report::terminal;
 use harness::subject::Subject;
 use parity_specs::{Matrix, NamedCase};
+use serde_json::json;
 use std::path::PathBuf;
+
+fn findings(lines: &[Line], check: &str) -> Vec<String> {
+    let judged = judge(lines);
+    judged.checks.iter().find(|judged| judged.check == check).unwrap().findings.clone()
+}
+
+/// The adapter shows this, when it showed something else.
+fn shown(at: &Line, update: &serde_json::Value) -> Line {
+    let Line::Adapter(mut told) = at.clone() else { panic!("an adapter tells it") };
+    told.message["params"]["update"] = update.clone();
+    Line::Adapter(told)
+}
+
+/// Where the row of the first words is opened, and the same words as a whole.
+fn first_words(lines: &[Line]) -> (usize, serde_json::Value) {
+    let found = lines.iter().find_map(|line| match history::update_of(line) {
+        Some(Update::AssistantDelta { task_id, part_id, message_id, delta }) if !delta.is_empty() => {
+            let item = json!({ "partId": part_id, "messageId": message_id, "kind": "text", "text": delta });
+            let view = json!({ "items": [item], "permissions": [], "status": "busy" });
+            Some(json!({ "kind": "timeline", "taskId": task_id, "view": view }))
+        }
+        _ => None,
+    });
+    let is_row = |line: &Line| matches!(history::update_of(line), Some(Update::AssistantDelta { .. }));
+    (lines.iter().position(is_row).unwrap(), found.unwrap())
+}
+
+/// What the adapter says from a place on comes so much later, and the server's streams last.
+fn later(lines: &[Line], from: usize, by_us: u64) -> Vec<Line> {
+    let mut lines = lines.to_vec();
+    for (at, line) in lines.iter_mut().enumerate() {
+        match line {
+            Line::Adapter(said) if at >= from => said.at_us += by_us,
+            Line::End(end) => end.at_us += 10 * by_us,
+            _ => {}
+        }
+    }
+    lines
+}
 
 async fn history_of(named: &NamedCase, server: ServerKind) -> Recording {
     let finished = run_cell(named, server, &Subject::Reference, &Limits::default()).await;
@@ -135,4 +175,58 @@ async fn what_was_said_is_said_again_when_going_back_is_taken_back() {
     };
     assert_eq!(findings(back + 1), Vec::<String>::new());
     assert!(findings(back).iter().any(|finding| finding.contains("speaks on")));
+}
+
+#[tokio::test]
+async fn first_words_that_a_timeline_shows_are_first_words() {
+    let matrix = Matrix::embedded().unwrap();
+    let named = matrix.cases.iter().find(|named| named.name == "stream/first-words").unwrap();
+    let lines = history_of(named, ServerKind::Kilo).await.lines;
+    let (words, timeline) = first_words(&lines);
+    let late = later(&lines, words, 5_000_000);
+    let is_late = |finding: &String| finding.contains("first words");
+    assert!(findings(&late, "signals").iter().any(is_late), "they were told to come at once");
+    // They had been there in time, drawn as a whole.
+    let mut drawn = late;
+    drawn.insert(words, shown(&lines[words], &timeline));
+    assert!(!findings(&drawn, "signals").iter().any(is_late));
+}
+
+#[tokio::test]
+async fn words_that_wait_for_retry_are_not_late() {
+    let matrix = Matrix::embedded().unwrap();
+    let named = matrix.cases.iter().find(|named| named.name == "stream/first-words").unwrap();
+    let lines = history_of(named, ServerKind::Kilo).await.lines;
+    let (words, timeline) = first_words(&lines);
+    let mut late = later(&lines, words, 5_000_000);
+    let drawn = shown(&late[words], &timeline);
+    late.insert(words, drawn);
+    let is_late = |finding: &String| finding.contains("showed anything");
+    assert!(findings(&late, "cadence").iter().any(is_late));
+    let doubt = json!({ "kind": "error", "taskId": "task-1", "message": "Something is not understood.", "retry": true });
+    late.insert(words, shown(&lines[words], &doubt));
+    assert!(!findings(&late, "cadence").iter().any(is_late));
+}
+
+#[tokio::test]
+async fn an_input_that_opens_while_it_is_looked_at_may_be_told_as_open() {
+    let matrix = Matrix::embedded().unwrap();
+    let named = matrix.cases.iter().find(|named| named.name == "permission/closes-the-input").unwrap();
+    let mut lines = history_of(named, ServerKind::Kilo).await.lines;
+    let message = |line: &Line| match line {
+        Line::Adapter(said) => said.message.clone(),
+        _ => serde_json::Value::Null,
+    };
+    let is_over = |line: &Line| matches!(history::update_of(line), Some(Update::PermissionResolved { .. }));
+    let over = lines.iter().position(is_over).unwrap();
+    let look = lines[..over].iter().rposition(|line| message(line)["method"] == "ui/affordances").unwrap();
+    let id = message(&lines[look])["id"].clone();
+    let is_answer = |line: &Line| message(line)["id"] == id && message(line).get("result").is_some();
+    let answer = lines.iter().position(is_answer).unwrap();
+    let Line::Adapter(said) = &mut lines[answer] else { panic!("an adapter answers") };
+    said.message["result"]["offers"] = json!(["input"]);
+    assert!(findings(&lines, "input").iter().any(|finding| finding.contains("its input is open")));
+    let gone = lines.remove(over);
+    lines.insert(answer, gone);
+    assert_eq!(findings(&lines, "input"), Vec::<String>::new());
 }

@@ -6,6 +6,7 @@ use crate::course::{Course, Exchange, Started};
 use crate::history;
 use crate::protocol::{Capability, Request, TaskState, Update};
 use serde_json::Value;
+use std::ops::Range;
 
 pub(super) const CHECK: Check = Check {
     name: "abort",
@@ -46,7 +47,7 @@ fn examine(course: &Course<'_>) -> Examined {
         });
         let is_refused = |asked: &&Exchange| asked.answer.is_some() && !asked.is_good();
         if !asked.is_empty() && asked.iter().all(is_refused) {
-            let told = is_told(course, line, task);
+            let told = is_told(course, line..until, task);
             examined.fact(told, || format!("the server refuses to stop {}, and nobody is told", task.task));
         }
         let messages = history::last_read(course.lines, &format!("/session/{}/message", task.session));
@@ -78,11 +79,11 @@ fn examine(course: &Course<'_>) -> Examined {
 }
 
 /// Does the person learn that it was for nothing: by the answer, or by an error?
-fn is_told(course: &Course<'_>, line: usize, task: &Started) -> bool {
-    let mut asked = course.asked().filter(|(said, ..)| said.line == line);
+fn is_told(course: &Course<'_>, within: Range<usize>, task: &Started) -> bool {
+    let mut asked = course.asked().filter(|(said, ..)| said.line == within.start);
     let is_answered =
         asked.any(|(_, id, _)| course.answer_to(id).is_some_and(|(_, outcome)| outcome.is_err()));
-    let mut shown = of_task(course, task).filter(|(said, _)| said.line > line);
+    let mut shown = of_task(course, task).filter(|(said, _)| within.contains(&said.line));
     is_answered || shown.any(|(_, update)| matches!(update, Update::Error { .. }))
 }
 

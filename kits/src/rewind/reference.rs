@@ -368,7 +368,8 @@ impl Adapter for Client {
                     Ok(json!({}))
                 }
                 "task/open" => {
-                    self.memory().current = id;
+                    self.memory().current.clone_from(&id);
+                    self.show(&id, &self.task(&id), &screen);
                     Ok(json!({}))
                 }
                 "task/work" => Ok(self.work(&params, &screen).await),

@@ -7,7 +7,8 @@ use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "once",
-    about: "The edited message is sent exactly once, when the task is ready, and not again when that fails; of two clicks one\n            wins.",
+    about: "The edited message is sent exactly once, when the task is ready, and not again when that fails; of two \
+            clicks one wins.",
     examine,
 };
 
