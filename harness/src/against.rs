@@ -39,6 +39,13 @@ pub async fn run_cases(
     cells::run(cells.map(run), AT_ONCE, seen).await
 }
 
+/// A real server knows of no scale: a client that waits a tenth of its time for a sign of life hears none.
+fn in_real_time(named: &NamedCase) -> NamedCase {
+    let mut named = named.clone();
+    named.case.time_scale = 1.0;
+    named
+}
+
 /// Runs and judges one case with one server.
 pub async fn run_cell(
     named: &NamedCase,
@@ -48,6 +55,7 @@ pub async fn run_cell(
     limits: &Limits,
 ) -> Finished {
     let words = format!(" --against real{}", subject.flag());
-    let cell = cells::unjudged(named, server, subject.name(), &words);
-    cells::judged(cell, runner::run_against(named, server, program, subject, limits).await)
+    let named = in_real_time(named);
+    let cell = cells::unjudged(&named, server, subject.name(), &words);
+    cells::judged(cell, runner::run_against(&named, server, program, subject, limits).await)
 }

@@ -39,6 +39,16 @@ pub(crate) fn unescaped(segment: &str) -> String {
     segment.replace("%2F", "/").replace("%25", "%")
 }
 
+/// The name of a folder as a query or a header has it, which the servers decode once more; what can't be decoded is the name.
+pub(crate) fn folder(named: &str) -> String {
+    decode(named).unwrap_or_else(|_| named.to_owned())
+}
+
+/// So a folder is named that is to be read by [`folder`].
+pub(crate) fn folder_named(folder: &str) -> String {
+    folder.replace('%', "%25")
+}
+
 fn decode(segment: &str) -> Result<String, Unreadable> {
     let bytes = segment.as_bytes();
     let is_hex = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_hexdigit);
@@ -63,6 +73,16 @@ mod tests {
         for broken in ["/%", "/%2", "/%zz", "/%ff", "/a/%c3"] {
             assert_eq!(read(broken), Err(Unreadable), "{broken}");
         }
+    }
+
+    #[test]
+    fn a_folder_is_decoded_once_more_if_it_can_be() {
+        for (named, folder_is) in
+            [("/a%2Bb", "/a+b"), ("/100%25", "/100%"), ("/100%", "/100%"), ("/%FF", "/%FF")]
+        {
+            assert_eq!(folder(named), folder_is);
+        }
+        assert_eq!(folder(&folder_named("/100%25 %")), "/100%25 %");
     }
 
     proptest! {

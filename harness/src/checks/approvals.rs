@@ -1,7 +1,7 @@
 //! Do rules answer what they cover, once, in their time, and nothing else?
 
 use super::escape::leads_out;
-use super::given::times;
+use super::given::{stops, times};
 use super::questions::{answer_sent, is_set, owner_of, said_in, tools_are_off};
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, Said, Sent, What};
@@ -72,6 +72,13 @@ fn one(course: &Course<'_>, sent: &Sent, id: &str, rule: Option<&AutoApprove>, e
         });
         return;
     }
+    if let Some(was_done) = stopped_by(course, sent, id, due_us) {
+        // Who could not stop the agent may let the rule go on.
+        examined.fact(!was_done || posts.len() <= persons.len(), || {
+            format!("the rule has answered {id}, and the person had stopped the agent")
+        });
+        return;
+    }
     let by_rule = posts.len().saturating_sub(persons.len());
     examined.fact(by_rule == 1, || format!("a rule covers {id}, and has answered it {by_rule} times"));
     if let Some(post) = posts.first() {
@@ -91,9 +98,24 @@ fn one(course: &Course<'_>, sent: &Sent, id: &str, rule: Option<&AutoApprove>, e
 /// When the server has asked this first, to the harness's eyes or to the adapter: each is told on a stream of its own,
 /// and on a busy machine one long after the other.
 pub(super) fn told_us(course: &Course<'_>, sent: &Sent, id: &str) -> u64 {
+    heard_us(course, sent, id).map_or(sent.at_us, |heard_us| heard_us.min(sent.at_us))
+}
+
+/// Did the person stop the agent while it waited for this, before somebody was to answer in their place; and was it done,
+/// by a client that knew of it?
+pub(super) fn stopped_by(course: &Course<'_>, sent: &Sent, id: &str, due_us: u64) -> Option<bool> {
+    let known_us = heard_us(course, sent, id);
+    let stops = stops(course, id).into_iter().filter(|(at_us, _)| (sent.at_us..due_us).contains(at_us));
+    stops
+        .map(|(at_us, was_done)| was_done && known_us.is_some_and(|known_us| known_us <= at_us))
+        .reduce(|one, other| one || other)
+}
+
+/// When the adapter was told first what is asked here.
+fn heard_us(course: &Course<'_>, sent: &Sent, id: &str) -> Option<u64> {
     let to_adapter = course.streams().flat_map(|stream| &stream.events);
     let asks = to_adapter.filter(|told| told.kind() == sent.kind() && told.event["properties"]["id"] == id);
-    asks.map(|told| told.at_us).chain([sent.at_us]).min().unwrap_or(sent.at_us)
+    asks.map(|told| told.at_us).min()
 }
 
 pub(super) fn scaled_us(course: &Course<'_>, ms: u64) -> u64 {

@@ -1,6 +1,7 @@
 //! The answers that the person gives, one by one or to all that is asked at once. No check of its own.
 
 use super::answer_all::all_at_once;
+use super::questions::owner_of;
 use crate::course::Course;
 use crate::protocol::{Reply, Request};
 use serde_json::{Value, json};
@@ -35,6 +36,20 @@ pub(super) fn given(course: &Course<'_>) -> Vec<Given> {
 /// When the person answered this.
 pub(super) fn times(course: &Course<'_>, id: &str) -> Vec<u64> {
     given(course).into_iter().filter(|given| given.id == id).map(|given| given.at_us).collect()
+}
+
+/// When the person stopped the agent of the task that asks this, and whether the adapter says that it was done.
+pub(super) fn stops(course: &Course<'_>, id: &str) -> Vec<(u64, bool)> {
+    let Some(task) = owner_of(course, id).and_then(|session| course.task_of(&session)) else {
+        return Vec::new();
+    };
+    let stops = course.asked().filter_map(|(said, asked, request)| match request {
+        Request::TaskAbort(stopped) if stopped.task_id == task.task => {
+            Some((said.at_us, course.answer_to(asked).is_some_and(|(_, outcome)| outcome.is_ok())))
+        }
+        _ => None,
+    });
+    stops.collect()
 }
 
 /// What a request answers, and how.

@@ -71,6 +71,8 @@ type Texts = BTreeMap<String, BTreeSet<String>>;
 fn texts_of<'a>(events: impl IntoIterator<Item = &'a Value>, begun_only: bool, texts: &mut Texts) {
     let mut now: BTreeMap<String, String> = BTreeMap::new();
     let mut headless = BTreeSet::new();
+    // What comes behind the end of a text was said before it, and is no part of it twice.
+    let mut ended = BTreeSet::new();
     // Word for word the same event, id and all, is told twice and has happened once.
     let mut told: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for event in events {
@@ -85,6 +87,10 @@ fn texts_of<'a>(events: impl IntoIterator<Item = &'a Value>, begun_only: bool, t
         match event["type"].as_str() {
             Some("message.part.updated") => {
                 if let Some((part, text)) = text_of(&properties["part"]) {
+                    match properties["part"]["time"]["end"].is_null() {
+                        true => ended.remove(&part),
+                        false => ended.insert(part.clone()),
+                    };
                     now.insert(part.clone(), text.clone());
                     note(texts, part, text);
                 }
@@ -95,6 +101,9 @@ fn texts_of<'a>(events: impl IntoIterator<Item = &'a Value>, begun_only: bool, t
                 if let (Some(part), Some(delta), "text") =
                     (part, delta, properties["field"].as_str().unwrap_or_default())
                 {
+                    if ended.contains(part) {
+                        continue;
+                    }
                     if begun_only && (!now.contains_key(part) || headless.contains(part)) {
                         headless.insert(part.to_owned());
                         continue;

@@ -9,7 +9,7 @@ use super::escape::leads_out;
 use super::follow_ups::is_by_countdown;
 use super::given::{self, given};
 use super::{Check, Examined, as_asked};
-use crate::course::{Course, Exchange, Sent, What};
+use crate::course::{Course, Exchange, Said, Sent, What};
 use crate::protocol::{Capability, Reply, Request, Update};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,7 +82,10 @@ fn lingers(course: &Course<'_>, examined: &mut Examined) {
                     Update::AssistantDelta { part_id: part, .. }
                     | Update::ReasoningDelta { part_id: part, .. }
                     | Update::ToolState { tool_id: part, .. }
-                        if live && said.line > sent.line && later.contains(part) =>
+                        if live
+                            && said.line > sent.line
+                            && later.contains(part)
+                            && !goes_at_once(course, said, id) =>
                     {
                         examined
                             .findings
@@ -97,6 +100,18 @@ fn lingers(course: &Course<'_>, examined: &mut Examined) {
             examined.facts += usize::from(was_asked || is_drawn && is_answered_at_once(stream, at, id));
         }
     }
+}
+
+/// What is drawn together comes in some order: does it go before anybody could see the two side by side?
+fn goes_at_once(course: &Course<'_>, drawn: &Said, id: &str) -> bool {
+    let behind = course.shown().filter(|(said, _)| said.line > drawn.line);
+    let mut soon = behind.take_while(|(said, _)| said.at_us.saturating_sub(drawn.at_us) <= 1000 * AT_ONCE_MS);
+    soon.any(|(_, update)| match update {
+        Update::PermissionResolved { permission_id: gone, .. }
+        | Update::QuestionResolved { question_id: gone, .. } => gone == id,
+        Update::Timeline { .. } => true,
+        _ => false,
+    })
 }
 
 /// Was it asked so shortly before the answer that nobody could have read it on a screen?

@@ -2,22 +2,15 @@
 //!
 //! A mutant is the reference adapter with a strategy replaced. To add one: a file, its `mod` and its line in `ALL`; one that
 //! knows all and shows it wrongly goes to [`shown`], one that starts and ends its server wrongly to [`living`], one whose guard of
-//! paths or look at keys is wrong to [`guarding`].
+//! paths or look at keys is wrong to [`guarding`], one that answers what is asked wrongly to [`answering`].
 
 mod absent_stays_busy;
+mod adds_behind_the_end;
 mod adds_delta_beside;
 mod all_to_first_task;
-mod allows_the_first;
-mod always_says_yes;
-mod answers_in_main_folder;
-mod answers_permission_twice;
-mod answers_questions_in_main_folder;
+mod answering;
 mod any_error_ends;
 mod any_idle_ends;
-mod approves_and_asks;
-mod approves_at_once;
-mod approves_everything;
-mod approves_for_ever;
 mod arms_asides;
 mod asks_a_refuser_again;
 mod asks_aside_in_the_task;
@@ -27,8 +20,6 @@ mod asks_for_something;
 mod asks_from_a_page;
 mod asks_of_the_main_folder;
 mod asks_the_first;
-mod asks_twice;
-mod asks_without_tools;
 mod bears_lost_questions;
 mod believes_in_sending;
 mod brings_old_words;
@@ -38,7 +29,6 @@ mod calls_all_edits;
 mod calls_all_ends_good;
 mod calls_go_back;
 mod calls_unread_unchanged;
-mod cannot_be_held;
 mod caps_what_is_asked;
 mod closes_all;
 mod closes_stream_with_task;
@@ -60,6 +50,7 @@ mod edits_at_work;
 mod edits_behind;
 mod edits_by_halves;
 mod edits_images_away;
+mod ends_a_line_at_a_separator;
 mod ends_a_line_twice;
 mod ends_all_well;
 mod ends_no_line_at_a_return;
@@ -71,7 +62,6 @@ mod fails_twice;
 mod fetches_the_last;
 mod forgets_early_deltas;
 mod forgets_images;
-mod forgets_its_rules;
 mod gathers_images;
 mod gives_up_on_prompts;
 mod goes_back_too_little;
@@ -110,13 +100,13 @@ mod leaves_process_empty;
 mod leaves_streams_open;
 mod living;
 mod loads_own_questions_alone;
+mod loads_the_last_twenty;
 mod loads_what_was_taken_back;
 mod logs_bare_lines;
 mod logs_elsewhere;
 mod logs_payloads;
 mod minds_dialogs_alone;
 mod never_reconnects;
-mod never_suggests;
 mod no_backoff;
 mod no_watchdog;
 mod offers_a_browser;
@@ -133,12 +123,12 @@ mod reads_escapes;
 mod resume_without_refresh;
 mod retries_without_a_stream;
 mod says_process_zero;
-mod sends_a_bare_no;
 mod sends_again;
 mod sends_empty_words;
 mod sends_images_again;
 mod sends_names_of_images;
 mod sends_one_image;
+mod sends_refused_images;
 mod sessionless_to_all;
 mod shown;
 mod shows_a_part;
@@ -156,9 +146,6 @@ mod skips_nameless;
 mod stops_at_the_flag;
 mod stops_before_the_server;
 mod stops_the_last;
-mod suggests_at_once;
-mod suggests_the_first_alone;
-mod suggests_while_typing;
 mod swaps_counts;
 mod takes_all_events;
 mod takes_any_status;
@@ -171,6 +158,7 @@ mod trusts_names;
 mod waits_for_echo;
 mod waits_for_ever;
 mod waits_for_every_answer;
+mod writes_folders_raw;
 
 use crate::reference::Strategies;
 
@@ -185,22 +173,14 @@ pub struct Mutant {
     pub strategies: fn() -> Strategies,
 }
 
-/// In the order of their names, but for those of [`guarding`], [`living`] and [`shown`].
+/// In the order of their names, but for those of [`answering`], [`guarding`], [`living`] and [`shown`].
 const ALL: &[Mutant] = &[
     absent_stays_busy::MUTANT,
+    adds_behind_the_end::MUTANT,
     adds_delta_beside::MUTANT,
     all_to_first_task::MUTANT,
-    allows_the_first::MUTANT,
-    always_says_yes::MUTANT,
-    answers_in_main_folder::MUTANT,
-    answers_permission_twice::MUTANT,
-    answers_questions_in_main_folder::MUTANT,
     any_error_ends::MUTANT,
     any_idle_ends::MUTANT,
-    approves_and_asks::MUTANT,
-    approves_at_once::MUTANT,
-    approves_everything::MUTANT,
-    approves_for_ever::MUTANT,
     arms_asides::MUTANT,
     asks_a_refuser_again::MUTANT,
     asks_aside_in_the_task::MUTANT,
@@ -210,8 +190,6 @@ const ALL: &[Mutant] = &[
     asks_from_a_page::MUTANT,
     asks_of_the_main_folder::MUTANT,
     asks_the_first::MUTANT,
-    asks_twice::MUTANT,
-    asks_without_tools::MUTANT,
     bears_lost_questions::MUTANT,
     believes_in_sending::MUTANT,
     brings_old_words::MUTANT,
@@ -221,7 +199,6 @@ const ALL: &[Mutant] = &[
     calls_all_ends_good::MUTANT,
     calls_go_back::MUTANT,
     calls_unread_unchanged::MUTANT,
-    cannot_be_held::MUTANT,
     caps_what_is_asked::MUTANT,
     closes_all::MUTANT,
     closes_stream_with_task::MUTANT,
@@ -243,6 +220,7 @@ const ALL: &[Mutant] = &[
     edits_behind::MUTANT,
     edits_by_halves::MUTANT,
     edits_images_away::MUTANT,
+    ends_a_line_at_a_separator::MUTANT,
     ends_a_line_twice::MUTANT,
     ends_all_well::MUTANT,
     ends_no_line_at_a_return::MUTANT,
@@ -254,7 +232,6 @@ const ALL: &[Mutant] = &[
     fetches_the_last::MUTANT,
     forgets_early_deltas::MUTANT,
     forgets_images::MUTANT,
-    forgets_its_rules::MUTANT,
     gathers_images::MUTANT,
     gives_up_on_prompts::MUTANT,
     goes_back_too_little::MUTANT,
@@ -290,13 +267,13 @@ const ALL: &[Mutant] = &[
     leaves_process_empty::MUTANT,
     leaves_streams_open::MUTANT,
     loads_own_questions_alone::MUTANT,
+    loads_the_last_twenty::MUTANT,
     loads_what_was_taken_back::MUTANT,
     logs_bare_lines::MUTANT,
     logs_elsewhere::MUTANT,
     logs_payloads::MUTANT,
     minds_dialogs_alone::MUTANT,
     never_reconnects::MUTANT,
-    never_suggests::MUTANT,
     no_backoff::MUTANT,
     no_watchdog::MUTANT,
     offers_a_browser::MUTANT,
@@ -313,12 +290,12 @@ const ALL: &[Mutant] = &[
     resume_without_refresh::MUTANT,
     retries_without_a_stream::MUTANT,
     says_process_zero::MUTANT,
-    sends_a_bare_no::MUTANT,
     sends_again::MUTANT,
     sends_empty_words::MUTANT,
     sends_images_again::MUTANT,
     sends_names_of_images::MUTANT,
     sends_one_image::MUTANT,
+    sends_refused_images::MUTANT,
     sessionless_to_all::MUTANT,
     shows_a_part::MUTANT,
     shows_changes_of_others::MUTANT,
@@ -335,9 +312,6 @@ const ALL: &[Mutant] = &[
     stops_at_the_flag::MUTANT,
     stops_before_the_server::MUTANT,
     stops_the_last::MUTANT,
-    suggests_at_once::MUTANT,
-    suggests_the_first_alone::MUTANT,
-    suggests_while_typing::MUTANT,
     swaps_counts::MUTANT,
     takes_all_events::MUTANT,
     takes_any_status::MUTANT,
@@ -350,12 +324,13 @@ const ALL: &[Mutant] = &[
     waits_for_echo::MUTANT,
     waits_for_ever::MUTANT,
     waits_for_every_answer::MUTANT,
+    writes_folders_raw::MUTANT,
 ];
 
 /// All mutants, in the order of their names.
 #[must_use]
 pub fn all() -> Vec<Mutant> {
-    let mut all = [ALL, guarding::ALL, living::ALL, shown::ALL].concat();
+    let mut all = [ALL, answering::ALL, guarding::ALL, living::ALL, shown::ALL].concat();
     all.sort_unstable_by_key(|mutant| mutant.name);
     all
 }

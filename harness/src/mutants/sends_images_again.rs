@@ -2,7 +2,7 @@
 
 use super::Mutant;
 use crate::protocol::Attachment;
-use crate::reference::strategy::{Attaching, Strategies};
+use crate::reference::strategy::{Attaching, Strategies, Went};
 
 pub(super) const MUTANT: Mutant = Mutant {
     name: "sends_images_again",
@@ -13,7 +13,7 @@ pub(super) const MUTANT: Mutant = Mutant {
 struct Broken;
 
 impl Attaching for Broken {
-    fn sent(&self, now: Vec<Attachment>, before: Vec<Attachment>) -> Vec<Attachment> {
-        before.into_iter().chain(now).collect()
+    fn sent(&self, now: Vec<Attachment>, before: Went) -> Vec<Attachment> {
+        before.files.into_iter().chain(now).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Mutant;
 use crate::protocol::Attachment;
-use crate::reference::strategy::{Attaching, Strategies};
+use crate::reference::strategy::{Attaching, Strategies, Went};
 
 pub(super) const MUTANT: Mutant = Mutant {
     name: "sends_one_image",
@@ -13,7 +13,7 @@ pub(super) const MUTANT: Mutant = Mutant {
 struct Broken;
 
 impl Attaching for Broken {
-    fn sent(&self, now: Vec<Attachment>, _before: Vec<Attachment>) -> Vec<Attachment> {
+    fn sent(&self, now: Vec<Attachment>, _before: Went) -> Vec<Attachment> {
         now.into_iter().take(1).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! What the core does with the server's answers to the requests of the harness.
 
-use super::call::Call;
+use super::call::{Call, Sent};
 use super::core::Core;
 use super::io::Timer;
 use super::strategy::{Gap, OnFailedSend};
@@ -51,6 +51,13 @@ impl Core {
             }
             (Call::Lost { id, task_id, why, .. }, Err(_)) => self.not_accepted(id, &task_id, &why),
             (Call::Abort { id }, body) => self.stop_answered(id, body),
+            (Call::Permission { id, task_id, permission_id, write }, Err(_))
+                if status.is_none() && self.strategies.asking.answers_until_told() =>
+            {
+                let sent = self.unconfirmed.get(&permission_id).cloned().unwrap_or_default();
+                let request = self.send_once_more(&sent);
+                self.calls.insert(request, Call::Permission { id, task_id, permission_id, write });
+            }
             (Call::Permission { id, task_id, permission_id, write }, body) => {
                 self.permission_answered(id, &task_id, &permission_id, write, status, body);
             }
@@ -77,7 +84,13 @@ impl Core {
             (Call::Refused { id, task_id, permission_id }, body) => {
                 self.refused(id, &task_id, permission_id, body.is_ok() || status == Some(404));
             }
-            (Call::Question { id, task_id, question_id }, body) => {
+            (Call::Question { id, task_id, question_id, sent }, Err(_))
+                if status.is_none() && self.strategies.asking.answers_until_told() =>
+            {
+                let request = self.send_once_more(&sent);
+                self.calls.insert(request, Call::Question { id, task_id, question_id, sent });
+            }
+            (Call::Question { id, task_id, question_id, .. }, body) => {
                 if body.is_ok() || status == Some(404) {
                     self.question_settled(&task_id, question_id);
                 }
@@ -89,6 +102,11 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// Only a mutant does: nobody knows what became of the first one.
+    fn send_once_more(&mut self, (folder, path, body): &Sent) -> u64 {
+        self.http(folder, "POST", path, Some(body.clone()))
     }
 
     /// The server has stopped the agent, or has refused to.
@@ -167,6 +185,9 @@ impl Core {
     fn not_accepted(&mut self, id: Id, task_id: &str, why: &str) {
         if let Some(task) = self.tasks.get_mut(task_id) {
             task.prompt_refused();
+        }
+        if let Some(went) = self.went_along.get_mut(task_id) {
+            went.was_refused = true;
         }
         self.fail(id, RpcError::failed(format!("the prompt was not accepted: {why}")));
     }

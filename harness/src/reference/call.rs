@@ -6,6 +6,9 @@ use crate::protocol::{Id, Permission};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
+/// An answer on its way: folder, path and body.
+pub(super) type Sent = (String, String, Value);
+
 /// A request of the harness that waits for the server.
 #[derive(Debug)]
 pub(super) enum Call {
@@ -43,6 +46,6 @@ pub(super) enum Call {
     Refused { id: Id, task_id: String, permission_id: String },
     /// A rule's answer to a request for leave.
     Approve { task_id: String, permission: Permission },
-    /// `question/reply`, `question/reject`
-    Question { id: Id, task_id: String, question_id: String },
+    /// `question/reply`, `question/reject`; what was sent, only a mutant sends again.
+    Question { id: Id, task_id: String, question_id: String, sent: Box<Sent> },
 }

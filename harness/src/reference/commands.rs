@@ -4,7 +4,7 @@ use super::call::Call;
 use super::channel::Phase;
 use super::core::Core;
 use super::io::{Output, Timer};
-use super::strategy::Gap;
+use super::strategy::{Gap, Went};
 use super::task::Task;
 use crate::protocol::{
     Attachment, Capability, Connect, ConnectionState, Done, Id, Initialize, Initialized, Locale, Outcome,
@@ -206,6 +206,7 @@ impl Core {
             return;
         }
         let Some((session, directory)) = self.session_of_task(&id, &send.task_id) else { return };
+        self.stopped.remove(&send.task_id);
         let text = self.words_for(&send.task_id, send.text);
         let files = self.files_for(&send.task_id, send.attachments);
         let body = self.prompt_body(&text, &files);
@@ -226,7 +227,8 @@ impl Core {
 
     /// What goes with a prompt.
     fn files_for(&mut self, task_id: &str, now: Vec<Attachment>) -> Vec<Attachment> {
-        let before = self.went_along.insert(task_id.to_owned(), now.clone()).unwrap_or_default();
+        let went = Went { files: now.clone(), was_refused: false };
+        let before = self.went_along.insert(task_id.to_owned(), went).unwrap_or_default();
         self.strategies.attaching.sent(now, before)
     }
 
@@ -246,6 +248,7 @@ impl Core {
         let tasks: Vec<&str> = self.tasks.keys().map(String::as_str).collect();
         let task_id = &self.strategies.turns.stopped(task_id, &tasks).to_owned();
         let Some((session, directory)) = self.session_of_task(&id, task_id) else { return };
+        self.call_off(task_id);
         if self.strategies.turns.abort_ends_at_once()
             && let Some(task) = self.tasks.get_mut(task_id)
             && task.turn().is_some()
@@ -341,7 +344,8 @@ impl Core {
 
     /// A path with the workspace folder, which every route takes.
     pub(super) fn path_in(&self, folder: &str, path: &str) -> String {
-        format!("{path}?directory={}", encoded(folder))
+        let behind = if path.contains('?') { '&' } else { '?' };
+        format!("{path}{behind}directory={}", (self.strategies.written)(folder))
     }
 
     pub(super) fn pass_fences(&mut self) {

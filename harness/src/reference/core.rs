@@ -9,9 +9,9 @@ use super::guard::{Disk, Files};
 use super::io::{Input, Output, Timer};
 use super::life::Life;
 use super::publish::Publisher;
-use super::strategy::{Gap, Strategies};
+use super::strategy::{Gap, Strategies, Went};
 use super::task::Task;
-use crate::protocol::{Attachment, Connect, ConnectionState, Done, Id, Settings, TaskEdit};
+use crate::protocol::{Connect, ConnectionState, Done, Id, Settings, TaskEdit};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,6 +39,8 @@ pub struct Core {
     pub(super) unconfirmed: BTreeMap<String, (String, String, Value)>,
     /// Requests for leave that no rule may answer: the person has said so.
     pub(super) held: BTreeSet<String>,
+    /// Tasks whose agent the person has stopped, until they prompt again: nobody answers for the person in them.
+    pub(super) stopped: BTreeSet<String>,
     /// Questions to which the person has begun to type an answer.
     pub(super) typed: BTreeSet<String>,
     /// Questions whose countdown has begun.
@@ -50,7 +52,7 @@ pub struct Core {
     /// Copies whose messages are being fetched: task → who waits for it, and its session.
     pub(super) copies: BTreeMap<String, (Id, String)>,
     /// What went with the last prompt of each task; only a mutant sends it again.
-    pub(super) went_along: BTreeMap<String, Vec<Attachment>>,
+    pub(super) went_along: BTreeMap<String, Went>,
     /// Servers of tools of its own; only a mutant has any.
     pub(super) own_tools: BTreeMap<String, String>,
     /// The tasks that are the old backend's.
@@ -83,6 +85,7 @@ impl Core {
             fences: Vec::new(),
             unconfirmed: BTreeMap::new(),
             held: BTreeSet::new(),
+            stopped: BTreeSet::new(),
             typed: BTreeSet::new(),
             counting: BTreeSet::new(),
             batches: BTreeMap::new(),

@@ -13,7 +13,8 @@ impl Core {
     /// meanwhile.
     pub(super) fn rule_takes(&mut self, task_id: &str, asked: &Permission) -> bool {
         let features = &self.strategies.features;
-        let is_held = self.held.contains(&asked.permission_id) && features.can_be_held();
+        let is_stopped = self.stopped.contains(task_id);
+        let is_held = is_stopped || self.held.contains(&asked.permission_id) && features.can_be_held();
         let rule = self.settings.auto_approve.as_ref();
         let Some(rule) = rule.filter(|rule| !is_held && features.covers(rule, &asked.permission)) else {
             return false;
@@ -59,6 +60,16 @@ impl Core {
         {
             self.approve(task_id, asked);
         }
+    }
+
+    /// The person stops the agent of a task: what it asks waits for the person, also what is on its way.
+    pub(super) fn call_off(&mut self, task_id: &str) {
+        let Some(task) = self.tasks.get(task_id).filter(|_| self.strategies.features.stop_calls_off()) else {
+            return;
+        };
+        self.stopped.insert(task_id.to_owned());
+        self.held.extend(task.permissions().iter().map(|asked| asked.permission_id.clone()));
+        self.typed.extend(task.questions().iter().map(|asked| asked.question_id.clone()));
     }
 
     fn is_being_answered(&self, permission_id: &str) -> bool {

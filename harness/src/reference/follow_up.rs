@@ -21,8 +21,11 @@ impl Core {
             }
             _ => return,
         };
+        let is_stopped = self.stopped.contains(task_id);
         for question in shown {
-            if self.counting.insert(question.clone()) {
+            if is_stopped {
+                self.typed.insert(question);
+            } else if self.counting.insert(question.clone()) {
                 let wait = self.scaled(wait);
                 self.start_timer(Timer::Suggest(task_id.to_owned(), question), wait);
             }

@@ -19,10 +19,11 @@ impl Core {
         let main = self.server.as_ref().map(|server| server.directory.clone()).unwrap_or_default();
         let directory = self.strategies.asking.question_directory(&own, &main).to_owned();
         let path = format!("/question/{}/{how}", encoded(&question_id));
-        let request = self.http(&directory, "POST", &path, Some(body));
+        let request = self.http(&directory, "POST", &path, Some(body.clone()));
         if self.strategies.asking.question_goes_early() {
             self.question_settled(&task_id, question_id.clone());
         }
-        self.calls.insert(request, Call::Question { id, task_id, question_id });
+        let sent = Box::new((directory, path, body));
+        self.calls.insert(request, Call::Question { id, task_id, question_id, sent });
     }
 }

@@ -195,6 +195,11 @@ impl Core {
                 self.http(&folder, "POST", &path, Some(body));
             }
         }
+        if gap == Gap::Reconnected && !self.strategies.features.remembers_holds() {
+            self.held.clear();
+            self.typed.clear();
+            self.counting.clear();
+        }
         let Some(channel) = self.channels.get(folder) else { return };
         let is_under_way = matches!(channel.phase, Phase::Refreshing(_)) && gap == Gap::Quiet;
         let is_open = matches!(channel.phase, Phase::Live | Phase::Refreshing(_));
@@ -213,7 +218,8 @@ impl Core {
         ];
         for task in tasks {
             let Some(session) = self.tasks.get(&task).map(Task::session_id) else { continue };
-            refresh.later.push((format!("/session/{session}/message"), Fetch::Messages(task.clone())));
+            let messages = self.strategies.gap.asks_for(format!("/session/{session}/message"));
+            refresh.later.push((messages, Fetch::Messages(task.clone())));
             refresh.later.push((format!("/session/{session}/todo"), Fetch::Todos(task.clone())));
             if self.strategies.changes.reads_after_gap() {
                 refresh.later.push((format!("/session/{session}/diff"), Fetch::Changes(task)));

@@ -323,7 +323,7 @@ impl Timeline {
             let body = Body::Text { kind: ItemKind::Text, text: delta, ended: false };
             return self.insert(Part { id: part_id.to_owned(), message_id, body }, deltas);
         };
-        if self.rows[at].ended {
+        if self.rows[at].ended && !deltas.adds_behind_the_end() {
             return Change::None;
         }
         let Some(text) = &mut self.rows[at].item.text else {

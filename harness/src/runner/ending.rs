@@ -150,7 +150,7 @@ impl Run {
             journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
         }
         let header = header_of(named, self.stand_in.header());
-        Recording { header, lines: journal.lines(), torn: false }
+        Recording { header, lines: self.stand_in.history(), torn: false }
     }
 }
 

@@ -17,6 +17,8 @@ use parity_specs::case::ADAPTER_LANE;
 use recorder::drive::Backstage as _;
 use recorder::ledger::Room;
 use recorder::{Limits, Loopback, Proxy, Tape};
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Where a case is played.
@@ -49,10 +51,11 @@ impl Real {
         let stage = Stage::of_program(scenario, server, program, &Limits::default(), nobody)
             .await
             .map_err(|error| format!("the real server: {error}"))?;
-        let journal = Journal::new(Arc::new(Clock::new(ClockKind::Real)));
+        let clock = Arc::new(Clock::new(ClockKind::Real));
+        let journal = Journal::new(Arc::clone(&clock));
         let to = Loopback::parse(&stage.url)?;
-        let adapter = lane(to.clone(), &journal, ADAPTER_LANE, 0).await?;
-        let main = lane(to, &journal, MAIN_LANE, 1).await?;
+        let adapter = lane(to.clone(), (&journal, &clock), ADAPTER_LANE, 0).await?;
+        let main = lane(to, (&journal, &clock), MAIN_LANE, 1).await?;
         let header = Header {
             format: FORMAT,
             kind: FileKind::History,
@@ -76,12 +79,20 @@ impl Real {
 /// So many lanes share the numbers of exchanges.
 const LANES: u64 = 2;
 
-/// A proxy whose exchanges stand in the journal under the name of a lane.
-async fn lane(to: Loopback, journal: &Journal, name: &'static str, number: u64) -> Result<Proxy, NotRun> {
+/// A proxy whose exchanges stand in the journal under the name of a lane, with the times at which they passed: it hands
+/// on what it hears, and writes it down when it comes to that.
+async fn lane(
+    to: Loopback,
+    (journal, clock): (&Journal, &Arc<Clock>),
+    name: &'static str,
+    number: u64,
+) -> Result<Proxy, NotRun> {
     let journal = journal.clone();
+    let begun_us = clock.elapsed_us();
     let heard = move |line: &Arc<Line>| {
         let line = Line::clone(line);
-        journal.push(|at_us| of_lane(line, at_us, name, number));
+        let passed_us = begun_us + line.at_us();
+        journal.push(|_| of_lane(line, passed_us, name, number));
     };
     let proxy = Proxy::start(0, to, Tape::heard_by(Box::new(heard)), Room::default()).await;
     proxy.map_err(|error| NotRun::Harness(format!("the proxy in front of the real server: {error}")))
@@ -105,7 +116,21 @@ fn of_lane(mut line: Line, at: u64, name: &str, number: u64) -> Line {
     line
 }
 
+/// In the order in which it happened: what was written down late stands where it belongs.
+fn in_time(mut lines: Vec<Line>) -> Vec<Line> {
+    lines.sort_by_key(Line::at_us);
+    lines
+}
+
 impl Ground {
+    /// All that happened, in order.
+    pub(super) fn history(&self) -> Vec<Line> {
+        match self {
+            Self::StandIn(stand_in) => stand_in.journal().lines(),
+            Self::Real(real) => in_time(real.journal.lines()),
+        }
+    }
+
     pub(super) fn journal(&self) -> &Journal {
         match self {
             Self::StandIn(stand_in) => stand_in.journal(),
@@ -159,6 +184,16 @@ impl Ground {
         }
     }
 
+    /// The folders in which tasks work, below the workspace, where that is on a disk.
+    pub(super) fn make_folders<'a>(&self, names: impl Iterator<Item = &'a String>) -> Result<(), NotRun> {
+        let workspace = Path::new(self.workspace());
+        for folder in names.map(|name| workspace.join(name)).filter(|_| workspace.is_dir()) {
+            fs::create_dir_all(&folder)
+                .map_err(|error| NotRun::Harness(format!("can't make {}: {error}", folder.display())))?;
+        }
+        Ok(())
+    }
+
     pub(super) fn header(&self) -> &Header {
         match self {
             Self::StandIn(stand_in) => stand_in.header(),
@@ -204,7 +239,14 @@ impl Ground {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixtures::recording::{Body, Request, Response};
+    use fixtures::recording::{Body, Note, Request, Response};
+
+    #[test]
+    fn what_is_written_down_late_stands_where_it_happened() {
+        let chunk = |at_us| Line::Note(Note { at_us, text: "told".to_owned() });
+        let shown = |at_us| Line::Note(Note { at_us, text: "shown".to_owned() });
+        assert_eq!(in_time(vec![shown(5), chunk(3), chunk(5)]), [chunk(3), shown(5), chunk(5)]);
+    }
 
     #[test]
     fn the_exchanges_of_two_lanes_are_told_apart() {

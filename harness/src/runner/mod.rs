@@ -179,6 +179,7 @@ async fn played(
         Some(spawn) => Some(Spawned::of(spawn, &stand_in).await?),
         None => None,
     };
+    stand_in.make_folders(named.case.folders.values())?;
     let canaries = Canaries::set(stand_in.workspace(), &named.case.links)?;
     if let Some(links) = Canaries::told(&named.case.links) {
         links.note(stand_in.journal());
@@ -200,6 +201,7 @@ async fn played(
         settings: features::settings(&named.case).unwrap_or_default(),
         can: Vec::new(),
         answered: BTreeSet::new(),
+        heard: BTreeMap::new(),
         awaited_from: 0,
         errors_from: 0,
         presses_left: if manner.presses_retry { PRESSES } else { 0 },
@@ -293,6 +295,8 @@ struct Run {
     can: Vec<Capability>,
     /// The questions that the person has answered.
     answered: BTreeSet<String>,
+    /// What the steps name of the events that they awaited, as they say it.
+    heard: BTreeMap<String, String>,
     /// Every event of the server before this place has been awaited or is older than one that was.
     awaited_from: usize,
     /// So many errors with Retry beside them are dealt with.

@@ -94,9 +94,14 @@ impl Run {
                 self.wait_for_idle(&task_id).await
             }
             UserAct::WaitFor(WaitFor::Connected(count)) => self.wait_for_connection(*count).await,
-            UserAct::WaitFor(WaitFor::Event { event, containing, .. }) => {
+            UserAct::WaitFor(WaitFor::Event { event, containing, save, .. }) => {
                 let session = self.session_of(step).await?;
-                self.wait_for_event(event, containing.as_deref(), session.as_deref()).await
+                let came = self.wait_for_event(event, containing.as_deref(), session.as_deref()).await?;
+                let named = save.iter().filter_map(|(name, pointer)| {
+                    Some((format!("${{{name}}}"), came.pointer(pointer)?.as_str()?.to_owned()))
+                });
+                self.heard.extend(named);
+                Ok(())
             }
             UserAct::Request(request) if request.is_plain() => self.another_client(request).await,
             UserAct::Request(_) | UserAct::Reconnect | UserAct::Stall | UserAct::ReadOn => Err((
@@ -152,7 +157,8 @@ impl Run {
             RequestBody::Nothing | RequestBody::Text(_) => Value::Null,
         };
         let workspace = self.stand_in.workspace().to_owned();
-        self.observer.post(&request.target, body, &workspace).await.map_err(|why| (TroubleKind::Harness, why))
+        let target = self.heard.iter().fold(request.target.clone(), |target, (name, value)| target.replace(name, value));
+        self.observer.post(&target, body, &workspace).await.map_err(|why| (TroubleKind::Harness, why))
     }
 
     /// The server's name of the session that a step names.
@@ -285,7 +291,7 @@ impl Run {
         wanted: &str,
         containing: Option<&str>,
         session: Option<&str>,
-    ) -> Result<(), Troubled> {
+    ) -> Result<Value, Troubled> {
         let from = self.awaited_from;
         let mut found = None;
         let came = self.seen(|sight| {
@@ -294,14 +300,15 @@ impl Run {
                     && session.is_none_or(|session| event["properties"]["sessionID"] == session)
                     && containing.is_none_or(|words| event.to_string().contains(words))
             };
-            found = sight.events.iter().skip(from).position(is_wanted);
+            let came = sight.events.iter().enumerate().skip(from).find(|(_, event)| is_wanted(event));
+            found = came.map(|(at, event)| (at, event.clone()));
             found.is_some()
         });
         self.wait(came).await?;
         match found {
-            Some(at) => {
-                self.awaited_from = from + at + 1;
-                Ok(())
+            Some((at, event)) => {
+                self.awaited_from = at + 1;
+                Ok(event)
             }
             None => Err(self.not_done(&format!("the server sent no {wanted}"))),
         }

@@ -1,6 +1,7 @@
 //! The stand-in as its agent asks it: REST with a folder in each request, and one stream of everything.
 
 use crate::standin::StandIn;
+use crate::target::folder_named;
 use fixtures::sse::Parser;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
@@ -54,7 +55,7 @@ impl Server {
         let mut request = self.client.request(method, format!("{}{path}", self.url));
         request = request.basic_auth(&self.user, Some(&self.password));
         if !folder.is_empty() {
-            request = request.query(&[("directory", folder)]);
+            request = request.query(&[("directory", folder_named(folder))]);
         }
         if let Some(body) = body {
             request = request.json(body);

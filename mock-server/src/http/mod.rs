@@ -206,7 +206,7 @@ fn host(headers: &HeaderMap) -> String {
 }
 
 fn directory_header(headers: &HeaderMap, name: &str) -> Option<String> {
-    text(headers, name).map(|directory| decode(&directory))
+    text(headers, name)
 }
 
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {

@@ -110,10 +110,11 @@ impl World {
     /// The directory that a request names: the query beats the header.
     pub(super) fn named_directory(&self, request: &ApiRequest) -> Option<String> {
         let name = if request.path.starts_with("/api/") { "location[directory]" } else { "directory" };
-        let query = request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-        let named =
-            query.or_else(|| request.directory_header.clone()).filter(|directory| !directory.is_empty());
-        named.map(|directory| resolved(&self.config.directory, &directory))
+        let query = request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        let is_read_once = query.is_some() && name != "directory";
+        let named = query.or(request.directory_header.as_deref()).filter(|directory| !directory.is_empty())?;
+        let named = if is_read_once { named.to_owned() } else { target::folder(named) };
+        Some(resolved(&self.config.directory, &named))
     }
 
     fn subscribe(&mut self, request: &ApiRequest) {

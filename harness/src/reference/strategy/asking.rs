@@ -14,6 +14,11 @@ pub trait Asking: Send {
         false
     }
 
+    /// Nobody has said whether the server has taken an answer: is it sent once more?
+    fn answers_until_told(&self) -> bool {
+        false
+    }
+
     /// Does a session that the agent of a task has created ask in that task?
     fn asks_for_children(&self) -> bool {
         true

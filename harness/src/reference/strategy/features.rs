@@ -33,6 +33,16 @@ pub trait Features: Send {
         true
     }
 
+    /// Does stopping the agent call off what would be answered in the person's place?
+    fn stop_calls_off(&self) -> bool {
+        true
+    }
+
+    /// Is it known after a gap what the person has stopped, and what they have begun to answer?
+    fn remembers_holds(&self) -> bool {
+        true
+    }
+
     /// Is the input closed while the person is asked for leave?
     fn closes_input(&self) -> bool {
         true

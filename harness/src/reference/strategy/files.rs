@@ -3,6 +3,15 @@
 use crate::protocol::{Attachment, ChangedFile, Diff};
 use serde_json::{Value, json};
 
+/// What went with a prompt.
+#[derive(Debug, Clone, Default)]
+pub struct Went {
+    /// The files.
+    pub files: Vec<Attachment>,
+    /// The server did not take the prompt.
+    pub was_refused: bool,
+}
+
 /// Decides what goes with a prompt.
 pub trait Attaching: Send {
     /// The part of a prompt that carries a file.
@@ -14,8 +23,8 @@ pub trait Attaching: Send {
         part
     }
 
-    /// Which files go with a prompt, of those that are attached to it and those that went with the one before.
-    fn sent(&self, now: Vec<Attachment>, _before: Vec<Attachment>) -> Vec<Attachment> {
+    /// Which files go with a prompt, of those that are attached to it and what went with the one before.
+    fn sent(&self, now: Vec<Attachment>, _before: Went) -> Vec<Attachment> {
         now
     }
 

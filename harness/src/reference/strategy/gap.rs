@@ -39,6 +39,11 @@ pub trait GapPolicy: Send {
         task
     }
 
+    /// How the messages of a task are asked for.
+    fn asks_for(&self, messages: String) -> String {
+        messages
+    }
+
     /// Is it no matter that this could not be fetched?
     fn bears(&self, what: &str) -> bool {
         let _ = what;

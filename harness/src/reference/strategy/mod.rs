@@ -32,7 +32,7 @@ pub use asking::Asking;
 pub use credentials::{CredentialsFile, Keeping};
 pub use cutover::Cutover;
 pub use features::Features;
-pub use files::{Attaching, Changes};
+pub use files::{Attaching, Changes, Went};
 pub use gap::{Gap, GapPolicy, OnGap};
 pub use guard::Guarding;
 pub use history::History;
@@ -40,6 +40,8 @@ pub use life::Living;
 pub use showing::{Deltas, Files, OnHeadless, OnUnknown, OnUnknownPart, Routing, Telling, UnknownEvents};
 pub use stream::{Backoff, Liveness, Seen};
 pub use turn::{OnFailedSend, OnIdle, Turns};
+
+use super::commands::encoded;
 
 /// The adapter that keeps every promise: what each seam does by itself.
 #[derive(Debug, Clone, Copy)]
@@ -68,6 +70,8 @@ impl Telling for Careful {}
 pub struct Strategies {
     /// What is read of a chunk of a stream.
     pub bytes: fn(&[u8]) -> Vec<u8>,
+    /// How the name of a folder is written in a query.
+    pub written: fn(&str) -> String,
     /// Between streams.
     pub backoff: Box<dyn Backoff>,
     /// While a stream is open.
@@ -111,6 +115,7 @@ impl Default for Strategies {
     fn default() -> Self {
         Self {
             bytes: <[u8]>::to_vec,
+            written: encoded,
             backoff: Box::new(Careful),
             liveness: Box::new(Careful),
             seen: Box::new(Careful),

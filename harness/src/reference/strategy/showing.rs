@@ -79,6 +79,11 @@ pub trait Deltas: Send {
         false
     }
 
+    /// Is a delta added to a text that has ended?
+    fn adds_behind_the_end(&self) -> bool {
+        false
+    }
+
     /// Is the whole text taken, which comes when a text is done?
     fn takes_whole(&self) -> bool {
         true

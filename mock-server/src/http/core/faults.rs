@@ -7,6 +7,7 @@ use crate::fault::{AnswerFaults, Arrival, Facts, Fired, Moment};
 use crate::http::doors::Shut;
 use crate::performer::{Act, Audience, Frame};
 use crate::stream::bus::Struck;
+use crate::target;
 use crate::world::ApiRequest;
 use fixtures::fault_plan::action::{DoorWord, Port, Reply, ReplyWord, Restart, RestartWord, Side, StateWord};
 use fixtures::fault_plan::{Fault, StreamName};
@@ -267,7 +268,7 @@ impl Core {
                 ticket,
                 method: "POST".to_owned(),
                 path,
-                query: vec![("directory".to_owned(), asked.directory)],
+                query: vec![("directory".to_owned(), target::folder_named(&asked.directory))],
                 host: "localhost".to_owned(),
                 directory_header: None,
                 content_type: Some("application/json".to_owned()),
