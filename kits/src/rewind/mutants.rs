@@ -121,6 +121,18 @@ pub(super) const MUTANTS: &[Mutant] = &[
         name: "saves-nameless",
         about: "what was there before a restore has no name in the shadow repository, and is tidied away",
     },
+    Mutant {
+        name: "stays-in-the-copy",
+        about: "when a copy is refused its prompt, the user stays in the copy",
+    },
+    Mutant {
+        name: "goes-on-without-a-copy",
+        about: "when the server makes no copy, the first conversation is prompted",
+    },
+    Mutant {
+        name: "goes-forth-too-far",
+        about: "an edit that fails takes back what the user had gone back before",
+    },
     Mutant { name: "says-in-passing", about: "that an edit failed is mentioned, and is no error" },
 ];
 
