@@ -11,8 +11,10 @@ use mock_server::model::{Answer, ChatRequest, Script};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -36,10 +38,10 @@ pub(super) enum Model {
 impl Model {
     fn scenario(self) -> String {
         let steps = match self {
-            Self::Answers => r#"{ say = "A new answer." }"#,
-            Self::Refuses => r#"{ fail = 400, message = "that can't be answered" }"#,
-            Self::BreaksOff => r#"{ say = "A new" }, { break_off = "truncated" }"#,
-            Self::Holds => r#"{ gate = "answered" }, { say = "A new answer." }"#,
+            Self::Answers => format!(r#"{{ say = "{ANSWER}" }}"#),
+            Self::Refuses => r#"{ fail = 400, message = "that can't be answered" }"#.to_owned(),
+            Self::BreaksOff => r#"{ say = "A new" }, { break_off = "truncated" }"#.to_owned(),
+            Self::Holds => format!(r#"{{ gate = "answered" }}, {{ say = "{ANSWER}" }}"#),
         };
         let opened = if self == Self::Holds { r#", { open_gate = "answered" }"# } else { "" };
         format!(
@@ -50,6 +52,9 @@ impl Model {
     }
 }
 
+/// What the model answers.
+pub(super) const ANSWER: &str = "A new answer.";
+
 /// What is seen when the model is asked: `{messages, tree}`.
 pub(super) const ASKED: &str = "asked";
 
@@ -59,6 +64,10 @@ const PICTURE: &str = "picture.bin";
 /// What the shadow repository must know nothing of, and what says so.
 const IGNORED: (&str, &str) = ("build/made.log", "made by a build, and in no state\n");
 const IGNORES: (&str, &str) = (".gitignore", "build/\n");
+/// Can be executed in each state, and not in the latest; and the other way round.
+const RUNS: [&str; 2] = ["run.sh", "ran-once.sh"];
+/// A link that leads to another file in each state.
+const LINK: &str = "the-newest";
 /// What the user is about to commit in a repository of his own.
 const STAGED: &str = "state.txt";
 
@@ -112,6 +121,7 @@ impl Ground {
             self.write(&format!("made-for-{label}.txt"), "kept\n")?;
             self.write(&format!("notes/of {label}/a.txt"), format!("a note of {label}\n"))?;
             self.write(PICTURE, [&b"\x89PIC\0\xff"[..], label.as_bytes()].concat())?;
+            self.run_and_lead(RUNS, &format!("made-for-{label}.txt"))?;
             self.git(&["add", "--all", "."])?;
             self.git(&["commit", "--quiet", "--message", label])?;
             let hash = self.git(&["rev-parse", "HEAD"])?.trim().to_owned();
@@ -120,7 +130,24 @@ impl Ground {
         }
         self.write("notes/of the latest/a.txt", "a note of the latest\n")?;
         self.write(PICTURE, b"\x89PIC\0\xfflatest")?;
+        let [runs, not] = RUNS;
+        self.run_and_lead([not, runs], STAGED)?;
         self.write("state.txt", "the latest state\n")
+    }
+
+    /// The first of these files can be executed, the second one can't, and the link leads there.
+    fn run_and_lead(&self, [runs, not]: [&str; 2], there: &str) -> Result<(), Troubled> {
+        let failed = |error: io::Error| our_fault(format!("failed to make a file of another kind: {error}"));
+        for (name, mode) in [(runs, 0o755), (not, 0o644)] {
+            self.write(name, "echo it runs\n")?;
+            let file = self.workspace.join(name);
+            fs::set_permissions(file, fs::Permissions::from_mode(mode)).map_err(failed)?;
+        }
+        let link = self.workspace.join(LINK);
+        if fs::symlink_metadata(&link).is_ok() {
+            fs::remove_file(&link).map_err(failed)?;
+        }
+        symlink(there, link).map_err(failed)
     }
 
     /// The workspace is a repository of the user's, too: with a commit, a stash, something that is about to be committed, and
@@ -174,8 +201,19 @@ impl Ground {
     pub(super) fn has(&self, text: &str) -> bool {
         let files = tree(&self.workspace);
         let mut files = files.as_object().into_iter().flatten();
-        let kept = || self.git(&["cat-file", "--batch-all-objects", "--batch"]).unwrap_or_default();
-        files.any(|(_, told)| told == text) || kept().contains(text)
+        files.any(|(_, told)| told == text) || self.keeps(text)
+    }
+
+    /// Is it in an object of the shadow repository to which a name leads? Others are there until git tidies up.
+    fn keeps(&self, text: &str) -> bool {
+        let nameless = self.git(&["fsck", "--unreachable", "--no-dangling", "--no-progress"]);
+        let nameless = nameless.unwrap_or_default();
+        let nameless: BTreeSet<&str> = nameless.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+        let all = self.git(&["cat-file", "--batch-all-objects", "--batch-check"]).unwrap_or_default();
+        let mut texts =
+            all.lines().filter(|line| !line.contains(" tree ")).filter_map(|line| line.split(' ').next());
+        let has = |id: &str| self.git(&["cat-file", "-p", id]).is_ok_and(|told| told.contains(text));
+        texts.any(|id| !nameless.contains(id) && has(id))
     }
 
     fn git(&self, words: &[&str]) -> Result<String, Troubled> {
@@ -187,17 +225,28 @@ impl Ground {
     }
 }
 
-/// The files of a folder and of those in it, by their paths; what is no text in base64. A server's own folder (`.git`) is
-/// none of the person's.
+/// The files of a folder and of those in it, by their paths; what is no text in base64, a link by where it leads, and with
+/// a word for what can be executed. A server's own folder (`.git`) is none of the person's.
 pub(super) fn tree(folder: &Path) -> Value {
     let mut files = BTreeMap::new();
     let entries = WalkDir::new(folder).into_iter().filter_entry(|entry| entry.file_name() != ".git");
-    for entry in entries.flatten().filter(|entry| entry.file_type().is_file()) {
-        let Ok(bytes) = fs::read(entry.path()) else { continue };
+    for entry in entries.flatten().filter(|entry| entry.file_type().is_file() || entry.path_is_symlink()) {
+        let Ok(told) = content(entry.path()) else { continue };
         let path = entry.path().strip_prefix(folder).unwrap_or_else(|_| entry.path());
-        let told = String::from_utf8(bytes)
-            .unwrap_or_else(|error| format!("base64 {}", BASE64_STANDARD.encode(error.as_bytes())));
         files.insert(path.to_string_lossy().into_owned(), told);
     }
     json!(files)
+}
+
+fn content(file: &Path) -> io::Result<String> {
+    let kind = fs::symlink_metadata(file)?;
+    if kind.is_symlink() {
+        return Ok(format!("a link to {}", fs::read_link(file)?.display()));
+    }
+    let told = String::from_utf8(fs::read(file)?)
+        .unwrap_or_else(|error| format!("base64 {}", BASE64_STANDARD.encode(error.as_bytes())));
+    Ok(match kind.permissions().mode() & 0o100 {
+        0 => told,
+        _ => format!("to be executed: {told}"),
+    })
 }

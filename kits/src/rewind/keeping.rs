@@ -14,6 +14,7 @@ impl Task {
             user: self.user[..user].to_vec(),
             model: self.model[..model].to_vec(),
             checkpoints: self.checkpoints.clone(),
+            restoring: None,
         }
     }
 }
@@ -37,29 +38,44 @@ impl Client {
 
     /// Puts the lists on the disk.
     pub(super) async fn put(&self, id: &str, task: &Task, screen: &Screen) -> Result<(), String> {
-        let store = self.ground().store;
-        let [user, model] = [json!(task.user), json!(task.model)];
-        let checkpoints = json!(task.checkpoints);
-        let whole = json!({"user": user, "model": model, "checkpoints": checkpoints});
-        let files = match self.is("two-files") {
-            true => vec![
-                ("user", json!({"user": user, "checkpoints": checkpoints})),
-                ("model", json!({"model": model})),
-            ],
-            false => vec![("lists", whole)],
-        };
-        for (name, content) in files {
+        for (name, content) in self.files_of(task) {
             self.hold(screen).await;
-            // Two that write at once have a file each: neither takes away what the other is about to put in place.
-            let count = self.begun.fetch_add(1, Ordering::Relaxed);
-            let (new, place) =
-                (store.join(format!("{id}.{name}.new-{count}")), store.join(format!("{id}.{name}.json")));
-            let written = fs::write(&new, content.to_string()).and_then(|()| fs::rename(&new, &place));
-            written.map_err(|error| error.to_string())?;
+            self.write(id, name, &content)?;
             self.memory().writes += 1;
         }
         self.memory().tasks.insert(id.to_owned(), task.clone());
         Ok(())
+    }
+
+    /// Notes with the lists on the disk that files are being put back, or are not any more. The lists are what they were.
+    pub(super) fn note(&self, id: &str, task: &Task) -> Result<(), String> {
+        self.files_of(task).iter().try_for_each(|(name, content)| self.write(id, name, content))
+    }
+
+    fn write(&self, id: &str, name: &str, content: &Value) -> Result<(), String> {
+        let store = self.ground().store;
+        // Two that write at once have a file each: neither takes away what the other is about to put in place.
+        let count = self.begun.fetch_add(1, Ordering::Relaxed);
+        let (new, place) =
+            (store.join(format!("{id}.{name}.new-{count}")), store.join(format!("{id}.{name}.json")));
+        let written = fs::write(&new, content.to_string()).and_then(|()| fs::rename(&new, &place));
+        written.map_err(|error| error.to_string())
+    }
+
+    /// What stands in which file.
+    fn files_of(&self, task: &Task) -> Vec<(&'static str, Value)> {
+        let mut lists = [task.user.clone(), task.model.clone()];
+        if self.is("keeps-images-in-mind") {
+            let entries = lists.iter_mut().flatten().filter_map(Value::as_object_mut);
+            entries.for_each(|entry| drop(entry.remove("images")));
+        }
+        let [user, model] = lists;
+        let mut first = json!({"user": user, "checkpoints": task.checkpoints, "restoring": task.restoring});
+        if self.is("two-files") {
+            return vec![("user", first), ("model", json!({"model": model}))];
+        }
+        first["model"] = json!(model);
+        vec![("lists", first)]
     }
 
     /// Takes the lists for the task's, and shows them.
@@ -92,6 +108,9 @@ impl Client {
                 if let Some(read) = read[name].as_array() {
                     list.clone_from(read);
                 }
+            }
+            if let Some(saved) = read["restoring"].as_str() {
+                task.restoring = Some(saved.to_owned());
             }
         }
         task

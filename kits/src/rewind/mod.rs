@@ -3,13 +3,16 @@
 //! edit the next request to the model holds the kept turns, then the edited one; the user sees the same; the tree is the
 //! checkpoint's; and when something fails, nothing is lost.
 //!
-//! * `play` — a conversation, an edit, and what goes wrong around it; `ground` — the folders and the model of a case.
+//! * `play` — a conversation, an edit, and what goes wrong around it; `again` — a second edit; `conversation` — the lists;
+//!   `ground` — the folders and the model of a case.
 //! * `checks` — what must hold, one file a check.
-//! * `reference` — a client that holds; `mutants` — what breaks it; `cut`, `shadow`, `keeping`, `resend`, `telling` — how it
-//!   finds the place, puts files back, keeps its lists, sends, and tells the model.
+//! * `reference` — a client that holds; `mutants` — what breaks it; `cut`, `restoring`, `shadow`, `keeping`, `resend`,
+//!   `telling` — how it finds the place, puts files back, keeps its lists, sends, and tells the model.
 //! * `server_play`, `server_client` — the same for clients that leave the history to a server.
 
+mod again;
 mod checks;
+mod conversation;
 mod cut;
 mod ground;
 mod keeping;
@@ -17,6 +20,7 @@ mod mutants;
 mod play;
 mod reference;
 mod resend;
+mod restoring;
 mod server_client;
 mod server_play;
 mod shadow;
@@ -60,7 +64,10 @@ impl Kit for Rewind {
                 name: "rewind.back",
                 about: "goes back on a server without a prompt, and takes that back",
             },
-            Capability { name: "rewind.atomic", about: "a kill leaves both lists old or both new" },
+            Capability {
+                name: "rewind.atomic",
+                about: "a kill leaves both lists old or both new, and the files with them",
+            },
         ]
     }
 

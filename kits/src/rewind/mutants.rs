@@ -90,6 +90,49 @@ pub(super) const MUTANTS: &[Mutant] = &[
         about: "when the model refuses, the lists are put back on the disk and not on the screen",
     },
     Mutant { name: "says-nothing", about: "the user is not told that an edit failed" },
+    Mutant { name: "trims", about: "spaces around the new words are cut off" },
+    Mutant { name: "acts-on-what-was-opened", about: "each edit is one of the lists as they were opened" },
+    Mutant { name: "edits-what-is-open", about: "of two tasks the open one is edited, whichever is meant" },
+    Mutant {
+        name: "cuts-all-of-this-time",
+        about: "what has the time of the edited message in another task is cut there, too",
+    },
+    Mutant { name: "keeps-images-in-mind", about: "pictures are not on the disk" },
+    Mutant {
+        name: "shows-the-old-task",
+        about: "of a task that takes a while to be there again, the user is not shown the answer",
+    },
+    Mutant { name: "answers-the-old-task", about: "of such a task, the model is not told its answer again" },
+    Mutant {
+        name: "keeps-checkpoints",
+        about: "a checkpoint of a turn that is gone is restored with a later edit",
+    },
+    Mutant {
+        name: "keeps-the-journal",
+        about: "what is noted of a restore stays, and is taken back at the next start",
+    },
+    Mutant {
+        name: "no-journal",
+        about: "nothing is noted of a restore: who is killed has old lists and new files",
+    },
+    Mutant { name: "forgets-modes", about: "of a restore, what could be executed is as it happens to be" },
+    Mutant { name: "writes-links-as-files", about: "of a restore, links become files" },
+    Mutant {
+        name: "saves-nameless",
+        about: "what was there before a restore has no name in the shadow repository, and is tidied away",
+    },
+    Mutant {
+        name: "stays-in-the-copy",
+        about: "when a copy is refused its prompt, the user stays in the copy",
+    },
+    Mutant {
+        name: "goes-on-without-a-copy",
+        about: "when the server makes no copy, the first conversation is prompted",
+    },
+    Mutant {
+        name: "goes-forth-too-far",
+        about: "an edit that fails takes back what the user had gone back before",
+    },
     Mutant { name: "says-in-passing", about: "that an edit failed is mentioned, and is no error" },
 ];
 

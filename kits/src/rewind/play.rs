@@ -1,12 +1,12 @@
 //! A case of the rewind kit: conversations, an edit in each, and what goes wrong around it.
 
-use super::ground::{ASKED, Ground, Model, OWN_WORK, tree};
+use super::again::Again;
+use super::ground::{ANSWER, ASKED, Ground, Model, OWN_WORK, tree};
 use super::server_play::OnServer;
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled, broken, our_fault};
 use crate::story::is_seen;
-use fixtures::checkpoints;
-use fixtures::histories::{Case as History, Says, skew};
+use fixtures::histories::Case as History;
 use fixtures::recording::Line;
 use futures_util::future::BoxFuture;
 use harness::clock::within;
@@ -20,10 +20,6 @@ use std::time::Duration;
 const STATES: [&str; 4] = ["begin", "end", "failed", "held"];
 /// An adapter that is to stop at a write has done so by then, or has come to its end.
 const HELD_BY: Duration = Duration::from_secs(5);
-/// A commit that is in no repository.
-const NOWHERE: &str = "c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00";
-/// A picture of the first prompt, where the edited one has some.
-const KEPT_PICTURE: &str = "data:image/png;base64,kept";
 /// The file of an agent that goes on though it should not.
 pub(super) const LATE_FILE: &str = "late.txt";
 /// The words of an agent that goes on though it should not.
@@ -35,25 +31,31 @@ pub(super) const LATE_WORDS: &str = "late words of the run before";
 pub(super) struct Editing {
     /// A conversation of the corpus by its name, or all of a kind, one after the other.
     #[serde(default = "plain_history")]
-    history: String,
+    pub(super) history: String,
     /// In place of it the sweep of skew, by so many milliseconds.
-    skew: Option<usize>,
+    pub(super) skew: Option<usize>,
     /// How often the user clicks, each time with other words.
     #[serde(default = "once")]
     clicks: usize,
+    /// There are spaces around the new words.
+    #[serde(default)]
+    spaces: bool,
+    /// There is another task, with the same times and other words.
+    #[serde(default)]
+    beside: bool,
     /// Another task is opened before the edit.
     #[serde(default)]
     switch: bool,
     /// The message has these pictures.
     #[serde(default)]
-    images: Vec<String>,
+    pub(super) images: Vec<String>,
     /// What the edit says of pictures; nothing without it.
-    edit_images: Option<Vec<String>>,
+    pub(super) edit_images: Option<Vec<String>>,
     /// The files are to go back, and there are these checkpoints, by their name in the corpus.
-    checkpoints: Option<String>,
+    pub(super) checkpoints: Option<String>,
     /// The shadow repository does not have the state any more that is to be restored.
     #[serde(default)]
-    lost: bool,
+    pub(super) lost: bool,
     /// The user has changed a file himself.
     #[serde(default)]
     own_work: bool,
@@ -61,13 +63,15 @@ pub(super) struct Editing {
     works_for_ms: Option<u32>,
     /// What is slow, and what fails.
     #[serde(default)]
-    seams: Seams,
+    pub(super) seams: Seams,
     /// What the model does when it is told the edited message.
     #[serde(default)]
     model: Model,
     /// The client is closed afterwards, and opened again.
     #[serde(default)]
     reopened: bool,
+    /// And then the user edits once more.
+    again: Option<Again>,
     /// In place of all that: a conversation on a server.
     server: Option<OnServer>,
     /// The adapter stops for ever after so many writes of its lists, and is killed.
@@ -95,7 +99,7 @@ enum Part {
 /// What is slow within the client, and what fails.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all(serialize = "camelCase"))]
-struct Seams {
+pub(super) struct Seams {
     /// So long it takes until the work has stopped; the work never stops if that is below zero.
     #[serde(default)]
     cancel_ms: i32,
@@ -117,6 +121,20 @@ struct Seams {
     /// It fails half-way.
     #[serde(default)]
     restore_fails: bool,
+}
+
+/// What the user writes in place of what he has said.
+pub(super) fn first_words(history: &History) -> String {
+    history.edit.text.clone() + ", or else"
+}
+
+/// A list of the same times, with other words.
+fn of_another(list: &Value) -> Value {
+    let mut list = list.clone();
+    for entry in list.as_array_mut().into_iter().flatten() {
+        entry["text"] = json!(format!("elsewhere {}", entry["text"].as_str().unwrap_or_default()));
+    }
+    list
 }
 
 fn plain_history() -> String {
@@ -142,73 +160,33 @@ impl Play for Editing {
 }
 
 impl Editing {
-    fn histories(&self) -> Result<Vec<History>, Troubled> {
-        if let Some(step) = self.skew {
-            return Ok(skew::sweep(step));
-        }
-        let all = fixtures::corpus::all::<fixtures::histories::Case>()
-            .map_err(|error| our_fault(error.to_string()))?;
-        let mut named: Vec<History> = all
-            .into_iter()
-            .filter(|one| one.full_name() == self.history || one.kind == self.history)
-            .collect();
-        if named.is_empty() {
-            return Err(our_fault(format!("the corpus has no conversation '{}'", self.history)));
-        }
-        if let (Some(name), [history]) = (&self.checkpoints, &mut named[..]) {
-            // The conversation's times are told from the message of the checkpoints.
-            let message = checkpoint_case(name)?.message;
-            let shift =
-                |ts: &mut Option<u64>| *ts = ts.map(|ts| (ts + message).saturating_sub(history.edit.ts));
-            history.user.iter_mut().for_each(|seen| shift(&mut seen.ts));
-            history.model.iter_mut().for_each(|fed| shift(&mut fed.ts));
-            history.edit.ts = message;
-        }
-        Ok(named)
-    }
-
     /// One conversation with its edit. What the checks need of it is written down before and after.
     async fn episode(&self, scene: &mut Scene, history: &History) -> Result<(), Troubled> {
         let model = if self.kill_in == Some(Part::Model) { Model::Holds } else { self.model };
         let mut ground = Ground::lay(scene, model).await?;
-        let (user, told) = self.lists(history);
-        let mut had = vec![];
-        let (mut saved, mut restores) = (json!([]), json!([]));
-        if let Some(name) = &self.checkpoints {
-            let case = checkpoint_case(name)?;
-            ground.commit(&case.checkpoints)?;
-            had.push("the latest state\n".to_owned());
-            let real = |hash: &String| match self.lost && case.restores.contains(hash) {
-                true => NOWHERE.to_owned(),
-                false => ground.hashes.get(hash).unwrap_or(hash).clone(),
-            };
-            saved =
-                case.checkpoints.iter().map(|one| json!({"ts": one.ts, "hash": real(&one.hash)})).collect();
-            restores = case
-                .restores
-                .iter()
-                .map(|hash| json!({"hash": real(hash), "tree": ground.states.get(&real(hash))}))
-                .collect();
-        }
+        let mut begun = self.begin(&mut ground, history)?;
         if self.own_work {
             ground.write("own.txt", OWN_WORK)?;
-            had.push(OWN_WORK.to_owned());
+            begun.had.push(OWN_WORK.to_owned());
         }
         let seams = serde_json::to_value(&self.seams).map_err(|error| our_fault(error.to_string()))?;
-        let before = tree(&ground.workspace);
+        let beside =
+            self.beside.then(|| json!({"user": of_another(&begun.user), "model": of_another(&begun.model)}));
         scene.witness("episode", &json!({
             "name": history.full_name(), "stays": history.expected().map(|cut| json!({"user": cut.user, "model": cut.model})),
-            "user": user, "model": told, "checkpoints": self.checkpoints, "restores": restores, "had": had,
+            "user": begun.user, "model": begun.model, "checkpoints": self.checkpoints, "restores": begun.restores, "had": begun.had,
             "seams": seams, "lost": self.lost, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(),
-            "model_fails": !matches!(model, Model::Answers | Model::Holds), "switched": self.switch, "tree": before, "own": ground.own_repository(), "images": self.images, "edit_images": self.edit_images,
+            "model_fails": !matches!(model, Model::Answers | Model::Holds), "switched": self.switch, "tree": tree(&ground.workspace),
+            "own": ground.own_repository(), "images": self.images, "edit_images": self.edit_images, "beside": beside, "answer": ANSWER,
         }));
         self.configure(scene, &ground, self.kill_after_writes).await?;
-        scene
-            .must(
-                "rewind/seed",
-                json!({"taskId": "task-1", "user": user, "model": told, "checkpoints": saved}),
-            )
-            .await?;
+        if let Some(beside) = &beside {
+            let asked = json!({"taskId": "task-2", "user": beside["user"], "model": beside["model"], "checkpoints": []});
+            scene.must("rewind/seed", asked).await?;
+        }
+        let asked =
+            json!({"taskId": "task-1", "user": begun.user, "model": begun.model, "checkpoints": begun.saved});
+        scene.must("rewind/seed", asked).await?;
         let working = self.works_for_ms;
         let _work: Option<Asked> = match working {
             Some(ms) => {
@@ -235,11 +213,31 @@ impl Editing {
             // What was not stopped shows by then.
             scene.pass(f64::from(ms) + 100.0).await?;
         }
+        let snapshot = self.look(scene, &ground, &begun.had).await?;
+        match self.again {
+            Some(again) => self.edit_again(scene, &ground, history, &begun, &snapshot, again).await,
+            None => Ok(()),
+        }
+    }
+
+    /// How all is when an edit is over.
+    pub(super) async fn look(
+        &self,
+        scene: &mut Scene,
+        ground: &Ground,
+        had: &[String],
+    ) -> Result<Value, Troubled> {
         let snapshot = scene.must("task/snapshot", json!({"taskId": "task-1"})).await?;
+        let beside = match self.beside {
+            true => scene.must("task/snapshot", json!({"taskId": "task-2"})).await?,
+            false => Value::Null,
+        };
         Self::know_all_states(scene)?;
         let found: Vec<&String> = had.iter().filter(|text| ground.has(text)).collect();
-        scene.witness("after", &json!({"snapshot": snapshot, "tree": tree(&ground.workspace), "own": ground.own_repository(), "has": found}));
-        Ok(())
+        scene.witness("after", &json!({
+            "snapshot": snapshot, "beside": beside, "tree": tree(&ground.workspace), "own": ground.own_repository(), "has": found,
+        }));
+        Ok(snapshot)
     }
 
     /// A seam that says its state in a word of its own would be overlooked, and the wrong thing said to be missing.
@@ -281,7 +279,8 @@ impl Editing {
         let mut asked = Vec::new();
         for click in 0..self.clicks {
             let text = match click {
-                0 => history.edit.text.clone() + ", or else",
+                0 if self.spaces => format!("\n  {}, or else\n\n", history.edit.text),
+                0 => first_words(history),
                 more => format!("{}, or else, click {}", history.edit.text, more + 1),
             };
             scene.person(format!("edits a message: {text}"));
@@ -329,37 +328,4 @@ impl Editing {
             _ => false,
         }
     }
-
-    /// Both lists as a client sees them: without turns, and with pictures.
-    fn lists(&self, history: &History) -> (Value, Value) {
-        let mut user = json!(history.user);
-        let mut model = json!(history.model);
-        for (list, prompts) in [
-            (&mut user, history.user.iter().map(|seen| (seen.says, seen.turn)).collect::<Vec<_>>()),
-            (&mut model, history.model.iter().map(|fed| (fed.says, fed.turn)).collect()),
-        ] {
-            let first = prompts.iter().find(|(says, _)| *says == Says::Prompt).map(|(_, turn)| *turn);
-            for (entry, (says, turn)) in list.as_array_mut().into_iter().flatten().zip(prompts) {
-                if let Some(entry) = entry.as_object_mut() {
-                    entry.remove("turn");
-                    if self.images.is_empty() || says != Says::Prompt {
-                        continue;
-                    }
-                    if Some(turn) == history.turn {
-                        entry.insert("images".to_owned(), json!(self.images));
-                    } else if Some(turn) == first {
-                        entry.insert("images".to_owned(), json!([KEPT_PICTURE]));
-                    }
-                }
-            }
-        }
-        (user, model)
-    }
-}
-
-fn checkpoint_case(name: &str) -> Result<checkpoints::Case, Troubled> {
-    let all = fixtures::corpus::all::<fixtures::checkpoints::Case>()
-        .map_err(|error| our_fault(error.to_string()))?;
-    let found = all.into_iter().find(|case| case.full_name() == name);
-    found.ok_or_else(|| our_fault(format!("the corpus has no checkpoints '{name}'")))
 }

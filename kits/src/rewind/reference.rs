@@ -8,7 +8,6 @@ use super::keeping::words_of;
 use super::mutants::{OF_THE_LETTER, TO_THE_LETTER};
 use super::resend::Edited;
 use super::server_client::ServerClient;
-use super::shadow::Shadow;
 use crate::adapter::{Adapter, Screen};
 use futures_util::future::BoxFuture;
 use harness::protocol::RpcError;
@@ -23,9 +22,6 @@ use tokio::sync::watch;
 
 /// How long the work may take to stop.
 const STOP_MS: f64 = 3000.0;
-
-/// How long a restore takes for one who does not look.
-const HASTE_MS: f64 = 100.0;
 
 /// The client.
 pub(super) struct Client {
@@ -48,6 +44,8 @@ pub(super) struct Memory {
     is_working: bool,
     is_editing: bool,
     pub(super) writes: u32,
+    /// As they were opened; only a mutant looks there.
+    opened: BTreeMap<String, Task>,
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -69,8 +67,8 @@ pub(super) struct Seams {
     pub(super) reinit_ms: u32,
     pub(super) reinit_fails: bool,
     task_is_missing: bool,
-    restore_ms: u32,
-    restore_fails: bool,
+    pub(super) restore_ms: u32,
+    pub(super) restore_fails: bool,
 }
 
 /// A conversation in two lists, and its checkpoints.
@@ -79,6 +77,8 @@ pub(super) struct Task {
     pub(super) user: Vec<Value>,
     pub(super) model: Vec<Value>,
     pub(super) checkpoints: Vec<Value>,
+    /// While files are put back: the name of what was there before.
+    pub(super) restoring: Option<String>,
 }
 
 impl Client {
@@ -134,10 +134,14 @@ impl Client {
     }
 
     async fn edit_once(&self, edit: &Value, screen: &Screen) -> Result<(), String> {
-        let id = edit["taskId"].as_str().unwrap_or_default();
+        let current = self.memory().current.clone();
+        let id = match self.is("edits-what-is-open") {
+            true => current.as_str(),
+            false => edit["taskId"].as_str().unwrap_or_default(),
+        };
         let ground = self.ground();
         self.keep_words(edit);
-        if self.memory().current != id && !self.is("any-task") {
+        if current != id && !self.is("any-task") {
             return Err("another task is open".to_owned());
         }
         let stops = !self.is("stops-only-to-restore") || edit["revert"] == true;
@@ -145,10 +149,13 @@ impl Client {
             self.stop(&ground.seams, screen).await?;
         }
         // The lists of now: whoever stopped the work may have written in them.
-        let before = self.task(id);
+        let mut before = self.task(id);
+        if self.is("acts-on-what-was-opened") {
+            before = self.memory().opened.get(id).cloned().unwrap_or_default();
+        }
         let rule = if self.is_to_the_letter() { Some("cut-a-second-before") } else { self.mutant };
         let (user, model) = cut::find(&before.user, &before.model, edit, rule)?;
-        let after = self.after(&before, (user, model), edit);
+        let mut after = self.after(&before, (user, model), edit);
         if self.is("deletes-first") && !self.is_to_the_letter() {
             self.keep(id, &after, screen).await?;
         }
@@ -165,27 +172,16 @@ impl Client {
             self.keep(id, &before.until((user, model)), screen).await?;
             missing.map_or(Ok(()), Err)?;
         }
+        if self.is("keeps-the-journal") {
+            after.restoring.clone_from(&saved);
+        }
         let edited = Edited { id, before: &before, after: &after, saved, edit };
         self.resend(&ground, &edited, screen).await?;
         if edit["revert"] == true && self.is_hasty(&ground.seams) {
             self.restore_late(&before, edit, screen).await?;
         }
-        Ok(())
-    }
-
-    /// Does it go on before the files are back?
-    fn is_hasty(&self, seams: &Seams) -> bool {
-        self.is("pause-instead-of-restored") && f64::from(seams.restore_ms) > HASTE_MS
-    }
-
-    /// The restore that nobody has waited for comes to its end.
-    async fn restore_late(&self, task: &Task, edit: &Value, screen: &Screen) -> Result<(), String> {
-        let ground = self.ground();
-        screen.wait(f64::from(ground.seams.restore_ms) - HASTE_MS).await;
-        let hash = self.checkpoint(&task.checkpoints, edit["ts"].as_u64().unwrap_or_default());
-        if let (Some(repository), Some(hash)) = (&ground.shadow, hash) {
-            Shadow { repository, workspace: &ground.workspace }.restore(&hash)?;
-            screen.show(json!({"kind": "seam", "name": "restore", "state": "end", "hash": hash}));
+        if self.is("cuts-all-of-this-time") {
+            self.cut_others(id, edit);
         }
         Ok(())
     }
@@ -207,84 +203,6 @@ impl Client {
         self.memory().is_working = false;
         screen.show(json!({"kind": "seam", "name": "cancel", "state": "end"}));
         Ok(())
-    }
-
-    /// Puts the files back; gives the name of what was there before.
-    async fn restore(&self, task: &Task, edit: &Value, screen: &Screen) -> Result<Option<String>, String> {
-        let ground = self.ground();
-        let Some(repository) = &ground.shadow else { return Err("there are no checkpoints".to_owned()) };
-        let shadow = Shadow { repository, workspace: &ground.workspace };
-        let Some(hash) = self.checkpoint(&task.checkpoints, edit["ts"].as_u64().unwrap_or_default()) else {
-            let why = "there is no checkpoint before this message";
-            return if self.goes_on(why, screen) { Ok(None) } else { Err(why.to_owned()) };
-        };
-        let told = |state: &str| {
-            screen.show(json!({"kind": "seam", "name": "restore", "state": state, "hash": hash}))
-        };
-        told("begin");
-        let saved = match self.is("overwrites") {
-            true => {
-                shadow.empty()?;
-                None
-            }
-            false => Some(shadow.save()?),
-        };
-        if self.is("restores-in-the-users-repository") {
-            shadow.save_in_his_own()?;
-        }
-        if self.is_hasty(&ground.seams) {
-            screen.wait(HASTE_MS).await;
-            return Ok(saved);
-        }
-        screen.wait(f64::from(ground.seams.restore_ms)).await;
-        if ground.seams.restore_fails {
-            shadow.write_half()?;
-            told("failed");
-            let why = "the files could not be put back";
-            if self.goes_on(why, screen) {
-                return Ok(saved);
-            }
-            if let Some(saved) = &saved {
-                shadow.put_back(saved, self.is("leaves-half"))?;
-            }
-            return Err(why.to_owned());
-        }
-        if let Err(why) = shadow.restore(&hash) {
-            told("failed");
-            return if self.goes_on(&why, screen) { Ok(saved) } else { Err(why) };
-        }
-        if self.is("cleans-ignored") {
-            shadow.clean()?;
-        }
-        let left = [("forgets-folders", "notes"), ("texts-alone", "picture.bin")];
-        if let (Some((_, path)), Some(saved)) = (left.iter().find(|(mutant, _)| self.is(mutant)), &saved) {
-            shadow.leave(saved, path)?;
-        }
-        told("end");
-        Ok(saved)
-    }
-
-    /// Does an edit go on though the files are not back? The one who has a word for it tells the user.
-    fn goes_on(&self, why: &str, screen: &Screen) -> bool {
-        if self.is("continues-with-a-word") {
-            screen.show(json!({"kind": "notice", "level": "error", "key": "restore-failed", "text": why}));
-        }
-        self.is("continues-silently") || self.is("continues-with-a-word")
-    }
-
-    /// The newest that is not newer than the message, if it names a state.
-    fn checkpoint(&self, all: &[Value], ts: u64) -> Option<String> {
-        let time = |one: &&Value| one["ts"].as_u64();
-        let mut before = all.iter().filter(|one| time(one).is_some_and(|time| time <= ts));
-        let chosen = match self.mutant {
-            Some("first-checkpoint") => before.next(),
-            Some("nearest-checkpoint") => all
-                .iter()
-                .filter(|one| time(one).is_some())
-                .min_by_key(|one| time(one).unwrap_or_default().abs_diff(ts)),
-            _ => before.max_by_key(time),
-        };
-        chosen.and_then(|one| one["hash"].as_str()).filter(|hash| !hash.trim().is_empty()).map(str::to_owned)
     }
 
     /// The agent at work in the last turn: it writes at its end, unless it is stopped.
@@ -352,16 +270,21 @@ impl Adapter for Client {
                     Ok(json!({}))
                 }
                 "rewind/seed" => {
-                    let task =
-                        Task { user: list("user"), model: list("model"), checkpoints: list("checkpoints") };
+                    let task = Task {
+                        user: list("user"),
+                        model: list("model"),
+                        checkpoints: list("checkpoints"),
+                        restoring: None,
+                    };
                     let hold = self.memory().ground.hold_after_writes.take();
                     self.keep(&id, &task, &screen).await.map_err(RpcError::failed)?;
                     let mut memory = self.memory();
+                    memory.opened.insert(id.clone(), task);
                     (memory.ground.hold_after_writes, memory.writes, memory.current) = (hold, 0, id);
                     Ok(json!({}))
                 }
                 "rewind/load" => {
-                    let task = self.load(&id);
+                    let task = self.take_back(&id, self.load(&id)).map_err(RpcError::failed)?;
                     let mut memory = self.memory();
                     memory.tasks.insert(id.clone(), task);
                     memory.current = id;

@@ -26,7 +26,11 @@ impl Client {
     /// The lists with the edited message at their end.
     pub(super) fn after(&self, before: &Task, (user, model): (usize, usize), edit: &Value) -> Task {
         let mut entry = before.user[user].clone();
-        entry["text"] = edit["text"].clone();
+        let words = edit["text"].as_str().unwrap_or_default();
+        entry["text"] = json!(if self.is("trims") { words.trim() } else { words });
+        // It is said now.
+        let known = before.user.iter().chain(&before.model).chain(&before.checkpoints);
+        entry["ts"] = json!(known.filter_map(|one| one["ts"].as_u64()).max().unwrap_or_default() + 1);
         match (edit.get("images"), self.mutant) {
             (None, Some("drops-images")) => entry["images"] = json!([]),
             (Some(_), Some("keeps-images")) | (None, _) => {}
@@ -35,6 +39,11 @@ impl Client {
         let mut after = before.until((user, model));
         after.user.push(entry.clone());
         after.model.push(entry);
+        if !self.is("keeps-checkpoints") {
+            // What was saved behind the message belongs to what is gone.
+            let is_gone = |one: &Value| one["ts"].as_u64() > edit["ts"].as_u64();
+            after.checkpoints.retain(|one| !is_gone(one));
+        }
         after
     }
 
@@ -53,10 +62,14 @@ impl Client {
                 self.put_back(edited, screen).await?;
             }
         }
-        if let (Err(_), Some(saved), Some(shadow)) = (&outcome, &edited.saved, &ground.shadow)
+        if let (Err(_), Some(saved), Some(shadow)) =
+            (&outcome, &edited.saved, Shadow::of(ground, self.mutant))
             && !self.is("leaves-restored")
         {
-            Shadow { repository: shadow, workspace: &ground.workspace }.restore(saved)?;
+            shadow.restore(saved)?;
+            let settled = Task { restoring: None, ..self.task(edited.id) };
+            self.note(edited.id, &settled)?;
+            self.memory().tasks.insert(edited.id.to_owned(), settled);
         }
         outcome
     }
@@ -108,8 +121,14 @@ impl Client {
         let entry = json!({"says": "answer", "text": answer});
         // What has been added meanwhile stays.
         let mut now = self.task(id);
-        now.user.push(entry.clone());
-        now.model.push(entry);
+        // A task that is made anew is another one, and a mutant has the old one in its hand still.
+        let is_old = |mutant: &str| self.is(mutant) && ground.seams.reinit_ms > 0;
+        if !is_old("shows-the-old-task") {
+            now.user.push(entry.clone());
+        }
+        if !is_old("answers-the-old-task") {
+            now.model.push(entry);
+        }
         self.keep(id, &now, screen).await?;
         // The words are in the lists now.
         if !self.is("writes-late") {
@@ -130,7 +149,9 @@ impl Client {
         if self.is("leaves-screen") {
             return self.put(edited.id, edited.before, screen).await;
         }
-        self.keep(edited.id, edited.before, screen).await
+        // The files are not back yet.
+        let before = Task { restoring: edited.saved.clone(), ..edited.before.clone() };
+        self.keep(edited.id, &before, screen).await
     }
 
     /// What the model is told: the list.
@@ -143,6 +164,17 @@ impl Client {
             told[kept - 1]["text"] = json!(texts.join("\n"));
         }
         told
+    }
+
+    /// The way of a mutant: what has this time in another task is cut there, too.
+    pub(super) fn cut_others(&self, id: &str, edit: &Value) {
+        let mut memory = self.memory();
+        for (_, task) in memory.tasks.iter_mut().filter(|(other, _)| *other != id) {
+            for list in [&mut task.user, &mut task.model] {
+                let at = list.iter().position(|entry| entry["ts"] == edit["ts"]);
+                list.truncate(at.unwrap_or(list.len()));
+            }
+        }
     }
 
     fn let_go_of_words(&self) {

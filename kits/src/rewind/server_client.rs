@@ -182,6 +182,7 @@ impl ServerClient {
         if edit["by"] == "copy" {
             return self.edit_in_copy(session, target, words).await;
         }
+        let known = self.get(&format!("/session/{session}")).await?;
         if !self.is("sends-beside") {
             let (status, _) = self.post(&format!("/session/{session}/revert"), target).await?;
             if status != 200 && !self.is("reverts-at-work") {
@@ -190,7 +191,13 @@ impl ServerClient {
         }
         let sent = self.prompt(words).await;
         if sent.is_err() && !self.is("leaves-reverted") {
-            self.post(&format!("/session/{session}/unrevert"), json!({})).await?;
+            // The user may have gone back before, and is there again.
+            match known["revert"]["messageID"].as_str().filter(|_| !self.is("goes-forth-too-far")) {
+                Some(was) => {
+                    self.post(&format!("/session/{session}/revert"), json!({"messageID": was})).await?
+                }
+                None => self.post(&format!("/session/{session}/unrevert"), json!({})).await?,
+            };
         }
         sent
     }
@@ -232,10 +239,13 @@ impl ServerClient {
         }
         let wanted = if self.is("copies-all") { json!({}) } else { target };
         let (_, copy) = self.post(&format!("/session/{session}/fork"), wanted).await?;
-        let copy = copy["id"].as_str().ok_or_else(|| RpcError::failed("the server makes no copy"))?;
-        self.memory().session = Some(copy.to_owned());
+        match copy["id"].as_str() {
+            Some(copy) => self.memory().session = Some(copy.to_owned()),
+            None if self.is("goes-on-without-a-copy") => {}
+            None => return Err(RpcError::failed("the server makes no copy")),
+        }
         let sent = self.prompt(words).await;
-        if sent.is_err() {
+        if sent.is_err() && !self.is("stays-in-the-copy") {
             self.memory().session = Some(session);
         }
         sent

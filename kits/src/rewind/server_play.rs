@@ -49,11 +49,20 @@ pub(super) struct OnServer {
     /// The server refuses the prompt of the edit; then the user says something else.
     #[serde(default)]
     refused: bool,
+    /// It refuses to make a copy; then the user says something else.
+    #[serde(default)]
+    copy_refused: bool,
+    /// Before the edit the user has gone back to before this prompt.
+    gone_back: Option<usize>,
 }
 
 /// What the server does with the fourth prompt where it refuses the edit.
 const REFUSAL: &str =
     "[[fault]]\nwhen = { request = \"POST /session/{sessionID}/message\", nth = 4 }\ndo = { status = 400 }\n";
+
+/// What it does with a copy where it refuses one.
+const NO_COPY: &str =
+    "[[fault]]\nwhen = { request = \"POST /session/{sessionID}/fork\", nth = 1 }\ndo = { status = 400 }\n";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -106,13 +115,16 @@ impl OnServer {
             Profile::Opencode => StandIn::opencode(),
         };
         let server = if self.refused { server.faults(REFUSAL) } else { server };
+        let server = if self.copy_refused { server.faults(NO_COPY) } else { server };
         let server = server.scenario_text(self.scenario()).lenient().start().await;
         let server = server.map_err(|error| our_fault(format!("failed to start a stand-in: {error}")))?;
         let answers = ["Answer one.", "Answer two.", "Answer three."];
         let entry = |says: &str, text: &str| json!({"says": says, "text": text});
+        let seen = self.gone_back.map_or(PROMPTS.len(), |ordinal| ordinal.saturating_sub(1));
         let list: Vec<Value> = PROMPTS
             .iter()
             .zip(answers)
+            .take(seen)
             .flat_map(|(prompt, answer)| [entry("prompt", prompt), entry("answer", answer)])
             .collect();
         let stays = (self.ordinal.saturating_sub(1)) * 2;
@@ -120,12 +132,16 @@ impl OnServer {
             "episode",
             &json!({
                 "name": "on a server", "stays": {"user": stays, "model": stays}, "user": list, "model": list,
-                "seams": {"promptRefused": self.refused}, "works_for_ms": self.is_at_work().then_some(1),
+                "seams": {"promptRefused": self.fails()}, "works_for_ms": self.is_at_work().then_some(1),
                 "late": LATE_WORDS,
             }),
         );
         scene.must("configure", json!({"server": server.url()})).await?;
         let last = self.converse(scene, &server).await?;
+        if let Some(ordinal) = self.gone_back {
+            scene.person(format!("goes back to before prompt {ordinal}"));
+            scene.must("message/back", json!({"ordinal": ordinal})).await?;
+        }
         let seen = if self.late_yes { Some(self.question(scene).await?) } else { None };
         let before = turns(&server.journal().lines()).len();
         if self.taken_back {
@@ -152,7 +168,12 @@ impl OnServer {
 
     /// Does the user say one thing more in the end?
     fn goes_on(&self) -> bool {
-        self.refused || self.taken_back
+        self.fails() || self.taken_back
+    }
+
+    /// Can the edit not be done?
+    fn fails(&self) -> bool {
+        self.refused || self.copy_refused
     }
 
     fn is_at_work(&self) -> bool {
@@ -214,7 +235,7 @@ impl OnServer {
 
     /// The conversation that was copied, as the server has it; or what the model is told next after an edit that failed.
     async fn left_behind(&self, scene: &mut Scene, server: &StandIn) -> Result<(), Troubled> {
-        let (name, list) = if self.copy {
+        let (name, list) = if self.copy && !self.fails() {
             ("the conversation that was copied", first_session(server).await.map_err(our_fault)?)
         } else if self.goes_on() {
             scene.person("prompts: and on");

@@ -1,6 +1,7 @@
 //! How the reference puts files back: a repository beside the workspace, which is asked by git itself. What is there before
 //! is saved first, so that it can be had again.
 
+use super::reference::Ground;
 use crate::git::said;
 use std::fs;
 use std::path::Path;
@@ -11,14 +12,28 @@ const STATE: &str = "state.txt";
 
 /// A shadow repository and the workspace that it follows.
 pub(super) struct Shadow<'a> {
-    pub(super) repository: &'a Path,
-    pub(super) workspace: &'a Path,
+    repository: &'a Path,
+    workspace: &'a Path,
+    mutant: Option<&'static str>,
+}
+
+impl<'a> Shadow<'a> {
+    /// None where there are no checkpoints.
+    pub(super) fn of(ground: &'a Ground, mutant: Option<&'static str>) -> Option<Self> {
+        let repository = ground.shadow.as_deref()?;
+        Some(Self { repository, workspace: &ground.workspace, mutant })
+    }
 }
 
 impl Shadow<'_> {
     /// Keeps the tree as it is; its name is given back.
     pub(super) fn save(&self) -> Result<String, String> {
         self.git(&["add", "--all", "."])?;
+        if self.mutant == Some("saves-nameless") {
+            let tree = self.git(&["write-tree"])?;
+            let saved = self.git(&["commit-tree", tree.trim(), "-m", "before a restore"])?;
+            return Ok(saved.trim().to_owned());
+        }
         self.git(&["commit", "--quiet", "--allow-empty", "--message", "before a restore"])?;
         self.git(&["rev-parse", "HEAD"]).map(|hash| hash.trim().to_owned())
     }
@@ -77,6 +92,11 @@ impl Shadow<'_> {
     fn git(&self, words: &[&str]) -> Result<String, String> {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=reference", "-c", "user.email=reference@localhost"]);
+        git.args(match self.mutant {
+            Some("forgets-modes") => &["-c", "core.fileMode=false"][..],
+            Some("writes-links-as-files") => &["-c", "core.symlinks=false"],
+            _ => &[],
+        });
         git.arg("--git-dir").arg(self.repository).arg("--work-tree").arg(self.workspace);
         said(git.args(words).current_dir(self.workspace))
     }

@@ -7,8 +7,8 @@ use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "agree",
-    about: "The user sees the kept turns, then the edited one, as the model's list has them; and when a server has gone back, those \
-            that are left.",
+    about: "The user sees the kept turns, then the edited one and its answer, as the model's list has them; and when a server has \
+            gone back, those that are left.",
     examine,
 };
 
@@ -35,6 +35,16 @@ fn examine(story: &Story<'_>) -> Examined {
                 let now = episode.list(name);
                 format!("{}: the list of the {name} is {now:?}, and {stays} entries stay", episode.name())
             });
+            if let Some(answer) = episode.told["answer"].as_str() {
+                let is_there = episode.list(name).get(stays + 1).is_some_and(|text| text.contains(answer));
+                examined.fact(is_there, || {
+                    let now = episode.list(name);
+                    format!(
+                        "{}: the model has answered {answer:?}, and the list of the {name} is {now:?}",
+                        episode.name()
+                    )
+                });
+            }
         }
     }
     examined

@@ -1,5 +1,5 @@
-//! What an edit on a server leaves behind is whole: a conversation that was copied, one whose edit failed, and one in which
-//! going back was taken back.
+//! What an edit leaves behind is whole: another task; and on a server a conversation that was copied, one whose edit failed,
+//! and one in which going back was taken back.
 
 use super::{episodes, texts};
 use crate::kit::Check;
@@ -8,13 +8,25 @@ use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "intact",
-    about: "A conversation that was copied for an edit is as it was; after an edit that failed, and after going back was taken back, \
-            the model is told all of it.",
+    about: "A conversation that was copied for an edit, and another task, are as they were; after an edit that failed, and after \
+            going back was taken back, the model is told all of it.",
     examine,
 };
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
+    for episode in episodes(story).iter().filter(|episode| !episode.told["beside"].is_null()) {
+        for list in ["user", "model"] {
+            let before = texts(&episode.told["beside"][list]);
+            let now = texts(&episode.after["beside"][list]);
+            examined.fact(now == before, || {
+                format!(
+                    "{}: in another task the list of the {list} is {now:?}, and it was {before:?}",
+                    episode.name()
+                )
+            });
+        }
+    }
     for (episode, seen) in episodes(story).iter().zip(story.seen_of("intact")) {
         let before = texts(&episode.told["user"]);
         let now = texts(&seen.value["list"]);

@@ -15,6 +15,7 @@ mod screen;
 mod stopped;
 mod traces;
 mod tree;
+mod trees;
 
 use crate::kit::Check;
 use crate::story::{Call, Seen, Story, Told};
