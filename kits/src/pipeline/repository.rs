@@ -207,7 +207,6 @@ impl Repository {
             "refs": refs,
             "stashes": stashes.lines().collect::<Vec<_>>(),
             "merging": self.root.join(".git/MERGE_HEAD").exists() || !self.git(&["ls-files", "--unmerged"])?.is_empty(),
-            "leftOver": self.has_unfinished()?,
             "library": text("lib/lib.txt").map(|text| text == OF_THE_LIBRARY),
             "around": names(&self.around),
             "own": names(&self.root.join(".kilo")),

@@ -103,6 +103,7 @@ struct Place {
     held: Mutex<Held>,
     docker: Option<Docker>,
     phases: Vec<&'static Phase>,
+    asks: Asks,
     /// Spellings of what a runner must keep to itself.
     secrets: Mutex<Vec<String>>,
 }
@@ -126,7 +127,7 @@ impl Play for Played {
             }
             let docker = self.docker.map(Docker::make).transpose()?;
             let phases = PHASES.iter().filter(|phase| self.knows(phase)).collect();
-            let place = Place { docker, ..Place::of(repository, phases) };
+            let place = Place { docker, asks: self.asks(), ..Place::of(repository, phases) };
             scene.witness("pipeline", &json!({
                 "issue": self.issue, "root": place.repository.root, "docker": self.docker.is_some(), "staged": self.staged,
                 "clean": self.clean, "branch": self.branch.as_deref().unwrap_or("main"), "main": place.repository.main()?,
@@ -155,7 +156,28 @@ impl Play for Played {
     }
 }
 
+/// What a case asks of a look, beside the rest: each is a search through all that git keeps.
+#[derive(Debug, Clone, Copy, Default)]
+struct Asks {
+    /// Where the work of each phase is.
+    kept: bool,
+    /// Whether what was left is still somewhere.
+    left_over: bool,
+}
+
 impl Played {
+    fn asks(&self) -> Asks {
+        let any = |is: &dyn Fn(&Step) -> bool| self.steps.iter().any(is);
+        Asks {
+            kept: any(&|step| match step {
+                Step::Cleanup(_) => true,
+                Step::Run(going) | Step::Resume(going) => going.is_blocked(),
+                _ => false,
+            }),
+            left_over: any(&|step| matches!(step, Step::LeftOver(_))),
+        }
+    }
+
     /// Is this phase one of the case's? Those of two issues at once are all.
     fn knows(&self, phase: &Phase) -> bool {
         let together = self.steps.iter().filter_map(|step| match step {
@@ -198,7 +220,14 @@ impl Played {
 
 impl Place {
     fn of(repository: Repository, phases: Vec<&'static Phase>) -> Self {
-        Self { repository, held: Mutex::default(), docker: None, phases, secrets: Mutex::default() }
+        Self {
+            repository,
+            held: Mutex::default(),
+            docker: None,
+            phases,
+            asks: Asks::default(),
+            secrets: Mutex::default(),
+        }
     }
 
     /// What a runner is told of an issue.
@@ -233,8 +262,13 @@ impl Place {
         let (replaced, over) = self.held.lock().unwrap_or_else(PoisonError::into_inner).look(&folder);
         seen["replaced"] = json!(replaced);
         seen["writtenOver"] = json!(over);
-        let [kept, merged] = self.repository.kept(&self.phases)?;
-        (seen["kept"], seen["merged"]) = (json!(kept), json!(merged));
+        if self.asks.kept {
+            let [kept, merged] = self.repository.kept(&self.phases)?;
+            (seen["kept"], seen["merged"]) = (json!(kept), json!(merged));
+        }
+        if self.asks.left_over {
+            seen["leftOver"] = json!(self.repository.has_unfinished()?);
+        }
         let secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
         seen["sayingSecrets"] = json!(self.repository.saying(&secrets));
         let others = std::fs::read_to_string(self.repository.root.join(".kilo/worktrees/other/mine.txt"));

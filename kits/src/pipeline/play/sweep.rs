@@ -19,8 +19,7 @@ impl Played {
         for call in 1..=MOST_CALLS {
             let root = scene.folder().join("work");
             std::fs::remove_dir_all(&root).map_err(|error| our_fault(error.to_string()))?;
-            // What is kept and not merged is asked of no phase here: that would be hundreds of searches.
-            let place = Place::of(Repository::make(scene.folder())?, Vec::new());
+            let place = Place::of(Repository::make(scene.folder())?, self.phases()?);
             place.repository.begin_own_work()?;
             let mut shim = Shim::holding_at(call)?;
             let stage = Stage::begin(&place.repository.root, &[], None).await?;
