@@ -35,6 +35,8 @@ pub(super) struct Said {
     /// None when the rule is about everything of its kind.
     pub(super) pattern: Option<String>,
     pub(super) word: Word,
+    /// It is said in the older word, `tools`.
+    pub(super) is_of_tools: bool,
     pub(super) at: Spot,
 }
 
@@ -303,6 +305,7 @@ fn rules_of(
             permission: permission_of(tool).to_owned(),
             pattern: None,
             word,
+            is_of_tools: true,
             at: at(field.line),
         });
     }
@@ -310,7 +313,10 @@ fn rules_of(
         let written = field.word().unwrap_or("a table");
         let (at, pattern) = (at(field.line), pattern.map(str::to_owned));
         match Word::of(written) {
-            Some(word) => rules.push(Said { permission: permission.to_owned(), pattern, word, at }),
+            Some(word) => {
+                let permission = permission.to_owned();
+                rules.push(Said { permission, pattern, word, is_of_tools: false, at });
+            }
             None => wrong.push((at, format!("'{written}' is no word for a rule about {permission}"))),
         }
     };

@@ -1,6 +1,8 @@
 //! What contradicts itself in the files of agents, with its place: seen without any server.
 
-use super::declared::{Declarations, Declared, Said, Spot, Word, is_effort};
+mod rules;
+
+use super::declared::{Declarations, Declared, Spot, Word, is_effort};
 use fixtures::ServerKind;
 use fixtures::near_names::did_you_mean;
 use serde::Serialize;
@@ -29,45 +31,8 @@ const KEYS: [&str; 19] = [
 ];
 /// Keys of two words that are written as they are.
 const AS_THEY_ARE: [&str; 2] = ["top_p", "top_k"];
-/// What tools are called elsewhere: no server asks for these permissions, and none says so.
-const OTHER_NAMES: [(&str, &str); 10] = [
-    ("write", "edit"),
-    ("patch", "edit"),
-    ("multiedit", "edit"),
-    ("apply_patch", "edit"),
-    ("shell", "bash"),
-    ("terminal", "bash"),
-    ("command", "bash"),
-    ("execute", "bash"),
-    ("browser", "webfetch"),
-    ("subagent", "task"),
-];
-/// What rules of permission are about, beside what servers of tools bring.
-const PERMISSIONS: [&str; 18] = [
-    "*",
-    "bash",
-    "codesearch",
-    "doom_loop",
-    "edit",
-    "external_directory",
-    "glob",
-    "grep",
-    "list",
-    "lsp",
-    "question",
-    "read",
-    "skill",
-    "task",
-    "todoread",
-    "todowrite",
-    "webfetch",
-    "websearch",
-];
 const MODES: [&str; 3] = ["all", "primary", "subagent"];
 const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
-/// Agents that the releases bring, for when none can be asked.
-const OF_RELEASES: [&str; 8] =
-    ["architect", "ask", "build", "code", "debug", "explore", "general", "orchestrator"];
 /// Who says so of itself gives work to others.
 const DELEGATES: [&str; 4] = ["orchestrat", "delegat", "coordinat", "dispatch"];
 
@@ -138,17 +103,26 @@ impl Lint<'_> {
         }
     }
 
-    fn entry(&mut self, agent: &Declared) {
-        let mut files: Vec<&Spot> = agent.places.iter().filter(|at| at.file.ends_with(".md")).collect();
-        if let (Some(second), true) = (files.pop(), !files.is_empty()) {
-            let first = format!("{}:{}", files[0].file, files[0].line);
-            self.say(
-                "declared-twice",
-                second,
-                Some(agent),
-                format!("'{}' is declared in {first} already; the later one wins key by key", agent.name),
-            );
+    /// Two files are one too many. An entry of the settings beside a file is one when both say the same: what the settings say
+    /// of it never counts. Settings over settings are layers, and meant so.
+    fn declared_twice(&mut self, agent: &Declared) {
+        let mut places: Vec<&Spot> = agent.places.iter().collect();
+        places.dedup_by_key(|at| at.file.as_str());
+        let Some(second) = places.pop().filter(|at| at.file.ends_with(".md")) else { return };
+        let Some(first) = places.first() else { return };
+        let own: Vec<&str> = keys_in(agent, &second.file).chain(["prompt"]).collect();
+        let both: Vec<&str> = keys_in(agent, &first.file).filter(|key| own.contains(key)).collect();
+        if both.is_empty() && !first.file.ends_with(".md") {
+            return;
         }
+        let said = if both.is_empty() { String::new() } else { format!(" (`{}`)", both.join("`, `")) };
+        let (name, place) = (&agent.name, format!("{}:{}", first.file, first.line));
+        let says = format!("'{name}' is declared in {place} already; this one wins key by key{said}");
+        self.say("declared-twice", second, Some(agent), says);
+    }
+
+    fn entry(&mut self, agent: &Declared) {
+        self.declared_twice(agent);
         for (key, at) in &agent.keys {
             let plain = |key: &str| key.replace(['_', '-'], "").to_ascii_lowercase();
             let known = KEYS.contains(&key.as_str()) || AS_THEY_ARE.contains(&key.as_str());
@@ -171,87 +145,6 @@ impl Lint<'_> {
         {
             let says = format!("the mode '{mode}' is none; there are: {}", MODES.join(", "));
             self.say("mode", at, Some(agent), says);
-        }
-    }
-
-    fn rules(&mut self, agent: &Declared, known: &[String]) {
-        let all = self.all;
-        let is_known = |name: &str| OF_RELEASES.contains(&name) || known.iter().any(|it| it == name);
-        let mut names: Vec<&str> = agent.rules.iter().map(|said| said.permission.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        for said in &agent.rules {
-            self.permission_name(said, Some(agent));
-        }
-        for name in names {
-            let said: Vec<&Said> = all.about(agent, name).collect();
-            self.offered_though_denied(agent, name, &said);
-            self.never_applies(agent, &said);
-            if name != "task" {
-                continue;
-            }
-            for rule in &said {
-                let Some(target) = rule.pattern.as_deref().filter(|it| !it.contains(['*', '?'])) else {
-                    continue;
-                };
-                if !all.agents.contains_key(target) && !is_known(target) {
-                    let names: Vec<&str> = all.agents.keys().map(String::as_str).collect();
-                    let near = did_you_mean(target, &names).unwrap_or_else(|| "name an agent".to_owned());
-                    self.say(
-                        "unknown-agent",
-                        &rule.at,
-                        Some(agent),
-                        format!(
-                            "no agent is called '{target}', so the rule `{}` {}: {near}",
-                            rule.quoted(),
-                            if rule.word == Word::Deny { "stops nobody" } else { "is about nobody" }
-                        ),
-                    );
-                }
-            }
-        }
-    }
-
-    /// The servers hide a tool only when the last rule about it is a deny of everything.
-    fn offered_though_denied(&mut self, agent: &Declared, name: &str, said: &[&Said]) {
-        let Some(last) = said.last() else { return };
-        let all_deny = said.iter().all(|rule| rule.word == Word::Deny);
-        if all_deny && !last.is_about_all() && said.iter().any(|rule| rule.is_about_all()) {
-            let says = format!(
-                "everything is denied, and yet {name} is offered to the model: the narrow rule `{}` stands last, and a \
-                 tool is hidden only when the last rule about it is a deny of everything. Leave the narrow one out",
-                last.quoted()
-            );
-            self.say("narrow-rule-offers-tool", &last.at, Some(agent), says);
-        }
-    }
-
-    fn never_applies(&mut self, agent: &Declared, said: &[&Said]) {
-        for (at, rule) in said.iter().enumerate().filter(|(_, rule)| !rule.is_about_all()) {
-            let later = said[at + 1..].iter().find(|later| later.is_about_all());
-            if let Some(later) = later.filter(|later| later.word != rule.word && agent.rules.contains(rule)) {
-                let says = format!(
-                    "`{}` never applies: the last rule that fits decides, and `{}` stands behind it. Put it first",
-                    rule.quoted(),
-                    later.quoted()
-                );
-                self.say("never-applies", &rule.at, Some(agent), says);
-            }
-        }
-    }
-
-    fn permission_name(&mut self, said: &Said, agent: Option<&Declared>) {
-        let name = said.permission.as_str();
-        let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
-        let is_known = other.is_none() && (PERMISSIONS.contains(&name) || name.contains(['*', '_']));
-        let meant = other.map(|(_, meant)| format!("it is called '{meant}'"));
-        if let (false, Some(near)) = (is_known, meant.or_else(|| did_you_mean(name, &PERMISSIONS))) {
-            self.say(
-                "unknown-permission",
-                &said.at,
-                agent,
-                format!("no tool asks for the permission '{name}': {near}"),
-            );
         }
     }
 
@@ -324,76 +217,10 @@ impl Lint<'_> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::declared::tests::folder;
-    use super::*;
-
-    fn rules(server: ServerKind, files: &[(&str, &str)]) -> Vec<String> {
-        let all = Declarations::read(&folder(files));
-        let known = ["general".to_owned()];
-        findings(&all, server, &known).iter().map(|it| format!("{}:{}", it.line, it.rule)).collect()
-    }
-
-    fn agent(head: &str) -> Vec<String> {
-        rules(ServerKind::Opencode, &[(".opencode/agents/x.md", &format!("---\n{head}\n---\nWorks.\n"))])
-    }
-
-    #[test]
-    fn a_sound_agent_is_not_found_fault_with() {
-        let sound = "description: d\nmode: subagent\nmodel: a/b\ntemperature: 0.1\ntop_p: 1\nreasoningEffort: high\nthinking: x\npermission:\n  task:\n    \"*\": deny\n    general: allow\n  bash:\n    \"*\": ask\n    git status*: allow\n  my_tool: deny";
-        assert_eq!(agent(sound), Vec::<String>::new());
-    }
-
-    #[test]
-    fn each_rule_has_its_line() {
-        assert_eq!(
-            agent("permission:\n  task:\n    \"*\": deny\n    subagent: deny"),
-            ["5:narrow-rule-offers-tool", "5:unknown-agent"]
-        );
-        assert_eq!(agent("permission:\n  bash:\n    git *: allow\n    \"*\": ask"), ["4:never-applies"]);
-        assert_eq!(agent("reasoning_effort: high"), ["2:effort-spelling"]);
-        assert_eq!(agent("reasoningEffort: highest"), ["2:effort-value"]);
-        assert_eq!(agent("mode: sub"), ["2:mode"]);
-        assert_eq!(agent("permissions:\n  bash: deny\nmax_steps: 3"), ["2:unknown-key", "4:unknown-key"]);
-        assert_eq!(
-            agent("permission:\n  bahs: deny\n  edit: never\n  shell: deny"),
-            ["3:unknown-permission", "4:rule-word", "5:unknown-permission"]
-        );
-        assert_eq!(agent("permission: [a"), ["3:unreadable"]);
-    }
-
-    #[test]
-    fn who_gives_work_must_be_let() {
-        let text = |rule: &str| {
-            format!("---\ndescription: Orchestrates.\nmode: primary\npermission:\n  task: {rule}\n---\n")
-        };
-        let of = |rule: &str| rules(ServerKind::Kilo, &[(".kilo/agents/o.md", &text(rule))]);
-        assert_eq!(of("deny"), ["5:orchestrator-cannot-delegate"]);
-        assert_eq!(of("{\"*\": deny, general: allow}"), Vec::<String>::new());
-        let child = "---\nmode: subagent\npermission:\n  task: allow\n---\n";
-        assert_eq!(rules(ServerKind::Kilo, &[(".kilo/agents/c.md", child)]), ["4:child-never-delegates"]);
-        assert_eq!(rules(ServerKind::Opencode, &[(".opencode/agents/c.md", child)]), Vec::<String>::new());
-    }
-
-    #[test]
-    fn the_index_and_the_files_are_one_set() {
-        let index = "agents:\n  a: {reasoning_effort: high}\n  gone: {reasoning_effort: top}\n";
-        let files = [
-            (".kilo/agents/a.md", "---\nmode: all\n---\n"),
-            (".kilo/agents/b.md", "---\nmode: all\n---\n"),
-            (".kilo/capability-index.yaml", index),
-        ];
-        assert_eq!(
-            rules(ServerKind::Kilo, &files),
-            ["1:agent-without-index", "2:index-not-read", "3:effort-value", "3:index-without-agent"]
-        );
-    }
-
-    #[test]
-    fn an_agent_has_one_file() {
-        let files =
-            [(".kilo/agent/a.md", "---\nmode: all\n---\n"), (".kilo/agents/a.md", "---\nmode: all\n---\n")];
-        assert_eq!(rules(ServerKind::Kilo, &files), ["1:declared-twice"]);
-    }
+/// What one file says of an agent.
+fn keys_in<'a>(agent: &'a Declared, file: &'a str) -> impl Iterator<Item = &'a str> {
+    agent.keys.iter().filter(move |(_, at)| at.file == file).map(|(key, _)| key.as_str())
 }
+
+#[cfg(test)]
+mod tests;

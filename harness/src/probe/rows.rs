@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 /// How a row begins that says nothing.
 pub(super) const UNSEEN: &str = "not seen: ";
+/// What is seen of an agent that the server does not list.
+const UNKNOWN: &str = "unknown to the server";
 
 /// One thing that is declared of an agent, or seen of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -46,9 +48,16 @@ pub(super) fn of_list(all: &Declarations, listed: &[Listed]) -> Vec<Row> {
         effective,
         at: Some(told(at)),
     };
-    let rows = all.agents.values().filter(|agent| !agent.is_disabled).filter_map(|agent| {
-        let Some(known) = listed.iter().find(|known| known.name == agent.name) else {
-            return Some(row(agent, "agent", "there", "unknown to the server".to_owned(), &agent.at));
+    let rows = all.agents.values().filter_map(|agent| {
+        let known = listed.iter().find(|known| known.name == agent.name);
+        if agent.is_disabled {
+            let says = agent.keys.iter().rfind(|(key, _)| key == "disable").map(|(_, at)| at);
+            let effective = if known.is_some() { "there" } else { UNKNOWN }.to_owned();
+            let row = row(agent, "agent", "disabled", effective, says.unwrap_or(&agent.at));
+            return Some(Row { holds: Some(known.is_none()), ..row });
+        }
+        let Some(known) = known else {
+            return Some(row(agent, "agent", "there", UNKNOWN.to_owned(), &agent.at));
         };
         let (mode, at) = agent.mode.as_ref()?;
         Some(row(agent, "mode", mode, known.mode.clone(), at))

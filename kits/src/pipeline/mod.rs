@@ -1,15 +1,20 @@
 //! The pipeline kit: runners that send agents through the phases of an issue. What is on disk when they are killed, where
 //! they go on, what becomes of the work and of what the person had there before.
 //!
-//! * `play` — a case: what is done, where the runner is killed. * `stage` — the server whose agents do the work.
+//! * `play` — a case: what is done, where the runner is killed. * `phases` — who works at what. * `stage` — the server whose
+//!   agents do the work.
 //! * `shim` — a git that holds at any of its calls. * `docker` — one without machines, that writes down what there would be.
 //! * [`commands`] — an adapter for runners that are commands.
-//! * `repository` — the folder and its repository; what the harness sees of it.
+//! * `repository` — the folder and its repository; what the harness sees of it. * `kept` — whether work is still somewhere.
+//! * `patches` — those of agents, put on the beginning again.
 //! * `checks` — pure functions of the history. * `reference` — a careful runner, and mutants of it.
 
 mod checks;
 pub mod commands;
 mod docker;
+mod kept;
+mod patches;
+mod phases;
 mod play;
 mod reference;
 mod repository;

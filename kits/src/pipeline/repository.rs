@@ -1,10 +1,11 @@
 //! The folder of a case: a git repository in which somebody works already, and what the harness sees of it.
 
-use super::stage::{PHASES, Phase};
+use super::phases::{AT_THE_BEGINNING, OF_THE_LIBRARY, PHASES, Phase, base};
 use crate::git::said;
 use crate::scene::{Troubled, our_fault};
 use serde_json::{Map, Value, json};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,8 +22,6 @@ const STASH: &str = "the person's own";
 pub(super) const UNFINISHED: &str = "Unfinished, and nowhere else.\n";
 /// What the person adds where an agent adds something else.
 pub(super) const OWN_LINE: &str = "the person's line\n";
-/// What stands in the submodule.
-const OF_THE_LIBRARY: &str = "library\n";
 /// What must never stand in a patch.
 pub(super) const SECRET: &str = "canary-of-the-env-file";
 
@@ -31,7 +30,7 @@ pub(super) struct Repository {
     pub(super) root: PathBuf,
     /// The folder around it, in which nothing else may appear.
     around: PathBuf,
-    base: String,
+    pub(super) base: String,
 }
 
 impl Repository {
@@ -39,7 +38,7 @@ impl Repository {
         let around = around.canonicalize().map_err(|error| our_fault(error.to_string()))?;
         let mut repository = Self { root: around.join("work"), around, base: String::new() };
         repository.write("README.md", "An app.\n")?;
-        for file in ["src/app.txt", "logo.bin", "old.txt"] {
+        for file in AT_THE_BEGINNING {
             repository.write(file, base(file))?;
         }
         repository.write(STASHED.0, "Ideas.\n")?;
@@ -51,6 +50,8 @@ impl Repository {
             ("user.email", "standin@example.invalid"),
             ("commit.gpgsign", "false"),
             ("core.hooksPath", "/dev/null"),
+            ("core.autocrlf", "false"),
+            ("core.fileMode", "true"),
         ] {
             repository.git(&["config", name, value])?;
         }
@@ -58,9 +59,22 @@ impl Repository {
         repository.base = repository.git(&["rev-parse", "HEAD"])?;
         repository.write(STASHED.0, STASHED.1)?;
         repository.git(&["stash", "push", "--quiet", "--message", STASH])?;
-        repository.write("README.md", OWN_WORDS)?;
-        repository.write(UNTRACKED.0, UNTRACKED.1)?;
         Ok(repository)
+    }
+
+    /// The person works on a branch of their own, which is ahead of the one that all began with.
+    pub(super) fn branch_off(&mut self, branch: &str) -> Result<(), Troubled> {
+        self.git(&["checkout", "--quiet", "-b", branch])?;
+        self.write("topic.md", "My own topic.\n")?;
+        self.commit("A topic")?;
+        self.base = self.git(&["rev-parse", "HEAD"])?;
+        Ok(())
+    }
+
+    /// The person is in the middle of something.
+    pub(super) fn begin_own_work(&self) -> Result<(), Troubled> {
+        self.write("README.md", OWN_WORDS)?;
+        self.write(UNTRACKED.0, UNTRACKED.1)
     }
 
     /// The person is about to commit something.
@@ -85,6 +99,7 @@ impl Repository {
             "changed": is_so("M", ("README.md", OWN_WORDS)),
             "begun": is_so("??", UNTRACKED),
             "staged": is_so("A ", STAGED),
+            "ignored": fs::read_to_string(self.root.join(".env")).is_ok_and(|text| text == SECRET),
             "stash": stash.is_some_and(|(hash, _)| holds(hash)),
         }))
     }
@@ -131,7 +146,7 @@ impl Repository {
                 continue;
             }
             let before = fs::read_to_string(self.root.join(file)).unwrap_or_default();
-            self.write(file, &format!("{before}{}", done(phase, file)))?;
+            self.write(file, &phase.after(file, &before))?;
             self.git(&["add", file])?;
         }
         self.git(&["commit", "--quiet", "--message", phase.name]).map(drop)
@@ -147,7 +162,7 @@ impl Repository {
         self.git_in(&self.root, args).map_err(|why| our_fault(format!("git {}: {why}", args.join(" "))))
     }
 
-    fn git_in(&self, folder: &Path, args: &[&str]) -> Result<String, String> {
+    pub(super) fn git_in(&self, folder: &Path, args: &[&str]) -> Result<String, String> {
         said(Command::new("git").args(args).current_dir(folder)).map(|told| told.trim_end().to_owned())
     }
 
@@ -163,6 +178,13 @@ impl Repository {
         let entries =
             worktrees.split("\n\n").filter(|entry| entry.lines().any(|line| line.starts_with("prunable")));
         let prunable: Vec<&str> = entries.filter_map(|entry| entry.lines().next()).collect();
+        let is_locked = |entry: &&str| entry.lines().any(|line| line.starts_with("locked"));
+        let locked: Vec<&str> = worktrees
+            .split("\n\n")
+            .filter(is_locked)
+            .filter_map(|entry| entry.lines().next()?.strip_prefix("worktree "))
+            .map(|it| self.below(it))
+            .collect();
         let worktrees: Vec<&str> = worktrees
             .lines()
             .filter_map(|line| line.strip_prefix("worktree "))
@@ -173,6 +195,7 @@ impl Repository {
         let refs: Vec<&str> = refs.lines().collect();
         Ok(json!({
             "branch": self.git(&["symbolic-ref", "--short", "HEAD"])?,
+            "main": self.main()?,
             "person": self.of_the_person(&stashes)?,
             "staged": self.git(&["diff", "--cached", "--name-only"])?,
             "checkpoints": self.checkpoints(),
@@ -180,15 +203,20 @@ impl Repository {
             "files": files,
             "worktrees": worktrees,
             "prunable": prunable,
+            "locked": locked,
             "refs": refs,
             "stashes": stashes.lines().collect::<Vec<_>>(),
             "merging": self.root.join(".git/MERGE_HEAD").exists() || !self.git(&["ls-files", "--unmerged"])?.is_empty(),
-            "leftOver": self.has_unfinished(&refs),
             "library": text("lib/lib.txt").map(|text| text == OF_THE_LIBRARY),
             "around": names(&self.around),
             "own": names(&self.root.join(".kilo")),
-            "kept": self.kept(&refs),
+            "reserved": self.reserved(&refs),
         }))
+    }
+
+    /// What stands on the branch that all began with.
+    pub(super) fn main(&self) -> Result<String, Troubled> {
+        self.git(&["rev-parse", "refs/heads/main"])
     }
 
     fn below<'a>(&self, path: &'a str) -> &'a str {
@@ -205,22 +233,6 @@ impl Repository {
         names(&folder).iter().filter(|name| name.ends_with(".json")).map(read).collect()
     }
 
-    /// Is unfinished work of the lead developer anywhere, in a worktree or behind a ref?
-    fn kept(&self, refs: &[&str]) -> bool {
-        let worktrees = walkdir::WalkDir::new(self.root.join(".kilo/worktrees")).max_depth(6);
-        let in_folder = worktrees.into_iter().flatten().any(|entry| {
-            entry.path().ends_with("src/app.txt")
-                && fs::read_to_string(entry.path()).is_ok_and(|text| text.contains("implemented"))
-        });
-        in_folder || self.is_behind(refs, "implemented", &["--", "src/app.txt"])
-    }
-
-    /// Do these words stand behind one of the refs?
-    fn is_behind(&self, refs: &[&str], words: &str, places: &[&str]) -> bool {
-        let asked = [&["grep", "--quiet", "-F", words], refs, places].concat();
-        !refs.is_empty() && self.git_in(&self.root, &asked).is_ok()
-    }
-
     /// All files of the checkout, but for what git ignores.
     pub(super) fn tree(&self) -> Result<Value, Troubled> {
         let listed = self.git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
@@ -229,90 +241,40 @@ impl Repository {
         Ok(listed.split('\0').filter_map(read).collect::<Map<String, Value>>().into())
     }
 
-    /// Is what was left in a worktree of before still somewhere?
-    fn has_unfinished(&self, refs: &[&str]) -> bool {
-        let folder = walkdir::WalkDir::new(self.root.join(".kilo")).max_depth(8);
-        let in_folder = folder
-            .into_iter()
-            .flatten()
-            .any(|entry| fs::read_to_string(entry.path()).is_ok_and(|text| text == UNFINISHED));
-        in_folder || self.is_behind(refs, UNFINISHED.trim_end(), &[])
+    /// Folders and files of the runner, and refs, with a part that is no name on every system.
+    fn reserved(&self, refs: &[&str]) -> Vec<String> {
+        let below = walkdir::WalkDir::new(self.root.join(".kilo")).max_depth(5);
+        let paths =
+            below.into_iter().flatten().map(|entry| self.below(&entry.path().to_string_lossy()).to_owned());
+        let is_wrong = |path: &String| path.split('/').any(is_reserved);
+        paths.chain(refs.iter().map(|&name| name.to_owned())).filter(is_wrong).collect()
     }
 
-    /// Each patch, put on the beginning again: does it give what its agent has made? Of one that has failed nothing stands
-    /// in the checkout. Where another agent of the case has worked in the same file, no patch alone gives it: that one is
-    /// not put on anything.
-    pub(super) fn patches(
-        &self,
-        issue: &str,
-        phases: &[&Phase],
-        fails: Option<&str>,
-    ) -> Result<Vec<Value>, Troubled> {
-        let folder = self.root.join(".kilo/logs/diffs");
-        let mut seen = Vec::new();
-        for name in names(&folder).iter().filter(|name| name.ends_with(".patch")) {
-            let path = folder.join(name);
-            let agent = PHASES.iter().find(|phase| *name == format!("{issue}-{}.patch", phase.agent));
-            let is_shared = |own: &&Phase| {
-                let mut others = phases.iter().filter(|other| other.agent != own.agent);
-                others.any(|other| other.files.iter().any(|file| own.files.contains(file)))
-            };
-            if agent.as_ref().is_some_and(is_shared) {
-                continue;
-            }
-            let copy = tempfile::tempdir().map_err(|error| our_fault(error.to_string()))?;
-            let root = self.root.to_string_lossy().into_owned();
-            let place = copy.path().to_string_lossy().into_owned();
-            self.git(&["clone", "--quiet", "--no-checkout", &root, &place])?;
-            let patch = path.to_string_lossy().into_owned();
-            let applied = self
-                .git_in(copy.path(), &["checkout", "--quiet", &self.base])
-                .and_then(|_| self.git_in(copy.path(), &["apply", "--binary", &patch]));
-            let files: Vec<&str> = PHASES
-                .iter()
-                .filter(|phase| {
-                    agent.is_some_and(|agent| agent.agent == phase.agent) && Some(phase.name) != fails
-                })
-                .flat_map(|phase| phase.files.iter().copied())
-                .collect();
-            let differ: Vec<&str> = files
-                .into_iter()
-                .filter(|file| fs::read(copy.path().join(file)).ok() != fs::read(self.root.join(file)).ok())
-                .collect();
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            seen.push(json!({
-                "file": name, "agent": agent.map(|phase| phase.agent), "why": applied.err(), "differ": differ,
-                "secret": text.contains(SECRET),
-            }));
-        }
-        Ok(seen)
+    /// The files below the repository in which one of these words stands, but for what git has packed.
+    pub(super) fn saying(&self, words: &[String]) -> Vec<String> {
+        let is_packed = |entry: &walkdir::DirEntry| entry.path().ends_with(".git/objects");
+        let all = walkdir::WalkDir::new(&self.root).into_iter().filter_entry(|entry| !is_packed(entry));
+        let files = all.flatten().filter(|entry| entry.file_type().is_file());
+        let says = files.filter(|entry| {
+            let text = fs::read(entry.path()).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            words.iter().any(|word| text.contains(word))
+        });
+        says.map(|entry| self.below(&entry.path().to_string_lossy()).to_owned()).collect()
     }
 }
 
-/// What a file holds at the beginning.
-pub(super) fn base(file: &str) -> &'static str {
-    match file {
-        "src/app.txt" => "app\n",
-        "logo.bin" => "\u{0}\u{1}\u{2}binary\u{0}",
-        "old.txt" => "An old file.\n",
-        _ => "",
-    }
+/// Can this file be run?
+pub(super) fn runs(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|known| known.permissions().mode() & 0o111 != 0)
 }
 
-/// What a phase adds to a file.
-pub(super) fn done(phase: &Phase, file: &str) -> &'static str {
-    match (phase.name, file) {
-        ("designing", _) => "designed\n",
-        ("implementing", "src/new.txt") => "new\n",
-        ("implementing", _) => "implemented\n",
-        ("polishing", _) => "polished\n",
-        ("fixing", _) => "fixed\n",
-        ("styling", "logo.bin") => "\u{0}styled",
-        ("styling", _) => "styled\n",
-        ("linking", _) => OF_THE_LIBRARY,
-        ("checking", _) => "checked\n",
-        _ => "tested\n",
-    }
+/// Is this no name of a file, on a system on which a repository may be checked out, too?
+pub(super) fn is_reserved(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    let numbered =
+        |kind: &str| stem.strip_prefix(kind).is_some_and(|end| matches!(end.as_bytes(), [b'1'..=b'9']));
+    matches!(stem.as_str(), "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
 }
 
 pub(super) fn names(folder: &Path) -> Vec<String> {

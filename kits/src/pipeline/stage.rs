@@ -1,7 +1,10 @@
 //! The server whose agents do the work of the phases, by a script; a phase can be held at its question to the model, or
 //! after its work and before its last word.
 
+use super::phases::{PHASES, Phase};
 use crate::scene::{Troubled, our_fault};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use fixtures::ServerKind;
 use fixtures::recording::{Body, Line, ModelPurpose};
 use fixtures::scenario::{AgentStep, Ending, Fail, On, Scenario, Turn, User, Workspace};
@@ -13,104 +16,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What a server asks its clients for; it lives as long as a case.
-const PASSWORD: &str = "pipeline";
+pub(super) const PASSWORD: &str = "canary-of-the-servers-password";
 const GATE: &str = "held";
 
-/// A phase: who works, at what.
-pub(super) struct Phase {
-    pub(super) name: &'static str,
-    pub(super) agent: &'static str,
-    /// A way back is made before.
-    pub(super) is_destructive: bool,
-    /// The files that its work changes.
-    pub(super) files: &'static [&'static str],
-    /// Of these, those that it removes.
-    pub(super) removes: &'static [&'static str],
-    line: &'static str,
-    /// Its agent works beside a container of this image.
-    pub(super) image: Option<&'static str>,
-}
-
-/// What the designer says last: a plan for those behind.
-pub(super) const PLAN: &str =
-    "The plan:\n1. Keep `app` on top: it's \"first\".\n2. $HOME and {issue} stay as they are.\n\n   - äöü";
-
-/// All phases that a case may have, in their order.
-pub(super) const PHASES: [Phase; 8] = [
-    Phase {
-        name: "designing",
-        agent: "designer",
-        is_destructive: false,
-        files: &["docs/design.md"],
-        removes: &[],
-        line: "mkdir -p docs && echo designed >> docs/design.md",
-        image: None,
-    },
-    Phase {
-        name: "implementing",
-        agent: "lead-developer",
-        is_destructive: true,
-        files: &["src/app.txt", "src/new.txt"],
-        removes: &[],
-        line: "echo implemented >> src/app.txt && echo new >> src/new.txt",
-        image: None,
-    },
-    Phase {
-        name: "polishing",
-        agent: "lead-developer",
-        is_destructive: true,
-        files: &["src/app.txt"],
-        removes: &[],
-        line: "echo polished >> src/app.txt",
-        image: None,
-    },
-    Phase {
-        name: "fixing",
-        agent: "the-fixer",
-        is_destructive: true,
-        files: &["src/app.txt"],
-        removes: &[],
-        line: "echo fixed >> src/app.txt",
-        image: None,
-    },
-    // A name that git puts in quotes, a file that is no text, and one that goes.
-    Phase {
-        name: "styling",
-        agent: "stylist",
-        is_destructive: false,
-        files: &["docs/über uns.md", "logo.bin", "old.txt"],
-        removes: &["old.txt"],
-        line: "mkdir -p docs && echo styled >> 'docs/über uns.md' && printf '\\000styled' >> logo.bin && rm old.txt",
-        image: None,
-    },
-    Phase {
-        name: "linking",
-        agent: "linker",
-        is_destructive: false,
-        files: &["docs/linked.md"],
-        removes: &[],
-        line: "mkdir -p docs && cat lib/lib.txt >> docs/linked.md",
-        image: None,
-    },
-    Phase {
-        name: "checking",
-        agent: "checker",
-        is_destructive: false,
-        files: &["docs/checked.md"],
-        removes: &[],
-        line: "mkdir -p docs && echo checked >> docs/checked.md",
-        image: Some("tools"),
-    },
-    Phase {
-        name: "testing",
-        agent: "tester",
-        is_destructive: false,
-        files: &["docs/tests.md"],
-        removes: &[],
-        line: "mkdir -p docs && echo tested >> docs/tests.md",
-        image: None,
-    },
-];
+/// How a plan begins that is handed on: with spaces that belong to it.
+const PLAN_BEGINS: &str =
+    "   - Keep `app` on top: it's \"first\".\n   - $HOME and {issue} stay as they are.\n\n";
+/// How it ends, far behind.
+const PLAN_ENDS: &str = "Last of all: äöü";
+/// How many more steps it has: it is longer than what some allow a prompt.
+const PLAN_STEPS: usize = 120;
 
 /// Where a phase is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -126,20 +41,14 @@ pub(super) enum Moment {
 pub(super) struct Stage(StandIn);
 
 impl Phase {
-    pub(super) fn of(name: &str) -> Result<&'static Self, Troubled> {
-        let known: Vec<&str> = PHASES.iter().map(|phase| phase.name).collect();
-        let phase = PHASES.iter().find(|phase| phase.name == name);
-        phase.ok_or_else(|| our_fault(fixtures::near_names::unknown("phase", name, &known)))
-    }
-
     /// What every prompt of it holds.
     fn words(&self) -> String {
         words(self.name)
     }
 
     /// What its agent says last.
-    fn last_words(&self) -> &'static str {
-        if self.name == "designing" { PLAN } else { "Done." }
+    fn last_words(&self) -> String {
+        if self.name == "designing" { plan() } else { "Done.".to_owned() }
     }
 
     fn turn(&self, holds: &[(&str, Moment)], fails: Option<&str>) -> Turn {
@@ -163,7 +72,7 @@ impl Phase {
                 headers: BTreeMap::new(),
                 body: None,
             }),
-            false => AgentStep::Say(self.last_words().to_owned()),
+            false => AgentStep::Say(self.last_words()),
         });
         Turn { on: On { prompt_contains: self.words() }, steps }
     }
@@ -208,6 +117,11 @@ impl Stage {
         json!({"url": self.0.url(), "user": self.0.username(), "password": PASSWORD})
     }
 
+    /// How what a runner must keep to itself may be spelled: as it is, and as it stands in a request's header.
+    pub(super) fn secrets(&self) -> [String; 2] {
+        [PASSWORD.to_owned(), STANDARD.encode(format!("{}:{PASSWORD}", self.0.username()))]
+    }
+
     /// Waits until all of these are at their moment; whoever waits has a limit.
     pub(super) async fn come_to(&self, places: &[(&str, Moment)]) {
         let is_there = |lines: &[Line], (phase, moment): &(&str, Moment)| {
@@ -244,7 +158,7 @@ impl Stage {
                     let phase = PHASES.iter().find(|phase| text.contains(&phase.words()));
                     prompted.push(json!({
                         "phase": phase.map(|phase| phase.name), "agent": body["agent"],
-                        "directory": sessions.get(session), "plan": text_of(&body["parts"]).contains(PLAN),
+                        "directory": sessions.get(session), "plan": handed(&text_of(&body["parts"])),
                     }));
                 }
                 _ => {}
@@ -256,6 +170,23 @@ impl Stage {
     /// It dies with whoever uses it.
     pub(super) async fn end(self) {
         self.0.end(Ending::Kill).await;
+    }
+}
+
+/// What the designer says last: a plan for those behind.
+fn plan() -> String {
+    let steps = (1..=PLAN_STEPS).map(|step| format!("{step}. Do what step {step} of the plan says.\n"));
+    format!("{PLAN_BEGINS}{}{PLAN_ENDS}", steps.collect::<String>())
+}
+
+/// What became of the plan in the words of a prompt.
+fn handed(text: &str) -> &'static str {
+    let plan = plan();
+    match () {
+        () if text.contains(&plan) => "whole",
+        () if text.contains(plan.trim()) => "without the spaces before its first word",
+        () if text.contains(PLAN_BEGINS.trim()) && !text.contains(PLAN_ENDS) => "without its end",
+        () => "not as it is",
     }
 }
 

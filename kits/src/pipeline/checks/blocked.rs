@@ -23,8 +23,10 @@ fn examine(story: &Story<'_>) -> Examined {
             format!("{phase} could not be ended well, and its checkpoint says {}", says(status))
         });
         let worked = list(&run.value["prompted"]).iter().any(|it| it["phase"] == phase);
-        if worked && phase == "implementing" {
-            examined.fact(look.value["kept"] == true, || format!("the work of {phase} is nowhere any more"));
+        if worked {
+            examined.fact(list(&look.value["kept"]).iter().any(|kept| kept == phase), || {
+                format!("the work of {phase} is nowhere any more")
+            });
         }
     }
     for look in looks(story, &["gone"]) {

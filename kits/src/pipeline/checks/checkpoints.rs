@@ -1,6 +1,6 @@
 //! What a checkpoint says: seven fields, each what it is meant to be, and the files that were really changed.
 
-use super::{is_a_path, issue_of, list, looks, prompted, subject, word};
+use super::{is_no_name, issue_of, list, looks, prompted, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -53,7 +53,7 @@ fn examine(story: &Story<'_>) -> Examined {
             .map(|it| word(it, "file"))
             .collect();
         let asked = list(&ended.value["prompted"]).iter();
-        for asked in asked.filter(|asked| !is_a_path(issue_of(asked, &subject))) {
+        for asked in asked.filter(|asked| !is_no_name(issue_of(asked, &subject))) {
             let name = format!("{}-{}.json", issue_of(asked, &subject), word(asked, "phase"));
             examined.fact(files.contains(&name.as_str()), || format!("there is no checkpoint {name}"));
         }

@@ -7,7 +7,7 @@ use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "contained",
-    about: "Nothing appears beside the repository, nor, of an issue with slashes in its name, where that name leads in .kilo.",
+    about: "Nothing appears beside the repository, nor, of an issue with slashes in its name, where that name leads in .kilo; no folder has a name that is none on some system.",
     examine,
 };
 
@@ -20,6 +20,8 @@ fn examine(story: &Story<'_>) -> Examined {
             let names = list(&look.value[key]).iter().filter_map(|it| it.as_str());
             names.filter(|name| is_strange(name)).collect::<Vec<_>>().join(", ")
         };
+        let reserved = names("reserved", &|_| true);
+        examined.fact(reserved.is_empty(), || format!("{reserved} can be made on no Windows"));
         let around = names("around", &|name| !["work", "library"].contains(&name));
         examined.fact(around.is_empty(), || format!("{around} appeared beside the repository"));
         // What else a runner keeps in its own folder, plans or locks, is its own.

@@ -2,7 +2,7 @@
 
 use super::{list, looks, named, subject, word};
 use crate::kit::Check;
-use crate::story::Story;
+use crate::story::{Seen, Story};
 use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
@@ -17,8 +17,10 @@ fn examine(story: &Story<'_>) -> Examined {
     let own = format!(".kilo/worktrees/{}/", word(&subject, "issue"));
     for look in looks(story, &["swept"]) {
         let before = looks(story, &["killed", "gone"]).filter(|it| it.at.line < look.at.line).last();
-        let had_work = before.is_some_and(|it| it.value["kept"] == true);
-        examined.fact(!had_work || look.value["kept"] == true, || "unfinished work is swept away".to_owned());
+        let unmerged = before.map(unmerged).unwrap_or_default();
+        let had_work = !unmerged.is_empty();
+        let lost = named(unmerged.into_iter().filter(|phase| !holds(look, "kept", phase)));
+        examined.fact(lost.is_empty(), || format!("unfinished work of {lost} is swept away"));
         let left: Vec<&str> = list(&look.value["worktrees"])
             .iter()
             .filter_map(|it| it.as_str())
@@ -42,11 +44,19 @@ fn examine(story: &Story<'_>) -> Examined {
         }
     }
     // What stood in the way of a worktree is somewhere still, whatever became of the run.
-    let holds_work = story.seen_of("left-over").any(|seen| seen.value["holdsWork"] == true);
-    for look in looks(story, &["gone", "killed", "swept"]).filter(|_| holds_work) {
-        examined.fact(look.value["leftOver"] == true, || {
-            "what was left in a worktree is nowhere any more".to_owned()
-        });
+    for seen in story.seen_of("left-over") {
+        for look in looks(story, &["gone", "killed", "swept"]).filter(|look| look.at.line > seen.at.line) {
+            if seen.value["holdsWork"] == true {
+                examined.fact(look.value["leftOver"] == true, || {
+                    "what was left in a worktree is nowhere any more".to_owned()
+                });
+            }
+            if let Some(folder) = seen.value["locked"].as_str() {
+                examined.fact(holds(look, "locked", folder), || {
+                    format!("somebody has locked the worktree {folder}, and it is not as it was any more")
+                });
+            }
+        }
     }
     if story.seen_of("left-over").next().is_some() {
         for look in looks(story, &["gone"]) {
@@ -55,4 +65,14 @@ fn examine(story: &Story<'_>) -> Examined {
         }
     }
     examined
+}
+
+/// The phases whose work is somewhere, and not in the checkout.
+fn unmerged(look: &Seen) -> Vec<&str> {
+    let kept = list(&look.value["kept"]).iter().filter_map(|it| it.as_str());
+    kept.filter(|phase| !holds(look, "merged", phase)).collect()
+}
+
+fn holds(look: &Seen, key: &str, name: &str) -> bool {
+    list(&look.value[key]).iter().any(|it| it == name)
 }

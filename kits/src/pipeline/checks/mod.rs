@@ -11,11 +11,13 @@ mod order;
 mod place;
 mod plan;
 mod resumes;
+mod secrets;
 mod status;
 mod taken_back;
 mod whole;
 mod work;
 
+use super::repository::is_reserved;
 use crate::kit::Check;
 use crate::story::{Seen, Story};
 use serde_json::Value;
@@ -37,6 +39,7 @@ pub(super) fn all() -> Vec<Check> {
         taken_back::CHECK,
         left_overs::CHECK,
         contained::CHECK,
+        secrets::CHECK,
     ]
 }
 
@@ -78,9 +81,9 @@ fn issue_of<'a>(prompted: &'a Value, subject: &'a Value) -> &'a str {
     prompted["issue"].as_str().unwrap_or_else(|| word(subject, "issue"))
 }
 
-/// Is an issue called what no file can be called? Who does not refuse it gives its files names of his own.
-fn is_a_path(issue: &str) -> bool {
-    issue.contains('/')
+/// Is an issue called what no file can be called, here or elsewhere? Who does not refuse it gives its files names of his own.
+fn is_no_name(issue: &str) -> bool {
+    issue.contains('/') || is_reserved(issue)
 }
 
 /// What the checkpoint of a phase says that came of it, when the harness looked.

@@ -1,7 +1,7 @@
 //! Where the agents work: each in its own worktree, and the person's checkout stays as it is.
 
 use super::super::repository::STAGED;
-use super::{is_a_path, issue_of, looks, named, prompted, subject, word};
+use super::{is_no_name, issue_of, looks, named, prompted, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -17,7 +17,7 @@ fn examine(story: &Story<'_>) -> Examined {
     let subject = subject(story);
     let root = word(&subject, "root");
     if story.can.contains("pipeline.worktree") {
-        for asked in prompted(story).filter(|asked| !is_a_path(issue_of(asked, &subject))) {
+        for asked in prompted(story).filter(|asked| !is_no_name(issue_of(asked, &subject))) {
             let (agent, place) = (word(asked, "agent"), word(asked, "directory").trim_end_matches('/'));
             let issue = issue_of(asked, &subject);
             let place = place.strip_prefix(root).unwrap_or(place).trim_start_matches('/');
@@ -30,7 +30,13 @@ fn examine(story: &Story<'_>) -> Examined {
     }
     for look in looks(story, &["held", "killed", "gone", "swept"]) {
         let (branch, staged) = (word(&look.value, "branch"), word(&look.value, "staged"));
-        examined.fact(branch == "main", || format!("the person's checkout is on {branch}"));
+        let own = word(&subject, "branch");
+        examined.fact(branch == own, || format!("the person's checkout is on {branch}, and was on {own}"));
+        // Who is on another branch has asked for nothing there.
+        if own != "main" {
+            let is_same = look.value["main"] == subject["main"];
+            examined.fact(is_same, || format!("main has moved, and the person is on {own}"));
+        }
         let wanted = if subject["staged"] == true { STAGED.0 } else { "" };
         examined.fact(staged == wanted, || {
             let told =
@@ -43,8 +49,11 @@ fn examine(story: &Story<'_>) -> Examined {
         });
         let person = &look.value["person"];
         let mut is = |name: &str, wrong: &str| examined.fact(person[name] == true, || wrong.to_owned());
-        is("changed", "README.md is not any more what the person has written and not committed");
-        is("begun", "mine/begun.txt, which git did not know, is gone, or git knows it");
+        if subject["clean"] != true {
+            is("changed", "README.md is not any more what the person has written and not committed");
+            is("begun", "mine/begun.txt, which git did not know, is gone, or git knows it");
+        }
+        is("ignored", ".env, which git ignores, is not any more what the person has there");
         is("stash", "what the person has put away in a stash is not there any more");
         if subject["staged"] == true {
             is("staged", "mine/staged.txt is not any more what the person has staged");

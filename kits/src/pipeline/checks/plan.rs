@@ -25,9 +25,8 @@ fn examine(story: &Story<'_>) -> Examined {
             planned.insert(issue);
         } else if planned.contains(issue) {
             let phase = word(asked, "phase");
-            examined.fact(asked["plan"] == true, || {
-                format!("the agent of {phase} is not told the plan as it is")
-            });
+            let how = word(asked, "plan");
+            examined.fact(how == "whole", || format!("the agent of {phase} is told the plan {how}"));
         }
     }
     examined

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
     name: "taken-back",
-    about: "What an agent did to a file is taken back, what others did to it and all other files stay.",
+    about: "What an agent did to a file is taken back, what others did to it, all other files and the index stay.",
     examine,
 };
 
@@ -29,6 +29,10 @@ fn examine(story: &Story<'_>) -> Examined {
                 format!("{name} should {} and {found}", told(&wanted[name]))
             });
         }
+        let staged = &seen.value["staged"];
+        examined.fact(staged[0] == staged[1], || {
+            format!("the person's index held {}, and now holds {}", staged[0], staged[1])
+        });
         let is_refused = seen.value["refused"] == true;
         examined.fact(is_refused != (seen.value["done"] == true), || {
             let word = if is_refused { "done" } else { "refused" };

@@ -27,6 +27,13 @@ fn examine(story: &Story<'_>) -> Examined {
             examined.fact(wanted == found, || {
                 format!("{file} should hold {wanted} in the person's checkout and holds {found}")
             });
+            if state["canRun"] == true {
+                examined.fact(state["runs"] == true, || {
+                    format!(
+                        "the agent has made {file} a file that can be run, and in the checkout it is none"
+                    )
+                });
+            }
         }
     }
     examined

@@ -1,7 +1,7 @@
 //! What is there before a runner begins: checkpoints, somebody else's worktree, left-overs.
 
+use super::super::phases::Phase;
 use super::super::repository::UNFINISHED;
-use super::super::stage::Phase;
 use super::{Place, Played};
 use crate::scene::{Scene, Troubled, our_fault};
 use schemars::JsonSchema;
@@ -47,6 +47,8 @@ pub(super) enum LeftOver {
     Locked,
     /// A folder with work in it that says that it is a worktree, and git does not know it.
     HalfMade,
+    /// A file in the worktree that the runner has made before it was killed.
+    InIts,
 }
 
 impl Played {
@@ -86,7 +88,7 @@ impl Played {
         match left_over {
             LeftOver::Gone => std::fs::remove_dir_all(repository.root.join(&folder))
                 .map_err(|error| our_fault(format!("failed to remove a worktree: {error}")))?,
-            LeftOver::Folder => repository.write(&file, UNFINISHED)?,
+            LeftOver::Folder | LeftOver::InIts => repository.write(&file, UNFINISHED)?,
             LeftOver::Locked => {
                 repository.write(&file, UNFINISHED)?;
                 repository.git(&["worktree", "lock", "--reason", "somebody works here", &folder])?;
@@ -97,7 +99,8 @@ impl Played {
                 repository.write(&format!("{folder}/.git"), &format!("gitdir: {}\n", nowhere.display()))?;
             }
         }
-        scene.witness("left-over", &json!({"holdsWork": left_over != LeftOver::Gone}));
+        let locked = (left_over == LeftOver::Locked).then_some(folder);
+        scene.witness("left-over", &json!({"holdsWork": left_over != LeftOver::Gone, "locked": locked}));
         Ok(())
     }
 }

@@ -61,6 +61,11 @@ impl Going {
         self.kill.as_ref().map(|spot| (spot.phase.as_str(), spot.at)).or(crossed)
     }
 
+    /// Does a phase of it end as it should not?
+    pub(super) fn is_blocked(&self) -> bool {
+        self.meanwhile.is_some() || self.blocked.is_some()
+    }
+
     /// The phase at which it ends early.
     fn last(&self) -> Option<&str> {
         let crossed = self.meanwhile.map(|_| CROSSED);

@@ -12,8 +12,9 @@ mod together;
 mod wishes;
 
 use super::docker::{Docker, Engine};
-use super::repository::{Repository, base, done};
-use super::stage::{PHASES, Phase, Stage};
+use super::phases::{PHASES, Phase, base};
+use super::repository::{Repository, runs};
+use super::stage::{PASSWORD, Stage};
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled};
 use before::{LeftOver, Planted};
@@ -44,6 +45,11 @@ pub(super) struct Played {
     /// ahead of it.
     #[serde(default)]
     staged: bool,
+    /// The person has nothing begun and nothing changed; a stash of before is there.
+    #[serde(default)]
+    clean: bool,
+    /// The person is on this branch, which is ahead of `main`.
+    branch: Option<String>,
     /// How it is with containers; without it there is no docker of the case's own.
     docker: Option<Engine>,
     /// In order.
@@ -96,12 +102,23 @@ struct Place {
     /// The checkpoints that stood there at the last look.
     held: Mutex<Held>,
     docker: Option<Docker>,
+    phases: Vec<&'static Phase>,
+    asks: Asks,
+    /// Spellings of what a runner must keep to itself.
+    secrets: Mutex<Vec<String>>,
 }
 
 impl Play for Played {
     fn play<'a>(&'a self, scene: &'a mut Scene) -> BoxFuture<'a, Result<(), Troubled>> {
         Box::pin(async move {
+            scene.keep_secret("password of the server", PASSWORD);
             let mut repository = Repository::make(scene.folder())?;
+            if let Some(branch) = &self.branch {
+                repository.branch_off(branch)?;
+            }
+            if !self.clean {
+                repository.begin_own_work()?;
+            }
             if self.submodule {
                 repository.add_library()?;
             }
@@ -109,10 +126,12 @@ impl Play for Played {
                 repository.stage()?;
             }
             let docker = self.docker.map(Docker::make).transpose()?;
-            let place = Place { repository, held: Mutex::default(), docker };
+            let phases = PHASES.iter().filter(|phase| self.knows(phase)).collect();
+            let place = Place { docker, asks: self.asks(), ..Place::of(repository, phases) };
             scene.witness("pipeline", &json!({
                 "issue": self.issue, "root": place.repository.root, "docker": self.docker.is_some(), "staged": self.staged,
-                "phases": PHASES.iter().filter(|phase| self.knows(phase)).map(|phase| json!({
+                "clean": self.clean, "branch": self.branch.as_deref().unwrap_or("main"), "main": place.repository.main()?,
+                "phases": place.phases.iter().map(|phase| json!({
                     "phase": phase.name, "agent": phase.agent, "destructive": phase.is_destructive, "files": phase.files,
                     "removes": phase.removes, "image": phase.image,
                 })).collect::<Vec<_>>(),
@@ -137,7 +156,28 @@ impl Play for Played {
     }
 }
 
+/// What a case asks of a look, beside the rest: each is a search through all that git keeps.
+#[derive(Debug, Clone, Copy, Default)]
+struct Asks {
+    /// Where the work of each phase is.
+    kept: bool,
+    /// Whether what was left is still somewhere.
+    left_over: bool,
+}
+
 impl Played {
+    fn asks(&self) -> Asks {
+        let any = |is: &dyn Fn(&Step) -> bool| self.steps.iter().any(is);
+        Asks {
+            kept: any(&|step| match step {
+                Step::Cleanup(_) => true,
+                Step::Run(going) | Step::Resume(going) => going.is_blocked(),
+                _ => false,
+            }),
+            left_over: any(&|step| matches!(step, Step::LeftOver(_))),
+        }
+    }
+
     /// Is this phase one of the case's? Those of two issues at once are all.
     fn knows(&self, phase: &Phase) -> bool {
         let together = self.steps.iter().filter_map(|step| match step {
@@ -164,19 +204,32 @@ impl Played {
             let begun = if *file == "src/app.txt" { app } else { base(file) };
             let mut wanted = begun.to_owned();
             for phase in phases[..until].iter().filter(|phase| phase.files.contains(file)) {
-                match phase.removes.contains(file) {
-                    true => wanted.clear(),
-                    false => wanted.push_str(done(phase, file)),
-                }
+                wanted = phase.after(file, &wanted);
             }
-            let found = std::fs::read_to_string(place.repository.root.join(file)).unwrap_or_default();
-            told.insert((*file).to_owned(), json!({"wanted": wanted, "found": found}));
+            let path = place.repository.root.join(file);
+            let found = std::fs::read_to_string(&path).unwrap_or_default();
+            let can_run = phases[..until].iter().any(|phase| phase.runs.contains(file));
+            told.insert(
+                (*file).to_owned(),
+                json!({"wanted": wanted, "found": found, "canRun": can_run, "runs": runs(&path)}),
+            );
         }
         Ok(Value::Object(told))
     }
 }
 
 impl Place {
+    fn of(repository: Repository, phases: Vec<&'static Phase>) -> Self {
+        Self {
+            repository,
+            held: Mutex::default(),
+            docker: None,
+            phases,
+            asks: Asks::default(),
+            secrets: Mutex::default(),
+        }
+    }
+
     /// What a runner is told of an issue.
     fn told(&self, issue: &str, phases: &[&Phase], stage: Option<&Stage>) -> Value {
         let phases: Vec<Value> = phases
@@ -192,6 +245,7 @@ impl Place {
             .collect();
         let mut told = json!({"issue": issue, "folder": self.repository.root, "phases": phases});
         if let Some(stage) = stage {
+            *self.secrets.lock().unwrap_or_else(PoisonError::into_inner) = stage.secrets().to_vec();
             told["server"] = stage.address();
         }
         if let Some(docker) = &self.docker {
@@ -208,6 +262,15 @@ impl Place {
         let (replaced, over) = self.held.lock().unwrap_or_else(PoisonError::into_inner).look(&folder);
         seen["replaced"] = json!(replaced);
         seen["writtenOver"] = json!(over);
+        if self.asks.kept {
+            let [kept, merged] = self.repository.kept(&self.phases)?;
+            (seen["kept"], seen["merged"]) = (json!(kept), json!(merged));
+        }
+        if self.asks.left_over {
+            seen["leftOver"] = json!(self.repository.has_unfinished()?);
+        }
+        let secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        seen["sayingSecrets"] = json!(self.repository.saying(&secrets));
         let others = std::fs::read_to_string(self.repository.root.join(".kilo/worktrees/other/mine.txt"));
         seen["others"] = json!(others.is_ok());
         if let Some(docker) = &self.docker {

@@ -1,13 +1,13 @@
 //! A runner that is killed at its first call of git, at its second, and so on, each time in a fresh repository, and resumed.
 
+use super::super::phases::Phase;
 use super::super::repository::Repository;
 use super::super::shim::Shim;
-use super::super::stage::{Phase, Stage};
+use super::super::stage::Stage;
 use super::{Place, Played};
 use crate::scene::{Scene, Troubled, broken, our_fault};
 use harness::clock::within;
 use serde_json::{Value, json};
-use std::sync::Mutex;
 
 /// More calls of git than a run makes that does anything else.
 const MOST_CALLS: usize = 200;
@@ -19,8 +19,8 @@ impl Played {
         for call in 1..=MOST_CALLS {
             let root = scene.folder().join("work");
             std::fs::remove_dir_all(&root).map_err(|error| our_fault(error.to_string()))?;
-            let place =
-                Place { repository: Repository::make(scene.folder())?, held: Mutex::default(), docker: None };
+            let place = Place::of(Repository::make(scene.folder())?, self.phases()?);
+            place.repository.begin_own_work()?;
             let mut shim = Shim::holding_at(call)?;
             let stage = Stage::begin(&place.repository.root, &[], None).await?;
             scene.person(format!("pipeline/run of the issue {}, killed at call {call} of git", self.issue));

@@ -1,7 +1,8 @@
 //! Two issues at once, in one repository: their agents work at the same time, and what they have made is merged into the same
 //! checkout.
 
-use super::super::stage::{Moment, Phase, Stage};
+use super::super::phases::Phase;
+use super::super::stage::{Moment, Stage};
 use super::{Place, Played};
 use crate::scene::{Scene, Troubled, broken};
 use harness::clock::within;

@@ -57,6 +57,8 @@ impl Played {
         let TakenBack { agent, path, left, refused } = taken;
         scene.person(format!("takes back what {agent} did to {path}"));
         let before = place.repository.tree()?;
+        let index = || place.repository.git(&["diff", "--cached", "--name-only"]);
+        let staged = index()?;
         let mut told = self.told(place, None)?;
         (told["agent"], told["file"]) = (json!(agent), json!(path));
         let answer = scene.ask("diff/revertFile", told).await?;
@@ -69,7 +71,7 @@ impl Played {
         }
         scene.witness(
             "taken-back",
-            &json!({"path": path, "wanted": wanted, "found": after, "refused": refused, "done": answer.is_ok()}),
+            &json!({"path": path, "wanted": wanted, "found": after, "refused": refused, "done": answer.is_ok(), "staged": [staged, index()?]}),
         );
         place.look(scene, "swept-back")
     }

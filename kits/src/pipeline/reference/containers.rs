@@ -22,7 +22,8 @@ impl Runner {
             }
         }
         let done = self.work(asked, phase, resumes).await;
-        if phase.image.is_some() && !self.is("leaks-containers") && !self.is("works-without") {
+        let is_over = matches!(done, Ok(Outcome::Done(_))) || !self.is("leaks-on-fail");
+        if phase.image.is_some() && is_over && !self.is("leaks-containers") && !self.is("works-without") {
             self.remove_containers(asked).await?;
         }
         done

@@ -116,7 +116,8 @@ impl Adapter for Runner {
             let is_plain =
                 asked.issue.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_'));
             let stays = self.is("issue-within-kilo") && stays_in_kilo(&asked.issue);
-            if !self.is("unsafe-issue") && !stays && (asked.issue.is_empty() || !is_plain) {
+            let is_name = is_plain && (self.is("takes-reserved-names") || !is_of_a_device(&asked.issue));
+            if !self.is("unsafe-issue") && !stays && (asked.issue.is_empty() || !is_name) {
                 return Err(RpcError::failed(format!("'{}' is no name for an issue", asked.issue)));
             }
             let done = match method.as_str() {
@@ -146,6 +147,10 @@ impl Runner {
         let is_torn = |phase| self.read(asked, phase).is_some_and(|says| says.is_null());
         if self.is("stops-without-a-word") && asked.phases.iter().any(is_torn) {
             return Err("expected value at line 1".to_owned());
+        }
+        if self.is("logs-the-password") {
+            let Server { url, user, password } = &asked.server;
+            put(&asked.folder.join(".kilo/logs/requests.log"), format!("POST {url} as {user}:{password}\n"))?;
         }
         let from = if resumes { self.first_undone(asked) } else { 0 };
         for (at, phase) in asked.phases.iter().enumerate().skip(from) {
@@ -246,10 +251,11 @@ impl Runner {
             true => self.plans.lock().unwrap_or_else(PoisonError::into_inner).get(&asked.issue).cloned(),
             false => fs::read_to_string(plan_of(asked)).ok(),
         }?;
-        Some(if self.is("one-line-plan") {
-            plan.split_whitespace().collect::<Vec<_>>().join(" ")
-        } else {
-            plan
+        Some(match () {
+            () if self.is("one-line-plan") => plan.split_whitespace().collect::<Vec<_>>().join(" "),
+            () if self.is("cuts-the-plan") => plan.chars().take(2000).collect(),
+            () if self.is("trims-the-plan") => plan.trim().to_owned(),
+            () => plan,
         })
     }
 
@@ -266,6 +272,13 @@ impl Runner {
 /// Does a checkpoint of this issue, two folders below `.kilo`, stay in it?
 fn stays_in_kilo(issue: &str) -> bool {
     issue.split('/').filter(|part| *part == "..").count() <= 2
+}
+
+/// Is this what Windows calls a device? A folder of that name can't be checked out there.
+fn is_of_a_device(issue: &str) -> bool {
+    let name = issue.to_ascii_lowercase();
+    let is_numbered = |kind: &str| name.strip_prefix(kind).is_some_and(|end| end.len() == 1 && end != "0");
+    ["con", "prn", "aux", "nul"].contains(&name.as_str()) || is_numbered("com") || is_numbered("lpt")
 }
 
 fn plan_of(asked: &Pipeline) -> PathBuf {

@@ -37,6 +37,15 @@ impl Runner {
             std::fs::write(folder.join(file), before).map_err(|error| error.to_string())?;
             return Ok(json!({}));
         }
+        if self.is("checks-out-before-it")
+            && let Some(phase) = asked.phases.iter().find(|phase| phase.agent == *agent)
+        {
+            let words = format!("--grep={}: {}", asked.issue, phase.phase);
+            let own = git(asked, folder, &["log", "--format=%H", &words]).await?;
+            let before = git(asked, folder, &["show", &format!("{}^:{file}", own.trim())]).await?;
+            std::fs::write(folder.join(file), before).map_err(|error| error.to_string())?;
+            return Ok(json!({}));
+        }
         let patch = self.patch(asked, agent, "");
         let only = format!("--include={file}");
         let mut words = vec!["apply", "--reverse", "--binary", &only, &patch];
@@ -49,6 +58,9 @@ impl Runner {
             }
         }
         git(asked, folder, &words).await?;
+        if self.is("stages-the-revert") {
+            git(asked, folder, &["add", "--all", "--", file]).await?;
+        }
         Ok(json!({}))
     }
 }

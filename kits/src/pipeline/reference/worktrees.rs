@@ -24,6 +24,12 @@ impl Runner {
         if let Some(why) = self.make_place(asked, phase, &place, &branch).await? {
             return Ok(Outcome::Blocked(why));
         }
+        // What its agent makes is all behind this, also what the agent commits by itself.
+        let base = git(asked, &place, &["rev-parse", "HEAD"]).await?.trim().to_owned();
+        if self.is("stash-and-pop") {
+            git(asked, root, &["stash", "push", "--quiet"]).await?;
+            git(asked, root, &["stash", "pop", "--quiet"]).await?;
+        }
         if phase.destructive && !self.is("no-fork") {
             let name = match self.is("fork-latest") {
                 true => format!("checkpoint/{}-{}-latest", plain(&asked.issue), phase.agent),
@@ -45,13 +51,18 @@ impl Runner {
             return Ok(if is_done { Outcome::Done(Vec::new()) } else { Outcome::Failed });
         }
         let stage = if self.is("no-untracked") { "--update" } else { "--all" };
-        git(asked, &place, &["add", stage]).await?;
-        let bytes = if self.is("no-binary") { "--no-color" } else { "--binary" };
-        let diff = git(asked, &place, &["diff", "--cached", bytes, "HEAD"]).await?;
-        git(asked, &place, &["add", "--all"]).await?;
+        self.add(asked, &place, stage).await?;
+        let from = if self.is("misses-commits") { "HEAD" } else { base.as_str() };
+        let bytes = match () {
+            () if self.is("no-binary") => "--no-color",
+            () if self.is("binary-by-index") => "--full-index",
+            () => "--binary",
+        };
+        let diff = git(asked, &place, &["diff", "--cached", bytes, from]).await?;
+        self.add(asked, &place, "--all").await?;
         // By lines git puts odd names in quotes.
         let (form, end) = if self.is("quoted-names") { ("--no-color", '\n') } else { ("-z", '\0') };
-        let names = ["diff", "--cached", "--name-only", "--no-renames", form, "HEAD"];
+        let names = ["diff", "--cached", "--name-only", "--no-renames", form, from];
         let files = git(asked, &place, &names).await?;
         let message = format!("{}: {}", asked.issue, phase.phase);
         git(asked, &place, &["commit", "--quiet", "--allow-empty", "--message", &message]).await?;
@@ -64,6 +75,20 @@ impl Runner {
         self.log(asked, phase, &diff, is_done)?;
         let files = files.split_terminator(end).map(str::to_owned).collect();
         Ok(if is_done { Outcome::Done(files) } else { Outcome::Failed })
+    }
+
+    /// What an agent has changed is to be committed.
+    async fn add(&self, asked: &Pipeline, place: &Path, stage: &str) -> Result<(), String> {
+        let mut words = vec!["add", stage];
+        if self.is("adds-ignored") {
+            words.push("--force");
+        }
+        let settings: &[&str] = match () {
+            () if self.is("loses-modes") => &["-c", "core.fileMode=false"],
+            () if self.is("loses-line-ends") => &["-c", "core.autocrlf=input"],
+            () => &[],
+        };
+        git(asked, place, &[settings, &words].concat()).await.map(drop)
     }
 
     /// A worktree of this phase alone; a word why there can be none.
@@ -123,6 +148,9 @@ impl Runner {
         if self.is("unstages") {
             git(asked, root, &["reset", "--quiet"]).await?;
         }
+        if self.is("merges-into-main") {
+            git(asked, root, &["checkout", "--quiet", "main"]).await?;
+        }
         let merged = git(asked, root, &words).await;
         if merged.is_err() && !self.is("leaves-the-merge") && root.join(".git/MERGE_HEAD").exists() {
             git(asked, root, &["merge", "--abort"]).await?;
@@ -171,20 +199,25 @@ impl Runner {
         let known = git(asked, root, &["worktree", "list", "--porcelain"]).await?;
         let entry =
             known.split("\n\n").find(|entry| entry.lines().any(|line| line == format!("worktree {path}")));
-        if entry.is_some_and(|entry| entry.lines().any(|line| line.starts_with("locked"))) {
+        let is_locked = entry.is_some_and(|entry| entry.lines().any(|line| line.starts_with("locked")));
+        if is_locked && !self.is("unlocks") {
             return Ok(Some(format!("{path} is locked")));
         }
         if place.exists() && entry.is_none() {
             let mut free = (1..).map(|number| place.with_extension(format!("left-{number}")));
             let aside = free.find(|free| !free.exists()).ok_or("no name is free")?;
             fs::rename(place, aside).map_err(|error| error.to_string())?;
+        } else if place.exists() && self.is("discards-unfinished") {
+            git(asked, root, &["worktree", "remove", "--force", &path]).await?;
         } else if place.exists() {
             git(asked, place, &["add", "--all"]).await?;
             if !git(asked, place, &["diff", "--cached", "--name-only", "HEAD"]).await?.is_empty() {
                 git(asked, place, &["commit", "--quiet", "--message", "What was left"]).await?;
             }
             git(asked, place, &["branch", &free_name(asked, phase).await?]).await?;
-            git(asked, root, &["worktree", "remove", "--force", &path]).await?;
+            // Twice the force is for one that is locked.
+            let force = if is_locked { "--force" } else { "--end-of-options" };
+            git(asked, root, &["worktree", "remove", "--force", force, &path]).await?;
         }
         if git(asked, root, &["rev-parse", "--verify", "--quiet", branch]).await.is_ok() {
             git(asked, root, &["branch", "--quiet", "-D", branch]).await?;
@@ -227,16 +260,41 @@ impl Runner {
         let own = root.join(".kilo/worktrees").join(if everywhere { "" } else { asked.issue.as_str() });
         let listed = git(asked, root, &["worktree", "list", "--porcelain"]).await?;
         for place in listed.lines().filter_map(|line| line.strip_prefix("worktree ")) {
-            if !Path::new(place).starts_with(&own) || place == root.to_string_lossy() {
+            let is_own = match self.is("sweeps-issues-alike") {
+                true => place.starts_with(&*own.to_string_lossy()),
+                false => Path::new(place).starts_with(&own),
+            };
+            if !is_own || place == root.to_string_lossy() {
                 continue;
             }
-            let is_clean = git(asked, Path::new(place), &["status", "--porcelain"]).await?.is_empty();
-            if all || is_clean {
+            if all || self.is_empty(asked, place).await? {
                 git(asked, root, &["worktree", "remove", "--force", place]).await?;
             }
         }
         git(asked, root, &["worktree", "prune"]).await?;
         Ok(json!({}))
+    }
+}
+
+impl Runner {
+    /// Is nothing in this worktree that is nowhere else, be it changed, new, or committed and not merged?
+    async fn is_empty(&self, asked: &Pipeline, place: &str) -> Result<bool, String> {
+        let path = Path::new(place);
+        let new = if self.is("sweeps-new-files") { "--untracked-files=no" } else { "--untracked-files=all" };
+        let is_clean = git(asked, path, &["status", "--porcelain", new]).await?.is_empty();
+        let head = git(asked, path, &["rev-parse", "HEAD"]).await?;
+        let is_merged = ["merge-base", "--is-ancestor", head.trim(), "HEAD"];
+        let is_merged = git(asked, &asked.folder, &is_merged).await.is_ok();
+        if is_clean && !is_merged && self.is("sweeps-commits") {
+            git(asked, path, &["checkout", "--quiet", "--detach"]).await?;
+            let branches =
+                ["for-each-ref", "--format=%(refname:short)", "--points-at", "HEAD", "refs/heads/work"];
+            for branch in git(asked, path, &branches).await?.lines() {
+                git(asked, path, &["branch", "--quiet", "-D", branch]).await?;
+            }
+            return Ok(true);
+        }
+        Ok(is_clean && is_merged)
     }
 }
 
