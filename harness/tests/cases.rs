@@ -10,7 +10,7 @@
 
 use fixtures::ServerKind;
 use fixtures::fault_plan::Scene;
-use fixtures::recording::{Line, Recording};
+use fixtures::recording::{Body, Line, Recording, Request, Response};
 use harness::clock::Limits;
 use harness::gate::run_cell;
 use harness::history;
@@ -18,6 +18,7 @@ use harness::judge::{Verdict, judge};
 use harness::protocol::Update;
 use harness::report::terminal;
 use harness::subject::Subject;
+use parity_specs::case::ADAPTER_LANE;
 use parity_specs::{Matrix, NamedCase};
 use serde_json::json;
 use std::path::PathBuf;
@@ -190,6 +191,34 @@ async fn first_words_that_a_timeline_shows_are_first_words() {
     let mut drawn = late;
     drawn.insert(words, shown(&lines[words], &timeline));
     assert!(!findings(&drawn, "signals").iter().any(is_late));
+}
+
+#[tokio::test]
+async fn words_that_were_read_are_as_quick_as_those_that_were_heard() {
+    let matrix = Matrix::embedded().unwrap();
+    let named = matrix.cases.iter().find(|named| named.name == "stream/first-words").unwrap();
+    let lines = history_of(named, ServerKind::Kilo).await.lines;
+    let (words, timeline) = first_words(&lines);
+    let late = later(&lines, words, 5_000_000);
+    let is_late = |finding: &String| finding.contains("showed anything");
+    assert!(findings(&late, "cadence").iter().any(is_late), "what is heard is shown 5 s later");
+    // The task is read for another reason, and drawn with its first words in time.
+    let session = lines.iter().find_map(|line| match line {
+        Line::Request(asked) if asked.path.ends_with("/prompt_async") => {
+            Some(asked.path.trim_end_matches("prompt_async").to_owned())
+        }
+        _ => None,
+    });
+    let at_us = lines[words].at_us();
+    let (exchange, path, lane) = (9999, session.unwrap() + "message", Some(ADAPTER_LANE.to_owned()));
+    let (method, query, headers) = ("GET".to_owned(), String::new(), Vec::new());
+    let request = Request { at_us, exchange, lane, method, path, query, headers, body: Body::Empty };
+    let response =
+        Response { at_us, exchange, status: 200, headers: Vec::new(), body: Body::Json(json!([])) };
+    let mut read = late;
+    let drawn = shown(&lines[words], &timeline);
+    read.splice(words..words, [Line::Request(request), Line::Response(response), drawn]);
+    assert!(!findings(&read, "cadence").iter().any(is_late));
 }
 
 #[tokio::test]

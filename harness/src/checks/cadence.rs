@@ -207,6 +207,9 @@ fn soon(course: &Course<'_>, task: &Started, pieces: &[Piece], examined: &mut Ex
     }
     let late_ms = (shown - first) / 1000;
     examined.facts += 1;
+    if is_drawn_soon(course, task, first) {
+        return;
+    }
     let finding =
         || format!("the first words came {late_ms} ms before {} showed anything of them", task.task);
     if late_ms > FIRST_WORDS_MS * SURELY {
@@ -214,6 +217,17 @@ fn soon(course: &Course<'_>, task: &Started, pieces: &[Piece], examined: &mut Ex
     } else if late_ms > FIRST_WORDS_MS {
         examined.doubts.push(finding());
     }
+}
+
+/// Were there words in the task when it was drawn anew at once? Then it is no matter that they were read.
+fn is_drawn_soon(course: &Course<'_>, task: &Started, first: u64) -> bool {
+    let soon = first..=first + 1000 * FIRST_WORDS_MS;
+    course.shown().any(|(said, update)| match update {
+        Update::Timeline { task_id, view } if *task_id == task.task && soon.contains(&said.at_us) => {
+            view.items.iter().any(|item| item.text.as_ref().is_some_and(|text| !text.is_empty()))
+        }
+        _ => false,
+    })
 }
 
 /// Of a turn that takes a while, on one stream that had no gap before its end: does the screen say that the agent works,

@@ -19,6 +19,8 @@ impl Core {
             return self.fetched(request, answer);
         };
         let status = answer.as_ref().ok().map(|(status, _)| *status);
+        let unsent = if status.is_none() { self.send_once_more(call) } else { Some(call) };
+        let Some(call) = unsent else { return };
         let body = match answer {
             Ok((200..=299, body)) => Ok(body),
             Ok((status, body)) => Err(format!("the server answered {status} {}", shortened(&body))),
@@ -51,13 +53,6 @@ impl Core {
             }
             (Call::Lost { id, task_id, why, .. }, Err(_)) => self.not_accepted(id, &task_id, &why),
             (Call::Abort { id }, body) => self.stop_answered(id, body),
-            (Call::Permission { id, task_id, permission_id, write }, Err(_))
-                if status.is_none() && self.strategies.asking.answers_until_told() =>
-            {
-                let sent = self.unconfirmed.get(&permission_id).cloned().unwrap_or_default();
-                let request = self.send_once_more(&sent);
-                self.calls.insert(request, Call::Permission { id, task_id, permission_id, write });
-            }
             (Call::Permission { id, task_id, permission_id, write }, body) => {
                 self.permission_answered(id, &task_id, &permission_id, write, status, body);
             }
@@ -84,12 +79,6 @@ impl Core {
             (Call::Refused { id, task_id, permission_id }, body) => {
                 self.refused(id, &task_id, permission_id, body.is_ok() || status == Some(404));
             }
-            (Call::Question { id, task_id, question_id, sent }, Err(_))
-                if status.is_none() && self.strategies.asking.answers_until_told() =>
-            {
-                let request = self.send_once_more(&sent);
-                self.calls.insert(request, Call::Question { id, task_id, question_id, sent });
-            }
             (Call::Question { id, task_id, question_id, .. }, body) => {
                 if body.is_ok() || status == Some(404) {
                     self.question_settled(&task_id, question_id);
@@ -104,9 +93,19 @@ impl Core {
         }
     }
 
-    /// Only a mutant does: nobody knows what became of the first one.
-    fn send_once_more(&mut self, (folder, path, body): &Sent) -> u64 {
-        self.http(folder, "POST", path, Some(body.clone()))
+    /// Only a mutant does: nobody knows what became of the first one. Gives back what is not sent again.
+    fn send_once_more(&mut self, call: Call) -> Option<Call> {
+        let sent = match &call {
+            Call::Permission { permission_id, .. } => self.unconfirmed.get(permission_id).cloned(),
+            Call::Question { sent, .. } => Some(Sent::clone(sent)),
+            _ => None,
+        };
+        let Some((folder, path, body)) = sent.filter(|_| self.strategies.asking.answers_until_told()) else {
+            return Some(call);
+        };
+        let request = self.http(&folder, "POST", &path, Some(body));
+        self.calls.insert(request, call);
+        None
     }
 
     /// The server has stopped the agent, or has refused to.

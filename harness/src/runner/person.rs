@@ -157,7 +157,10 @@ impl Run {
             RequestBody::Nothing | RequestBody::Text(_) => Value::Null,
         };
         let workspace = self.stand_in.workspace().to_owned();
-        let target = self.heard.iter().fold(request.target.clone(), |target, (name, value)| target.replace(name, value));
+        let target = self
+            .heard
+            .iter()
+            .fold(request.target.clone(), |target, (name, value)| target.replace(name, value));
         self.observer.post(&target, body, &workspace).await.map_err(|why| (TroubleKind::Harness, why))
     }
 

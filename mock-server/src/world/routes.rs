@@ -112,7 +112,8 @@ impl World {
         let name = if request.path.starts_with("/api/") { "location[directory]" } else { "directory" };
         let query = request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let is_read_once = query.is_some() && name != "directory";
-        let named = query.or(request.directory_header.as_deref()).filter(|directory| !directory.is_empty())?;
+        let named =
+            query.or(request.directory_header.as_deref()).filter(|directory| !directory.is_empty())?;
         let named = if is_read_once { named.to_owned() } else { target::folder(named) };
         Some(resolved(&self.config.directory, &named))
     }
