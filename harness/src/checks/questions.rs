@@ -104,12 +104,19 @@ fn lingers(course: &Course<'_>, examined: &mut Examined) {
 
 /// What is drawn together comes in some order: does it go before anybody could see the two side by side?
 fn goes_at_once(course: &Course<'_>, drawn: &Said, id: &str) -> bool {
+    let What::Shows(update) = &drawn.what else { return false };
+    let drawn_in = update.task_id();
     let behind = course.shown().filter(|(said, _)| said.line > drawn.line);
     let mut soon = behind.take_while(|(said, _)| said.at_us.saturating_sub(drawn.at_us) <= 1000 * AT_ONCE_MS);
     soon.any(|(_, update)| match update {
         Update::PermissionResolved { permission_id: gone, .. }
         | Update::QuestionResolved { question_id: gone, .. } => gone == id,
-        Update::Timeline { .. } => true,
+        // One that still asks it, or another task's, takes nothing away.
+        Update::Timeline { task_id, view } => {
+            drawn_in.is_some_and(|drawn_in| drawn_in == task_id)
+                && !view.permissions.iter().any(|asked| asked.permission_id == id)
+                && !view.questions.iter().any(|asked| asked.question_id == id)
+        }
         _ => false,
     })
 }
