@@ -55,7 +55,7 @@ pub struct Case {
     #[serde(default)]
     pub credentials: Vec<CredentialsFile>,
     /// Links below the workspace, and the canaries that they lead to: from the link's folder on, as `"../canary.txt"`, or from
-    /// the workspace's own name on, as `"${workspace}-old/canary.txt"`.
+    /// the workspace's own name on, as `"${workspace}-old/canary.txt"`; behind a `/`, as `"../elsewhere/"`, an empty folder.
     #[serde(default)]
     pub links: BTreeMap<String, String>,
     /// Nothing breaks and nobody does anything unusual: whoever can talk at all passes it, mutants too.

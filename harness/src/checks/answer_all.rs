@@ -95,6 +95,7 @@ fn examine(course: &Course<'_>) -> Examined {
                 failed.push(id.clone());
             }
         }
+        taken_away(course, &all, &kept, &mut examined);
         let vain: Vec<&str> = failed.iter().chain(&kept).map(String::as_str).collect();
         examined.fact(is_good == vain.is_empty(), || match is_good {
             true => format!(
@@ -117,6 +118,20 @@ fn examine(course: &Course<'_>) -> Examined {
         }
     }
     examined
+}
+
+/// The server takes a no for a no to all that is open: sent before a yes has come, it takes that away.
+fn taken_away(course: &Course<'_>, all: &AllAtOnce<'_>, kept: &[String], examined: &mut Examined) {
+    let is_kept = |id: &str| kept.iter().any(|kept| kept == id);
+    let posts: Vec<(&str, &Exchange)> = all.posts(course).collect();
+    let no = posts.iter().filter(|(id, _)| is_kept(id)).map(|(_, post)| post.line).min();
+    let Some(no) = no else { return };
+    for (id, yes) in posts.iter().filter(|(id, _)| !is_kept(id) && all.open.iter().any(|open| open == id)) {
+        let is_vain = yes.status() == Some(404) && yes.answer.as_ref().is_some_and(|answer| answer.line > no);
+        examined.fact(!is_vain, || {
+            format!("{id} was allowed, and the no to what leads out of the workspace came before that and took it away")
+        });
+    }
 }
 
 /// What the screen asks when it was answered.

@@ -3,7 +3,7 @@
 use super::escape::leads_out;
 use super::given::{stops, times};
 use super::questions::{answer_sent, is_set, owner_of, said_in, tools_are_off};
-use super::{Check, Examined};
+use super::{Check, Examined, unknown};
 use crate::course::{Course, Exchange, Said, Sent, What};
 use crate::protocol::{AutoApprove, Capability, Request, Update};
 use serde_json::json;
@@ -79,6 +79,12 @@ fn one(course: &Course<'_>, sent: &Sent, id: &str, rule: Option<&AutoApprove>, e
         });
         return;
     }
+    if cannot_go_on(course, sent, due_us) {
+        examined.fact(posts.len() <= persons.len(), || {
+            format!("the rule has answered {id}, and its task had said that it can't go on")
+        });
+        return;
+    }
     let by_rule = posts.len().saturating_sub(persons.len());
     examined.fact(by_rule == 1, || format!("a rule covers {id}, and has answered it {by_rule} times"));
     if let Some(post) = posts.first() {
@@ -109,6 +115,33 @@ pub(super) fn stopped_by(course: &Course<'_>, sent: &Sent, id: &str, due_us: u64
     stops
         .map(|(at_us, was_done)| was_done && known_us.is_some_and(|known_us| known_us <= at_us))
         .reduce(|one, other| one || other)
+}
+
+/// Has the task of this said, before somebody was to answer in the person's place, that it can't go on, of an event that
+/// nobody understands; and was it never loaded anew?
+pub(super) fn cannot_go_on(course: &Course<'_>, sent: &Sent, due_us: u64) -> bool {
+    let Some(task) = sent.session().and_then(|session| course.task_of(session)) else { return false };
+    let of_task = |of: &str| *of == task.task;
+    let strange = unknown::sent(course)
+        .filter(|other| {
+            other.session().and_then(|session| course.task_of(session)).is_some_and(|of| of_task(&of.task))
+        })
+        .map(|other| other.line)
+        .min();
+    let Some(strange) = strange else { return false };
+    let closed = course.shown().find(|(said, update)| {
+        said.line > strange
+            && said.at_us < due_us
+            && matches!(update, Update::Error { task_id: Some(of), retry: true, .. } if of_task(of))
+    });
+    let Some((closed, _)) = closed else { return false };
+    let pressed = course.asked().any(|(said, _, request)| {
+        said.line > closed.line && matches!(request, Request::TaskRetry(of) if of_task(&of.task_id))
+    });
+    let anew = course.shown().any(|(said, update)| {
+        said.line > closed.line && matches!(update, Update::Timeline { task_id, .. } if of_task(task_id))
+    });
+    !pressed && !anew
 }
 
 /// When the adapter was told first what is asked here.

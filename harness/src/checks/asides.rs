@@ -1,6 +1,6 @@
 //! Has what is asked beside a task a session of its own, which leaves nothing behind?
 
-use super::errands::{errands, session_of};
+use super::errands::{errands, in_its_folder, session_of};
 use super::{Check, Examined};
 use crate::course::{Course, Exchange};
 use crate::history;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "asides",
-    about: "What is asked beside a task is asked in a session of its own, of which nothing comes into the task and nothing is \
+    about: "What is asked beside a task is asked in a session of its own in the task's folder, of which nothing comes into the task and nothing is \
             left.",
     needs: &[Capability::Asides],
     has_occasion: |course| course.asked().any(|(_, _, request)| matches!(request, Request::TaskAside(_))),
@@ -47,6 +47,12 @@ fn examine(course: &Course<'_>) -> Examined {
                 format!("the agent has answered {said:?}, and the person is told {}", answer["text"])
             });
         }
+        let created = |asked: &&Exchange| {
+            let made = asked.answer.as_ref().map(|answer| &answer.body["id"]);
+            asked.method == "POST" && made.is_some_and(|made| *made == session)
+        };
+        let of_it: Vec<&Exchange> = errand.exchanges(course).filter(created).chain([*prompt]).collect();
+        in_its_folder(course, &aside.task_id, &of_it, &mut examined);
         if is_own {
             let sessions = history::last_read(course.lines, "/session").unwrap_or_default();
             let is_left = sessions.as_array().into_iter().flatten().any(|known| known["id"] == session);

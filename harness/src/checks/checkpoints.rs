@@ -1,6 +1,6 @@
 //! Is the server asked to go back, to take that back and to copy, each for the right message?
 
-use super::errands::{Errand, errands, session_of};
+use super::errands::{Errand, errands, in_its_folder, session_of};
 use super::{Check, Examined};
 use crate::course::{Course, Exchange};
 use crate::history;
@@ -8,8 +8,8 @@ use crate::protocol::{Capability, Request};
 
 pub(super) const CHECK: Check = Check {
     name: "checkpoints",
-    about: "Going back, taking that back and copying are asked of the server once, for the right message, and the screen shows \
-            nothing that the server has gone back from.",
+    about: "Going back, taking that back and copying are asked of the server once, for the right message, in the task's folder, and \
+            the screen shows nothing that the server has gone back from.",
     needs: &[Capability::Checkpoints],
     has_occasion: |course| !wanted(course).is_empty(),
     examine,
@@ -35,6 +35,7 @@ fn examine(course: &Course<'_>) -> Examined {
         examined.fact(posts.len() == 1, || {
             format!("{what} was asked of the server {} times for {task}", posts.len())
         });
+        in_its_folder(course, task, &posts, &mut examined);
         let Some(post) = posts.first() else { continue };
         if let Some(message) = message {
             let named = &post.body["messageID"];

@@ -1,6 +1,6 @@
 //! Is an edit what it has to be: stop, go back, prompt, each after the other; and nothing when one fails?
 
-use super::errands::{Errand, errands, session_of};
+use super::errands::{Errand, errands, in_its_folder, session_of};
 use super::{Check, Examined};
 use crate::course::{Course, Exchange};
 use crate::protocol::{Capability, Request, TaskEdit};
@@ -8,7 +8,7 @@ use crate::protocol::{Capability, Request, TaskEdit};
 pub(super) const CHECK: Check = Check {
     name: "edits",
     about: "To edit a message is to stop an agent at work, to go back to the message, and to prompt anew, in this order; when \
-            one of them fails nothing more is done, what was done is taken back, and the person learns it.",
+            one of them fails nothing more is done, what was done is taken back, and the person learns it. All in its folder.",
     needs: &[Capability::Editing],
     has_occasion: |course| !edits(course).is_empty(),
     examine,
@@ -51,6 +51,7 @@ fn one<'a>(
     let (stops, backs, takes) = (posts("abort"), posts("revert"), posts("unrevert"));
     let prompts = [posts("prompt_async"), posts("message")].concat();
     let said = &edit.text;
+    in_its_folder(course, &edit.task_id, &[&*stops, &*backs, &*takes, &*prompts].concat(), examined);
     let mut before: Option<&Exchange> = None;
     let mut holds = true;
     if is_busy(course, session, errand.said.line) {

@@ -74,9 +74,7 @@ fn lost_aloud(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: 
     };
     let end = course.lines.get(course.shutdown()).or(course.lines.last());
     let without_us = end.map_or(0, |line| line.at_us().saturating_sub(lost_us));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a case")]
-    let limit_us = ((TOLD_WITHIN_S * course.time_scale + TOLD_SLACK_S) * 1_000_000.0) as u64;
-    if without_us < limit_us {
+    if without_us < told_within_us(course) {
         return;
     }
     // A dead stream may be told before it is closed.
@@ -89,6 +87,12 @@ fn lost_aloud(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: 
             "{path} was lost for {waited} s, asked for {tries} times in vain, and the person sees no error"
         )
     });
+}
+
+/// Within this the person is told.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a case")]
+fn told_within_us(course: &Course<'_>) -> u64 {
+    ((TOLD_WITHIN_S * course.time_scale + TOLD_SLACK_S) * 1_000_000.0) as u64
 }
 
 /// A stream on which something came a moment ago is not dead.
@@ -161,15 +165,20 @@ fn refused(course: &Course<'_>, examined: &mut Examined) {
     examined.fact(again <= MOST_AFTER_REFUSAL, || {
         format!("{again} streams were asked for after the server had refused the credentials")
     });
+    let refused_us = first.answer.as_ref().map_or(first.at_us, |answer| answer.at_us);
+    let soon_us = refused_us + told_within_us(course);
     let told = course.said.iter().any(|said| {
         let failed = match &said.what {
             What::Shows(Update::Error { .. }) => true,
             What::Answers(_, outcome) => outcome.is_err(),
             _ => false,
         };
-        failed && said.line > first.line
+        failed && said.line > first.line && said.at_us <= soon_us
     });
-    examined.fact(told, || "the server refused the credentials, and the person was not told".to_owned());
+    examined.fact(told, || {
+        let within_s = told_within_us(course) / 1_000_000;
+        format!("the server refused the credentials, and within {within_s} s the person was not told")
+    });
 }
 
 /// The same of what is not a stream: it is asked for again when the person wants it, or when a stream is new.

@@ -1,5 +1,6 @@
 //! What the person wants done once, and the requests of the adapter in which that is done. No check of its own.
 
+use super::Examined;
 use crate::course::{Course, Exchange, Said};
 use crate::protocol::{Request, RpcError};
 use fixtures::recording::Line;
@@ -48,6 +49,20 @@ impl<'a> Errand<'a> {
     /// Does the adapter say that it is done?
     pub(super) fn is_done(&self) -> bool {
         self.answer.is_some_and(Result::is_ok)
+    }
+}
+
+/// Do these go to the folder in which the task works? In another one the server goes back in other files, and copies elsewhere.
+pub(super) fn in_its_folder(course: &Course<'_>, task: &str, asked: &[&Exchange], examined: &mut Examined) {
+    let Some(started) = course.tasks.iter().find(|started| started.task == task) else { return };
+    let bare = |folder: &str| folder.trim_end_matches('/').to_owned();
+    let own = bare(&started.folder);
+    for exchange in asked {
+        let place = bare(course.folder_of(exchange));
+        examined.fact(place == own, || {
+            let (method, path) = (&exchange.method, &exchange.path);
+            format!("{task} works in {own}, and {method} {path} was asked in {place}")
+        });
     }
 }
 

@@ -46,7 +46,11 @@ pub(super) fn leads_out(course: &Course<'_>, id: &str) -> bool {
     })
 }
 
-/// Is it this name, or a path that ends so?
+/// Is it this name, a path that ends so, or one that goes through it?
 fn is_named(pattern: &str, name: &str) -> bool {
+    let below = format!("{name}/");
+    if pattern.starts_with(&below) || pattern.contains(&format!("/{below}")) {
+        return true;
+    }
     pattern.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
 }

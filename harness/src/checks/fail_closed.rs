@@ -3,6 +3,8 @@
 //! Dangerous is the middle of tools and permissions: a tool runs, or the person is being asked. What the adapter knows
 //! of that is what it was sent before.
 
+use super::given::given;
+use super::questions::{answer_sent, is_set, owner_of};
 use super::retry::has_failed;
 use super::{Check, Examined, unknown};
 use crate::course::{Course, Started};
@@ -74,6 +76,15 @@ fn nothing_follows(course: &Course<'_>, task: &Started, from: usize, examined: &
     examined.fact(goes_on.is_none(), || {
         format!("{} said that it can't go on, and goes on before anybody has pressed Retry", task.task)
     });
+    let given = given(course);
+    for post in course.exchanges.iter().filter(|post| (error..until).contains(&post.line)) {
+        let Some(id) = answer_sent(post).filter(|_| !is_set(course, post)) else { continue };
+        let is_own = owner_of(course, id).and_then(|session| course.task_of(&session).cloned());
+        let is_persons = given.iter().any(|given| given.id == id && given.line < post.line);
+        examined.fact(is_persons || is_own.is_none_or(|own| own.task != task.task), || {
+            format!("{} said that it can't go on, and answers {id} in the person's place", task.task)
+        });
+    }
 }
 
 /// Tasks that no such event is about end in no error, unless something of theirs failed.

@@ -1,6 +1,6 @@
 //! Does a countdown answer what the agent asks: once, at its end, with what it suggests, and only if nobody else does?
 
-use super::approvals::{scaled_us, stopped_by, told_us};
+use super::approvals::{cannot_go_on, scaled_us, stopped_by, told_us};
 use super::given::times;
 use super::questions::{answer_sent, owner_of, said_in};
 use super::{Check, Examined};
@@ -64,6 +64,12 @@ fn examine(course: &Course<'_>) -> Examined {
         if let Some(was_done) = stopped_by(course, sent, id, due_us) {
             examined.fact(!was_done || posts.len() <= persons.len(), || {
                 format!("the countdown has answered {id}, and the person had stopped the agent")
+            });
+            continue;
+        }
+        if cannot_go_on(course, sent, due_us) {
+            examined.fact(posts.len() <= persons.len(), || {
+                format!("the countdown has answered {id}, and its task had said that it can't go on")
             });
             continue;
         }

@@ -1,5 +1,6 @@
 //! Checks on histories of a few lines. That each of them bites on whole ones, the gate shows.
 
+mod asking;
 mod files;
 
 use super::{Check, all};
@@ -27,6 +28,14 @@ fn said(from: Speaker, message: Value) -> Line {
 fn shows(update: Update) -> Line {
     let line = notification_line(&Notification::Update(update));
     said(Speaker::Adapter, serde_json::from_str(&line).unwrap())
+}
+
+/// The same at a time.
+fn at(at_us: u64, line: Line) -> Line {
+    match line {
+        Line::Adapter(line) => Line::Adapter(AdapterLine { at_us, ..line }),
+        other => other,
+    }
 }
 
 fn asks(id: u64, method: &str, params: Value) -> Line {
@@ -150,34 +159,6 @@ fn part(id: &str) -> Value {
 }
 
 #[test]
-fn who_shows_what_began_after_an_answer_has_read_of_the_answer() {
-    let replied =
-        json!({ "type": "permission.replied", "properties": { "sessionID": "ses_1", "requestID": "per_1" } });
-    let words = |part: &str| {
-        let (task_id, message_id, part_id) = ("t".into(), "msg_1".into(), part.into());
-        shows(Update::AssistantDelta { task_id, message_id, part_id, delta: "Done.".into() })
-    };
-    let gone = || shows(Update::PermissionResolved { task_id: "t".into(), permission_id: "per_1".into() });
-    for (shown, lingers) in [
-        (vec![words("prt_2")], true),
-        // Its own answer is over when its own request is: that may be later than the event.
-        (vec![posts("/permission/per_1/reply", "once"), words("prt_2"), gone()], false),
-        (vec![gone(), words("prt_2")], false),
-        (vec![words("prt_1"), gone(), words("prt_2")], false),
-        (vec![words("prt_1")], false),
-    ] {
-        let mut lines = vec![pops_up()];
-        lines.push(request(2, 0, "GET", "/event", Value::Null));
-        lines.extend([part("prt_1"), replied.clone(), part("prt_2")].iter().map(|event| told(2, event)));
-        lines.extend(shown);
-        let told = found("questions", &lines)
-            .iter()
-            .any(|finding| finding.contains("is still asked when prt_2 is shown"));
-        assert_eq!(told, lingers, "{lines:?}");
-    }
-}
-
-#[test]
 fn what_was_said_before_the_loss_was_told_is_no_matter_of_the_new_stream() {
     let begun = part("prt_1");
     let words = || {
@@ -269,13 +250,18 @@ fn refused_credentials_are_told_and_not_tried_again_and_again() {
     let refused =
         |exchange| [request(exchange, 0, "GET", "/event", Value::Null), response(exchange, 0, 401, &[])];
     let once: Vec<Line> = refused(1).into();
-    assert_eq!(found("effort", &once), ["the server refused the credentials, and the person was not told"]);
-    let told = shows(Update::Error { task_id: None, message: "no".into(), retry: true });
-    let often: Vec<Line> = (1..5).flat_map(refused).chain([told]).collect();
+    let silent = "the server refused the credentials, and within 6 s the person was not told";
+    assert_eq!(found("effort", &once), [silent]);
+    let told = || shows(Update::Error { task_id: None, message: "no".into(), retry: true });
+    let often: Vec<Line> = (1..5).flat_map(refused).chain([told()]).collect();
     assert_eq!(
         found("effort", &often),
         ["3 streams were asked for after the server had refused the credentials"]
     );
+    for (at_us, findings) in [(6_000_000, vec![]), (6_000_001, vec![silent])] {
+        let lines: Vec<Line> = refused(1).into_iter().chain([at(at_us, told())]).collect();
+        assert_eq!(found("effort", &lines), findings, "{at_us}");
+    }
 }
 
 #[test]
@@ -330,10 +316,7 @@ fn a_log_line_names_the_folder_of_its_task_or_one_in_which_the_person_works() {
 #[test]
 fn an_end_is_not_too_early_when_the_adapter_was_told_of_it_long_before_the_harness_was() {
     let over = shows(Update::Terminal { task_id: "t".into(), outcome: Outcome::Completed });
-    let end = match over {
-        Line::Adapter(line) => Line::Adapter(AdapterLine { at_us: 20, ..line }),
-        other => other,
-    };
+    let end = at(20, over);
     let idle = |id: &str| json!({ "id": id, "type": "session.idle", "properties": { "sessionID": "ses_1" } });
     for (heard, findings) in [("evt_1", 0), ("evt_2", 1)] {
         let mut lines = started();
@@ -351,10 +334,8 @@ fn an_end_is_not_too_early_when_the_adapter_was_told_of_it_long_before_the_harne
 #[test]
 fn a_rest_that_is_shown_twice_is_the_same_rest() {
     let event = |kind: &str, status: &str| json!({"type": kind, "properties": {"sessionID": "ses_1", "status": {"type": status}}});
-    let shows_at = |at_us: u64, state: TaskState| match shows(Update::Status { task_id: "t".into(), state }) {
-        Line::Adapter(line) => Line::Adapter(AdapterLine { at_us, ..line }),
-        line => line,
-    };
+    let shows_at =
+        |at_us: u64, state: TaskState| at(at_us, shows(Update::Status { task_id: "t".into(), state }));
     let history = |between: Option<TaskState>| {
         let mut lines = started();
         lines.extend([

@@ -7,12 +7,14 @@
 mod absent_stays_busy;
 mod adds_behind_the_end;
 mod adds_delta_beside;
+mod adds_tools_silently;
 mod all_to_first_task;
 mod answering;
 mod any_error_ends;
 mod any_idle_ends;
 mod arms_asides;
 mod asks_a_refuser_again;
+mod asks_aside_elsewhere;
 mod asks_aside_in_the_task;
 mod asks_for_all;
 mod asks_for_another_session;
@@ -30,6 +32,7 @@ mod calls_all_ends_good;
 mod calls_go_back;
 mod calls_unread_unchanged;
 mod caps_what_is_asked;
+mod children;
 mod closes_all;
 mod closes_stream_with_task;
 mod closes_whoever_asks;
@@ -59,11 +62,13 @@ mod fails_open;
 mod fails_silently;
 mod fails_together;
 mod fails_twice;
+mod fails_with_its_child;
 mod fetches_the_last;
 mod forgets_early_deltas;
 mod forgets_images;
 mod gathers_images;
 mod gives_up_on_prompts;
+mod goes_back_elsewhere;
 mod goes_back_too_little;
 mod goes_on_after_closing;
 mod goes_on_in_old_session;
@@ -139,6 +144,7 @@ mod shows_images_backwards;
 mod shows_one_image;
 mod shows_patches_alone;
 mod shows_permission_again;
+mod shows_todos_of_a_child;
 mod shows_todos_of_all;
 mod shows_unknown;
 mod shows_while_loading;
@@ -178,11 +184,13 @@ const ALL: &[Mutant] = &[
     absent_stays_busy::MUTANT,
     adds_behind_the_end::MUTANT,
     adds_delta_beside::MUTANT,
+    adds_tools_silently::MUTANT,
     all_to_first_task::MUTANT,
     any_error_ends::MUTANT,
     any_idle_ends::MUTANT,
     arms_asides::MUTANT,
     asks_a_refuser_again::MUTANT,
+    asks_aside_elsewhere::MUTANT,
     asks_aside_in_the_task::MUTANT,
     asks_for_all::MUTANT,
     asks_for_another_session::MUTANT,
@@ -229,11 +237,13 @@ const ALL: &[Mutant] = &[
     fails_silently::MUTANT,
     fails_together::MUTANT,
     fails_twice::MUTANT,
+    fails_with_its_child::MUTANT,
     fetches_the_last::MUTANT,
     forgets_early_deltas::MUTANT,
     forgets_images::MUTANT,
     gathers_images::MUTANT,
     gives_up_on_prompts::MUTANT,
+    goes_back_elsewhere::MUTANT,
     goes_back_too_little::MUTANT,
     goes_on_after_closing::MUTANT,
     goes_on_in_old_session::MUTANT,
@@ -305,6 +315,7 @@ const ALL: &[Mutant] = &[
     shows_one_image::MUTANT,
     shows_patches_alone::MUTANT,
     shows_permission_again::MUTANT,
+    shows_todos_of_a_child::MUTANT,
     shows_todos_of_all::MUTANT,
     shows_unknown::MUTANT,
     shows_while_loading::MUTANT,

@@ -6,6 +6,7 @@ use super::commands::reply_path;
 use super::core::Core;
 use crate::protocol::{Done, Id, Permission, PermissionAll, Reply, RpcError};
 use serde_json::json;
+use std::collections::VecDeque;
 
 /// Answers that are under way together.
 #[derive(Debug)]
@@ -15,8 +16,17 @@ pub(super) struct Batch {
     failed: Option<String>,
     task_id: String,
     directory: String,
-    /// What leads out of the workspace: it is refused, whatever the person says.
-    kept: Vec<Permission>,
+    /// What is answered when those that are under way are.
+    next: VecDeque<Stage>,
+}
+
+/// What is answered side by side.
+#[derive(Debug)]
+struct Stage {
+    permissions: Vec<Permission>,
+    reply: Reply,
+    /// They lead out of the workspace, and are refused, whatever the person says.
+    is_kept: bool,
 }
 
 impl Core {
@@ -37,33 +47,43 @@ impl Core {
         if !self.strategies.features.answers_each() {
             open.truncate(1);
         }
-        if open.is_empty() {
-            return self.answer(id, Done {});
-        }
         self.last_request += 1;
         let batch = self.last_request;
-        // A no takes with it all that is asked beside it, so what is kept back comes last.
-        let holds = self.strategies.guard.holds_all();
-        let (kept, sent): (Vec<Permission>, Vec<Permission>) =
-            open.into_iter().partition(|asked| holds && self.leads_out(&directory, asked, all.reply));
-        let open = Batch { id, left: sent.len(), failed: None, task_id: task_id.clone(), directory, kept };
+        let next = self.stages(&directory, open, all.reply);
+        let open = Batch { id, left: 0, failed: None, task_id: task_id.clone(), directory, next };
         self.batches.insert(batch, open);
-        self.send_of_all(batch, sent, all.reply);
-        if self.batches.get(&batch).is_some_and(|batch| batch.left == 0) {
-            self.batch_goes_on(batch);
-        }
+        self.batch_goes_on(batch);
     }
 
-    fn send_of_all(&mut self, batch: u64, permissions: Vec<Permission>, reply: Reply) {
+    fn stages(&self, directory: &str, open: Vec<Permission>, reply: Reply) -> VecDeque<Stage> {
+        let holds = self.strategies.guard.holds_all();
+        let (kept, sent): (Vec<Permission>, Vec<Permission>) =
+            open.into_iter().partition(|asked| holds && self.leads_out(directory, asked, reply));
+        let stage = |permissions| Stage { permissions, reply, is_kept: false };
+        let mut stages: VecDeque<Stage> = match self.strategies.features.goes_on_after_a_failure() {
+            true => VecDeque::from([stage(sent)]),
+            false => sent.into_iter().map(|asked| stage(vec![asked])).collect(),
+        };
+        // A no takes with it all that is asked beside it, so what is kept back comes last.
+        let kept = Stage { permissions: kept, reply: Reply::Reject, is_kept: true };
+        match self.strategies.guard.refuses_last() {
+            true => stages.push_back(kept),
+            false => stages.push_front(kept),
+        }
+        stages.retain(|stage| !stage.permissions.is_empty());
+        stages
+    }
+
+    fn send_of_all(&mut self, batch: u64, stage: Stage) {
         let Some(Batch { task_id, directory, .. }) = self.batches.get(&batch) else { return };
         let (task_id, directory) = (task_id.clone(), directory.clone());
-        for asked in permissions {
-            let (path, body) = (reply_path(&asked.permission_id), json!({ "reply": reply }));
+        for asked in stage.permissions {
+            let (path, body) = (reply_path(&asked.permission_id), json!({ "reply": stage.reply }));
             let request = self.http(&directory, "POST", &path, Some(body.clone()));
             // Before the answer: the event about it may overtake it.
             self.unconfirmed.insert(asked.permission_id.clone(), (directory.clone(), path, body));
-            let is_kept = self.batches.get(&batch).is_some_and(|batch| batch.failed.is_some());
-            let write = (asked.permission == "edit" && !is_kept).then_some(reply != Reply::Reject);
+            let write =
+                (asked.permission == "edit" && !stage.is_kept).then_some(stage.reply != Reply::Reject);
             let (task_id, permission_id) = (task_id.clone(), asked.permission_id);
             self.calls.insert(request, Call::OneOfAll { batch, task_id, permission_id, write });
         }
@@ -79,16 +99,19 @@ impl Core {
         }
     }
 
-    /// All that were sent are answered: what was kept back follows, or the person is answered.
+    /// All that were sent are answered: what waits for that follows, or the person is answered.
     fn batch_goes_on(&mut self, number: u64) {
+        let goes_on = self.strategies.features.goes_on_after_a_failure();
         let Some(batch) = self.batches.get_mut(&number) else { return };
-        let kept = std::mem::take(&mut batch.kept);
-        if !kept.is_empty() {
-            batch.left = kept.len();
-            batch.failed.get_or_insert_with(|| super::guard::LEADS_OUT.to_owned());
-            let task_id = batch.task_id.clone();
-            kept.iter().for_each(|_| self.tell_of_refusal(&task_id));
-            return self.send_of_all(number, kept, Reply::Reject);
+        let stage = batch.next.pop_front().filter(|_| batch.failed.is_none() || goes_on);
+        if let Some(stage) = stage {
+            batch.left = stage.permissions.len();
+            if stage.is_kept {
+                batch.failed.get_or_insert_with(|| super::guard::LEADS_OUT.to_owned());
+                let task_id = batch.task_id.clone();
+                stage.permissions.iter().for_each(|_| self.tell_of_refusal(&task_id));
+            }
+            return self.send_of_all(number, stage);
         }
         if let Some(batch) = self.batches.remove(&number) {
             match batch.failed {

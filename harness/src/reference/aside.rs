@@ -22,7 +22,9 @@ enum Step {
 
 impl Core {
     pub(super) fn task_aside(&mut self, id: Id, aside: TaskSend) {
-        let Some((session, directory)) = self.session_of_task(&id, &aside.task_id) else { return };
+        let Some((session, own)) = self.session_of_task(&id, &aside.task_id) else { return };
+        let main = self.server.as_ref().map_or(own.as_str(), |server| server.directory.as_str());
+        let directory = self.strategies.history.aside_directory(&own, main).to_owned();
         if !self.strategies.history.has_own_aside() {
             return self.ask_aside(id, directory, session, &aside.text);
         }

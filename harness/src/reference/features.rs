@@ -47,7 +47,9 @@ impl Core {
         if self.held.contains(permission_id) && self.strategies.features.can_be_held() {
             return;
         }
-        let asked = self.tasks.get(task_id).and_then(|task| {
+        // A task that can't go on answers nothing; once it is loaded anew, the time begins anew.
+        let waits = self.strategies.features.waits_when_closed();
+        let asked = self.tasks.get(task_id).filter(|task| !(task.stale && waits)).and_then(|task| {
             task.permissions().iter().find(|live| live.permission_id == permission_id).cloned()
         });
         // The rule may have been taken back meanwhile.

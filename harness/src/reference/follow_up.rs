@@ -40,6 +40,11 @@ impl Core {
             return;
         }
         let Some(task) = self.tasks.get(task_id) else { return };
+        if task.stale && self.strategies.features.waits_when_closed() {
+            // Once the task is loaded anew, it begins anew.
+            self.counting.remove(question_id);
+            return;
+        }
         let live = task.questions().iter().find(|live| live.question_id == question_id);
         let Some(answers) = live.and_then(suggestion) else { return };
         let answers = self.strategies.features.suggests(answers);

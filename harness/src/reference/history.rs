@@ -60,8 +60,19 @@ impl Reverted {
 }
 
 impl Core {
+    /// The session of a task, and where its history is changed.
+    fn history_place(&mut self, id: &Id, task_id: &str) -> Option<(String, String)> {
+        let (session, own) = self.session_of_task(id, task_id)?;
+        Some((session, self.history_folder(&own)))
+    }
+
+    fn history_folder(&self, own: &str) -> String {
+        let main = self.server.as_ref().map_or(own, |server| server.directory.as_str());
+        self.strategies.history.directory(own, main).to_owned()
+    }
+
     pub(super) fn task_edit(&mut self, id: Id, edit: TaskEdit) {
-        let Some((session, directory)) = self.session_of_task(&id, &edit.task_id) else { return };
+        let Some((session, directory)) = self.history_place(&id, &edit.task_id) else { return };
         let is_at_work = self.is_at_work(&edit.task_id);
         if is_at_work && self.strategies.history.stops_first() {
             let request = self.http(&directory, "POST", &format!("/session/{session}/abort"), None);
@@ -89,7 +100,8 @@ impl Core {
 
     /// Asks the server to go back to before a message.
     fn go_back(&mut self, task_id: &str, message: &str) -> Option<u64> {
-        let (session, directory) = self.place_of(task_id)?;
+        let (session, own) = self.place_of(task_id)?;
+        let directory = self.history_folder(&own);
         let newest = self.tasks.get(task_id)?.timeline().newest().map(|newest| newest.id.clone());
         let message = self.strategies.history.goes_back_to(message.to_owned(), newest.as_deref());
         let body = json!({ "messageID": message });
@@ -98,9 +110,7 @@ impl Core {
 
     fn edit_prompts(&mut self, id: Id, edit: TaskEdit) {
         let now = self.now_ms;
-        let Some((session, directory)) = self.place_of(&edit.task_id) else {
-            return self.fail(id, unknown_task(&edit.task_id));
-        };
+        let Some((session, directory)) = self.history_place(&id, &edit.task_id) else { return };
         let keeps = self.strategies.attaching.keeps_when_edited();
         let task = self.tasks.get(&edit.task_id).filter(|_| keeps);
         let files = task.map(|task| task.timeline().attached_to(&edit.message_id)).unwrap_or_default();
@@ -133,8 +143,9 @@ impl Core {
                 task.into_iter().for_each(super::task::Task::prompt_refused);
                 let place = self.place_of(&edit.task_id);
                 match place.filter(|_| status.is_some() && self.strategies.history.takes_back()) {
-                    Some((session, directory)) => {
-                        let path = format!("/session/{session}/unrevert");
+                    Some((session, own)) => {
+                        let (directory, path) =
+                            (self.history_folder(&own), format!("/session/{session}/unrevert"));
                         let request = self.http(&directory, "POST", &path, None);
                         self.calls.insert(request, Call::Edit(Edit { id, edit, step: Step::TakeBack(why) }));
                     }
@@ -173,13 +184,13 @@ impl Core {
     }
 
     pub(super) fn task_unrevert(&mut self, id: Id, task_id: &str) {
-        let Some((session, directory)) = self.session_of_task(&id, task_id) else { return };
+        let Some((session, directory)) = self.history_place(&id, task_id) else { return };
         let request = self.http(&directory, "POST", &format!("/session/{session}/unrevert"), None);
         self.calls.insert(request, Call::Plain { id, what: "that could not be taken back" });
     }
 
     pub(super) fn task_fork(&mut self, id: Id, fork: TaskFork) {
-        let Some((session, directory)) = self.session_of_task(&id, &fork.task_id) else { return };
+        let Some((session, directory)) = self.history_place(&id, &fork.task_id) else { return };
         let at_message = self.strategies.history.forks_at_message();
         let body = if at_message { json!({ "messageID": fork.message_id }) } else { json!({}) };
         let request = self.http(&directory, "POST", &format!("/session/{session}/fork"), Some(body));

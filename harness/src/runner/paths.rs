@@ -95,7 +95,7 @@ fn on_the_disk(cases: impl Iterator<Item = Case>) -> Result<Questions, String> {
     Ok(Questions { asked, _folder: Some(folder) })
 }
 
-/// The links of a case, and the canaries to which they lead.
+/// The links of a case, and the canaries to which they lead: files, or folders (`../elsewhere/`) in which nothing is.
 pub(super) struct Canaries {
     /// As the case names them, and where they are.
     places: Vec<(String, PathBuf)>,
@@ -115,7 +115,11 @@ impl Canaries {
             for below in [folder, canary.parent().unwrap_or(&canary).to_owned()] {
                 fs::create_dir_all(&below).map_err(|error| failed(&below, error))?;
             }
-            fs::write(&canary, SONG).map_err(|error| failed(&canary, error))?;
+            if target.ends_with('/') {
+                fs::create_dir_all(&canary).map_err(|error| failed(&canary, error))?;
+            } else {
+                fs::write(&canary, SONG).map_err(|error| failed(&canary, error))?;
+            }
             symlink(&to, &link).map_err(|error| failed(&link, error))?;
             places.push((target.clone(), canary));
         }
@@ -132,7 +136,10 @@ impl Canaries {
     pub(super) fn seen(&self) -> impl Iterator<Item = Witnessed> {
         self.places.iter().map(|(place, canary)| Witnessed::Canary {
             place: place.clone(),
-            touched: fs::read_to_string(canary).ok().as_deref() != Some(SONG),
+            touched: match place.ends_with('/') {
+                true => fs::read_dir(canary).map_or(true, |mut files| files.next().is_some()),
+                false => fs::read_to_string(canary).ok().as_deref() != Some(SONG),
+            },
         })
     }
 }

@@ -17,7 +17,9 @@ mod forgets_holds_in_a_gap;
 mod forgets_its_rules;
 mod never_suggests;
 mod rules_outlive_a_stop;
+mod rules_outlive_an_error;
 mod sends_a_bare_no;
+mod stops_at_a_failure;
 mod suggests_at_once;
 mod suggests_the_first_alone;
 mod suggests_while_typing;
@@ -43,7 +45,9 @@ pub(super) const ALL: &[Mutant] = &[
     forgets_its_rules::MUTANT,
     never_suggests::MUTANT,
     rules_outlive_a_stop::MUTANT,
+    rules_outlive_an_error::MUTANT,
     sends_a_bare_no::MUTANT,
+    stops_at_a_failure::MUTANT,
     suggests_at_once::MUTANT,
     suggests_the_first_alone::MUTANT,
     suggests_while_typing::MUTANT,

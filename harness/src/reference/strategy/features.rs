@@ -38,6 +38,11 @@ pub trait Features: Send {
         true
     }
 
+    /// Does what would be answered in the person's place wait while a task can't go on?
+    fn waits_when_closed(&self) -> bool {
+        true
+    }
+
     /// Is it known after a gap what the person has stopped, and what they have begun to answer?
     fn remembers_holds(&self) -> bool {
         true
@@ -50,6 +55,11 @@ pub trait Features: Send {
 
     /// Is each request for leave answered by itself when all are allowed at once? If not, the answer to one is it.
     fn answers_each(&self) -> bool {
+        true
+    }
+
+    /// When all are answered at once, is the next one answered after one whose answer was not taken?
+    fn goes_on_after_a_failure(&self) -> bool {
         true
     }
 

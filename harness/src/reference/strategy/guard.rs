@@ -35,6 +35,11 @@ pub trait Guarding: Send {
         true
     }
 
+    /// Of all that is answered at once, is what is refused refused last? A no takes with it whatever is asked beside it.
+    fn refuses_last(&self) -> bool {
+        true
+    }
+
     /// By which rules is a yes of the person held against the disk, before it is sent?
     fn yes_is_held_by(&self) -> Option<Policy> {
         Some(Policy::Realpath)

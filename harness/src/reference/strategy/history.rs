@@ -27,6 +27,16 @@ pub trait History: Send {
         meant
     }
 
+    /// The folder in which a task goes back, is copied, and is edited: its `own`, or the one of `connect`.
+    fn directory<'a>(&self, own: &'a str, _main: &'a str) -> &'a str {
+        own
+    }
+
+    /// The folder in which something is asked beside a task.
+    fn aside_directory<'a>(&self, own: &'a str, _main: &'a str) -> &'a str {
+        own
+    }
+
     /// Is what was gone back from taken from the screen?
     fn hides_reverted(&self) -> bool {
         true
@@ -59,6 +69,11 @@ pub trait History: Send {
 
     /// Is the server asked which servers of tools there are, and told of new ones?
     fn asks_server_for_tools(&self) -> bool {
+        true
+    }
+
+    /// Does the person learn that the server has not taken a server of tools?
+    fn tells_untaken_tools(&self) -> bool {
         true
     }
 
