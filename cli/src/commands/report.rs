@@ -150,7 +150,7 @@ impl Beside {
     /// What is known: by the recordings, if they are asked, by the signals, and which thresholds are others than the
     /// matrix has.
     pub(super) fn known(&self, matrix: &Matrix, asks: bool) -> Result<Known, Failure> {
-        let mut known = Known { holds: asks.then(held_by_recordings).transpose()?, ..Known::default() };
+        let mut known = Known::default();
         if let Some(path) = &self.signals {
             known.signals = signals::read(path, &read_text(path)?)?;
         }
@@ -166,6 +166,8 @@ impl Beside {
             }
             known.thresholds.insert(name.to_owned(), number);
         }
+        // At last: they take seconds, and what was misspelt is told at once.
+        known.holds = asks.then(held_by_recordings).transpose()?;
         Ok(known)
     }
 }

@@ -25,6 +25,10 @@ pub(super) const FRESH: Check = Check {
     examine: fresh,
 };
 
+/// In the paths of operations that bring talks from elsewhere: Kilo's `/kilocode/migrate/…`, `/kilocode/session-import/…` and
+/// `/kilo/cloud/session/import`, and `/sync/replay`.
+const BRINGING: [&str; 4] = ["migrate", "session-import", "import", "replay"];
+
 fn backend(request: &Request) -> Option<Backend> {
     match request {
         Request::Settings(settings) => Some(settings.backend),
@@ -159,6 +163,19 @@ fn fresh(course: &Course<'_>) -> Examined {
             });
         }
     }
+    nothing_brought(course, &mut examined);
     told_to_the_server(course, &local(course), &mut examined);
     examined
+}
+
+/// Old talks stay where they are: none is brought into the server.
+fn nothing_brought(course: &Course<'_>, examined: &mut Examined) {
+    let brings = |asked: &&Exchange| {
+        asked.method != "GET" && asked.path.split('/').any(|word| BRINGING.contains(&word))
+    };
+    let brought = course.exchanges.iter().find(brings);
+    examined.fact(brought.is_none(), || {
+        let path = brought.map(|asked| asked.path.clone()).unwrap_or_default();
+        format!("what was said before is brought into the server: POST {path}")
+    });
 }

@@ -42,7 +42,7 @@ mod remains;
 mod rests;
 mod retry;
 mod sends;
-mod signals;
+pub(crate) mod signals;
 mod single_client;
 mod special_content;
 mod startup;

@@ -38,17 +38,11 @@ pub fn judge(matrix: &Matrix, phases: &[Phase], ran: Ran, known: &Known) -> Gate
         .filter(|requirement| requirement.phase <= last)
         .map(|requirement| row(matrix, phases, requirement, &ran, known, &said))
         .collect();
-    let failing = |id: &str| {
-        requirements
-            .iter()
-            .find(|row| row.id == id)
-            .is_some_and(|row| row.worst() == RequirementState::Failing)
-    };
     let triggers: Vec<TriggerRow> = matrix
         .triggers
         .iter()
         .filter(|trigger| trigger.phase <= last)
-        .map(|trigger| trigger_row(matrix, trigger, &said, &failing, &ran.cells))
+        .map(|trigger| trigger_row(matrix, trigger, &said, &requirements, &ran.cells))
         .collect();
     let toothless = if ran.with_mutants && ran.partition.is_none() {
         let belongs = |named: &&NamedCase| phases.iter().any(|phase| belongs_to(matrix, named, phase));
@@ -182,23 +176,31 @@ fn by_signals(matrix: &Matrix, requirement: &Requirement, said: &BTreeMap<String
     }
 }
 
+/// A trigger fires where a signal is beyond its threshold, or where what it watches is seen not to hold: the recordings say
+/// so, or its own check does. A case in which something else is red, or that took too long, says nothing of it.
 fn trigger_row(
     matrix: &Matrix,
     trigger: &Trigger,
     said: &BTreeMap<String, Said>,
-    failing: &impl Fn(&str) -> bool,
+    rows: &[RequirementRow],
     cells: &[Cell],
 ) -> TriggerRow {
     let said = said.get(&trigger.id);
-    let by_signal = said.filter(|said| said.fired).map(|said| said.words.clone());
-    let watched = trigger.watches.iter().filter_map(|id| {
-        let places = red_cells(matrix, id, cells);
-        match places.is_empty() {
-            false => Some(format!("{id} does not hold in {}", places.join(", "))),
-            true => failing(id).then(|| format!("{id} does not hold")),
+    let mut because: Vec<String> =
+        said.filter(|said| said.fired).map(|said| said.words.clone()).into_iter().collect();
+    let mut untold = Vec::new();
+    for row in rows.iter().filter(|row| trigger.watches.contains(&row.id)) {
+        let (id, places) = (&row.id, red_cells(matrix, &row.id, cells));
+        match (row.evidence, row.worst()) {
+            _ if !places.is_empty() => because.push(format!("{id} does not hold in {}", places.join(", "))),
+            (Evidence::Checked, RequirementState::Failing) => untold.extend(could_not_see(row)),
+            (Evidence::DataOnly, RequirementState::Failing) => because.push(format!("{id} does not hold")),
+            (_, RequirementState::NotEvaluated) if trigger.signal.is_none() => {
+                untold.push(format!("{id} is not evaluated here"));
+            }
+            _ => {}
         }
-    });
-    let because: Vec<String> = by_signal.into_iter().chain(watched).collect();
+    }
     TriggerRow {
         id: trigger.id.clone(),
         about: trigger.about.clone(),
@@ -207,9 +209,20 @@ fn trigger_row(
         action: trigger.action.clone(),
         fired: !because.is_empty(),
         because,
+        untold,
         signal: trigger.signal.clone(),
         seen: said.map(|said| said.words.clone()),
     }
+}
+
+/// Where a requirement could not be looked at as it should.
+fn could_not_see(row: &RequirementRow) -> Option<String> {
+    let is_blind = |proof: &&Proof| {
+        matches!(proof.verdict, Verdict::Unknown | Verdict::Untestable | Verdict::HarnessError)
+    };
+    let blind: Vec<String> =
+        row.cases.iter().filter(is_blind).map(|proof| format!("{} ({})", proof.case, proof.server)).collect();
+    (!blind.is_empty()).then(|| format!("{} could not be checked in {}", row.id, blind.join(", ")))
 }
 
 /// Where the check of a requirement is red, whatever the case is to prove.
@@ -271,7 +284,8 @@ fn result(rows: &[(&RequirementRow, RequirementState)], gate: &Gate, fired: bool
     let broken = count(RequirementState::Missing) + count(RequirementState::OwedButProven);
     let lost = gate.mutants.iter().flat_map(|mutant| &mutant.cells);
     let lost = lost.filter(|cell| cell.verdict == Verdict::HarnessError).count();
-    if failing.contains(&true) || (fired && failing.is_empty()) {
+    // So is a trigger: no case that could not tell makes one fire.
+    if failing.contains(&true) || fired {
         GateResult::Fail
     } else if failing.contains(&false) || lost > 0 {
         GateResult::CouldNotCheck

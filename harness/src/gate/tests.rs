@@ -254,7 +254,7 @@ fn data_and_signals_prove_what_no_cell_can() {
     assert_eq!(state, RequirementState::NotEvaluated, "a part does not ask the recordings");
     let production = "evidence = \"production\"\nwhy = \"only use shows it\"";
     let signals = |value: u64| {
-        let signal = signals::Signal { name: "s".into(), value, at_ms: 0 };
+        let signal = signals::Signal { name: "s".into(), value, ..signals::Signal::default() };
         Known { signals: vec![signal], ..Known::default() }
     };
     let of = |known: &Known| of_kind(production, Verdict::Pass, known);
@@ -272,7 +272,7 @@ fn a_trigger_fires_for_what_it_watches_and_says_what_to_do() {
     let matrix = matrix(&owes(&["a.c"]));
     assert_eq!(matrix.triggers, []);
     let (_, result) = of_kind("evidence = \"not-observable\"\nwhy = \"w\"", Verdict::Pass, &{
-        let signal = signals::Signal { name: "s".into(), value: 4, at_ms: 0 };
+        let signal = signals::Signal { name: "s".into(), value: 4, ..signals::Signal::default() };
         Known { signals: vec![signal], ..Known::default() }
     });
     assert_eq!(result, GateResult::Fail, "a signal fires it, whatever the cells say");
@@ -339,4 +339,33 @@ fn a_trigger_fires_for_its_check_in_whatever_case() {
     let gate = judged_with("evidence = \"checked\"\ncheck = \"convergence\"", elsewhere, &Known::default());
     assert_eq!(gate.triggers[0].because, ["a.b does not hold in x/elsewhere (kilo)"]);
     assert_eq!(gate.phases[0].fired, ["t"]);
+}
+
+#[test]
+fn a_trigger_does_not_fire_for_another_check_nor_for_what_could_not_be_seen() {
+    let more = "evidence = \"checked\"\ncheck = \"convergence\"";
+    let trigger = |cell: Cell, known: &Known| {
+        let mut gate = judged_with(more, cell, known);
+        (gate.triggers.remove(0), gate.phases[0].result)
+    };
+    // Another check is red in the case that is to prove it.
+    let other = Cell { verdict: Verdict::Fail, ..cell("x/whole", true, Verdict::Pass) };
+    let (row, result) = trigger(other, &Known::default());
+    assert_eq!((row.fired, row.untold, result), (false, vec![], GateResult::Fail));
+    let (row, result) = trigger(cell("x/whole", true, Verdict::Unknown), &Known::default());
+    assert_eq!(
+        (row.fired, row.untold),
+        (false, vec!["a.b could not be checked in x/whole (kilo)".to_owned()])
+    );
+    assert_eq!(result, GateResult::CouldNotCheck);
+    let signal = signals::Signal { name: "s".into(), value: 4, ..signals::Signal::default() };
+    let (row, result) = trigger(
+        cell("x/whole", true, Verdict::Unknown),
+        &Known { signals: vec![signal], ..Known::default() },
+    );
+    assert_eq!(
+        (row.fired, result),
+        (true, GateResult::Fail),
+        "what has fired is sure, whatever could not be seen"
+    );
 }

@@ -110,6 +110,7 @@ mod loads_what_was_taken_back;
 mod logs_bare_lines;
 mod logs_elsewhere;
 mod logs_payloads;
+mod migrates_old_talks;
 mod minds_dialogs_alone;
 mod never_reconnects;
 mod no_backoff;
@@ -282,6 +283,7 @@ const ALL: &[Mutant] = &[
     logs_bare_lines::MUTANT,
     logs_elsewhere::MUTANT,
     logs_payloads::MUTANT,
+    migrates_old_talks::MUTANT,
     minds_dialogs_alone::MUTANT,
     never_reconnects::MUTANT,
     no_backoff::MUTANT,

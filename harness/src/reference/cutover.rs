@@ -4,6 +4,7 @@
 use super::channel::Phase;
 use super::core::Core;
 use crate::protocol::{Backend, Done, Id, Settings, TaskSend, TaskStarted};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 /// The old backend: here it keeps what it was told.
@@ -15,6 +16,7 @@ pub(super) struct Local {
 
 impl Core {
     pub(super) fn set(&mut self, id: Id, settings: Settings) {
+        let is_on = settings.backend == Backend::Server && self.settings.backend == Backend::Local;
         let is_off = settings.backend == Backend::Local && self.settings.backend == Backend::Server;
         self.settings = settings;
         if is_off && self.strategies.cutover.stops_running() {
@@ -23,6 +25,10 @@ impl Core {
                     self.http(&directory, "POST", &format!("/session/{session}/abort"), None);
                 }
             }
+        }
+        let folder = self.server.as_ref().map(|server| server.directory.clone());
+        if let Some(folder) = folder.filter(|_| is_on && self.strategies.cutover.brings_old_talks()) {
+            self.http(&folder, "POST", "/kilocode/migrate/sessions", Some(json!({})));
         }
         self.answer(id, Done {});
     }

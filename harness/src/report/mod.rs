@@ -103,6 +103,9 @@ pub struct TriggerRow {
     pub fired: bool,
     /// Why it fires.
     pub because: Vec<String>,
+    /// Why it can't be told whether it fires, where that is so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untold: Vec<String>,
     /// The threshold for real use.
     pub signal: Option<Threshold>,
     /// What the signals of real use say, if any were given.

@@ -17,6 +17,11 @@ pub trait Cutover: Send {
         true
     }
 
+    /// Are the talks of the old backend brought into the server when it is there?
+    fn brings_old_talks(&self) -> bool {
+        false
+    }
+
     /// Is another session asked for when one could not be had?
     fn asks_again(&self) -> bool {
         false

@@ -88,6 +88,7 @@ pub(super) fn survives() -> Mark {
 pub(super) fn of_trigger(row: &TriggerRow) -> Mark {
     match (row.fired, &row.seen, &row.signal) {
         (true, ..) => mark("bad", "✗", "fires"),
+        _ if !row.untold.is_empty() => mark("plain", "…", "could not be told"),
         (false, None, Some(_)) => mark("plain", "…", "quiet here, not evaluated in use"),
         (false, ..) => mark("good", "✓", "quiet"),
     }

@@ -94,6 +94,7 @@ fn gate() -> Gate {
             fired: true,
             because: vec!["turn.shown does not hold".to_owned()],
             signal: None,
+            untold: Vec::new(),
             seen: None,
         }],
         cells: vec![passing, failing, cell("turn/cut", ServerKind::Kilo, "my client", Verdict::Untestable)],
