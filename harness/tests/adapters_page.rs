@@ -11,7 +11,7 @@
 use harness::protocol::rpc::{METHOD_NOT_FOUND, PARSE_ERROR, parse_line};
 use harness::protocol::{
     Aside, Capability, CredentialsJudged, Done, Incoming, Initialized, Locale, Notification, Offered,
-    PathJudged, Request, TaskStarted, ToolServers, Update, View,
+    PathJudged, PlatformFeatures, Request, TaskStarted, ToolServers, Update, View,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -92,6 +92,7 @@ fn is_result(result: &Value) -> bool {
         || is::<View>(result)
         || is::<Aside>(result)
         || is::<ToolServers>(result)
+        || is::<PlatformFeatures>(result)
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod one_server;
 mod outcome;
 mod own_view;
 mod parts;
+mod platform;
 mod prefix;
 mod questions;
 mod refresh;
@@ -101,6 +102,7 @@ impl Examined {
 pub fn all() -> Vec<Check> {
     vec![
         convergence::CHECK,
+        platform::CHECK,
         prefix::CHECK,
         parts::CHECK,
         isolation::CHECK,

@@ -72,6 +72,7 @@ mod goes_back_elsewhere;
 mod goes_back_too_little;
 mod goes_on_after_closing;
 mod goes_on_in_old_session;
+mod goes_with_the_flag;
 mod guarding;
 mod hammers;
 mod hammers_where_forbidden;
@@ -153,6 +154,7 @@ mod skips_nameless;
 mod stops_at_the_flag;
 mod stops_before_the_server;
 mod stops_the_last;
+mod stops_with_the_server;
 mod swaps_counts;
 mod takes_all_events;
 mod takes_any_status;
@@ -248,6 +250,7 @@ const ALL: &[Mutant] = &[
     goes_back_too_little::MUTANT,
     goes_on_after_closing::MUTANT,
     goes_on_in_old_session::MUTANT,
+    goes_with_the_flag::MUTANT,
     hammers::MUTANT,
     hammers_where_forbidden::MUTANT,
     hears_the_first_line::MUTANT,
@@ -325,6 +328,7 @@ const ALL: &[Mutant] = &[
     stops_at_the_flag::MUTANT,
     stops_before_the_server::MUTANT,
     stops_the_last::MUTANT,
+    stops_with_the_server::MUTANT,
     swaps_counts::MUTANT,
     takes_all_events::MUTANT,
     takes_any_status::MUTANT,

@@ -70,6 +70,8 @@ pub enum Capability {
     Checkpoints,
     /// `task/aside`.
     Asides,
+    /// `platform/features`.
+    Platform,
     /// `mcp/list`, `mcp/add` and `mcp/connect`.
     ToolServers,
     /// `task/send` may carry attachments, and they are shown.
@@ -80,7 +82,7 @@ pub enum Capability {
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::Chat,
         Self::Reasoning,
         Self::Tools,
@@ -113,6 +115,7 @@ impl Capability {
         Self::Editing,
         Self::Checkpoints,
         Self::Asides,
+        Self::Platform,
         Self::ToolServers,
         Self::Images,
         Self::Diffs,

@@ -17,10 +17,11 @@ pub mod features;
 pub mod files;
 pub mod guarding;
 pub mod history;
+mod platform;
 pub mod request;
 pub mod rpc;
 pub mod spawn;
-pub mod tools;
+mod tools;
 pub mod update;
 pub mod view;
 
@@ -36,6 +37,7 @@ pub use guarding::{
     CredentialsCheck, CredentialsJudged, CredentialsVerdict, PathCheck, PathJudged, PathVerdict,
 };
 pub use history::{Aside, TaskEdit, TaskFork, TaskRevert};
+pub use platform::PlatformFeatures;
 pub use request::{
     Connect, Done, Initialize, Initialized, PermissionReply, QuestionRef, QuestionReply, Reply, Request,
     Settings, TaskRef, TaskSend, TaskStart, TaskStarted,

@@ -55,6 +55,9 @@ pub enum Request {
     TaskFork(TaskFork),
     /// `task/aside`: something is asked beside the task. Answered by [`Aside`](super::Aside).
     TaskAside(TaskSend),
+    /// `platform/features`: does what is no agent work? Answered by
+    /// [`PlatformFeatures`](super::PlatformFeatures).
+    PlatformFeatures,
     /// `mcp/list`: which servers of tools are there? Answered by [`ToolServers`](super::ToolServers).
     McpList,
     /// `mcp/add`: the person adds one. Answered by [`ToolServers`](super::ToolServers).
@@ -276,6 +279,7 @@ impl Request {
             "task/unrevert" => strict(params).map(Self::TaskUnrevert),
             "task/fork" => strict(params).map(Self::TaskFork),
             "task/aside" => strict(params).map(Self::TaskAside),
+            "platform/features" => strict::<Done>(params).map(|_| Self::PlatformFeatures),
             "mcp/list" => strict::<Done>(params).map(|_| Self::McpList),
             "mcp/add" => strict(params).map(Self::McpAdd),
             "mcp/connect" => strict(params).map(Self::McpConnect),
@@ -318,6 +322,7 @@ impl Request {
             Self::TaskUnrevert(_) => "task/unrevert",
             Self::TaskFork(_) => "task/fork",
             Self::TaskAside(_) => "task/aside",
+            Self::PlatformFeatures => "platform/features",
             Self::McpList => "mcp/list",
             Self::McpAdd(_) => "mcp/add",
             Self::McpConnect(_) => "mcp/connect",
@@ -363,7 +368,9 @@ impl Request {
             | Self::Affordances(task) => written(task),
             Self::PathCheck(params) => written(params),
             Self::CredentialsCheck(params) => written(params),
-            Self::Fence | Self::Shutdown | Self::WorkspaceClose | Self::McpList => json!({}),
+            Self::Fence | Self::Shutdown | Self::WorkspaceClose | Self::McpList | Self::PlatformFeatures => {
+                json!({})
+            }
         }
     }
 }

@@ -87,6 +87,7 @@ fn requests() -> Vec<Request> {
         Request::TaskUnrevert(TaskRef { task_id: some("t") }),
         Request::TaskFork(TaskFork { task_id: some("t"), message_id: some("msg_1"), new_task_id: some("u") }),
         Request::TaskAside(TaskSend { task_id: some("t"), text: some("aside"), attachments: Vec::new() }),
+        Request::PlatformFeatures,
         Request::McpList,
         Request::McpAdd(ToolServerAdd {
             name: some("s"),

@@ -34,6 +34,7 @@ impl Core {
             Request::TaskUnrevert(task) => self.task_unrevert(id, &task.task_id),
             Request::TaskFork(fork) => self.task_fork(id, fork),
             Request::TaskAside(aside) => self.task_aside(id, aside),
+            Request::PlatformFeatures => self.platform_features(id),
             Request::McpList => self.mcp_list(id),
             Request::McpAdd(add) => self.mcp_add(id, add),
             Request::McpConnect(server) => self.mcp_connect(id, &server.name),

@@ -45,6 +45,7 @@ mod history;
 pub mod io;
 mod life;
 mod live;
+mod platform;
 mod publish;
 mod question;
 mod refresh;

@@ -27,6 +27,7 @@ pub(super) fn needs(act: &ClientAct) -> Capability {
         ClientAct::Edit { .. } => Capability::Editing,
         ClientAct::GoBack { .. } | ClientAct::TakeBack | ClientAct::Fork { .. } => Capability::Checkpoints,
         ClientAct::Aside(_) => Capability::Asides,
+        ClientAct::Features => Capability::Platform,
         ClientAct::ListTools | ClientAct::AddTools { .. } | ClientAct::ConnectTools(_) => {
             Capability::ToolServers
         }
@@ -84,6 +85,7 @@ impl Run {
             }
             // One that never comes is for the checks.
             ClientAct::SeeEnd => return self.wait(self.seen(Sight::has_ended)).await,
+            ClientAct::Features => Request::PlatformFeatures,
             ClientAct::ListTools => Request::McpList,
             ClientAct::AddTools { name, command } => {
                 let config = json!({ "type": "local", "command": command });

@@ -88,6 +88,16 @@ pub trait Features: Send {
         None
     }
 
+    /// Does what is no agent stop when the server is away?
+    fn need_the_server(&self) -> bool {
+        false
+    }
+
+    /// And when the flag for the server is off?
+    fn go_with_the_flag(&self) -> bool {
+        false
+    }
+
     /// What the screen offers, of what can be used just now.
     fn offers(&self, usable: Vec<Affordance>) -> Vec<Affordance> {
         usable
