@@ -357,6 +357,7 @@ impl Builder {
             seed: self.seed,
             allow_shell: self.allow_shell,
             allow_outside: self.allow_outside,
+            is_agents: false,
             model_pause: self.model_pause,
             pace: Pace::Causal,
             memory: Memory::Whole,

@@ -59,6 +59,8 @@ pub struct Options {
     pub allow_shell: bool,
     /// The agent may go wherever the server that is stood in for lets it, not only to folders that the stand-in has made.
     pub allow_outside: bool,
+    /// It stands behind an agent on stdin and stdout, which some of its words depend on.
+    pub is_agents: bool,
     /// So long a prompt is on its way, and so long the model thinks before it answers; on a logical clock that takes no
     /// time.
     pub model_pause: Duration,
@@ -123,6 +125,7 @@ impl Options {
             seed: 1,
             allow_shell: false,
             allow_outside: false,
+            is_agents: false,
             model_pause: Duration::ZERO,
             pace: Pace::Causal,
             memory: Memory::Whole,

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use fixtures::ServerKind;
 use fixtures::fault_plan::FaultPlan;
 use fixtures::recording::Recording;
-use mock_server::Elsewhere;
+use fixtures::scenario::Scenario;
 use mock_server::acp::agent::Left;
 use mock_server::acp::breaks::AcpBreaks;
 use mock_server::acp::dialect::{Dialect, Strictness, TurnEnd};
@@ -17,6 +17,7 @@ use mock_server::acp::ids::Ids;
 use mock_server::acp::text::Text;
 use mock_server::acp::watch::Watcher;
 use mock_server::acp::{Agent, AgentOptions, Unread};
+use mock_server::{Elsewhere, Play, WELCOME};
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -153,6 +154,12 @@ fn with_agent(
         return report::outlive(speech.report);
     }
     let mut set = stage.set(Some(profile))?;
+    if let Some(own) = speech.dialect.unwrap_or_default().scenario()?.filter(|_| set.is_tour) {
+        // Whoever says the examples of the dialect to the letter hears them answered to the letter.
+        let all = vec![("the dialect's".to_owned(), own), (WELCOME.to_owned(), super::scenario(WELCOME)?)];
+        let joined = Scenario::join(all);
+        set.options.play = Play::Scenario(Box::new(joined.map_err(Failure::CouldNot)?));
+    }
     set.options.workspace = workspace;
     set.options.elsewhere = elsewhere;
     let mut plan = std::mem::take(&mut set.options.faults);

@@ -1,6 +1,8 @@
 //! An agent at work: takes the client's lines, one after the other, and lets what they ask for go on side by side.
 
 use super::answers::no_such_method;
+use super::dialect::seed_names::Names;
+use super::dialect::written::Written;
 use super::dialect::{Dialect, Strictness, TurnEnd};
 use super::directory::{Directory, Model};
 use super::ids::Ids;
@@ -9,7 +11,7 @@ pub use super::line::{Breaks, Broken, Left, Stderr, Then, Whole};
 use super::server::Server;
 use super::waiting::Waiting;
 use super::watch::{Process, Seen, Watcher};
-use super::{events, schema};
+use super::{events, kiro, schema};
 use crate::clock::Clock;
 use crate::options::{Options, StartError};
 use crate::profile::Profile;
@@ -63,6 +65,8 @@ pub(super) struct Inner {
     pub(super) strictness: Strictness,
     pub(super) server: Server,
     pub(super) out: Out,
+    /// The names of the dialect, if it has its own.
+    pub(super) names: Option<Arc<Names>>,
     pub(super) waiting: Waiting,
     pub(super) listens: watch::Receiver<bool>,
     pub(super) stderr: Stderr,
@@ -75,7 +79,7 @@ pub(super) struct Inner {
     pub(super) folder: String,
     /// The folder that it was started in.
     pub(super) started_in: String,
-    clock: Clock,
+    pub(super) clock: Clock,
     /// Tells when an abort is done.
     pub(super) settled: Notify,
     state: Mutex<State>,
@@ -128,6 +132,7 @@ impl Agent {
         // Nobody but the agent asks it; who guesses a port must guess a word, too.
         let password = format!("acp-{:016x}", options.server.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         options.server.password = Some(password.clone());
+        options.server.is_agents = true;
         let stand_in = StandIn::start(options.server.clone()).await?;
         Ok(Self { stand_in, options, password, watcher: None })
     }
@@ -153,7 +158,8 @@ impl Agent {
     ) -> Left {
         let profile = Profile::of(self.options.server.server);
         let Ok(server) = Server::of(&self.stand_in, self.password.clone()) else { return Left::Quietly };
-        let (out, way) = Out::new();
+        let names = Names::of(self.options.dialect, self.options.home.as_deref());
+        let (out, way) = Out::new(names.clone());
         let (begun, listens) = watch::channel(false);
         let process = Process::new(self.watcher.clone());
         let inner = Arc::new(Inner {
@@ -164,6 +170,7 @@ impl Agent {
             strictness: self.options.strictness,
             server,
             out,
+            names,
             waiting: Waiting::of(profile.server),
             listens,
             stderr: self.options.stderr.clone(),
@@ -212,6 +219,7 @@ impl Inner {
     async fn read(self: Arc<Self>, mut stdin: impl AsyncRead + Unpin) {
         let mut buffer = vec![0; 64 * 1024];
         let mut rest = Vec::new();
+        let mut written = Written::of(self.dialect);
         // What is asked goes on side by side, but begins in its order: a cancel never overtakes its prompt.
         let mut work: FuturesUnordered<Work> = FuturesUnordered::new();
         loop {
@@ -228,7 +236,7 @@ impl Inner {
             while let Some(at) = rest[from..].iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = rest.drain(..=from + at).collect();
                 from = 0;
-                work.extend(self.take(&line));
+                work.extend(written.whole(line).and_then(|line| self.take(&line)));
             }
         }
         self.process.see(Seen::StdinEnd);
@@ -297,14 +305,16 @@ impl Inner {
     async fn answer(self: &Arc<Self>, method: &str, id: Value, params: Option<Value>) {
         let has_params = params.is_some();
         let mut params = self.in_standard(method, params.unwrap_or(Value::Null));
+        let left_in = self.names.as_ref().and_then(|names| names.heard(&mut params));
         if self.dialect == Dialect::KiroSeed && method == "session/load" && params["cwd"].is_null() {
             let known = params["sessionId"].as_str().and_then(|id| self.session(id));
-            params["cwd"] = json!(known.map_or_else(|| self.folder.clone(), |session| session.folder));
+            let folder = known.map(|session| json!(session.folder)).or(left_in);
+            params["cwd"] = folder.unwrap_or_else(|| json!(self.folder));
         }
         let given = Some(&params).filter(|params| has_params || !params.is_null());
         let answered = match self.known(method, given) {
             Err(refusal) => Err(refusal),
-            Ok(()) if super::kiro::has_method(method) => match self.perform_kiros(method, &params).await {
+            Ok(()) if kiro::has_method(method) => match self.perform_kiros(method, &params).await {
                 Some(answered) => answered,
                 None => return,
             },

@@ -2,9 +2,14 @@
 //! and says by what a turn ends.
 
 mod kiro_seed;
+pub(super) mod seed_names;
+pub(super) mod written;
 
+use fixtures::FileError;
+use fixtures::scenario::Scenario;
 use serde_json::{Value, json};
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 /// In which words an agent speaks.
@@ -74,6 +79,16 @@ impl Dialect {
     #[must_use]
     pub fn is_kiro(self) -> bool {
         matches!(self, Self::KiroSeed | Self::Kiro)
+    }
+
+    /// What its agent does when it is asked what its own examples ask, if it has any.
+    ///
+    /// # Errors
+    /// Never: the examples are this crate's own, and tests read them.
+    pub fn scenario(self) -> Result<Option<Scenario>, FileError> {
+        let own = include_str!("dialect/kiro_seed.toml");
+        let read = || Scenario::parse(Path::new("kiro_seed.toml"), own);
+        (self == Self::KiroSeed).then(read).transpose()
     }
 
     /// A request or notice of the client, in the words of the standard.

@@ -2,6 +2,7 @@
 
 use super::agent::Inner;
 use super::content::block;
+use super::reading::Readings;
 use super::tools::Call;
 use fixtures::ServerKind;
 use serde_json::{Value, json};
@@ -23,18 +24,21 @@ pub(super) struct Told {
 /// Follows the stream for as long as there is one.
 pub(super) async fn follow(inner: Arc<Inner>, begun: watch::Sender<bool>) {
     let mut told = Told::default();
+    let mut readings = Readings::new(Arc::clone(&inner));
+    // What Kiro's agent does is known from captures: there a call comes before its question.
+    let reads = inner.kind == ServerKind::Kilo && !inner.dialect.is_kiro();
     let server = inner.server.clone();
     server
         .listen(
             || {
                 begun.send_replace(true);
             },
-            |event| take(&inner, &mut told, &event),
+            |event| if reads { readings.take(event) } else { take(&inner, &mut told, &event) },
         )
         .await;
 }
 
-fn take(inner: &Arc<Inner>, told: &mut Told, event: &Value) {
+pub(super) fn take(inner: &Arc<Inner>, told: &mut Told, event: &Value) {
     let properties = &event["properties"];
     let session = properties["sessionID"].as_str().unwrap_or_default();
     match event["type"].as_str().unwrap_or_default() {

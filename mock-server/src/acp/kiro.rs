@@ -180,12 +180,17 @@ impl Inner {
         let Some(folder) = self.kept_in(id) else { return };
         let session = self.session(id);
         let cwd = session.map(|session| session.folder).unwrap_or_default();
-        let info = json!({"session_id": id, "cwd": cwd, "session_state": {"version": "v1"}});
+        let name = self.shown(id);
+        let mut info = json!({"session_id": name, "cwd": cwd, "session_state": {"version": "v1"}});
+        if name != id {
+            // The next agent with this home has to find it.
+            info["server_session"] = json!(id);
+        }
         let lock = json!({"pid": std::process::id(), "started_at": crate::world::iso_time(self.now_ms())});
         let kept = fs::create_dir_all(&folder)
-            .and_then(|()| fs::write(folder.join(format!("{id}.json")), info.to_string()))
-            .and_then(|()| fs::write(folder.join(format!("{id}.lock")), lock.to_string()))
-            .and_then(|()| open(&folder.join(format!("{id}.jsonl"))).map(drop));
+            .and_then(|()| fs::write(folder.join(format!("{name}.json")), info.to_string()))
+            .and_then(|()| fs::write(folder.join(format!("{name}.lock")), lock.to_string()))
+            .and_then(|()| open(&folder.join(format!("{name}.jsonl"))).map(drop));
         if let Err(error) = kept {
             self.complain(&format!("failed to keep the session {id} in {}: {error}", folder.display()));
         }
@@ -193,7 +198,8 @@ impl Inner {
 
     fn keep_line(&self, id: &str, line: &Value) {
         let Some(folder) = self.kept_in(id) else { return };
-        let kept = open(&folder.join(format!("{id}.jsonl"))).and_then(|mut file| writeln!(file, "{line}"));
+        let file = folder.join(format!("{}.jsonl", self.shown(id)));
+        let kept = open(&file).and_then(|mut file| writeln!(file, "{line}"));
         if let Err(error) = kept {
             self.complain(&format!("failed to keep a line of the session {id}: {error}"));
         }
@@ -204,7 +210,7 @@ impl Inner {
         for id in self.state().sessions.keys() {
             let Some(folder) = self.kept_in(id) else { continue };
             // One that is gone already is no lock.
-            fs::remove_file(folder.join(format!("{id}.lock"))).ok();
+            fs::remove_file(folder.join(format!("{}.lock", self.shown(id)))).ok();
         }
     }
 
@@ -212,8 +218,18 @@ impl Inner {
     fn kept_in(&self, id: &str) -> Option<PathBuf> {
         let is_name =
             !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-        self.home.as_ref().filter(|_| is_name).map(|home| home.join(".kiro/sessions/cli"))
+        self.home.as_deref().filter(|_| is_name).map(kept_below)
     }
+
+    /// The name that a session has for the client.
+    fn shown(&self, id: &str) -> String {
+        self.names.as_ref().map_or_else(|| id.to_owned(), |names| names.session(id))
+    }
+}
+
+/// Where session files are kept in a home.
+pub(super) fn kept_below(home: &Path) -> PathBuf {
+    home.join(".kiro/sessions/cli")
 }
 
 fn open(path: &Path) -> std::io::Result<fs::File> {

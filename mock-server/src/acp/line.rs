@@ -1,5 +1,6 @@
 //! The way out: every message becomes a line here, one after the other. What is to break breaks here.
 
+use super::dialect::seed_names::Names;
 use super::pieces::{self, Unread};
 use super::watch::{Process, Seen, Strain};
 use serde_json::Value;
@@ -11,6 +12,8 @@ use tokio::sync::{mpsc, oneshot};
 #[derive(Debug, Clone)]
 pub(super) struct Out {
     sender: mpsc::UnboundedSender<Word>,
+    /// The dialect's own names, if it has any.
+    names: Option<Arc<Names>>,
 }
 
 /// Where an agent says what is not for its client.
@@ -87,19 +90,26 @@ pub enum Left {
 }
 
 impl Out {
-    pub(super) fn new() -> (Self, Way) {
+    pub(super) fn new(names: Option<Arc<Names>>) -> (Self, Way) {
         let (sender, words) = mpsc::unbounded_channel();
-        (Self { sender }, Way { words })
+        (Self { sender, names }, Way { words })
     }
 
     /// Says a message; who has nobody to listen says it in vain.
     pub(super) fn say(&self, message: Value) {
-        self.sender.send(Word::Message(message, None)).ok();
+        self.sender.send(Word::Message(self.named(message), None)).ok();
     }
 
     /// Says the answer to a request of this method.
     pub(super) fn answer(&self, method: &str, message: Value) {
-        self.sender.send(Word::Message(message, Some(method.to_owned()))).ok();
+        self.sender.send(Word::Message(self.named(message), Some(method.to_owned()))).ok();
+    }
+
+    fn named(&self, message: Value) -> Value {
+        match &self.names {
+            Some(names) => names.told(message),
+            None => message,
+        }
     }
 
     /// Waits until all that was said before is written.

@@ -84,7 +84,10 @@ impl Inner {
 
     /// The client cancels.
     pub(super) async fn cancelled(self: &Arc<Self>, number: u64, method: &str, params: Value) {
-        let params = self.dialect.hears(method, params);
+        let mut params = self.dialect.hears(method, params);
+        if let Some(names) = &self.names {
+            names.heard(&mut params);
+        }
         self.cancel(method, &params).await;
         self.state().aborts.remove(&number);
         self.settled.notify_waiters();

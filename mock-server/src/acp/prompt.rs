@@ -5,6 +5,7 @@ use super::content::parts;
 use super::directory::Model;
 use super::methods::{failure, service_failure};
 use super::server::{Refused, in_session};
+use super::waiting::Unended;
 use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -12,14 +13,18 @@ use std::time::Duration;
 /// Kilo's agent waits no longer than this for a turn's last words.
 const LAST_WORDS: Duration = Duration::from_secs(60);
 
+/// The message that answers a prompt, if any does, and the prompt for as long as it is not answered.
+type Turn<'a> = (Option<Value>, Option<Unended<'a>>);
+
 impl Inner {
     pub(super) async fn prompt(&self, params: &Value) -> Result<Value, Refusal> {
         let id = params["sessionId"].as_str().unwrap_or_default();
         let session = self.known_session(id)?;
         let parts = parts(&params["prompt"]);
         let said: String = parts.iter().filter_map(|part| part["text"].as_str()).collect();
-        let info = match command(&said) {
-            None => Some(self.plain(id, &session, parts).await?),
+        // It counts until it is answered, which is at once when this is done.
+        let (info, _unended) = match command(&said) {
+            None => self.plain(id, &session, parts).await?,
             Some((name, arguments)) => self.command(id, &session, &name, &arguments).await?,
         };
         let answer = info.as_ref().and_then(|info| info["id"].as_str());
@@ -32,7 +37,7 @@ impl Inner {
         Ok(result)
     }
 
-    async fn plain(&self, id: &str, session: &Session, parts: Vec<Value>) -> Result<Value, Refusal> {
+    async fn plain(&self, id: &str, session: &Session, parts: Vec<Value>) -> Result<Turn<'_>, Refusal> {
         let mut body = Map::new();
         body.insert("model".to_owned(), session.model.json());
         if let Some(variant) = &session.variant {
@@ -75,7 +80,7 @@ impl Inner {
         session: &Session,
         name: &str,
         arguments: &str,
-    ) -> Result<Option<Value>, Refusal> {
+    ) -> Result<Turn<'_>, Refusal> {
         let directory = self.directory(&session.folder).await?;
         if directory.commands.iter().any(|command| command["name"] == name) {
             let mut body = json!({"command": name, "arguments": arguments, "model": session.model.word()});
@@ -85,12 +90,13 @@ impl Inner {
             if let Some(mode) = self.agent_of(session).await {
                 body["agent"] = json!(mode);
             }
-            return self.until_idle(id, session, "command", body).await.map(Some);
+            return self.until_idle(id, session, "command", body).await;
         }
         if name == "compact" {
-            self.until_idle(id, session, "summarize", session.model.json()).await?;
+            let (_, unended) = self.until_idle(id, session, "summarize", session.model.json()).await?;
+            return Ok((None, unended));
         }
-        Ok(None)
+        Ok((None, None))
     }
 
     /// Asks, and waits for the answer and for the idleness behind it; the answer's `info`.
@@ -100,24 +106,21 @@ impl Inner {
         session: &Session,
         route: &str,
         body: Value,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Turn<'_>, Refusal> {
         let mut listens = self.listens.clone();
         listens.wait_for(|listens| *listens).await.ok();
-        let (number, over) = self.waiting.begin(id);
+        let (unended, over) = self.waiting.begin(id);
         let answered = self.server.post(&in_session(id, &format!("/{route}")), &session.folder, &body).await;
         let answer = match answered {
             Ok(answer) => answer,
-            Err(Refused) => {
-                self.waiting.end(number);
-                return Err(failure("session"));
-            }
+            Err(Refused) => return Err(failure("session")),
         };
         let info = answer["info"].clone();
         match (info["id"].as_str(), self.kind) {
-            (Some(message), _) => self.waiting.target(number, message),
+            (Some(message), _) => unended.target(message),
             (None, ServerKind::Kilo) => {
                 if let Some(message) = self.latest(id, &session.folder).await {
-                    self.waiting.target(number, &message);
+                    unended.target(&message);
                 }
             }
             (None, ServerKind::Opencode) => {}
@@ -129,8 +132,8 @@ impl Inner {
             // Who is gone will say no more.
             ServerKind::Opencode => over.await.unwrap_or_default(),
         }
-        self.waiting.end(number);
-        Ok(info)
+        unended.in_turn().await;
+        Ok((Some(info), Some(unended)))
     }
 
     async fn latest(&self, id: &str, folder: &str) -> Option<String> {

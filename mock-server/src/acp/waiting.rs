@@ -3,14 +3,23 @@
 
 use fixtures::ServerKind;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-use tokio::sync::oneshot;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Notify, oneshot};
 
 /// The prompts whose turns are not over, by their sessions.
 #[derive(Debug)]
 pub(super) struct Waiting {
     server: ServerKind,
     state: Mutex<State>,
+    /// Tells when a prompt is waited for no longer.
+    ended: Notify,
+}
+
+/// A prompt whose turn is not told to be over yet. Dropping it says that it is.
+#[derive(Debug)]
+pub(super) struct Unended<'a> {
+    waiting: &'a Waiting,
+    number: u64,
 }
 
 #[derive(Debug, Default)]
@@ -33,13 +42,17 @@ struct Prompt {
 
 impl Waiting {
     pub(super) fn of(server: ServerKind) -> Self {
-        Self { server, state: Mutex::default() }
+        Self { server, state: Mutex::default(), ended: Notify::new() }
     }
 
-    /// A prompt is about to be sent; its number, and its turn's end.
-    pub(super) fn begin(&self, session: &str) -> (u64, oneshot::Receiver<()>) {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A prompt is about to be sent; and its turn's end.
+    pub(super) fn begin(&self, session: &str) -> (Unended<'_>, oneshot::Receiver<()>) {
         let (sender, over) = oneshot::channel();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.next += 1;
         let number = state.next;
         let prompt = Prompt {
@@ -51,21 +64,7 @@ impl Waiting {
             target: None,
         };
         state.prompts.insert(number, prompt);
-        (number, over)
-    }
-
-    /// The message that answers it is known.
-    pub(super) fn target(&self, number: u64, message: &str) {
-        self.each(|at, prompt| {
-            if at == number {
-                prompt.target = Some(message.to_owned());
-            }
-        });
-    }
-
-    /// It is waited for no longer.
-    pub(super) fn end(&self, number: u64) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).prompts.remove(&number);
+        (Unended { waiting: self, number }, over)
     }
 
     /// A message of this session was told.
@@ -94,7 +93,7 @@ impl Waiting {
     }
 
     fn each(&self, mut change: impl FnMut(u64, &mut Prompt)) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         for (number, prompt) in &mut state.prompts {
             change(*number, prompt);
             let seen = prompt.target.as_ref().and_then(|target| prompt.seen.get(target));
@@ -104,5 +103,44 @@ impl Waiting {
                 over.send(()).ok();
             }
         }
+    }
+}
+
+impl Unended<'_> {
+    /// The message that answers it is known.
+    pub(super) fn target(&self, message: &str) {
+        self.waiting.each(|at, prompt| {
+            if at == self.number {
+                prompt.target = Some(message.to_owned());
+            }
+        });
+    }
+
+    /// Waits until those are answered that came before it and are over, too: one idleness ends several prompts, and they are
+    /// answered in the order in which they came.
+    pub(super) async fn in_turn(&self) {
+        loop {
+            let news = self.waiting.ended.notified();
+            tokio::pin!(news);
+            news.as_mut().enable();
+            if !self.has_one_before() {
+                return;
+            }
+            news.await;
+        }
+    }
+
+    fn has_one_before(&self) -> bool {
+        let state = self.waiting.state();
+        let session = state.prompts.get(&self.number).map(|prompt| prompt.session.as_str());
+        let mut before = state.prompts.range(..self.number);
+        before.any(|(_, prompt)| prompt.over.is_none() && Some(prompt.session.as_str()) == session)
+    }
+}
+
+impl Drop for Unended<'_> {
+    fn drop(&mut self) {
+        self.waiting.state().prompts.remove(&self.number);
+        self.waiting.ended.notify_waiters();
     }
 }

@@ -33,6 +33,7 @@ impl Person {
             cloud: None,
             brings_model: false,
             runs_shell: false,
+            is_agents: false,
         };
         let mind = mind(Script::new(scenario, root));
         let pages = Pages { release: None, exhibits: Exhibits::of(server, &config) };

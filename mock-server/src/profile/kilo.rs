@@ -125,6 +125,12 @@ pub(super) static PROFILE: Profile = Profile {
     plan: PlanWords::WithFile {
         words: include_str!("texts/kilo-plan.txt"),
         file: include_str!("texts/kilo-plan-file.txt"),
+        end: "When the plan is implementation-ready, write the main plan file and call plan_exit. Do not ask \
+              the user to choose between finalizing and refining in chat; the client follow-up after \
+              plan_exit asks whether to implement the saved plan or keep refining.",
+        end_of_agent: "Before creating or updating the plan file, or calling plan_exit, ask the user to choose exactly \
+              one of: \"Finalize and save the plan\" or \"Continue refining\". If the user chooses to finalize, \
+              write the main plan file, then call plan_exit.",
     },
     names_pictures_first: true,
     tail_turns: Some(2),

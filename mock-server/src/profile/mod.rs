@@ -256,8 +256,12 @@ pub enum PlanWords {
     WithFile {
         /// That it is to plan.
         words: &'static str,
-        /// The place; `${workspace}` and `${created}` are filled in.
+        /// The place; `${workspace}`, `${created}` and `${end}` are filled in.
         file: &'static str,
+        /// What becomes of the plan.
+        end: &'static str,
+        /// The same for a client that an agent on stdin and stdout speaks with.
+        end_of_agent: &'static str,
     },
     /// And, once another agent works, that planning is over.
     WithEnd {

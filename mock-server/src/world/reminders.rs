@@ -88,9 +88,10 @@ impl World {
         let before = owner.run.as_ref().and_then(|run| run.reminder.clone());
         let reminder = |text: String| Reminder { text, before: before.clone() };
         match self.profile.plan {
-            PlanWords::WithFile { words, file } if agent == PLANNER => {
+            PlanWords::WithFile { words, file, end, end_of_agent } if agent == PLANNER => {
                 let created = owner.created_ms.to_string();
                 let file = file.replace("${workspace}", &owner.directory).replace("${created}", &created);
+                let file = file.replace("${end}", if self.config.is_agents { end_of_agent } else { end });
                 vec![reminder(words.to_owned()), reminder(file)]
             }
             PlanWords::WithEnd { words, .. } if agent == PLANNER => vec![reminder(words.to_owned())],

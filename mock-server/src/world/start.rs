@@ -30,6 +30,8 @@ pub struct WorldConfig {
     pub cloud: Option<String>,
     /// Shell lines of the agent are run.
     pub runs_shell: bool,
+    /// It stands behind an agent on stdin and stdout.
+    pub is_agents: bool,
     /// The environment says which model there is: it goes by that name, and not by the scripted model's.
     pub(crate) brings_model: bool,
 }
