@@ -19,7 +19,7 @@ pub(super) const CHECK: Check = Check {
 };
 
 /// All that there are.
-const NAMES: [&str; 11] = [
+pub(crate) const NAMES: [&str; 11] = [
     "kilo.cli.chat.ttft_ms",
     "kilo.cli.sse.reconnect_count",
     "kilo.cli.sse.auth_failures",
