@@ -13,29 +13,39 @@ out=${3:-standin-gate}
 standin=${STANDIN:-standin}
 phase=${PHASE:-all}
 
-reports=
+case $parts in
+'' | 0* | *[!0-9]*)
+    echo "gate.sh: PARTS is '$parts'; write a whole number from 1: gate.sh 'node my-adapter.js' 4" >&2
+    exit 2
+    ;;
+esac
+if ! mkdir -p -- "$out"; then
+    echo "gate.sh: DIR '$out' can't be made; name a folder that can be written: gate.sh 'node my-adapter.js' 4 out" >&2
+    exit 2
+fi
+
+# The reports are the arguments from here on: so a DIR may have spaces.
+set --
 part=1
 while [ "$part" -le "$parts" ]; do
     # What an earlier run has left is none of this one's.
-    rm -rf "$out/part-$part"
+    rm -rf -- "$out/part-$part"
     # A part whose cells fail is told of by the whole.
     code=0
     "$standin" gate --phase "$phase" --adapter "$adapter" --partition "$part/$parts" --out "$out/part-$part" \
-        > "$out.part-$part.txt" 2>&1 || code=$?
+        > "$out/part-$part.txt" 2>&1 || code=$?
     if [ ! -f "$out/part-$part/report.json" ]; then
-        cat "$out.part-$part.txt" >&2
+        cat -- "$out/part-$part.txt" >&2
         exit "$code"
     fi
-    rm "$out.part-$part.txt"
-    reports="$reports $out/part-$part/report.json"
+    rm -- "$out/part-$part.txt"
+    set -- "$@" "$out/part-$part/report.json"
     part=$((part + 1))
 done
 
 code=0
-# The names of the reports have no spaces unless DIR has; the shell shall take them apart.
-# shellcheck disable=SC2086
-"$standin" report merge $reports --out "$out" || code=$?
+"$standin" report merge "$@" --out "$out" || code=$?
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ] && [ -f "$out/report.md" ]; then
-    cat "$out/report.md" >> "$GITHUB_STEP_SUMMARY"
+    cat -- "$out/report.md" >> "$GITHUB_STEP_SUMMARY"
 fi
 exit "$code"

@@ -5,50 +5,37 @@ use crate::{checks, mutants};
 use fixtures::error::FileError;
 use fixtures::near_names::unknown;
 use parity_specs::Matrix;
+use parity_specs::matrix::{Named, Outside};
 
 /// The embedded matrix.
 ///
 /// # Errors
-/// A name in it leads nowhere; the error names the file, and the line of a check.
+/// A name in it leads nowhere; the error names the file, and the line.
 pub fn embedded() -> Result<Matrix, FileError> {
     let matrix = Matrix::embedded()?;
-    let known: Vec<&str> = checks::all().iter().map(|check| check.name).collect();
-    know_checks(&matrix, &known)?;
-    know_words(&matrix)?;
+    know_names(&matrix)?;
     Ok(matrix)
 }
 
-/// The mutants and capabilities that cases name.
-fn know_words(matrix: &Matrix) -> Result<(), FileError> {
-    let mutants: Vec<&str> = mutants::all().iter().map(|mutant| mutant.name).collect();
+/// The checks, mutants, capabilities and signals that the matrix names.
+fn know_names(matrix: &Matrix) -> Result<(), FileError> {
+    let owned = |names: Vec<&str>| -> Vec<String> { names.into_iter().map(str::to_owned).collect() };
+    let checks = owned(checks::all().iter().map(|check| check.name).collect());
+    let mutants = owned(mutants::all().iter().map(|mutant| mutant.name).collect());
     let capabilities: Vec<String> = Capability::ALL.into_iter().map(Capability::word).collect();
-    let added = matrix.phases.iter().flat_map(|phase| &phase.adds);
-    if let Some(wrong) = added.into_iter().find(|word| !capabilities.contains(word)) {
-        return Err(FileError::whole(
-            "parity-specs/phases.toml",
-            unknown("capability", wrong, &capabilities),
-        ));
-    }
-    for named in &matrix.cases {
-        let file = format!("parity-specs/cases/{}.toml", named.name);
-        if let Some(wrong) = named.case.catches.iter().find(|name| !mutants.contains(&name.as_str())) {
-            return Err(FileError::whole(file, unknown("mutant", wrong, &mutants)));
-        }
-        if let Some(wrong) = named.case.needs.iter().find(|word| !capabilities.contains(word)) {
-            return Err(FileError::whole(file, unknown("capability", wrong, &capabilities)));
+    let signals = owned(checks::SIGNALS.to_vec());
+    for Named { what, name, file, line } in &matrix.named {
+        let (word, known) = match what {
+            Outside::Check => ("check", &checks),
+            Outside::Mutant => ("mutant", &mutants),
+            Outside::Capability => ("capability", &capabilities),
+            Outside::Signal => ("signal", &signals),
+        };
+        if !known.contains(name) {
+            return Err(FileError::at(file, *line, unknown(word, name, known)));
         }
     }
     Ok(())
-}
-
-fn know_checks(matrix: &Matrix, known: &[&str]) -> Result<(), FileError> {
-    match matrix.checks.iter().find(|check| !known.contains(&check.name.as_str())) {
-        None => Ok(()),
-        Some(check) => {
-            let message = format!("there is no check '{}'; there are: {}", check.name, known.join(", "));
-            Err(FileError::at(&check.file, check.line, message))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -96,17 +83,41 @@ mod tests {
         assert!(unproven.is_empty(), "{unproven:#?}");
     }
 
+    /// All that is known here is named in files of a crate that does not know it.
     #[test]
-    fn an_unknown_check_is_told_with_its_line() {
-        embedded().unwrap();
-        let text = "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nclaims = [\"p §a bullet 1\"]\nphase = 2\nmvp = true\nevidence = \"checked\"\ncheck = \"convergance\"\n";
+    fn a_name_that_leads_nowhere_is_told_with_its_line() {
         let index = "title = \"P\"\n[[heading]]\nid = \"a\"\ntitle = \"A\"\nbullets = 1\n";
-        let files = [("plans/p/index.toml", index), ("requirements/a.toml", text)];
-        let matrix = Matrix::read(&files.map(|(path, text)| (PathBuf::from(path), text.to_owned()))).unwrap();
-        let told = know_checks(&matrix, &["convergence", "prefix"]).unwrap_err().to_string();
+        let requirement = |check: &str| {
+            format!(
+                "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nclaims = [\"p §a bullet 1\"]\nphase = 2\nmvp = true\nevidence = \"checked\"\ncheck = \"{check}\"\n"
+            )
+        };
+        let told = |check: &str, path: &str, text: &str| {
+            let requirement = requirement(check);
+            let files = [("plans/p/index.toml", index), ("requirements/a.toml", &requirement), (path, text)];
+            let matrix = Matrix::read(&files.map(|(path, text)| (PathBuf::from(path), text.to_owned())));
+            let told = know_names(&matrix.unwrap()).unwrap_err().to_string();
+            told.split(" There are: ").next().unwrap_or_default().to_owned()
+        };
+        let case =
+            |more: &str| format!("about = \"x\"\nscenario = \"text/plain\"\nproves = [\"a.b\"]\n{more}\n");
+        let trigger = "[[trigger]]\nid = \"t\"\nabout = \"x\"\nclaims = []\nphase = 2\nsignal = { name = \"kilo.cli.chat.ttfx_ms\", of = \"p95\", more_than = 1, by = \"ours\" }\naction = \"a\"\n";
+        let phases = "[[phase]]\nnumber = 2\nname = \"two\"\nadds = [\n  \"tolls\"]\n";
         assert_eq!(
-            told,
-            "parity-specs/requirements/a.toml:10: there is no check 'convergance'; there are: convergence, prefix"
+            [
+                told("convergance", "debt.toml", ""),
+                told("convergence", "cases/x/y.toml", &case("catches = [\n  \"asks_from_a_pag\"]")),
+                told("convergence", "cases/x/y.toml", &case("needs = [\"permission\"]")),
+                told("convergence", "triggers.toml", trigger),
+                told("convergence", "phases.toml", phases),
+            ],
+            [
+                "parity-specs/requirements/a.toml:10: there is no check 'convergance'; did you mean 'convergence'?",
+                "parity-specs/cases/x/y.toml:5: there is no mutant 'asks_from_a_pag'; did you mean 'asks_from_a_page'?",
+                "parity-specs/cases/x/y.toml:4: there is no capability 'permission'; did you mean 'permissions'?",
+                "parity-specs/triggers.toml:6: there is no signal 'kilo.cli.chat.ttfx_ms'; did you mean 'kilo.cli.chat.ttft_ms'?",
+                "parity-specs/phases.toml:5: there is no capability 'tolls'; did you mean 'tools'?",
+            ]
         );
     }
 }

@@ -2,21 +2,23 @@
 
 use crate::case::{ADAPTER_LANE, Case, NamedCase};
 use crate::data;
+use crate::evidence::Evidence;
 use crate::gate::{Debt, DebtFile, Phase, PhaseFile, Unperformed};
 use crate::kit::{KitFile, KitRequirement};
 use crate::ordinal::Ordinal;
 use crate::plan::{self, Claimed, NoneFile, PlanIndex, line_of};
 use crate::requirement::{Requirement, RequirementFile};
 use crate::trigger::{Trigger, TriggerFile};
+use fixtures::ServerKind;
 use fixtures::error::{FileError, parse_toml};
 use fixtures::fault_plan::{Performed, Place, check_names};
-use fixtures::near_names::unknown;
-use fixtures::scenario::UserAct;
-use fixtures::{ServerKind, catalog};
-use serde::Deserialize;
+use places::{CaseLines, CasePlaces, Reading, RequirementPlaces};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
+
+mod places;
+mod rules;
 
 /// The matrix.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -41,19 +43,34 @@ pub struct Matrix {
     pub debts: Vec<Debt>,
     /// What the stand-in's world can't perform yet.
     pub unperformed: Vec<Unperformed>,
-    /// The checks that requirements name. Which there are is known above this crate.
-    pub checks: Vec<NamedCheck>,
+    /// The names that lead out of this crate. Which there are is known above it.
+    pub named: Vec<Named>,
 }
 
-/// A check that a requirement names, and where.
+/// A name of something that is known above this crate, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedCheck {
-    /// Its name.
+pub struct Named {
+    /// What it names.
+    pub what: Outside,
+    /// The name.
     pub name: String,
     /// The file.
     pub file: PathBuf,
     /// The line in it, from 1.
     pub line: usize,
+}
+
+/// What the matrix names and does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outside {
+    /// A requirement's `check`.
+    Check,
+    /// What a case `catches`.
+    Mutant,
+    /// What a case `needs`, and what a phase `adds`.
+    Capability,
+    /// What a trigger measures.
+    Signal,
 }
 
 /// A file of requirements, without them.
@@ -65,51 +82,27 @@ pub struct Feature {
     pub owner: String,
 }
 
-/// What of a file of requirements has a place that matters, of a kit's, too.
-#[derive(Deserialize)]
-struct RequirementPlaces {
-    requirement: Vec<RequirementPlace>,
-}
-
-#[derive(Deserialize)]
-struct RequirementPlace {
-    id: Spanned<String>,
-    check: Option<Spanned<String>>,
-    #[serde(default)]
-    claims: Vec<Spanned<String>>,
-}
-
-/// The same of triggers, of statements that ask for nothing, and of debts.
-#[derive(Deserialize)]
-struct OtherPlaces {
-    #[serde(default, alias = "none", alias = "debt")]
-    trigger: Vec<OtherPlace>,
-}
-
-#[derive(Deserialize)]
-struct OtherPlace {
-    #[serde(default)]
-    claims: Vec<Spanned<String>>,
-    #[serde(default)]
-    watches: Vec<Spanned<String>>,
-    requirement: Option<Spanned<String>>,
-}
-
-/// What of a case has a place that matters.
-#[derive(Deserialize)]
-struct CasePlaces {
-    scenario: Spanned<String>,
-    proves: Vec<Spanned<String>>,
-}
-
 impl Matrix {
     /// The matrix that travels in the binary.
     pub fn embedded() -> Result<Self, FileError> {
-        Self::read(&data::texts())
+        Self::whole(&data::texts())
     }
 
-    /// Reads a matrix from files: path below `parity-specs/`, and text.
+    /// Reads a matrix that has to be complete, with its evidence: every statement is claimed, and what is checked is
+    /// proven or owed.
+    pub fn whole(files: &[(PathBuf, String)]) -> Result<Self, FileError> {
+        let (matrix, reading) = Self::read_with_places(files)?;
+        Evidence::read(files)?;
+        matrix.is_complete(&reading)?;
+        Ok(matrix)
+    }
+
+    /// Reads a matrix from files: path below `parity-specs/`, and text. It need not be complete.
     pub fn read(files: &[(PathBuf, String)]) -> Result<Self, FileError> {
+        Ok(Self::read_with_places(files)?.0)
+    }
+
+    fn read_with_places(files: &[(PathBuf, String)]) -> Result<(Self, Reading), FileError> {
         let mut matrix = Self::default();
         let mut reading = Reading::default();
         for (path, text) in files {
@@ -124,16 +117,19 @@ impl Matrix {
             } else if let Ok(inner) = path.strip_prefix("plans") {
                 let plan = inner.parent().unwrap_or(inner).to_string_lossy().into_owned();
                 if inner.ends_with("index.toml") {
-                    matrix.plans.insert(plan, parse_toml::<PlanIndex>(&file, text)?);
+                    matrix.plans.insert(plan.clone(), parse_toml::<PlanIndex>(&file, text)?);
+                    reading.index(plan, &file, text)?;
                 } else {
                     parse_toml::<NoneFile>(&file, text)?;
                     reading.others(&file, text)?;
                 }
             } else if path == Path::new("triggers.toml") {
                 matrix.triggers = parse_toml::<TriggerFile>(&file, text)?.triggers;
+                matrix.named.extend(places::signals(&file, text)?);
                 reading.others(&file, text)?;
             } else if path == Path::new("phases.toml") {
                 matrix.phases = parse_toml::<PhaseFile>(&file, text)?.phases;
+                matrix.named.extend(reading.phases(&file, text)?);
             } else if path == Path::new("debt.toml") {
                 DebtFile { debts: matrix.debts, unperformed: matrix.unperformed } = parse_toml(&file, text)?;
                 reading.others(&file, text)?;
@@ -142,7 +138,7 @@ impl Matrix {
         matrix.cases.sort_by(|a, b| a.name.cmp(&b.name));
         matrix.claims = plan::hold_claims(&matrix.plans, &reading.claims)?;
         matrix.check(&reading)?;
-        Ok(matrix)
+        Ok((matrix, reading))
     }
 
     fn read_requirements(
@@ -158,6 +154,9 @@ impl Matrix {
         for (requirement, place) in requirements.into_iter().zip(places.requirement) {
             let at = |message: String| FileError::at(file, line_of(text, &place.id), message);
             let id = requirement.id.clone();
+            if let Some(mistake) = rules::mistake_of_id(&id) {
+                return Err(at(mistake));
+            }
             if let Some(mistake) = requirement.mistake() {
                 return Err(at(format!("the requirement '{id}': {mistake}")));
             }
@@ -166,9 +165,10 @@ impl Matrix {
                 return Err(at(format!("the requirement '{id}' stands in two places; first in {first}")));
             }
             if let Some(check) = &place.check {
-                let (name, line) = (check.get_ref().clone(), line_of(text, check));
-                self.checks.push(NamedCheck { name, file: file.to_path_buf(), line });
+                self.named.push(places::named(Outside::Check, check, file, text));
             }
+            reading.phase_of.extend(places::PhaseOf::of(place.phase.as_ref(), file, text));
+            reading.defined.insert(id.clone(), (file.to_path_buf(), line_of(text, &place.id)));
             reading.claims.extend(plan::with_lines(place.claims, file, text));
             self.requirements.insert(id, Requirement { feature: feature.to_owned(), ..requirement });
         }
@@ -213,11 +213,12 @@ impl Matrix {
         let more_lanes = "a case has no other";
         let (lanes, performed) = (&[ADAPTER_LANE], &[Performed::Library]);
         check_names(file, text, &Place { lanes, more_lanes, releases: &releases, performed })?;
-        let lines = CaseLines {
-            scenario: line_of(text, &places.scenario),
-            proves: places.proves.iter().map(|id| line_of(text, id)).collect(),
+        let named = |what, names: &[Spanned<String>]| -> Vec<Named> {
+            names.iter().map(|name| places::named(what, name, file, text)).collect()
         };
-        reading.cases.insert(name.clone(), lines);
+        self.named.extend(named(Outside::Mutant, &places.catches));
+        self.named.extend(named(Outside::Capability, &places.needs));
+        reading.cases.insert(name.clone(), CaseLines::of(&places, text));
         self.cases.push(NamedCase { name, case });
         Ok(())
     }
@@ -247,89 +248,6 @@ impl Matrix {
     #[must_use]
     pub fn is_owed(&self, requirement: &str) -> bool {
         self.debts.iter().any(|debt| debt.requirement == requirement)
-    }
-
-    fn check(&self, reading: &Reading) -> Result<(), FileError> {
-        let scenarios = catalog::scenario_names();
-        for NamedCase { name, case } in &self.cases {
-            let file = format!("parity-specs/cases/{name}.toml");
-            let lines = reading.cases.get(name).cloned().unwrap_or_default();
-            if !scenarios.contains(&case.scenario) {
-                let message = unknown("scenario", &case.scenario, &scenarios);
-                return Err(FileError::at(file, lines.scenario, message));
-            }
-            case.fault_plan()?;
-            let user = match &case.user {
-                Some(user) => user.clone(),
-                None => catalog::scenario(&case.scenario)?.user,
-            };
-            if let Some(step) = user
-                .steps
-                .iter()
-                .find(|step| matches!(&step.act, UserAct::Request(request) if !request.is_plain()))
-            {
-                let message = format!(
-                    "an adapter can't be asked for a raw request, and another client sends POSTs with JSON alone; here the \
-                     person {step}: such a scenario is for \
-                     the wire alone"
-                );
-                return Err(FileError::whole(file, message));
-            }
-            if case.proves.is_empty() {
-                return Err(FileError::whole(
-                    file,
-                    "a case proves at least one requirement: proves = [\"…\"]",
-                ));
-            }
-            for (id, line) in case.proves.iter().zip(&lines.proves) {
-                self.know_requirement(id, |message| FileError::at(&file, *line, message))?;
-            }
-        }
-        for Unperformed { scenario, .. } in &self.unperformed {
-            if !scenarios.contains(scenario) {
-                let message = unknown("scenario", scenario, &scenarios);
-                return Err(FileError::whole("parity-specs/debt.toml", message));
-            }
-        }
-        for (id, file, line) in &reading.requirements {
-            self.know_requirement(id, |message| FileError::at(file, *line, message))?;
-        }
-        Ok(())
-    }
-
-    fn know_requirement(&self, id: &str, wrong: impl Fn(String) -> FileError) -> Result<(), FileError> {
-        let known: Vec<&str> = self.requirements.keys().map(String::as_str).collect();
-        if known.contains(&id) { Ok(()) } else { Err(wrong(unknown("requirement", id, &known))) }
-    }
-}
-
-/// What is known of the files while they are read.
-#[derive(Debug, Default)]
-struct Reading {
-    claims: Vec<Claimed>,
-    /// What triggers watch and what is owed.
-    requirements: Vec<(String, PathBuf, usize)>,
-    cases: BTreeMap<String, CaseLines>,
-}
-
-/// Where in its file a case says what.
-#[derive(Debug, Clone, Default)]
-struct CaseLines {
-    scenario: usize,
-    proves: Vec<usize>,
-}
-
-impl Reading {
-    fn others(&mut self, file: &Path, text: &str) -> Result<(), FileError> {
-        let places: OtherPlaces = parse_toml(file, text)?;
-        for OtherPlace { claims, watches, requirement } in places.trigger {
-            self.claims.extend(plan::with_lines(claims, file, text));
-            for id in watches.into_iter().chain(requirement) {
-                let line = line_of(text, &id);
-                self.requirements.push((id.into_inner(), file.to_path_buf(), line));
-            }
-        }
-        Ok(())
     }
 }
 

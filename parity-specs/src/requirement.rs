@@ -3,6 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::RangeInclusive;
+
+/// The plan's principles of degradation.
+const PRINCIPLES: RangeInclusive<u32> = 1..=5;
+/// The plan's decisions: it has no text of a first one.
+const DECISIONS: RangeInclusive<u32> = 2..=8;
+/// The phase by which nothing may be missing any more.
+const ALL_IS_THERE: u32 = 4;
 
 /// A file of requirements. Its path below `requirements/` is the name of the feature.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -97,9 +105,18 @@ impl Requirement {
         let Self { evidence, check, rests_on, why, claims, .. } = self;
         let has = (check.is_some(), !rests_on.is_empty(), why.is_some());
         let by = |degraded: &Degradation| degraded.principle.is_some() != degraded.decision.is_some();
+        let degraded = self.degraded.as_ref();
+        let is_of = |number: Option<u32>, all: RangeInclusive<u32>| number.is_none_or(|it| all.contains(&it));
         match (evidence, has) {
-            _ if !self.degraded.as_ref().is_none_or(by) => {
-                Some("it is degraded by one principle or by one decision")
+            _ if !degraded.is_none_or(by) => Some("it is degraded by one principle or by one decision"),
+            _ if !degraded.is_none_or(|it| is_of(it.principle, PRINCIPLES)) => {
+                Some("the plan has the principles 1 to 5: name one of them")
+            }
+            _ if !degraded.is_none_or(|it| is_of(it.decision, DECISIONS)) => {
+                Some("the plan has the decisions 2 to 8: name one of them")
+            }
+            _ if !degraded.is_none_or(|it| it.until < ALL_IS_THERE) => {
+                Some("it may be missing until phase 3 at most: in phase 4 all is there")
             }
             _ if claims.is_empty() => Some("it says where it stands in the plan: claims = [\"000 §…\"]"),
             (Evidence::Checked, (_, false, false))

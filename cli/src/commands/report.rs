@@ -3,7 +3,7 @@
 use super::{Failure, Outcome, read_text, writable_folder, write_text};
 use clap::{Args, Subcommand, ValueEnum};
 use fixtures::near_names::unknown;
-use harness::gate::merge::merge;
+use harness::gate::merge::{belong_together, merge};
 use harness::gate::signals::{self, Known, held_by_recordings};
 use harness::report::{Report, html, junit, markdown, terminal};
 use harness::say;
@@ -69,7 +69,7 @@ pub(super) struct Beside {
     /// Signals of real use, as JSON Lines: what only they can show is evaluated.
     #[arg(long, value_name = "FILE")]
     signals: Option<PathBuf>,
-    /// Another threshold for a trigger of real use, as cross-talk=0. Repeatable.
+    /// Another threshold for a trigger of real use, as slow-first-words=1500. Repeatable.
     #[arg(long = "threshold", value_name = "TRIGGER=N")]
     thresholds: Vec<String>,
 }
@@ -101,7 +101,9 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
 
 fn run_merge(arguments: &Merge) -> Outcome {
     let matrix = harness::matrix::embedded()?;
-    let reports = arguments.reports.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
+    let reports = arguments.reports.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let files: Vec<_> = arguments.reports.iter().map(PathBuf::as_path).zip(&reports).collect();
+    belong_together(&files).map_err(Failure::Misuse)?;
     let known = arguments.beside.known(&matrix, true)?;
     writable_folder(&arguments.out, "--out")?;
     let report = merge(&matrix, reports, &known).map_err(Failure::Misuse)?;
@@ -151,9 +153,6 @@ impl Beside {
     /// matrix has.
     pub(super) fn known(&self, matrix: &Matrix, asks: bool) -> Result<Known, Failure> {
         let mut known = Known::default();
-        if let Some(path) = &self.signals {
-            known.signals = signals::read(path, &read_text(path)?)?;
-        }
         let with_threshold = matrix.triggers.iter().filter(|trigger| trigger.signal.is_some());
         let names: Vec<&str> = with_threshold.map(|trigger| trigger.id.as_str()).collect();
         for word in &self.thresholds {
@@ -166,7 +165,10 @@ impl Beside {
             }
             known.thresholds.insert(name.to_owned(), number);
         }
-        // At last: they take seconds, and what was misspelt is told at once.
+        if let Some(path) = &self.signals {
+            known.signals = signals::read(path, &read_text(path)?)?;
+        }
+        // Last, for it takes longest: a slip in the command line is told at once.
         known.holds = asks.then(held_by_recordings).transpose()?;
         Ok(known)
     }

@@ -58,6 +58,8 @@ mod tests;
 use crate::course::Course;
 use crate::protocol::Capability;
 use serde::Serialize;
+/// The signals of real use that there are.
+pub(crate) use signals::NAMES as SIGNALS;
 
 /// A check.
 #[derive(Clone, Copy)]

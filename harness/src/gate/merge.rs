@@ -7,6 +7,7 @@ use crate::report::{Cell, Gate, Report};
 use fixtures::ServerKind;
 use parity_specs::{Matrix, Phase};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Puts reports together.
 ///
@@ -29,6 +30,44 @@ pub fn merge(matrix: &Matrix, reports: Vec<Report>, known: &Known) -> Result<Rep
     }
     let whole = |subject: &String| join(matrix, gates.remove(subject).unwrap_or_default(), known);
     Ok(Report::of(subjects.iter().map(whole).collect::<Result<_, _>>()?).with_kits(kits))
+}
+
+/// Were these reports written by this program, and is each cell of an adapter in one of them alone? They are told by their
+/// files: a cell that is there twice would be counted twice, and who wrote a report decides what its words mean.
+///
+/// # Errors
+/// They do not belong together; the error names the file.
+pub fn belong_together(reports: &[(&Path, &Report)]) -> Result<(), String> {
+    let ours = concat!("standin ", env!("CARGO_PKG_VERSION"));
+    let mut seen: BTreeMap<(&str, &str, ServerKind), (&Path, Option<&str>)> = BTreeMap::new();
+    for (file, report) in reports {
+        if report.by != ours {
+            let by = &report.by;
+            return Err(format!(
+                "{}: it was written by {by}, and this is {ours}: run all parts with one version, and merge them with it",
+                file.display()
+            ));
+        }
+        for gate in &report.gates {
+            for cell in &gate.cells {
+                let (case, server, partition) = (cell.case.as_str(), cell.server, gate.partition.as_deref());
+                // The same part twice, and a part beside its whole, are told by their names.
+                let first = seen.insert((&gate.subject, case, server), (file, partition));
+                if let Some((first, _)) =
+                    first.filter(|(_, of)| of.is_some() && *of != partition && partition.is_some())
+                {
+                    return Err(format!(
+                        "{}: the cell {case} ({server}) of {} is in {}, too: parts have no cell in common; run them again \
+                         with --partition, all of one number",
+                        file.display(),
+                        gate.subject,
+                        first.display()
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn join(matrix: &Matrix, parts: Vec<Gate>, known: &Known) -> Result<Gate, String> {

@@ -1,13 +1,13 @@
 //! What a gate makes of cells, without running any.
 
 use super::judging::{judge, proof};
-use super::merge::merge;
+use super::merge::{belong_together, merge};
 use super::signals::Known;
 use super::*;
 use crate::checks;
 use crate::judge::{Judged, Verdict};
 use crate::report::{Gate, GateResult, Report, RequirementState};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const INDEX: &str = "title = \"P\"\n[[heading]]\nid = \"a\"\ntitle = \"A\"\nbullets = 9\n";
 
@@ -310,7 +310,22 @@ fn parts_are_judged_as_a_whole_and_a_missing_one_is_told() {
     );
     let told = |reports| merge(&matrix, reports, &Known::default()).unwrap_err();
     assert_eq!(told(vec![first.clone()]), "of reference, the part 2/2 is missing");
-    assert_eq!(told(vec![first.clone(), first]), "of reference, 1/2 is there twice: give each report once");
+    assert_eq!(
+        told(vec![first.clone(), first.clone()]),
+        "of reference, 1/2 is there twice: give each report once"
+    );
+    let (one, two) = (Path::new("one/report.json"), Path::new("two/report.json"));
+    assert_eq!(belong_together(&[(one, &first), (two, &second)]), Ok(()));
+    let overlaps = part("2/2", &all);
+    let told = belong_together(&[(one, &first), (two, &overlaps)]).unwrap_err();
+    let expected = "two/report.json: the cell x/broken (kilo) of reference is in one/report.json, too: parts have no cell in common";
+    assert!(told.starts_with(expected), "{told}");
+    let foreign = Report { by: "standin 9.9.9".into(), ..second };
+    let told = belong_together(&[(one, &first), (two, &foreign)]).unwrap_err();
+    assert!(
+        told.starts_with("two/report.json: it was written by standin 9.9.9, and this is standin "),
+        "{told}"
+    );
 }
 
 #[test]

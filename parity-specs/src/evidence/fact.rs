@@ -8,12 +8,20 @@
 //! | `end` | a stream ended | `stream` `how` `of` |
 //! | `model` | the server asked its model | `purpose` `answered` `tools` `messages` |
 //!
+//! The answer to `GET /doc` is kept beside the recordings and not in them; what of it can be asked for is `operations`: each
+//! operation (`POST /session`), with the names that its body may have.
+//!
 //! `of` is the number of the exchange, the same for all facts of one stream. `event` is what is in the frame, without
 //! the envelope of `/global/event`. What the person did last before a request is its `does`.
 
 use fixtures::recording::{Body, Line, Recording, Request};
+use fixtures::{ServerKind, catalog};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// The kinds of facts that there are.
+pub(super) const KINDS: [&str; 5] = ["did", "answer", "event", "end", "model"];
 
 /// Something that a recording shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,13 +72,16 @@ pub fn facts(recording: &Recording) -> Vec<Fact> {
                 let Some(exchange) = exchanges.get(&response.exchange) else { continue };
                 let request = &exchange.request;
                 let took_ms = response.at_us.saturating_sub(request.at_us) / 1000;
-                let value = json!({
+                let mut value = json!({
                     "kind": "answer", "of": request.exchange, "does": exchange.does,
                     "method": request.method, "path": request.path, "query": request.query,
                     "asked": body(&request.body), "asked_headers": headers(&request.headers),
                     "status": response.status, "headers": headers(&response.headers),
                     "body": body(&response.body), "took_ms": took_ms,
                 });
+                if request.path == "/doc" {
+                    value["operations"] = operations(recording);
+                }
                 push(value, vec![exchange.line, number]);
             }
             Line::Chunk(chunk) => {
@@ -120,6 +131,33 @@ impl Stream {
         }
         frames
     }
+}
+
+/// What the document of a recording's release has; nothing of releases that are not pinned.
+fn operations(recording: &Recording) -> Value {
+    static READ: OnceLock<BTreeMap<String, Value>> = OnceLock::new();
+    let read = READ.get_or_init(|| {
+        let of = |server: ServerKind| {
+            let document = serde_json::from_slice(catalog::doc(&server.release())?).ok()?;
+            Some((server.release(), operations_of(&document)))
+        };
+        ServerKind::ALL.into_iter().filter_map(of).collect()
+    });
+    let release = format!("{}-{}", recording.header.server, recording.header.version);
+    read.get(&release).cloned().unwrap_or_default()
+}
+
+fn operations_of(document: &Value) -> Value {
+    let mut operations = Map::new();
+    for (path, methods) in document["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in methods.as_object().into_iter().flatten() {
+            let names = &operation["requestBody"]["content"]["application/json"]["schema"]["properties"];
+            let mut names: Vec<&String> = names.as_object().into_iter().flat_map(Map::keys).collect();
+            names.sort();
+            operations.insert(format!("{} {path}", method.to_uppercase()), json!(names));
+        }
+    }
+    operations.into()
 }
 
 fn event(raw: String, index: usize, stream: &str, of: u64, at_ms: u64) -> Value {

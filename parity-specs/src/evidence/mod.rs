@@ -12,6 +12,7 @@
 pub mod claim;
 pub mod fact;
 pub mod pattern;
+mod places;
 pub mod render;
 #[cfg(test)]
 mod tests;
@@ -110,28 +111,37 @@ impl Evidence {
     /// Reads questions from files: path below `parity-specs/`, and text.
     pub fn read(files: &[(PathBuf, String)]) -> Result<Self, FileError> {
         let mut evidence = Self::default();
+        let mut leads = Vec::new();
+        let mut lines = BTreeMap::new();
         for (path, text) in files {
             let file = Path::new("parity-specs").join(path);
             if path == Path::new("plan.toml") {
                 evidence.differences.extend(parse_toml::<PlanFile>(&file, text)?.differences);
+                leads.extend(places::leads(&file, text)?);
             } else if path.starts_with("requirements") {
                 let RequirementFile { requirements, .. } = parse_toml(&file, text)?;
+                leads.extend(places::leads(&file, text)?);
                 let resting = requirements.into_iter().filter(|it| it.evidence == Kind::DataOnly);
                 evidence.criteria.extend(resting.map(Criterion::from));
             } else if path.starts_with("evidence") {
                 let question: Question = parse_toml(&file, text)?;
                 let mut ids = BTreeSet::new();
-                for claim in &question.claims {
+                for (claim, line) in question.claims.iter().zip(places::claims(&file, text)?) {
                     let mistake =
                         claim.mistake().or((!ids.insert(&claim.id)).then_some("it stands in two places"));
                     if let Some(mistake) = mistake {
-                        return Err(FileError::whole(&file, format!("the claim '{}': {mistake}", claim.id)));
+                        return Err(FileError::at(
+                            &file,
+                            line,
+                            format!("the claim '{}': {mistake}", claim.id),
+                        ));
                     }
+                    lines.insert(format!("{}/{}", question.id, claim.id), (file.clone(), line));
                 }
                 evidence.questions.push(question);
             }
         }
-        evidence.check_names()?;
+        evidence.check_names(&lines, &leads)?;
         Ok(evidence)
     }
 
@@ -168,31 +178,31 @@ impl Evidence {
         !ids.is_empty() && ids.iter().all(holds)
     }
 
-    fn check_names(&self) -> Result<(), FileError> {
+    fn check_names(
+        &self,
+        lines: &BTreeMap<String, (PathBuf, usize)>,
+        leads: &[places::Lead],
+    ) -> Result<(), FileError> {
         for (id, claim) in self.claims() {
             for server in &claim.servers {
                 let recordings = catalog::recording_names(&server.release());
                 let is_there = |name: &String| recordings.iter().any(|known| fits(name, known));
                 if let Some(name) = claim.recordings.iter().find(|name| !is_there(name)) {
                     let what = unknown(&format!("recording of {server}"), name, &recordings);
-                    return Err(FileError::whole(
-                        "parity-specs/evidence",
-                        format!("the claim '{id}': {what}"),
-                    ));
+                    let message = format!("the claim '{id}': {what}");
+                    return Err(match lines.get(&id) {
+                        Some((file, line)) => FileError::at(file, *line, message),
+                        None => FileError::whole("parity-specs/evidence", message),
+                    });
                 }
             }
         }
-        let known: Vec<_> = self.claims().map(|(id, _)| id).collect();
-        let known: Vec<_> = known.iter().map(String::as_str).collect();
-        for Criterion { id, rests_on, .. } in &self.criteria {
-            if let Some(wrong) = rests_on.iter().find(|claim| !known.contains(&claim.as_str())) {
-                let message = format!("the requirement '{id}': {}", unknown("claim", wrong, &known));
-                return Err(FileError::whole("parity-specs/requirements", message));
+        let known: Vec<&String> = lines.keys().collect();
+        match leads.iter().find(|lead| !lines.contains_key(&lead.claim)) {
+            Some(lead) => {
+                let message = format!("{}{}", lead.of, unknown("claim", &lead.claim, &known));
+                Err(FileError::at(&lead.file, lead.line, message))
             }
-        }
-        let mut shown = self.differences.iter().flat_map(|difference| &difference.shown_by);
-        match shown.find(|id| !known.contains(&id.as_str())) {
-            Some(id) => Err(FileError::whole("parity-specs/plan.toml", unknown("claim", id, &known))),
             None => Ok(()),
         }
     }

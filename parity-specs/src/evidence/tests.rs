@@ -99,17 +99,17 @@ fn a_claim_that_asks_nothing_is_refused() {
     let claim =
         |rest: &str| format!("id = '1'\ntitle = 't'\nasks = 'a'\n[[claim]]\nid = 'c'\nsays = 's'\n{rest}");
     let told = |rest: &str| read(&claim(rest), "").unwrap_err();
-    let place = "parity-specs/evidence/1.toml: the claim 'c': ";
+    let place = "parity-specs/evidence/1.toml:5: the claim 'c': ";
     for (rest, why) in [
         ("", "it asks nothing: give it `every` or `order`"),
         ("every = { kind = 'event' }", "it asks nothing of what `every` finds: give it `has`, `next`, …"),
         (
-            "every = { kind = 'a' }\norder = [{ kind = 'b' }]",
+            "every = { kind = 'did' }\norder = [{ kind = 'end' }]",
             "it has both `every` and `order`; make two claims of it",
         ),
-        ("order = [{ kind = 'b' }]", "an order is one of named recordings: give it `in`"),
+        ("order = [{ kind = 'end' }]", "an order is one of named recordings: give it `in`"),
         (
-            "order = [{ kind = 'b' }]\nhas = { kind = 'c' }",
+            "order = [{ kind = 'end' }]\nhas = { kind = 'did' }",
             "`has`, `next` and the like belong to `every`, not to `order`",
         ),
     ] {
@@ -119,11 +119,32 @@ fn a_claim_that_asks_nothing_is_refused() {
     assert!(read(&claim(whole), "").is_ok());
     assert!(told(&format!("{whole}\nin = ['text/plian']")).contains("did you mean 'text/plain'?"));
     let twice = format!("{}\n[[claim]]\nid = 'c'\nsays = 's'\n{whole}", claim(whole));
-    assert_eq!(read(&twice, "").unwrap_err(), format!("{place}it stands in two places"));
+    let told = read(&twice, "").unwrap_err();
+    assert_eq!(told, "parity-specs/evidence/1.toml:10: the claim 'c': it stands in two places");
     let rests =
         "{ id = 'r', about = 's', claims = ['x'], phase = 0, evidence = 'data-only', rests_on = ['1/d'] }";
     let told = read(&claim(whole), rests).unwrap_err();
-    assert!(told.contains("'r': there is no claim '1/d'; did you mean '1/c'?"), "{told}");
+    let place = "parity-specs/requirements/a.toml:3: the requirement 'r': there is no claim '1/d'";
+    assert!(told.starts_with(&format!("{place}; did you mean '1/c'?")), "{told}");
+}
+
+#[test]
+fn a_kind_of_facts_that_there_is_not_is_told_with_its_line() {
+    let claim =
+        |rest: &str| format!("id = '1'\ntitle = 't'\nasks = 'a'\n[[claim]]\nid = 'c'\nsays = 's'\n{rest}");
+    let place = "parity-specs/evidence/1.toml:";
+    for (rest, line) in [
+        ("every = { kind = 'dad' }\nhas = { index = 0 }", 7),
+        ("every = { kind = 'did' }\nnever_later = { kind = 'dad' }", 8),
+        ("in = ['text/plain']\norder = [\n  { kind = 'did' },\n  { none = { kind = 'dad' } },\n]", 10),
+    ] {
+        let told = read(&claim(rest), "").unwrap_err();
+        let expected = format!(
+            "{place}{line}: the claim 'c': there is no kind of facts 'dad'; did you mean 'did'? There are: did, answer, \
+             event, end, model"
+        );
+        assert_eq!(told, expected);
+    }
 }
 
 fn ask(claim: &str, facts: &[Value]) -> Answer {
