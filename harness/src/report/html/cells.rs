@@ -97,7 +97,7 @@ impl<'a> Claims<'a> {
         Self(claims)
     }
 
-    fn in_cell(&self, cell: &Cell) -> &[(&'a RequirementRow, &'a Proof)] {
+    fn in_cell(&self, cell: &'a Cell) -> &[(&'a RequirementRow, &'a Proof)] {
         self.0.get(&(cell.case.as_str(), cell.server)).map(Vec::as_slice).unwrap_or_default()
     }
 }
