@@ -16,11 +16,16 @@ pub(crate) const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-
 const PERSON: &str = include_str!("page/person.js");
 
 /// What the person has to see; each line is written by the script.
-const SEEN: [&str; 8] = [
+const SEEN: [&str; 13] = [
     "filters are shown",
     "everything is shown at first",
     "a search finds what it names",
     "a search for nothing hides all",
+    "a search narrows the cells, too",
+    "a bullet inside of a range is found",
+    "an area narrows the requirements",
+    "an adapter can be looked at alone",
+    "every requirement is printed",
     "a state that is not wanted is hidden",
     "a link opens its cell",
     "nothing is wider than the window",

@@ -4,14 +4,19 @@
 //! What adapters and servers say is untrusted: the template engine escapes all of it, and the page may load nothing.
 //!
 //! * [`cells`] — cell by cell: checks, time lines, cases, mutants.
+//! * [`features`] — feature by feature what became of the requirements.
+//! * [`triggers`] — what sends users back.
 //! * [`kits`] — of the kits the same, without servers and phases.
 //! * [`marks`] — how states are shown.
 
 mod cells;
+mod features;
 mod kits;
 mod marks;
+mod triggers;
 
-use super::{FeatureRow, Gate, Report, RequirementRow, RequirementState, TriggerRow};
+use super::{Gate, Report, RequirementState};
+use crate::judge::Verdict;
 use cells::{Anchors, CaseRow, Group, Lane, Link, Mutant};
 use marks::Mark;
 use minijinja::syntax::SyntaxConfig;
@@ -36,6 +41,8 @@ pub fn render(report: &Report) -> Result<String, minijinja::Error> {
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.add_template(TEMPLATE, include_str!("html/page.html.j2"))?;
     environment.add_template(KITS, include_str!("html/kits.html.j2"))?;
+    environment.add_template("style.css", include_str!("html/style.css.j2"))?;
+    environment.add_template("script.js", include_str!("html/script.js.j2"))?;
     let page = page(report);
     environment.get_template(TEMPLATE)?.render(Value::from(Serde(&page))).map(|text| text + "\n")
 }
@@ -48,13 +55,19 @@ struct Page<'a> {
     result: String,
     mark: Mark,
     tiles: Vec<Tile>,
-    columns: Vec<Column<'a>>,
+    /// The phases that were asked for: the columns of the matrix.
+    columns: Vec<(u32, &'a str)>,
     adapters: Vec<Adapter<'a>>,
     states: Vec<Mark>,
-    features: Vec<Feature<'a>>,
+    verdicts: Vec<Mark>,
+    areas: BTreeSet<&'a str>,
+    /// The phases from which on requirements hold.
+    phases: BTreeSet<u32>,
+    triggers: Vec<triggers::Trigger<'a>>,
+    features: Vec<features::Feature<'a>>,
     gates: Vec<GateView<'a>>,
     kits: Vec<kits::Kit<'a>>,
-    lanes: [Lane; 7],
+    lanes: [Lane; 8],
 }
 
 /// A number of the headline with what it is made of.
@@ -72,21 +85,15 @@ struct Part {
     count: usize,
 }
 
-/// A phase of an adapter: a column of the matrix.
-#[derive(Serialize)]
-struct Column<'a> {
-    adapter: &'a str,
-    phase: u32,
-    name: &'a str,
-}
-
 /// What comes of an adapter's phases.
 #[derive(Serialize)]
 struct Adapter<'a> {
     name: &'a str,
+    number: usize,
     partition: Option<&'a str>,
+    result: String,
+    mark: Mark,
     phases: Vec<PhaseView<'a>>,
-    triggers: Vec<Trigger<'a>>,
 }
 
 #[derive(Serialize)]
@@ -97,49 +104,6 @@ struct PhaseView<'a> {
     mark: Mark,
     parts: Vec<Part>,
     fired: &'a [String],
-}
-
-#[derive(Serialize)]
-struct Trigger<'a> {
-    id: &'a str,
-    about: &'a str,
-    source: &'a str,
-    phase: u32,
-    action: &'a str,
-    because: &'a [String],
-    seen: Option<&'a str>,
-    mark: Mark,
-}
-
-/// A feature page or decision with its requirements, the worst first.
-#[derive(Serialize)]
-struct Feature<'a> {
-    name: &'a str,
-    title: &'a str,
-    owner: &'a str,
-    area: &'a str,
-    requirements: Vec<Requirement<'a>>,
-}
-
-#[derive(Serialize)]
-struct Requirement<'a> {
-    id: &'a str,
-    about: &'a str,
-    source: &'a str,
-    evidence: &'static str,
-    phase: u32,
-    mvp: bool,
-    worst: Mark,
-    /// Column by column; nothing where the phase does not ask for it.
-    marks: Vec<Option<Mark>>,
-    notes: Vec<String>,
-    proofs: Vec<Proof>,
-}
-
-#[derive(Serialize)]
-struct Proof {
-    label: String,
-    link: Option<Link>,
 }
 
 /// Everything of an adapter that is told cell by cell.
@@ -161,6 +125,8 @@ fn page(report: &Report) -> Page<'_> {
     let links: Vec<Vec<Link>> =
         report.gates.iter().map(|gate| cells::links(&gate.cells, marks::of_cell, &mut anchors)).collect();
     let of_gates = || report.gates.iter().zip(&links).enumerate();
+    let rows = || report.gates.iter().flat_map(|gate| &gate.phases);
+    let requirements = || report.gates.iter().flat_map(|gate| &gate.requirements);
     let result = report.result();
     Page {
         by: &report.by,
@@ -169,10 +135,18 @@ fn page(report: &Report) -> Page<'_> {
         result: result.to_string(),
         mark: marks::of_result(result),
         tiles: report.gates.iter().flat_map(tiles).chain(report.kits.iter().flat_map(kits::tiles)).collect(),
-        columns: report.gates.iter().flat_map(columns).collect(),
-        adapters: report.gates.iter().map(adapter).collect(),
+        columns: rows()
+            .map(|phase| (phase.number, phase.name.as_str()))
+            .collect::<BTreeMap<_, _>>()
+            .into_iter()
+            .collect(),
+        adapters: adapters(report),
         states: states(report),
-        features: features(report, &links),
+        verdicts: verdicts(report),
+        areas: requirements().map(|row| features::area(&row.feature)).collect(),
+        phases: requirements().map(|row| row.phase).collect(),
+        triggers: triggers::of(report, &links),
+        features: features::of(report, &links),
         gates: of_gates()
             .map(|(number, (gate, links))| gate_view(number, gate, links, &mut anchors))
             .collect(),
@@ -224,48 +198,37 @@ fn tile(label: String, marks: impl Iterator<Item = Mark>) -> Tile {
     Tile { label, good, all: parts.iter().map(|part| part.count).sum(), parts }
 }
 
-fn columns(gate: &Gate) -> impl Iterator<Item = Column<'_>> {
-    gate.phases.iter().map(|phase| Column { adapter: &gate.subject, phase: phase.number, name: &phase.name })
+/// The adapters, the worst first: who opens the page wants to know which one it is.
+fn adapters(report: &Report) -> Vec<Adapter<'_>> {
+    let mut gates: Vec<(usize, &Gate)> = report.gates.iter().enumerate().collect();
+    gates.sort_by_key(|(_, gate)| Reverse(gate.result()));
+    gates.into_iter().map(|(number, gate)| adapter(number + 1, gate)).collect()
 }
 
-fn adapter(gate: &Gate) -> Adapter<'_> {
-    let phase = |phase: &'_ super::PhaseRow| {
+fn adapter<'a>(number: usize, gate: &'a Gate) -> Adapter<'a> {
+    let parts = |row: &super::PhaseRow| {
         let part = |(state, count): (&RequirementState, &usize)| Part {
             mark: marks::of_state(*state),
             count: *count,
         };
-        phase.counts.iter().map(part).collect::<Vec<_>>()
+        // The worst first, as everywhere.
+        row.counts.iter().rev().map(part).collect()
     };
-    let mut triggers: Vec<&TriggerRow> = gate.triggers.iter().collect();
-    triggers.sort_by_key(|trigger| !trigger.fired);
+    let phase = |row: &'a super::PhaseRow| PhaseView {
+        number: row.number,
+        name: &row.name,
+        result: row.result.to_string(),
+        mark: marks::of_result(row.result),
+        parts: parts(row),
+        fired: &row.fired,
+    };
     Adapter {
         name: &gate.subject,
+        number,
         partition: gate.partition.as_deref(),
-        phases: gate
-            .phases
-            .iter()
-            .map(|row| PhaseView {
-                number: row.number,
-                name: &row.name,
-                result: row.result.to_string(),
-                mark: marks::of_result(row.result),
-                parts: phase(row),
-                fired: &row.fired,
-            })
-            .collect(),
-        triggers: triggers
-            .into_iter()
-            .map(|row| Trigger {
-                id: &row.id,
-                about: &row.about,
-                source: &row.source,
-                phase: row.phase,
-                action: &row.action,
-                because: &row.because,
-                seen: row.seen.as_deref(),
-                mark: marks::of_trigger(row),
-            })
-            .collect(),
+        result: gate.result().to_string(),
+        mark: marks::of_result(gate.result()),
+        phases: gate.phases.iter().map(phase).collect(),
     }
 }
 
@@ -278,89 +241,18 @@ fn states(report: &Report) -> Vec<Mark> {
     marks
 }
 
-/// All features, the worst first; in a feature the worst requirement first.
-fn features<'a>(report: &'a Report, links: &[Vec<Link>]) -> Vec<Feature<'a>> {
-    let mut known: BTreeMap<&str, &FeatureRow> = BTreeMap::new();
-    let mut rows: BTreeMap<&str, BTreeMap<&str, &RequirementRow>> = BTreeMap::new();
-    for gate in &report.gates {
-        known.extend(gate.features.iter().map(|feature| (feature.name.as_str(), feature)));
-        for row in &gate.requirements {
-            rows.entry(&row.feature).or_default().entry(&row.id).or_insert(row);
-        }
-    }
-    let worst = |id: &str| {
-        let of = |gate: &Gate| gate.requirements.iter().find(|row| row.id == id).map(RequirementRow::worst);
-        report.gates.iter().filter_map(of).max().unwrap_or(RequirementState::NotEvaluated)
-    };
-    let mut features: Vec<(RequirementState, Feature<'a>)> = Vec::new();
-    for (name, of_feature) in rows {
-        let mut of_feature: Vec<&RequirementRow> = of_feature.into_values().collect();
-        of_feature.sort_by_key(|row| Reverse(worst(&row.id)));
-        let requirements: Vec<Requirement<'a>> =
-            of_feature.iter().map(|row| requirement(row, worst(&row.id), report, links)).collect();
-        let first = of_feature.first().map_or(RequirementState::NotEvaluated, |row| worst(&row.id));
-        let feature = known.get(name);
-        features.push((
-            first,
-            Feature {
-                name,
-                title: feature.map_or(name, |feature| feature.title.as_str()),
-                owner: feature.map_or("", |feature| feature.owner.as_str()),
-                area: name.split('/').next().unwrap_or(name),
-                requirements,
-            },
-        ));
-    }
-    features.sort_by_key(|(state, _)| Reverse(*state));
-    features.into_iter().map(|(_, feature)| feature).collect()
-}
-
-fn requirement<'a>(
-    row: &'a RequirementRow,
-    worst: RequirementState,
-    report: &Report,
-    links: &[Vec<Link>],
-) -> Requirement<'a> {
-    let of_gates = || report.gates.iter().zip(links);
-    let own = |gate: &'_ Gate| gate.requirements.iter().find(|other| other.id == row.id).cloned();
-    let mut states = Vec::new();
-    let mut proofs = Vec::new();
-    for (gate, links) in of_gates() {
-        let own = own(gate);
-        for phase in &gate.phases {
-            let state = own.as_ref().and_then(|own| own.states.get(&phase.number));
-            states.push(state.map(|state| marks::of_state(*state)));
-        }
-        for proof in own.into_iter().flat_map(|own| own.cases) {
-            let is = |cell: &super::Cell| cell.case == proof.case && cell.server == proof.server;
-            let link = gate.cells.iter().position(is).and_then(|at| links.get(at)).cloned();
-            // Its own mark: a cell may pass without proving this requirement.
-            let link = link.map(|link| Link { mark: marks::of_verdict(proof.verdict), ..link });
-            let label = match report.gates.len() {
-                1 => proof.to_string(),
-                _ => format!("{proof}, {}", gate.subject),
-            };
-            proofs.push(Proof { label, link });
-        }
-    }
-    Requirement {
-        id: &row.id,
-        about: &row.about,
-        source: &row.source,
-        evidence: super::evidence_word(row.evidence),
-        phase: row.phase,
-        mvp: row.mvp,
-        worst: marks::of_state(worst),
-        marks: states,
-        notes: super::notes(row, worst),
-        proofs,
-    }
+/// The verdicts that there are, the worst first.
+fn verdicts(report: &Report) -> Vec<Mark> {
+    let cells = report.gates.iter().flat_map(|gate| &gate.cells);
+    let verdicts: BTreeSet<Reverse<Verdict>> = cells.map(|cell| Reverse(cell.verdict)).collect();
+    verdicts.into_iter().map(|Reverse(verdict)| marks::of_verdict(verdict)).collect()
 }
 
 fn gate_view<'a>(number: usize, gate: &'a Gate, links: &[Link], anchors: &mut Anchors) -> GateView<'a> {
     let servers = cells::servers(gate);
-    let (mutants, mut groups) = cells::mutants(gate, anchors);
-    groups.insert(0, cells::own_group(gate, links));
+    let claims = cells::Claims::of(gate);
+    let (mutants, mut groups) = cells::mutants(gate, &claims, anchors);
+    groups.insert(0, cells::own_group(gate, &claims, links));
     GateView {
         adapter: &gate.subject,
         number: number + 1,

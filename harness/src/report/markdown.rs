@@ -2,7 +2,7 @@
 
 use super::check::CheckReport;
 use super::kit::{KitCell, KitGate};
-use super::{Cell, Gate, Report, RequirementState, notes, terminal};
+use super::{Cell, Gate, Report, RequirementRow, RequirementState, because, is_unjudged, notes, terminal};
 use crate::judge::Verdict;
 use std::fmt::Write as _;
 
@@ -62,7 +62,8 @@ pub fn render_gates(report: &Report) -> String {
             let _ = writeln!(text, "| {number} {name} | **{}** | {} |", phase.result, counts.join(", "));
         }
         for trigger in gate.triggers.iter().filter(|trigger| trigger.fired) {
-            let because = escaped(&trigger.because.join("; "));
+            let because: Vec<String> = trigger.because.iter().map(|why| because::line(why, gate)).collect();
+            let because = escaped(&because.join("; "));
             let _ = writeln!(
                 text,
                 "\n- ✗ **the trigger {} fires**: {because}. {}",
@@ -73,8 +74,7 @@ pub fn render_gates(report: &Report) -> String {
         for line in &gate.toothless {
             let _ = writeln!(text, "\n- ✗ {}", escaped(line));
         }
-        rows(gate, "what does not hold", true, &mut text);
-        rows(gate, "what is owed or degraded", false, &mut text);
+        Section::ALL.iter().for_each(|section| rows(gate, *section, &mut text));
         for cell in gate.cells.iter().filter(|cell| cell.verdict != Verdict::Pass) {
             evidence(cell, &mut text);
         }
@@ -99,29 +99,59 @@ fn kit_section(kit: &KitGate, text: &mut String) {
     }
 }
 
-/// The requirements that do not hold, open; or those that are owed or degraded, folded.
-fn rows(gate: &Gate, title: &str, red: bool, text: &mut String) {
-    let is_red = |state| {
-        matches!(
-            state,
-            RequirementState::Failing | RequirementState::Missing | RequirementState::OwedButProven
-        )
-    };
-    let is_soft = |state| matches!(state, RequirementState::Owed | RequirementState::Degraded);
-    let wanted = |state| if red { is_red(state) } else { is_soft(state) };
-    let rows: Vec<_> = gate.requirements.iter().filter(|row| wanted(row.worst())).collect();
+/// The requirements that are named one by one. That nobody could judge a requirement is not that it does not hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Section {
+    Red,
+    Unjudged,
+    Soft,
+    NotEvaluated,
+}
+
+impl Section {
+    const ALL: [Self; 4] = [Self::Red, Self::Unjudged, Self::Soft, Self::NotEvaluated];
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Red => "what does not hold",
+            Self::Unjudged => "what could not be judged",
+            Self::Soft => "what is owed or degraded",
+            Self::NotEvaluated => "NOT EVALUATED: only signals of real use show it, and none were given",
+        }
+    }
+
+    fn of(row: &RequirementRow) -> Option<Self> {
+        match row.worst() {
+            RequirementState::Failing if is_unjudged(row) => Some(Self::Unjudged),
+            RequirementState::Failing | RequirementState::Missing | RequirementState::OwedButProven => {
+                Some(Self::Red)
+            }
+            RequirementState::Owed | RequirementState::Degraded => Some(Self::Soft),
+            RequirementState::NotEvaluated => Some(Self::NotEvaluated),
+            RequirementState::Proven | RequirementState::NotObservable => None,
+        }
+    }
+}
+
+/// What calls for a look is open, the rest folded.
+fn rows(gate: &Gate, section: Section, text: &mut String) {
+    let rows: Vec<_> = gate.requirements.iter().filter(|row| Section::of(row) == Some(section)).collect();
     if rows.is_empty() || gate.partition.is_some() {
         return;
     }
-    let open = if red { " open" } else { "" };
-    let _ = writeln!(text, "\n<details{open}><summary>{} — {title}</summary>\n", rows.len());
+    let open = if matches!(section, Section::Red | Section::Unjudged) { " open" } else { "" };
+    let _ = writeln!(text, "\n<details{open}><summary>{} — {}</summary>\n", rows.len(), section.title());
     text.push_str("| requirement | state | why |\n|---|---|---|\n");
     for row in rows {
         let guilty = row.cases.iter().filter(|proof| proof.verdict != Verdict::Pass);
         let guilty = guilty.map(|proof| format!("{proof}: {}", proof.verdict));
         let why: Vec<String> = guilty.chain(notes(row, row.worst())).collect();
         let about = escaped(&row.about);
-        let _ = writeln!(text, "| `{}` {about} | {} | {} |", row.id, row.worst(), escaped(&why.join("; ")));
+        let state = match section {
+            Section::Unjudged => "not judged".to_owned(),
+            _ => row.worst().to_string(),
+        };
+        let _ = writeln!(text, "| `{}` {about} | {state} | {} |", row.id, escaped(&why.join("; ")));
     }
     text.push_str("\n</details>\n");
 }
@@ -129,7 +159,7 @@ fn rows(gate: &Gate, title: &str, red: bool, text: &mut String) {
 /// A fence that no finding can close.
 fn evidence(cell: &Cell, text: &mut String) {
     let (case, server) = (escaped(&cell.case), cell.server);
-    let _ = writeln!(text, "\n<details><summary>{case} ({server})</summary>\n");
+    let _ = writeln!(text, "\n<details><summary>{}: {case} ({server})</summary>\n", cell.verdict);
     let _ = writeln!(text, "~~~~~\n{}~~~~~\n</details>", terminal::failure(cell));
 }
 

@@ -1,5 +1,6 @@
 //! What a gate and what a check says, as data; each format renders the same data. One file a format.
 
+mod because;
 pub mod check;
 pub mod html;
 pub mod junit;
@@ -12,7 +13,7 @@ pub mod timeline;
 use crate::judge::{Judged, Verdict};
 use fixtures::ServerKind;
 use kit::KitGate;
-pub(crate) use notes::{evidence_word, notes};
+pub(crate) use notes::{evidence_word, is_unjudged, notes};
 use parity_specs::Evidence;
 use parity_specs::requirement::Degradation;
 use parity_specs::trigger::Threshold;
@@ -311,8 +312,8 @@ impl<'de> Deserialize<'de> for GateResult {
     }
 }
 
-/// The format that is written.
-pub const FORMAT: u32 = 2;
+/// The format that is written. Format 3 has a lane of the adapter's own, which who reads format 2 does not know.
+pub const FORMAT: u32 = 3;
 
 impl Report {
     /// The report of these gates.
@@ -347,11 +348,11 @@ impl Report {
             format: Option<u32>,
         }
         match serde_json::from_str::<Head>(text) {
-            Ok(Head { format: Some(FORMAT) }) => {
+            Ok(Head { format: Some(2..=FORMAT) }) => {
                 serde_json::from_str(text).map_err(|error| error.to_string())
             }
             Ok(Head { format: Some(format) }) => Err(format!(
-                "it is a report of format {format}, and this program reads format {FORMAT}: run the gate again"
+                "it is a report of format {format}, and this program reads formats 2 to {FORMAT}: run the gate again"
             )),
             Ok(Head { format: None }) => {
                 Err("it says no format: it is no report of `standin gate`".to_owned())

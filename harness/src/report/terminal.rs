@@ -1,7 +1,7 @@
 //! A report for the terminal: what stands out first, the result last, where the eye is.
 
 use super::kit::{KitCell, KitGate};
-use super::{Cell, Gate, Proof, Report, RequirementRow, RequirementState, notes};
+use super::{Cell, Gate, Proof, Report, RequirementRow, RequirementState, because, notes};
 use crate::judge::Verdict;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -55,7 +55,8 @@ fn render_gate(gate: &Gate, text: &mut String) {
         let _ = write!(text, "\n{}", failure(cell));
     }
     for trigger in gate.triggers.iter().filter(|trigger| trigger.fired) {
-        let _ = writeln!(text, "\n✗ the trigger {} fires: {}", trigger.id, trigger.because.join("; "));
+        let because: Vec<String> = trigger.because.iter().map(|why| because::line(why, gate)).collect();
+        let _ = writeln!(text, "\n✗ the trigger {} fires: {}", trigger.id, because.join("; "));
         let _ = writeln!(text, "    the plan prescribes: {}", trigger.action);
     }
     if gate.partition.is_none() {

@@ -17,6 +17,28 @@ see("a search finds what it names", shown().length >= 1 && shown().length < rows
 change(box, (box) => { box.value = "no such words anywhere"; });
 see("a search for nothing hides all", shown().length === 0);
 change(box, (box) => { box.value = ""; });
+const told = () => [...document.querySelectorAll(".told")].filter((cell) => !cell.hidden);
+const cells = told().length;
+change(box, (box) => { box.value = document.querySelector(".told .name").textContent; });
+see("a search narrows the cells, too", told().length >= 1 && told().length < cells);
+change(box, (box) => { box.value = ""; });
+see("a bullet inside of a range is found", spread("000 §1 bullets 23-25").includes(" 24 "));
+const area = document.getElementById("area");
+change(area, (area) => { area.value = area.options[1].value; });
+see("an area narrows the requirements", shown().length >= 1
+  && shown().every((row) => row.dataset.area === area.value));
+change(area, (area) => { area.value = ""; });
+const adapter = document.getElementById("adapter");
+change(adapter, (adapter) => { adapter.value = "1"; });
+see("an adapter can be looked at alone", told().some((cell) => cell.closest("section").hidden)
+  && told().some((cell) => !cell.closest("section").hidden));
+change(adapter, (adapter) => { adapter.value = ""; });
+const closed = () => document.querySelectorAll(".feature:not([open])").length;
+const before = closed();
+dispatchEvent(new Event("beforeprint"));
+const onPaper = closed();
+dispatchEvent(new Event("afterprint"));
+see("every requirement is printed", onPaper === 0 && closed() === before);
 const proven = document.querySelector("input[name=state][value=proven]");
 change(proven, (box) => { box.checked = false; });
 see("a state that is not wanted is hidden", shown().every((row) => row.dataset.state !== "proven")

@@ -1,11 +1,13 @@
 //! What the page tells cell by cell: of an adapter and of the mutants that went through the same cases.
 
+use super::features::area;
 use super::marks::{self, Mark};
 use crate::judge::{Judged, Verdict};
 use crate::report::timeline::{Entry, Who};
-use crate::report::{Cell, Gate, MutantRow};
+use crate::report::{Cell, Gate, MutantRow, Proof, RequirementRow};
 use fixtures::ServerKind;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a cell is told in full.
@@ -53,10 +55,51 @@ struct CellView<'a> {
     mark: Mark,
     verdict: String,
     open: bool,
+    /// It is opened for print: what passes is told by its title there.
+    quiet: bool,
     troubles: &'a [String],
+    /// The requirements that it is to prove, the worst first.
+    claims: Vec<ClaimView<'a>>,
+    /// From when on, and where in the matrix: for the filters.
+    phases: BTreeSet<u32>,
+    areas: BTreeSet<&'a str>,
+    /// The checks that have examined something, the worst first.
     checks: Vec<CheckView<'a>>,
+    /// The checks that had no occasion.
+    idle: Vec<&'a str>,
     rerun: &'a str,
     entries: Vec<EntryView<'a>>,
+}
+
+/// A requirement in a cell that is to prove it.
+#[derive(Serialize)]
+struct ClaimView<'a> {
+    id: &'a str,
+    about: &'a str,
+    /// What came of it here. A mutant proves nothing, and has none.
+    mark: Option<Mark>,
+}
+
+/// Which requirements each cell is to prove.
+pub(super) struct Claims<'a>(BTreeMap<(&'a str, ServerKind), Vec<(&'a RequirementRow, &'a Proof)>>);
+
+impl<'a> Claims<'a> {
+    pub(super) fn of(gate: &'a Gate) -> Self {
+        let mut claims: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for row in &gate.requirements {
+            for proof in &row.cases {
+                claims.entry((proof.case.as_str(), proof.server)).or_default().push((row, proof));
+            }
+        }
+        for of_cell in claims.values_mut() {
+            of_cell.sort_by_key(|(_, proof)| Reverse(proof.verdict));
+        }
+        Self(claims)
+    }
+
+    fn in_cell(&self, cell: &'a Cell) -> &[(&'a RequirementRow, &'a Proof)] {
+        self.0.get(&(cell.case.as_str(), cell.server)).map(Vec::as_slice).unwrap_or_default()
+    }
 }
 
 #[derive(Serialize)]
@@ -72,6 +115,8 @@ pub(super) struct EntryView<'a> {
     at: String,
     lane: Who,
     what: &'a str,
+    /// How often it happened in a row.
+    times: usize,
 }
 
 /// A column of the time lines.
@@ -119,32 +164,42 @@ pub(super) fn servers(gate: &Gate) -> Vec<ServerKind> {
 pub(super) fn case_rows<'a>(gate: &'a Gate, links: &[Link], servers: &[ServerKind]) -> Vec<CaseRow<'a>> {
     let cells: BTreeMap<(&str, ServerKind), &Link> =
         gate.cells.iter().zip(links).map(|(cell, link)| ((cell.case.as_str(), cell.server), link)).collect();
+    let mut worst: BTreeMap<&str, Verdict> = BTreeMap::new();
+    for cell in &gate.cells {
+        let known = worst.entry(&cell.case).or_insert(cell.verdict);
+        *known = cell.verdict.max(*known);
+    }
     let mut known = BTreeSet::new();
-    let each_once = gate.cells.iter().filter(|cell| known.insert(cell.case.as_str()));
-    each_once
-        .map(|cell| CaseRow {
-            name: &cell.case,
-            about: &cell.about,
-            links: servers
-                .iter()
-                .map(|server| cells.get(&(cell.case.as_str(), *server)).copied().cloned())
-                .collect(),
-        })
-        .collect()
+    let mut each_once: Vec<&Cell> =
+        gate.cells.iter().filter(|cell| known.insert(cell.case.as_str())).collect();
+    each_once.sort_by_key(|cell| Reverse(worst.get(cell.case.as_str()).copied()));
+    let row = |cell: &'a Cell| CaseRow {
+        name: &cell.case,
+        about: &cell.about,
+        links: servers
+            .iter()
+            .map(|server| cells.get(&(cell.case.as_str(), *server)).copied().cloned())
+            .collect(),
+    };
+    each_once.into_iter().map(row).collect()
 }
 
 /// The adapter's own cells.
-pub(super) fn own_group<'a>(gate: &'a Gate, links: &[Link]) -> Group<'a> {
+pub(super) fn own_group<'a>(gate: &'a Gate, claims: &Claims<'a>, links: &[Link]) -> Group<'a> {
     Group {
         title: gate.subject.clone(),
         about: "The adapter that is judged.",
         back: "cases",
-        cells: views(&gate.cells, links, true),
+        cells: views(&gate.cells, claims, links, true),
     }
 }
 
 /// The mutants, and their cells.
-pub(super) fn mutants<'a>(gate: &'a Gate, anchors: &mut Anchors) -> (Vec<Mutant<'a>>, Vec<Group<'a>>) {
+pub(super) fn mutants<'a>(
+    gate: &'a Gate,
+    claims: &Claims<'a>,
+    anchors: &mut Anchors,
+) -> (Vec<Mutant<'a>>, Vec<Group<'a>>) {
     let mut rows = Vec::new();
     let mut groups = Vec::new();
     for row in &gate.mutants {
@@ -153,7 +208,7 @@ pub(super) fn mutants<'a>(gate: &'a Gate, anchors: &mut Anchors) -> (Vec<Mutant<
             title: format!("Mutant {}", row.name),
             about: &row.about,
             back: "catches",
-            cells: views(&row.cells, &links, false),
+            cells: views(&row.cells, claims, &links, false),
         });
         rows.push(mutant(row, links));
     }
@@ -172,9 +227,28 @@ fn mutant(row: &MutantRow, links: Vec<Link>) -> Mutant<'_> {
     }
 }
 
-/// Cells that call for a look are open from the start.
-fn views<'a>(cells: &'a [Cell], links: &[Link], open_bad: bool) -> Vec<CellView<'a>> {
-    let view = |(cell, link): (&'a Cell, &Link)| CellView {
+/// The worst first. Cells of the adapter's own that call for a look are open from the start.
+fn views<'a>(cells: &'a [Cell], claims: &Claims<'a>, links: &[Link], own: bool) -> Vec<CellView<'a>> {
+    let mut cells: Vec<(&Cell, &Link)> = cells.iter().zip(links).collect();
+    cells.sort_by_key(|(cell, _)| Reverse(cell.verdict));
+    cells.into_iter().map(|(cell, link)| view(cell, link, claims.in_cell(cell), own)).collect()
+}
+
+fn view<'a>(
+    cell: &'a Cell,
+    link: &Link,
+    claims: &[(&'a RequirementRow, &'a Proof)],
+    own: bool,
+) -> CellView<'a> {
+    let (idle, mut seen): (Vec<&Judged>, Vec<&Judged>) =
+        cell.checks.iter().partition(|judged| judged.verdict == Verdict::NotApplicable);
+    seen.sort_by_key(|judged| Reverse(judged.verdict));
+    let claim = |(row, proof): &(&'a RequirementRow, &'a Proof)| ClaimView {
+        id: &row.id,
+        about: &row.about,
+        mark: own.then(|| marks::of_verdict(proof.verdict)),
+    };
+    CellView {
         anchor: link.anchor.clone(),
         case: &cell.case,
         about: &cell.about,
@@ -182,13 +256,17 @@ fn views<'a>(cells: &'a [Cell], links: &[Link], open_bad: bool) -> Vec<CellView<
         adapter: &cell.adapter,
         mark: link.mark,
         verdict: cell.verdict.to_string(),
-        open: open_bad && cell.verdict != Verdict::Pass,
+        open: own && cell.verdict != Verdict::Pass,
+        quiet: !own || matches!(cell.verdict, Verdict::Pass | Verdict::NotApplicable),
         troubles: &cell.troubles,
-        checks: cell.checks.iter().map(check).collect(),
+        claims: claims.iter().map(claim).collect(),
+        phases: claims.iter().map(|(row, _)| row.phase).collect(),
+        areas: claims.iter().map(|(row, _)| area(&row.feature)).collect(),
+        checks: seen.into_iter().map(check).collect(),
+        idle: idle.into_iter().map(|judged| judged.check).collect(),
         rerun: &cell.rerun,
         entries: entries(&cell.timeline),
-    };
-    cells.iter().zip(links).map(view).collect()
+    }
 }
 
 fn check(judged: &Judged) -> CheckView<'_> {
@@ -196,18 +274,25 @@ fn check(judged: &Judged) -> CheckView<'_> {
     CheckView { name: judged.check, mark, facts: judged.facts, findings: &judged.findings }
 }
 
+/// A run of one kind is one row: what the servers say forty times hides what they say once.
 pub(super) fn entries(timeline: &[Entry]) -> Vec<EntryView<'_>> {
-    timeline.iter().map(entry).collect()
+    timeline
+        .chunk_by(|one, next| one.who == next.who && one.what == next.what)
+        .filter_map(|run| Some((run.first()?, run.len())))
+        .map(|(first, times)| EntryView {
+            at: format!("{:.1}", first.at_ms),
+            lane: first.who,
+            what: &first.what,
+            times,
+        })
+        .collect()
 }
 
-fn entry(entry: &Entry) -> EntryView<'_> {
-    EntryView { at: format!("{:.1}", entry.at_ms), lane: entry.who, what: &entry.what }
-}
-
-pub(super) fn lanes() -> [Lane; 7] {
+pub(super) fn lanes() -> [Lane; 8] {
     let lane = |key, label, about| Lane { key, label, about, sign: "" };
     [
         lane(Who::Person, "Person", "does"),
+        lane(Who::Adapter, "Adapter", "answers, logs, counts"),
         lane(Who::Screen, "Screen", "shows"),
         lane(Who::Rest, "REST", "adapter asks"),
         lane(Who::Stream, "Stream", "server tells"),

@@ -2,7 +2,6 @@
 
 use super::render;
 use crate::judge::{Judged, Verdict};
-use crate::report::kit::{KitCell, KitGate, KitJudged, KitMutant, KitProof, KitRow, Pin};
 use crate::report::timeline::{Entry, Who};
 use crate::report::{
     Cell, FeatureRow, Gate, GateResult, MutantRow, PhaseRow, Proof, Report, RequirementRow, RequirementState,
@@ -184,9 +183,14 @@ fn tells_how_to_run_a_cell_again() {
 #[test]
 fn opens_what_calls_for_a_look() {
     let page = render(&report()).unwrap();
-    assert_eq!(page.matches("<details open>").count(), 2, "the failing cell and the untestable one");
+    assert_eq!(
+        page.matches("<details class=\"told look\"").count(),
+        2,
+        "the failing cell and the untestable one"
+    );
+    assert_eq!(page.matches("<details class=\"told\"").count(), 3, "the passing cell and the mutant's");
     assert!(page.contains("<details class=\"feature\" open>"), "a feature that fails");
-    assert_eq!(page.matches("<details>").count(), 3, "the passing cell and the mutant's");
+    assert_eq!(page.matches("\" open>\n").count(), 3, "those two cells and the feature");
 }
 
 #[test]
@@ -212,7 +216,7 @@ fn says_states_in_words_and_symbols() {
 fn a_time_line_has_a_row_for_each_entry_and_a_column_for_each_who() {
     let page = render(&report()).unwrap();
     assert_eq!(page.matches("<tr class=\"fault\">").count(), 5, "one in each cell");
-    let fault = "<tr class=\"fault\"><th scope=\"row\">12.3</th><td></td><td></td><td></td><td></td><td></td>\
+    let fault = "<tr class=\"fault\"><th scope=\"row\">12.3</th><td></td><td></td><td></td><td></td><td></td><td></td>\
                  <td>⚡ fault 1 cut the stream</td><td></td></tr>";
     assert!(page.contains(fault));
 }
@@ -240,108 +244,115 @@ fn what_is_worst_comes_first_and_says_what_to_do() {
     assert!(at("turn.shown</span>") < at("turn.later</span>"), "failing before owed");
     assert!(page.contains("Roll back at once.") && page.contains("turn.shown does not hold"));
     assert!(page.contains("2 · Chat & more") && page.contains("<strong>fires: cross-talk</strong>"));
-    assert!(page.contains("<tr class=\"requirement\" data-state=\"failing\">"), "for the filters");
+    assert!(
+        page.contains(
+            "<tr class=\"requirement\" data-state=\"failing\" data-phase=\"2\" data-area=\"core\">"
+        ),
+        "for the filters"
+    );
 }
 
 #[test]
 fn adapters_stand_side_by_side() {
     let other = Gate { subject: "their client".to_owned(), ..gate() };
     let page = unescaped(&render(&Report::of(vec![gate(), other])).unwrap());
-    assert!(page.contains("my client<br>phase 2") && page.contains("their client<br>phase 2"));
+    let both = "failing</span> <span class=\"small\">my client, their client</span>";
+    assert!(page.contains(both), "one state, said once: {page}");
+    assert_eq!(page.matches("<tr class=\"trigger\"").count(), 1, "one row, both in it");
     assert!(page.contains("turn/calm (opencode), their client"));
     let mut anchors = values(&page, "id");
     anchors.sort_unstable();
     assert!(anchors.windows(2).all(|pair| pair[0] != pair[1]), "no anchor twice: {anchors:?}");
 }
 
-const CANNOT: &str = "the adapter does not declare guard.path";
-
-fn kit() -> KitGate {
-    let cell = |case: &str, adapter: &str, verdict, pin: Option<Pin>| KitCell {
-        case: case.to_owned(),
-        about: "A chain of commands is asked about.".to_owned(),
-        adapter: adapter.to_owned(),
-        plain: false,
-        verdict,
-        pin,
-        troubles: Vec::new(),
-        checks: vec![KitJudged {
-            check: "segments".to_owned(),
-            verdict: Verdict::Fail,
-            facts: 2,
-            findings: vec![SAID.to_owned()],
-            advice: Vec::new(),
-        }],
-        rerun: format!("standin kit guards --case {case}"),
-        timeline: vec![Entry { at_ms: 1.0, who: Who::Person, what: "command/decide <x>".to_owned() }],
-    };
-    let pin =
-        Pin { hazard: "001/prefix".to_owned(), about: "A prefix is no command.".to_owned(), holds: true };
-    KitGate {
-        kit: "guards".to_owned(),
-        about: "Guards & more.".to_owned(),
-        subject: "my guard".to_owned(),
-        partial: false,
-        result: GateResult::Fail,
-        counts: [(RequirementState::Failing, 1)].into(),
-        requirements: vec![KitRow {
-            id: "guards.command.chain".to_owned(),
-            about: "Every part of a chain is looked at.".to_owned(),
-            feature: "Commands".to_owned(),
-            source: "001 §2 bullet 1".to_owned(),
-            state: RequirementState::Failing,
-            cases: vec![KitProof { case: "command/chain".to_owned(), verdict: Verdict::Fail }],
-            reason: None,
-        }],
-        cells: vec![
-            cell("command/chain", "my guard", Verdict::Fail, None),
-            cell("command/prefix", "my guard", Verdict::Pass, Some(pin.clone())),
-            KitCell {
-                troubles: vec![CANNOT.to_owned()],
-                ..cell("path/link", "my guard", Verdict::Unsupported, None)
-            },
-        ],
-        mutants: vec![KitMutant {
-            name: "by-prefix".to_owned(),
-            about: "A prefix is enough.".to_owned(),
-            cells: vec![
-                cell("command/chain", "by-prefix", Verdict::Pass, None),
-                cell("command/prefix", "by-prefix", Verdict::Pass, Some(pin.clone())),
-            ],
-        }],
-        with_mutants: true,
-        toothless: Vec::new(),
-    }
+#[test]
+fn who_fails_is_named_in_the_head_and_first_in_the_row() {
+    let mut good = Gate { subject: "good client".to_owned(), ..gate() };
+    good.requirements[1].states = [(2, RequirementState::Proven)].into();
+    good.phases[0].result = GateResult::Pass;
+    let page = unescaped(&render(&Report::of(vec![good, gate()])).unwrap());
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not on the page"));
+    let head = &page[..at("</header>")];
+    let named = |name: &str| head.find(&format!("</span><strong>{name}</strong>")).unwrap();
+    assert!(named("my client") < named("good client") && head.contains("phase 2: ✓ PASS"), "{head}");
+    let row = &page[at("turn.shown</span>")..];
+    assert!(
+        row.find("<span class=\"small\">my client").unwrap()
+            < row.find("<span class=\"small\">good").unwrap()
+    );
 }
 
 #[test]
-fn a_kit_stands_beside_the_gates_and_alone() {
-    let alone = Report::of(Vec::new()).with_kits(vec![kit()]);
-    assert_eq!(alone.result(), GateResult::Fail);
-    assert_eq!(Report::read(&alone.json().unwrap()).unwrap(), alone, "it is read as it is written");
-    for report in [alone, Report::of(vec![gate()]).with_kits(vec![kit()])] {
-        let has_gates = !report.gates.is_empty();
-        let page = render(&report).unwrap();
-        assert!(page.contains("<h2 id=\"kit-guards\">"), "{page}");
-        assert!(
-            page.contains("href=\"#kit-guards-command-chain\"")
-                && page.contains("id=\"kit-guards-command-chain\"")
-        );
-        let words = unescaped(&page);
-        assert!(words.contains("expected failure (001/prefix)") && words.contains("A prefix is no command."));
-        assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
-        assert_eq!(page.contains("<h2 id=\"phases\">"), has_gates);
-        let junit = crate::report::junit::render_gates(&report);
-        assert!(junit.contains("<testsuite name=\"guards: my guard\" tests=\"3\" failures=\"1\""), "{junit}");
-        let text = crate::report::terminal::render(&report);
-        assert!(text.contains("my guard, kit guards: FAIL (1 of 3 cases pass; 1 failing)"), "{text}");
-        assert!(text.contains(&format!("1 cases are not asked of it: {CANNOT}\n")), "{text}");
-        assert!(!text.contains("unsupported path/link"), "{text}");
-        assert!(
-            text.contains("The checks of guards catch 1 of 1 mutants."),
-            "who fails as it declares is caught"
-        );
-        let markdown = crate::report::markdown::render_gates(&report);
-        assert!(markdown.contains("### Kit guards, my guard: **FAIL** (1 failing)"), "{markdown}");
+fn a_cell_names_what_it_proves_and_folds_what_it_did_not_examine() {
+    let mut report = report();
+    let cell = &mut report.gates[0].cells[0];
+    cell.checks.insert(0, Judged::unseen("reconnect", Verdict::NotApplicable));
+    let plugin = || Entry { at_ms: 2.0, who: Who::Stream, what: "plugin.added".to_owned() };
+    cell.timeline.extend([plugin(), plugin(), plugin()]);
+    let page = unescaped(&render(&report).unwrap());
+    let start = page.find("id=\"cell-my-client-turn-calm-kilo\"").unwrap();
+    let cell = &page[start..start + page[start..].find("</table>").unwrap()];
+    let claim = "pass</span> <span class=\"name\">turn.shown</span> The screen shows the turn.";
+    assert!(cell.contains(claim), "{cell}");
+    assert!(
+        cell.contains("1 without occasion here</summary><p class=\"soft small idle\">reconnect</p>"),
+        "{cell}"
+    );
+    assert!(cell.find("convergence").unwrap() < cell.find("reconnect").unwrap());
+    assert_eq!(cell.matches("plugin.added").count(), 1, "{cell}");
+    assert!(cell.contains("plugin.added ×3"), "{cell}");
+}
+
+#[test]
+fn of_many_cells_behind_a_trigger_the_worst_are_named() {
+    let mut report = report();
+    let gate = &mut report.gates[0];
+    let names = ["a/quiet", "b/odd", "c/odd", "d/odd", "turn/calm"];
+    gate.cells.extend(names[..4].iter().map(|case| {
+        let verdict = if *case == "a/quiet" { Verdict::Untestable } else { Verdict::Fail };
+        cell(case, ServerKind::Opencode, "my client", verdict)
+    }));
+    let places: Vec<String> = names.iter().map(|case| format!("{case} (opencode)")).collect();
+    gate.triggers[0].because = vec![format!("turn.shown does not hold in {}", places.join(", "))];
+    let page = unescaped(&render(&report).unwrap());
+    let claim = "<strong>turn.shown does not hold in 5 cells:</strong>";
+    let why = &page[page.find(claim).expect("how many")..];
+    let (named, folded) = why.split_once("<summary>and 2 more</summary>").expect("the rest is folded");
+    assert!(named.contains("<a href=\"#cell-my-client-b-odd-opencode\">b/odd (opencode)</a>"), "{named}");
+    assert!(
+        folded.find("a/quiet (opencode)").unwrap() < folded.find("</ul>").unwrap(),
+        "worse ones come first"
+    );
+    let line = "turn.shown does not hold in 5 cells: b/odd (opencode), c/odd (opencode), d/odd (opencode) and 2 more";
+    assert!(crate::report::terminal::render(&report).contains(line));
+    assert!(crate::report::markdown::render_gates(&report).contains(line));
+}
+
+#[test]
+fn what_was_not_judged_is_not_said_to_fail() {
+    let mut report = report();
+    let rows = &mut report.gates[0].requirements;
+    rows[1].cases =
+        vec![proof(ServerKind::Kilo, Verdict::Pass), proof(ServerKind::Opencode, Verdict::Unknown)];
+    rows.push(requirement("turn.fast", RequirementState::NotEvaluated, &[]));
+    let markdown = crate::report::markdown::render_gates(&report);
+    assert!(!markdown.contains("what does not hold"), "{markdown}");
+    assert!(
+        markdown.contains("1 — what could not be judged") && markdown.contains("| not judged |"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("1 — NOT EVALUATED") && markdown.contains("`turn.fast`"), "{markdown}");
+}
+
+#[test]
+fn reports_of_the_format_before_are_read_and_others_refused() {
+    let text = report().json().unwrap();
+    let of = |format: u32| text.replacen("\"format\": 3", &format!("\"format\": {format}"), 1);
+    assert_eq!(Report::read(&of(2)).unwrap().gates, report().gates);
+    for format in [1, 4] {
+        let why = Report::read(&of(format)).unwrap_err();
+        assert!(why.contains(&format!("of format {format}")) && why.contains("formats 2 to 3"), "{why}");
     }
 }
+
+mod kit;
