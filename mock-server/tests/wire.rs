@@ -186,6 +186,42 @@ async fn of_those_who_come_and_leave_nothing_stays() {
 }
 
 #[tokio::test]
+async fn who_leaves_while_he_waits_is_let_go() {
+    let stand_in = stand_in(ServerKind::Opencode).await;
+    let mut socket = TcpStream::connect(stand_in.url().trim_start_matches("http://")).await.unwrap();
+    socket.write_all(&get("/tui/control/next", "")).await.unwrap();
+    socket.shutdown().await.unwrap();
+    let mut rest = Vec::new();
+    socket.read_to_end(&mut rest).await.unwrap();
+    assert_eq!(rest, b"", "nobody has told the terminal what to do");
+}
+
+#[tokio::test]
+async fn a_ticket_is_looked_at_where_it_is_handed_in() {
+    for server in ServerKind::ALL {
+        let mut options = Options::scenario(server, catalog::scenario("text/plain").unwrap());
+        options.password = Some("pw".to_owned());
+        let stand_in = StandIn::start(options).await.unwrap();
+        for (target, wanted) in [
+            ("/pty/pty_nosuch/connect?ticket=abc", "404"),
+            ("/api/pty/pty_nosuch/connect?ticket=abc", "404"),
+            ("/pty/abc/connect?ticket=abc", "400"),
+            ("/api/pty/abc/connect?ticket=abc", "400"),
+            ("/pty/pty_nosuch/connect?ticket=", "401"),
+            ("/pty/pty_nosuch?ticket=abc", "401"),
+            ("/session?ticket=abc", "401"),
+        ] {
+            let upgrade = "upgrade: websocket\r\nconnection: upgrade\r\n";
+            assert_eq!(
+                status(&exchange(&stand_in, &get(target, upgrade)).await),
+                wanted,
+                "{server} {target}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_request_has_no_more_headers_than_the_servers_take() {
     let stand_in = stand_in(ServerKind::Kilo).await;
     // `Host` is one of them.

@@ -49,6 +49,9 @@ pub(crate) enum Manner {
     Of(ServerKind),
 }
 
+/// What the real servers say of a port that is taken.
+const TAKEN: &str = "Error: Unexpected error\n\nServeError";
+
 /// Serves until it is told to end.
 pub(crate) fn run(mut service: Service) -> Outcome {
     if let Some(desk) = harness::spawned::door::desk() {
@@ -84,7 +87,10 @@ impl Service {
             }
             _ => {}
         }
-        let stand_in = self.stand_in().await?;
+        let Some(stand_in) = self.stand_in().await? else {
+            complain!("{TAKEN}");
+            return Ok(ExitCode::FAILURE);
+        };
         if self.set.open_gates {
             stand_in.open_all_gates();
         }
@@ -117,14 +123,20 @@ impl Service {
         }
     }
 
-    async fn stand_in(&self) -> Result<StandIn, Failure> {
+    /// None where a real server would find its port taken.
+    async fn stand_in(&self) -> Result<Option<StandIn>, Failure> {
         let mut ports = self.ports.iter().peekable();
         while let Some(&port) = ports.next() {
             let options = Options { port, ..self.set.options.clone() };
             match StandIn::start(options).await {
                 Err(StartError::Listen { source, .. })
                     if source.kind() == ErrorKind::AddrInUse && ports.peek().is_some() => {}
-                started => return started.map_err(|error| Failure::CouldNot(error.to_string())),
+                Err(StartError::Listen { source, .. })
+                    if source.kind() == ErrorKind::AddrInUse && self.manner != Manner::Own =>
+                {
+                    return Ok(None);
+                }
+                started => return started.map(Some).map_err(|error| Failure::CouldNot(error.to_string())),
             }
         }
         Err(Failure::CouldNot("there is no port to listen on".to_owned()))

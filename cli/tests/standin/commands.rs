@@ -126,6 +126,11 @@ fn a_port_in_use_could_not_be_had() {
     let (code, stderr) = refused(&["serve", "--port", &port]);
     assert_eq!(code, 3, "{stderr}");
     assert!(stderr.contains(&format!("failed to listen on 127.0.0.1:{port}")), "{stderr}");
+    // Who stands in for a command says it as the real one does.
+    for server in ["kilo", "opencode"] {
+        let (code, stderr) = refused(&["as", server, "serve", "--port", &port]);
+        assert_eq!((code, stderr.as_str()), (1, "Error: Unexpected error\n\nServeError\n"), "{server}");
+    }
 }
 
 #[test]

@@ -84,6 +84,9 @@ pub(crate) struct Asked<'a> {
 
 /// Operations that look at their session's id as at any other.
 const DIRECT: &[&str] = &["backgroundProcess.", "kilocode.resumeSession"];
+/// This stands in a session's place and is none, where there is the operation.
+const NO_SESSION: &str = "viewed";
+const VIEWED: &str = "session.viewed";
 /// The servers' routers know no longer parameter.
 const PARAMETER_MAX: usize = 100;
 
@@ -217,8 +220,12 @@ impl Operations {
             let Some(problem) = self.schemas().problem(schema, &json!(given), Absent::Never) else {
                 continue;
             };
-            // A session is looked for before anything else is read.
-            if name == "sessionID" && !DIRECT.iter().any(|prefix| operation.id.starts_with(prefix)) {
+            // A session is looked for before anything else is read, unless the path is known to be about none.
+            let is_about_one = given != NO_SESSION || self.named(VIEWED).is_none();
+            if name == "sessionID"
+                && is_about_one
+                && !DIRECT.iter().any(|prefix| operation.id.starts_with(prefix))
+            {
                 return Some(Complaint::Unexpected);
             }
             return Some(problem.at(name).complaint("Params"));

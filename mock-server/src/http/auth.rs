@@ -58,6 +58,14 @@ pub(crate) fn check(access: &Access, headers: &HeaderMap, query: &str) -> Option
     (!given.as_deref().is_some_and(is_known)).then_some(Refusal::Unauthorized)
 }
 
+/// A ticket is looked at where it is handed in, so whoever brings one to the door of a terminal needs no password.
+pub(crate) fn brings_ticket(path: &str, query: &str) -> bool {
+    let inside = path.strip_prefix("/api").unwrap_or(path).strip_prefix("/pty/");
+    let id = inside.and_then(|inside| inside.strip_suffix("/connect"));
+    let is_door = id.is_some_and(|id| !id.is_empty() && !id.contains('/'));
+    is_door && super::decode_query(query).iter().any(|(key, ticket)| key == "ticket" && !ticket.is_empty())
+}
+
 fn decode(token: &str) -> Option<String> {
     String::from_utf8(BASE64_STANDARD.decode(token.trim()).ok()?).ok()
 }
@@ -110,6 +118,18 @@ mod tests {
                 headers.append(header::AUTHORIZATION, one.parse().unwrap());
             }
             assert_eq!(check(&access, &headers, ""), refusal, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn a_ticket_is_no_password_but_at_the_door_of_a_terminal() {
+        for path in ["/pty/pty_nosuch/connect", "/api/pty/abc/connect"] {
+            assert!(brings_ticket(path, "ticket=abc"), "{path}");
+            assert!(!brings_ticket(path, "ticket="), "{path}: it is empty");
+            assert!(!brings_ticket(path, ""), "{path}: there is none");
+        }
+        for path in ["/pty/pty_nosuch", "/pty//connect", "/pty/a/b/connect", "/session", "/pty/connect"] {
+            assert!(!brings_ticket(path, "ticket=abc"), "{path}");
         }
     }
 

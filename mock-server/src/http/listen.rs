@@ -27,6 +27,8 @@ const HEAD_MAX_BYTES: usize = 16 * 1024;
 const HEADERS_MAX: usize = 198;
 /// How long a new connection may be without a request. One that has had a request may wait as long as it likes.
 const PATIENCE: Duration = Duration::from_secs(12);
+/// How long an answer may take before it is looked whether anybody still waits for it.
+const AT_ONCE: Duration = Duration::from_secs(1);
 /// How long no connection is taken after one could not be: whoever runs out of descriptors gets some back in time.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -145,14 +147,27 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
     let socket = Socket::of(stream);
     let lane = Visitor { core, name, wire: socket.wire() };
     let (asked, is_endless, began) = (AtomicBool::new(false), AtomicBool::new(false), Notify::new());
+    let given_up = Notify::new();
     let clock: Arc<Clock> = lane.core.clock.clone();
     let service = service_fn(|request: Request<Incoming>| {
         asked.store(true, Ordering::Relaxed);
         is_endless.store(false, Ordering::Relaxed);
-        let (lane, is_endless, began) = (lane.clone(), &is_endless, &began);
+        let clock = &clock;
+        let (lane, is_endless, began, given_up) = (lane.clone(), &is_endless, &began, &given_up);
         // In a box, since it is long, and gone while its answer is sent.
         Box::pin(async move {
-            let answer = answer(lane, request).await;
+            let wire = lane.wire.clone();
+            let waits = async {
+                clock.pass(AT_ONCE).await;
+                wire.is_left().await;
+            };
+            let answer = tokio::select! {
+                answer = answer(lane, request) => answer,
+                () = waits => {
+                    given_up.notify_one();
+                    std::future::pending().await
+                }
+            };
             if answer.size_hint().exact().is_none() {
                 is_endless.store(true, Ordering::Relaxed);
                 began.notify_one();
@@ -168,7 +183,7 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
     let mut has_left = false;
     let mut serving = pin!(
         http1::Builder::new()
-            // Who has said all that he has to say still wants an answer.
+            // Who has said all that he has to say still wants an answer, if it comes at once.
             .half_close(true)
             .max_buf_size(HEAD_MAX_BYTES)
             .max_headers(HEADERS_MAX)
@@ -178,6 +193,7 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
     loop {
         tokio::select! {
             () = lane.wire.is_reset() => return,
+            () = given_up.notified() => return,
             // How a connection ends has nobody to be told to.
             _ = &mut serving => return,
             () = &mut left, if !has_left => {

@@ -53,7 +53,8 @@ async fn perform(lane: &Visitor, parts: &Parts, body: Body, faults: AnswerFaults
     if parts.method == Method::OPTIONS && refusal != Some(Refusal::ForeignHost) {
         return preflight(lane, parts);
     }
-    if let Some(refusal) = refusal {
+    let has_ticket = parts.method == Method::GET && auth::brings_ticket(parts.uri.path(), query);
+    if let Some(refusal) = refusal.filter(|refusal| *refusal == Refusal::ForeignHost || !has_ticket) {
         return refuse(lane, parts, refusal);
     }
     let cors = lane.core.origins.headers(&parts.headers);

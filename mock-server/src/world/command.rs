@@ -32,8 +32,13 @@ pub(crate) struct Calling {
     agents: Vec<Value>,
 }
 
-/// Commands that are no templates.
-const NO_TEMPLATES: [&str; 3] = ["goal", "resume-claude", "resume-codex"];
+/// A command that is no template.
+const GOAL: &str = "goal";
+/// Those that take over what another agent has done; they want a session in which nothing has been said.
+const RESUMING: [&str; 2] = ["resume-claude", "resume-codex"];
+const NOT_NEW: &str = "Start a new Kilo session, then run the resume command again.";
+/// Behind the name of a skill: it is meant, whatever command has its name.
+const AS_SKILL: &str = ":skill";
 /// The command after which a project counts as initialized.
 const INIT: &str = "init";
 /// Names that the client knows by itself.
@@ -48,8 +53,11 @@ impl World {
     pub(super) fn command(&mut self, request: &ApiRequest, id: &str) {
         let body = body_of(request);
         let name = body["command"].as_str().unwrap_or_default().to_owned();
-        if self.profile.names_commands && NO_TEMPLATES.contains(&name.as_str()) {
+        if self.profile.names_commands && name == GOAL {
             return self.not_played(request);
+        }
+        if self.profile.names_commands && RESUMING.contains(&name.as_str()) {
+            return self.resume_other(request.ticket, id);
         }
         self.call_command(id, Some(request.ticket), None, &name, body);
     }
@@ -73,7 +81,8 @@ impl World {
     ) {
         let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
         let commands = self.commands(&directory);
-        let Some((_, known)) = commands.iter().find(|(known, _)| known == name) else {
+        let named = commands.iter().find(|(known, _)| known == name).map(|(_, told)| told.clone());
+        let Some(known) = named.or_else(|| self.skill_by_kind(name)) else {
             let mut names: Vec<&str> = commands.iter().map(|(name, _)| name.as_str()).collect();
             if self.profile.names_commands {
                 names.extend(OF_CLIENT);
@@ -99,7 +108,7 @@ impl World {
                 ticket: ticket.or(yes),
                 is_yes: yes.is_some(),
             },
-            known: known.clone(),
+            known,
             wish,
             text,
             lines,
@@ -110,6 +119,24 @@ impl World {
             agents: Vec::new(),
         };
         self.run_command_lines(calling);
+    }
+
+    /// What another agent has done is nowhere on this machine, so there is nothing to take over.
+    fn resume_other(&mut self, ticket: Ticket, session: &str) {
+        if self.sessions.get(session).is_some_and(|owner| !owner.messages.is_empty()) {
+            let error = json!({"name": "UnknownError", "data": {"message": NOT_NEW}});
+            self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
+        }
+        self.plain_bad_request(ticket);
+    }
+
+    /// A skill that is called as one, as menus do.
+    fn skill_by_kind(&self, name: &str) -> Option<Value> {
+        let name = name.strip_suffix(AS_SKILL).filter(|_| self.profile.names_commands)?;
+        let of_release = Roster::of(self.profile.server).commands.iter();
+        let of_release = of_release.filter(|told| told["source"] == "skill" && told["name"] == name);
+        let own = self.skill_commands().into_iter().filter(|(known, _)| known == name).map(|(_, told)| told);
+        of_release.cloned().chain(own).next()
     }
 
     /// `GET /command`.

@@ -141,7 +141,7 @@ impl World {
     }
 
     /// What a person has said once and for all stands in the server's own settings, where it keeps that.
-    pub(super) fn write_rules(&mut self, session: &str, rules: &[Rule]) {
+    pub(super) fn write_rules(&mut self, directory: &str, rules: &[Rule]) {
         if !self.profile.keeps_rules {
             return;
         }
@@ -157,10 +157,27 @@ impl World {
             merge(&mut self.settings.global, &json!({"permission": {&rule.permission: said}}));
             self.settings.global_has_schema = true;
         }
-        // Where it was said it is read at once; other instances know what they knew when they began.
-        let directory = self.sessions.get(session).map(|owner| owner.directory.clone()).unwrap_or_default();
-        let settings = self.settings_of(&directory);
-        if let Some(instance) = self.instances.get_mut(&directory) {
+        self.read_settings_again(directory);
+    }
+
+    /// A rule of the server's own settings is struck out; its permission stays, even if nothing is said of it any more.
+    pub(super) fn strike_rule(&mut self, directory: &str, rule: &Rule) {
+        let permissions = self.settings.global.entry("permission").or_insert_with(|| json!({}));
+        let known = permissions.as_object_mut().map(|known| known.entry(&rule.permission));
+        if let Some(said) = known.map(|known| known.or_insert_with(|| json!({}))) {
+            match said.as_object_mut() {
+                Some(patterns) => drop(patterns.shift_remove(&rule.pattern)),
+                None => *said = json!({}),
+            }
+        }
+        self.settings.global_has_schema = true;
+        self.read_settings_again(directory);
+    }
+
+    /// Where it was said it is read at once; other instances know what they knew when they began.
+    fn read_settings_again(&mut self, directory: &str) {
+        let settings = self.settings_of(directory);
+        if let Some(instance) = self.instances.get_mut(directory) {
             instance.settings = settings;
         }
     }

@@ -1,6 +1,6 @@
 //! What a person answers when they are asked for permission, and what they allow beside that.
 
-use super::permission::{Pending, rejected, tell_of_leaving, words};
+use super::permission::{Pending, Permissions, rejected, tell_of_leaving, words};
 use super::routes::body_of;
 use super::rules::{self, Action, Rule, Source};
 use super::tools::Plan;
@@ -18,6 +18,27 @@ pub(crate) struct Answer<'a> {
 
 impl Answer<'_> {
     pub(crate) const REJECT: Self = Self { word: "reject", message: None };
+}
+
+/// What a person has said for always.
+#[derive(Debug, Clone)]
+pub(crate) struct Standing {
+    pub(crate) rule: Rule,
+    /// The folder whose instance has heard it, and forgets it when it ends; everywhere when absent.
+    pub(crate) directory: Option<String>,
+}
+
+impl Permissions {
+    /// What a person has said for always that holds in a folder.
+    pub(crate) fn standing_in(&self, directory: &str) -> impl DoubleEndedIterator<Item = &Rule> {
+        let holds = move |said: &&Standing| said.directory.as_deref().is_none_or(|own| own == directory);
+        self.kept.iter().filter(holds).map(|said| &said.rule)
+    }
+
+    /// The instance of a folder has ended, and what it alone has heard is forgotten.
+    pub(crate) fn dispose(&mut self, directory: &str) {
+        self.kept.retain(|said| said.directory.as_deref() != Some(directory));
+    }
 }
 
 impl World {
@@ -91,8 +112,15 @@ impl World {
         let rules =
             always.iter().map(|pattern| Rule::new(&name, &words(pattern), Action::Allow, Source::Global));
         let rules: Vec<Rule> = rules.collect();
-        self.write_rules(&answered.session, &rules);
-        self.permissions.kept.extend(rules);
+        let directory = self.who(&answered.session).directory;
+        self.write_rules(&directory, &rules);
+        // What isn't written down anywhere is known where it was said.
+        self.keep(rules, (!self.profile.keeps_rules).then_some(directory.as_str()));
+    }
+
+    fn keep(&mut self, rules: Vec<Rule>, directory: Option<&str>) {
+        let standing = |rule| Standing { rule, directory: directory.map(str::to_owned) };
+        self.permissions.kept.extend(rules.into_iter().map(standing));
     }
 
     /// What is asked at this time and is allowed from now on is answered too.
@@ -145,7 +173,8 @@ impl World {
                 if self.profile.always_answers_all {
                     self.permissions.decide(&who, &name, &pattern).action
                 } else {
-                    rules::decide(self.permissions.kept.iter(), &name, &pattern).action
+                    let standing = self.permissions.standing_in(&who.directory);
+                    rules::decide(standing, &name, &pattern).action
                 }
             })
             .collect();
@@ -180,8 +209,8 @@ impl World {
         }
         let session = pending.session.clone();
         let is_kept = !rules.is_empty();
-        self.write_rules(&session, &rules);
-        self.permissions.kept.extend(rules);
+        self.write_rules(&self.who(&session).directory, &rules);
+        self.keep(rules, None);
         self.reply_json(request.ticket, json!(true));
         if is_kept {
             self.effect(Purpose::RuleKept, Effect::Yield);
@@ -197,20 +226,9 @@ impl World {
             return self.unknown_error(request.ticket);
         }
         self.reply_json(request.ticket, json!(true));
-        let everything = Rule::new("*", "*", Action::Allow, Source::Global);
-        match (session, body["enable"] == true) {
-            (Some(session), true) => {
-                self.permissions.unasked.insert(session.to_owned());
-            }
-            (Some(session), false) => {
-                self.permissions.unasked.remove(session);
-            }
-            (None, true) => self.permissions.kept.push(everything),
-            (None, false) => {
-                if let Some(at) = self.permissions.kept.iter().rposition(|rule| *rule == everything) {
-                    self.permissions.kept.remove(at);
-                }
-            }
+        match session {
+            Some(session) => self.unask_session(session, body["enable"] == true),
+            None => self.unask_everywhere(&self.directory_of(request), body["enable"] == true),
         }
         if body["enable"] != true {
             return;
@@ -229,5 +247,43 @@ impl World {
                 self.resolve(&pending, Answer { word: "once", message: None });
             }
         }
+    }
+
+    /// A session has a rule of its own that allows everything, or has none of that kind any more.
+    fn unask_session(&mut self, session: &str, is_on: bool) {
+        let everything = Rule::new("*", "*", Action::Allow, Source::Session).wire();
+        let now = self.now_ms;
+        self.change_session(session, |session| {
+            let known = session.permission.as_ref().and_then(Value::as_array).cloned();
+            let mut rules = known.unwrap_or_default();
+            if is_on {
+                rules.push(everything);
+            } else {
+                rules.retain(|rule| *rule != everything);
+            }
+            session.permission = Some(Value::Array(rules));
+            session.touch(now);
+        });
+        if is_on {
+            self.permissions.unasked.insert(session.to_owned());
+        } else {
+            self.permissions.unasked.remove(session);
+        }
+    }
+
+    /// The settings of the server allow everything, or don't say so any more.
+    fn unask_everywhere(&mut self, directory: &str, is_on: bool) {
+        let everything = Rule::new("*", "*", Action::Allow, Source::Global);
+        if is_on {
+            self.write_rules(directory, std::slice::from_ref(&everything));
+            self.keep(vec![everything], None);
+        } else {
+            self.strike_rule(directory, &everything);
+            let kept = &mut self.permissions.kept;
+            if let Some(at) = kept.iter().rposition(|said| said.rule == everything) {
+                kept.remove(at);
+            }
+        }
+        self.effect(Purpose::RuleKept, Effect::Yield);
     }
 }

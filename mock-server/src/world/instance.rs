@@ -242,6 +242,7 @@ impl World {
             self.permissions.forget(session);
             self.questions.retain(|open| open.session != *session);
         }
+        self.permissions.dispose(directory);
         self.end_servers(directory, ended.servers);
         if !self.profile.shares_terminals {
             self.end_terminals(directory);

@@ -2,6 +2,7 @@
 
 use super::World;
 use super::agents::Agents;
+use super::consent::Standing;
 use super::rules::{self, Action, Rule, Source};
 use super::tools::Plan;
 use crate::profile::Profile;
@@ -31,8 +32,8 @@ pub(crate) struct Pending {
 pub(crate) struct Permissions {
     /// Their rules are those of the release and of the settings.
     agents: Arc<Agents>,
-    /// What a person has allowed for always.
-    pub(crate) kept: Vec<Rule>,
+    /// What a person has said for always.
+    pub(crate) kept: Vec<Standing>,
     /// The sessions in which everything is allowed for now.
     pub(crate) unasked: BTreeSet<String>,
     /// What is allowed for always does not lift a narrower rule that asks.
@@ -88,7 +89,7 @@ impl Permissions {
     }
 
     /// The server is another one. Gives the rules by which a person has allowed something for always.
-    pub(crate) fn start_again(&mut self) -> Vec<Rule> {
+    pub(crate) fn start_again(&mut self) -> Vec<Standing> {
         self.unasked.clear();
         self.pending.clear();
         std::mem::take(&mut self.kept)
@@ -141,12 +142,14 @@ impl Permissions {
 
     pub(crate) fn decide(&self, who: &Who, permission: &str, pattern: &str) -> Rule {
         if !self.keeps_narrow_questions {
-            return rules::decide(self.fixed(who).chain(&self.kept), permission, pattern);
+            let standing = self.standing_in(&who.directory);
+            return rules::decide(self.fixed(who).chain(standing), permission, pattern);
         }
         let said = rules::decide(self.fixed(who), permission, pattern);
         let everything = Rule::new("*", "*", Action::Allow, Source::Session);
         let unasked = self.unasked.contains(&who.session).then_some(&everything);
-        let kept = self.kept.iter().chain(unasked).rfind(|rule| rule.fits(permission, pattern));
+        let standing = self.standing_in(&who.directory);
+        let kept = standing.chain(unasked).rfind(|rule| rule.fits(permission, pattern));
         match (said.action, kept) {
             (_, Some(kept)) if kept.action == Action::Deny => kept.clone(),
             (Action::Allow, Some(kept)) => kept.clone(),
@@ -251,6 +254,8 @@ impl Permissions {
 #[derive(Debug)]
 pub(crate) struct Who {
     session: String,
+    /// The folder of the session.
+    pub(crate) directory: String,
     agent: String,
     rules: Vec<Rule>,
 }
@@ -268,7 +273,9 @@ pub(crate) fn tell_of_leaving(approval: &mut Value, permission: &str, metadata: 
 
 impl World {
     pub(crate) fn who(&self, session: &str) -> Who {
-        let permission = self.sessions.get(session).and_then(|owner| owner.permission.as_ref());
+        let owner = self.sessions.get(session);
+        let directory = owner.map(|owner| owner.directory.clone()).unwrap_or_default();
+        let permission = owner.and_then(|owner| owner.permission.as_ref());
         let mut rules = permission.map(rules::of_session).unwrap_or_default();
         let agent = self.agent_of(session).to_owned();
         if self.profile.strict_agents.contains(&agent.as_str()) {
@@ -277,7 +284,7 @@ impl World {
             rules.extend(self.permissions.rules_of(&agent).iter().cloned());
             rules.extend(denials);
         }
-        Who { session: session.to_owned(), agent, rules }
+        Who { session: session.to_owned(), directory, agent, rules }
     }
 
     /// Lets a call go on, forbids it, or asks first.

@@ -1,8 +1,8 @@
 //! The server ends and starts again over what it has kept: sessions as far as they were told, settings and keys. What
 //! ran is gone, and nobody tells of it: a step stays without an end, a call stays as it was.
 
+use super::consent::Standing;
 use super::permission::Pending;
-use super::rules::Rule;
 use super::terminals::Terminals;
 use super::{Output, World, WorldConfig};
 use crate::performer::Asked;
@@ -42,11 +42,11 @@ impl World {
     }
 
     /// What stands under all settings when the server has started again after these rules were given.
-    pub(super) fn kept_settings(&self, allowed: &[Rule]) -> Map<String, Value> {
+    pub(super) fn kept_settings(&self, allowed: &[Standing]) -> Map<String, Value> {
         let mut kept = self.config.kept.clone();
         if self.profile.keeps_rules {
             let rules = kept.entry("permission").or_insert_with(|| json!({}));
-            for rule in allowed {
+            for Standing { rule, .. } in allowed {
                 rules[&rule.permission][&rule.pattern] = json!(rule.action.word());
             }
         }

@@ -8,6 +8,7 @@
 )]
 
 mod again;
+mod consents;
 mod ends;
 mod haste;
 mod moments;
