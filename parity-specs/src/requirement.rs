@@ -115,7 +115,7 @@ impl Requirement {
             _ if !degraded.is_none_or(|it| is_of(it.decision, DECISIONS)) => {
                 Some("the plan has the decisions 2 to 8: name one of them")
             }
-            _ if !degraded.is_none_or(|it| it.until < ALL_IS_THERE) => {
+            _ if degraded.is_some_and(|it| it.until >= ALL_IS_THERE) => {
                 Some("it may be missing until phase 3 at most: in phase 4 all is there")
             }
             _ if claims.is_empty() => Some("it says where it stands in the plan: claims = [\"000 §…\"]"),

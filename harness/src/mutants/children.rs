@@ -22,10 +22,10 @@ impl Routing for OfChildren {
     fn sessions_of(&self, event: &Value, _ours: &[&str]) -> Vec<String> {
         let session = session_of(event).map(str::to_owned);
         let mut parents = self.parents.borrow_mut();
-        if let (Some(child), Some(parent)) = (&session, event["properties"]["info"]["parentID"].as_str()) {
-            if event["type"] == "session.created" {
-                parents.insert(child.clone(), parent.to_owned());
-            }
+        if let (Some(child), Some(parent)) = (&session, event["properties"]["info"]["parentID"].as_str())
+            && event["type"] == "session.created"
+        {
+            parents.insert(child.clone(), parent.to_owned());
         }
         let is_taken = event["type"] == self.kind;
         let parent = session.as_ref().filter(|_| is_taken).and_then(|session| parents.get(session));

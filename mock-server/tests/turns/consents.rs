@@ -4,7 +4,8 @@
 use crate::stage::Stage;
 use fixtures::ServerKind;
 use fixtures::scenario::Scenario;
-use mock_server::Options;
+use mock_server::{Options, StandIn};
+use reqwest::Client;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -14,13 +15,13 @@ about = "x"
 files = { "sub/a.txt" = "a\n" }
 config = { permission = { edit = "ask" } }
 [[agent]]
+on = { prompt_contains = "bonjour" }
+steps = [{ say = "Read." }]
+[[agent]]
 on = { prompt_contains = "write" }
 steps = [{ tool = "write", input = { filePath = "${workspace}/sub/b.txt", content = "b\n" } }, { say = "Written." }]
-[[agent]]
-on = { prompt_contains = "Kilo CLI Configuration" }
-steps = [{ say = "Read." }]
 [user]
-steps = [{ prompt = "write" }, { prompt = "Kilo CLI Configuration" }]
+steps = [{ prompt = "write" }, { prompt = "bonjour" }]
 "#;
 
 async fn stage(server: ServerKind) -> Stage {
@@ -88,22 +89,30 @@ async fn kilo_writes_down_that_everything_is_allowed() {
     }
 }
 
+/// Nobody listens here: a skill is long, and so is what is told of it.
 #[tokio::test]
 async fn kilo_calls_a_skill_by_its_kind_and_takes_over_nothing() {
-    let stage = stage(ServerKind::Kilo).await;
-    let session = stage.session().await;
-    let route = format!("/session/{session}/command");
+    let scenario = Scenario::parse(Path::new("s.toml"), SCENARIO).unwrap();
+    let stand_in = StandIn::start(Options::scenario(ServerKind::Kilo, scenario)).await.unwrap();
+    let client = Client::builder().no_proxy().build().unwrap();
+    let post = async |path: String, body: Value| {
+        let sent = client.post(format!("{}{path}", stand_in.url())).json(&body).send().await.unwrap();
+        (sent.status().as_u16(), sent.json::<Value>().await.unwrap())
+    };
+    let session = post("/session".into(), json!({})).await.1["id"].as_str().unwrap().to_owned();
+    let call = async |name: &str| {
+        post(format!("/session/{session}/command"), json!({"command": name, "arguments": "bonjour"})).await
+    };
     for name in ["resume-claude", "resume-codex"] {
-        let body = json!({"command": name, "arguments": "x"}).to_string();
-        assert_eq!(stage.post_text(&route, &body).await, (400, json!({"_tag": "BadRequest"})));
+        assert_eq!(call(name).await, (400, json!({"_tag": "BadRequest"})));
     }
     for (name, status) in [("kilo-config:skill", 200), ("kilo-config:command", 500), ("init:skill", 500)] {
-        let body = json!({"command": name, "arguments": "bonjour"}).to_string();
-        assert_eq!(stage.post_text(&route, &body).await.0, status, "{name}");
+        assert_eq!(call(name).await.0, status, "{name}");
     }
-    let said = stage.get(&format!("/session/{session}/message")).await;
-    let said = said[0]["parts"][0].clone();
-    assert!(said["text"].as_str().unwrap().ends_with("bonjour"), "{said}");
+    let said = client.get(format!("{}/session/{session}/message", stand_in.url())).send().await.unwrap();
+    let said = said.json::<Value>().await.unwrap()[0]["parts"][0].clone();
+    // It has places for arguments.
+    assert!(said["text"].as_str().unwrap().contains("bonjour"), "{said}");
     assert_eq!(said.pointer("/metadata/kilo/injected/title"), Some(&json!("/kilo-config:skill bonjour")));
 }
 
