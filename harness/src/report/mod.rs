@@ -7,6 +7,7 @@ pub mod junit;
 pub mod kit;
 pub mod markdown;
 mod notes;
+mod result;
 pub mod terminal;
 pub mod timeline;
 
@@ -17,7 +18,8 @@ pub(crate) use notes::{evidence_word, is_unjudged, notes};
 use parity_specs::Evidence;
 use parity_specs::requirement::Degradation;
 use parity_specs::trigger::Threshold;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+pub use result::GateResult;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use timeline::Entry;
@@ -111,19 +113,6 @@ pub struct TriggerRow {
     pub signal: Option<Threshold>,
     /// What the signals of real use say, if any were given.
     pub seen: Option<String>,
-}
-
-/// What comes of a gate, from best to worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GateResult {
-    /// All is proven.
-    Pass,
-    /// All is proven but so many requirements, and the ledger knows them.
-    PassWithDebt(usize),
-    /// It can't be said.
-    CouldNotCheck,
-    /// Something does not hold.
-    Fail,
 }
 
 /// A requirement and what became of it.
@@ -266,49 +255,6 @@ impl MutantRow {
     #[must_use]
     pub fn is_caught(&self) -> bool {
         self.cells.iter().any(|cell| !cell.plain && cell.verdict == Verdict::Fail)
-    }
-}
-
-impl GateResult {
-    /// The exit code of a command that ends with this.
-    #[must_use]
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Pass | Self::PassWithDebt(_) => 0,
-            Self::Fail => 1,
-            Self::CouldNotCheck => 3,
-        }
-    }
-}
-
-impl fmt::Display for GateResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Pass => f.write_str("PASS"),
-            Self::PassWithDebt(owed) => write!(f, "PASS WITH DEBT ({owed})"),
-            Self::Fail => f.write_str("FAIL"),
-            Self::CouldNotCheck => f.write_str("COULD NOT CHECK"),
-        }
-    }
-}
-
-impl Serialize for GateResult {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for GateResult {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let words = String::deserialize(deserializer)?;
-        let owed = words.strip_prefix("PASS WITH DEBT (").and_then(|rest| rest.strip_suffix(')'));
-        match (words.as_str(), owed.and_then(|owed| owed.parse().ok())) {
-            (_, Some(owed)) => Ok(Self::PassWithDebt(owed)),
-            ("PASS", _) => Ok(Self::Pass),
-            ("FAIL", _) => Ok(Self::Fail),
-            ("COULD NOT CHECK", _) => Ok(Self::CouldNotCheck),
-            _ => Err(de::Error::custom(format!("'{words}' is no result of a gate"))),
-        }
     }
 }
 
