@@ -1,6 +1,7 @@
 //! Do rules answer what they cover, once, in their time, and nothing else?
 
 use super::escape::leads_out;
+use super::fail_closed::is_closed;
 use super::given::{stops, times};
 use super::questions::{answer_sent, is_set, owner_of, said_in, tools_are_off};
 use super::{Check, Examined, unknown};
@@ -129,11 +130,9 @@ pub(super) fn cannot_go_on(course: &Course<'_>, sent: &Sent, due_us: u64) -> boo
         .map(|other| other.line)
         .min();
     let Some(strange) = strange else { return false };
-    let closed = course.shown().find(|(said, update)| {
-        said.line > strange
-            && said.at_us < due_us
-            && matches!(update, Update::Error { task_id: Some(of), retry: true, .. } if of_task(of))
-    });
+    let closed = course
+        .shown()
+        .find(|(said, update)| said.line > strange && said.at_us < due_us && is_closed(update, &task.task));
     let Some((closed, _)) = closed else { return false };
     let pressed = course.asked().any(|(said, _, request)| {
         said.line > closed.line && matches!(request, Request::TaskRetry(of) if of_task(&of.task_id))

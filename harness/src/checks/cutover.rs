@@ -175,7 +175,7 @@ fn nothing_brought(course: &Course<'_>, examined: &mut Examined) {
     };
     let brought = course.exchanges.iter().find(brings);
     examined.fact(brought.is_none(), || {
-        let path = brought.map(|asked| asked.path.clone()).unwrap_or_default();
-        format!("what was said before is brought into the server: POST {path}")
+        let asked = brought.map(|asked| format!("{} {}", asked.method, asked.path)).unwrap_or_default();
+        format!("what was said before is brought into the server: {asked}")
     });
 }

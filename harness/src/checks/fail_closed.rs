@@ -25,11 +25,8 @@ fn examine(course: &Course<'_>) -> Examined {
     for sent in unknown::sent(course) {
         let Some(task) = sent.session().and_then(|session| course.task_of(session)) else { continue };
         let delicate = is_delicate(course, &task.session, sent.line);
-        let told = course.shown().any(|(said, update)| {
-            let is_error =
-                matches!(update, Update::Error { task_id: Some(of), retry: true, .. } if *of == task.task);
-            said.line > sent.line && is_error
-        });
+        let told =
+            course.shown().any(|(said, update)| said.line > sent.line && is_closed(update, &task.task));
         if delicate {
             nothing_follows(course, task, sent.line, &mut examined);
         }
@@ -101,7 +98,8 @@ fn others(course: &Course<'_>, examined: &mut Examined) {
     }
 }
 
-fn is_closed(update: &Update, task: &str) -> bool {
+/// Does this say that the task can't go on?
+pub(super) fn is_closed(update: &Update, task: &str) -> bool {
     matches!(update, Update::Error { task_id: Some(of), retry: true, .. } if of == task)
 }
 

@@ -43,7 +43,7 @@ mod remains;
 mod rests;
 mod retry;
 mod sends;
-pub(crate) mod signals;
+mod signals;
 mod single_client;
 mod special_content;
 mod startup;

@@ -7,7 +7,7 @@ use crate::checks;
 use crate::judge::{Judged, Verdict};
 use crate::report::{
     Cell, FeatureRow, Gate, GateResult, MutantRow, PhaseRow, Proof, RequirementRow, RequirementState,
-    TriggerRow,
+    TriggerRow, because,
 };
 use parity_specs::{Evidence, Matrix, NamedCase, Phase, Requirement, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
@@ -192,7 +192,7 @@ fn trigger_row(
     for row in rows.iter().filter(|row| trigger.watches.contains(&row.id)) {
         let (id, places) = (&row.id, red_cells(matrix, &row.id, cells));
         match (row.evidence, row.worst()) {
-            _ if !places.is_empty() => because.push(format!("{id} does not hold in {}", places.join(", "))),
+            _ if !places.is_empty() => because.push(because::of_cells(id, &places)),
             (Evidence::Checked, RequirementState::Failing) => untold.extend(could_not_see(row)),
             (Evidence::DataOnly, RequirementState::Failing) => because.push(format!("{id} does not hold")),
             (_, RequirementState::NotEvaluated) if trigger.signal.is_none() => {

@@ -3,7 +3,7 @@
 //! came to a counter, or what was measured; who has a counter's running total instead says `total`. `source` says whose
 //! it is: counts of different clients are not added up.
 
-use crate::checks::signals::NAMES;
+use crate::checks::SIGNALS;
 use fixtures::error::{FileError, plain_words};
 use fixtures::near_names::unknown;
 use parity_specs::evidence::{Answers, Evidence};
@@ -81,8 +81,8 @@ pub fn read(file: &Path, text: &str) -> Result<Vec<Signal>, FileError> {
         };
         let read: Exported =
             serde_json::from_str(line).map_err(|error| wrong(&plain_words(&error.to_string())))?;
-        if read.name.starts_with(OURS) && !NAMES.contains(&read.name.as_str()) {
-            return Err(wrong(&unknown("signal", &read.name, &NAMES)));
+        if read.name.starts_with(OURS) && !SIGNALS.contains(&read.name.as_str()) {
+            return Err(wrong(&unknown("signal", &read.name, &SIGNALS)));
         }
         if read.value.is_some() == read.total.is_some() {
             return Err(wrong("it has either `value`, what came to it, or `total`, its running total"));

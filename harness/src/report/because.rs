@@ -19,6 +19,11 @@ pub(crate) struct Because<'a> {
     pub(crate) rest: Vec<&'a str>,
 }
 
+/// The reason that a requirement does not hold in some cells.
+pub(crate) fn of_cells(requirement: &str, places: &[String]) -> String {
+    format!("{requirement}{IN}{}", places.join(", "))
+}
+
 /// Takes a reason apart. The worst cells come first; of equal ones those in which nothing breaks, because they need no
 /// fault to go wrong.
 pub(crate) fn read<'a>(text: &'a str, gate: &Gate) -> Because<'a> {
@@ -45,4 +50,24 @@ pub(crate) fn line(text: &str, gate: &Gate) -> String {
         more => format!(" and {more} more"),
     };
     format!("{} {}", because.claim, because.first.join(", ")).trim_end().to_owned() + &more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::judging::{Ran, judge};
+    use crate::gate::signals::Known;
+    use parity_specs::Matrix;
+
+    #[test]
+    fn what_is_put_together_is_taken_apart() {
+        let gate = judge(&Matrix::default(), &[], Ran::default(), &Known::default());
+        let places = |count: usize| (1..=count).map(|n| format!("x/{n} (kilo)")).collect::<Vec<_>>();
+        let told = |count: usize| line(&of_cells("a.b", &places(count)), &gate);
+        assert_eq!(told(1), "a.b does not hold in x/1 (kilo)");
+        assert_eq!(told(3), "a.b does not hold in 3 cells: x/1 (kilo), x/2 (kilo), x/3 (kilo)");
+        assert_eq!(told(5), "a.b does not hold in 5 cells: x/1 (kilo), x/2 (kilo), x/3 (kilo) and 2 more");
+        let by_signal = "the sum of s is 4; 3 are allowed";
+        assert_eq!(line(by_signal, &gate), by_signal, "a reason of another kind stands as it is");
+    }
 }

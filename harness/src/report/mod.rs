@@ -1,6 +1,6 @@
 //! What a gate and what a check says, as data; each format renders the same data. One file a format.
 
-mod because;
+pub(crate) mod because;
 pub mod check;
 pub mod html;
 pub mod junit;

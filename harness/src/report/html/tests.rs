@@ -345,6 +345,16 @@ fn what_was_not_judged_is_not_said_to_fail() {
 }
 
 #[test]
+fn a_trigger_that_cannot_be_told_says_why() {
+    let mut gate = gate();
+    let why = "events.isolated could not be checked in turn/calm (kilo)";
+    let trigger = &mut gate.triggers[0];
+    (trigger.fired, trigger.because, trigger.untold) = (false, Vec::new(), vec![why.to_owned()]);
+    let page = unescaped(&render(&Report::of(vec![gate])).unwrap());
+    assert!(page.contains("could not be told") && page.contains(why));
+}
+
+#[test]
 fn reports_of_the_format_before_are_read_and_others_refused() {
     let text = report().json().unwrap();
     let of = |format: u32| text.replacen("\"format\": 3", &format!("\"format\": {format}"), 1);

@@ -24,6 +24,7 @@ struct Of<'a> {
     number: usize,
     mark: Mark,
     because: Vec<Why>,
+    untold: &'a [String],
     seen: Option<&'a str>,
 }
 
@@ -75,6 +76,7 @@ fn trigger<'a>(row: &'a TriggerRow, report: &'a Report, links: &[Vec<Link>]) -> 
                 number: number + 1,
                 mark: marks::of_trigger(own),
                 because: own.because.iter().map(why).collect(),
+                untold: &own.untold,
                 seen: own.seen.as_deref(),
             },
         ));
