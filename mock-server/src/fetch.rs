@@ -9,11 +9,16 @@ const AGENT: &str = concat!("standin/", env!("CARGO_PKG_VERSION"));
 /// More than that is not taken.
 pub(crate) const BYTES_MAX: usize = 5 * 1024 * 1024;
 
+/// Nobody is followed further.
+const REDIRECTS: usize = 127;
+
 /// Gets a page; what fails is told in the servers' words.
 pub(crate) async fn fetch(wish: PageWish) -> Result<Page, String> {
     let unreachable = || format!("Transport error (GET {})", wish.url);
-    let redirects = reqwest::redirect::Policy::custom(|attempt| {
-        if is_here(attempt.url()) && attempt.previous().len() < 5 { attempt.follow() } else { attempt.stop() }
+    let redirects = reqwest::redirect::Policy::custom(|attempt| match attempt.previous().len() {
+        REDIRECTS.. => attempt.error("too many redirects"),
+        _ if is_here(attempt.url()) => attempt.follow(),
+        _ => attempt.stop(),
     });
     let client = reqwest::Client::builder()
         .no_proxy()

@@ -1,5 +1,5 @@
 //! What a server can't do for a prompt that nobody waits for. It is told in the session, with the place in the server's
-//! program: those places are as the pinned release told them (`prompt/refused-unwaited`).
+//! program: those places are as the pinned release told them.
 
 use fixtures::recording::{Line, Recording};
 use fixtures::sse::Parser;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-const RECORDED: &str = "prompt/refused-unwaited";
+const RECORDED: [&str; 2] = ["prompt/refused-unwaited", "prompt/folder-missing"];
 /// What begins a line that names a place.
 const PLACE: &str = "\n    at ";
 
@@ -30,6 +30,8 @@ pub(crate) enum Mistake {
     Host,
     /// A file that there is not.
     File,
+    /// A folder that there is not.
+    Folder,
     /// Bytes that are no picture.
     Picture,
     /// An address that has no picture in it.
@@ -43,6 +45,7 @@ const BEGINNINGS: &[(&str, Mistake)] = &[
     ("UnknownError: ", Mistake::Agent),
     ("TypeError: File URL host ", Mistake::Host),
     ("TypeError: ", Mistake::Address),
+    ("PlatformError: NotFound: FileSystem.realPath ", Mistake::Folder),
     ("PlatformError: ", Mistake::File),
     ("ImageDecodeError: ", Mistake::Picture),
     ("ImageInvalidDataUrlError: ", Mistake::PictureAddress),
@@ -70,14 +73,19 @@ impl Mistake {
             ServerKind::Kilo => &KILO,
             ServerKind::Opencode => &OPENCODE,
         };
-        let recorded = || catalog::recording(&server.release(), RECORDED).map(|all| read(&all));
-        places.get_or_init(|| recorded().unwrap_or_default()).get(&self).map_or("", String::as_str)
+        let recorded = || {
+            let all = RECORDED.iter().filter_map(|name| catalog::recording(&server.release(), name).ok());
+            all.flat_map(|recording| read(&recording)).collect()
+        };
+        places.get_or_init(recorded).get(&self).map_or("", String::as_str)
     }
 }
 
 /// The file that words are about.
 fn file_of(words: &str) -> Option<&str> {
-    words.strip_prefix("PlatformError: NotFound: FileSystem.readFile (")?.strip_suffix(')')
+    let place = words.strip_prefix("PlatformError: NotFound: FileSystem.")?;
+    let place = place.strip_prefix("readFile (").or_else(|| place.strip_prefix("realPath ("))?;
+    place.strip_suffix(')')
 }
 
 /// The places that a recording tells of.
@@ -88,7 +96,9 @@ fn read(recording: &Recording) -> HashMap<Mistake, String> {
         let Line::Chunk(chunk) = line else { continue };
         for event in streams.entry(chunk.exchange).or_default().feed(&chunk.bytes()) {
             let told: Value = serde_json::from_str(&event.data).unwrap_or_default();
-            let words = told.pointer("/properties/error/data/message").and_then(Value::as_str);
+            // What happens in other folders is told on the stream of all alone.
+            let event = told.get("payload").unwrap_or(&told);
+            let words = event.pointer("/properties/error/data/message").and_then(Value::as_str);
             let Some(words) = words else { continue };
             let Some((mistake, at)) = Mistake::of(words).zip(words.find(PLACE)) else { continue };
             let (words, lines) = words.split_at(at);

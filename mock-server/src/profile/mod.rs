@@ -205,8 +205,12 @@ pub struct Profile {
     pub project_config: &'static str,
     /// They are read there, too, and changes of settings are told.
     pub reads_project_config: bool,
-    /// Who asks for the agents of a folder that a repository does not have is answered 500.
+    /// In a folder that its repository does not have there are no agents: neither lists nor prompts are answered.
     pub agents_need_folder: bool,
+    /// Of the prompts whose work is left undone the first has its turn, and not the last.
+    pub oldest_errand_first: bool,
+    /// No step begins in a folder that is not there.
+    pub steps_need_folder: bool,
     /// The files of a workspace that hold settings, the later ones counting more.
     pub project_settings: &'static [&'static str],
     /// The folders of a workspace that hold settings, agents, commands and skills, alike.
@@ -237,6 +241,8 @@ pub struct Profile {
     pub unshares_nothing: bool,
     /// What a request of the next generation leads to by itself is told to those who listen to events, too.
     pub next_tells_requests: bool,
+    /// A session of the next generation is created in an instance, which begins with that.
+    pub next_creates_in_instance: bool,
     /// There, events tell their time in letters.
     pub next_writes_times: bool,
     /// The model that works in the next generation when nobody says: its provider, its id.

@@ -64,6 +64,7 @@ impl World {
         for (call, child) in &children {
             cuts.push_back(Cut::Tell(child.clone()));
             cuts.push_back(Cut::Cancel(session.to_owned(), *call, child.clone()));
+            cuts.push_back(Cut::GoOn(session.to_owned(), *call));
             cuts.push_back(Cut::Interrupted(child.clone()));
         }
         let ends = children
@@ -85,8 +86,35 @@ impl World {
         cuts.push_back(Cut::End(session.to_owned(), error, Some(TurnEnd::Interrupted)));
         if !self.disposes {
             cuts.push_back(Cut::Interrupted(session.to_owned()));
+            self.cancel_work(session, &mut cuts);
         }
         self.cut(cuts);
+    }
+
+    /// The turn may be work that another session's call has given: that waits no more, and the end is told once more.
+    fn cancel_work(&mut self, session: &str, cuts: &mut VecDeque<Cut>) {
+        let given = self.run_mut(session).and_then(|run| run.for_call.clone());
+        let Some((giver, call)) = given.filter(|(giver, _)| self.run_mut(giver).is_some()) else { return };
+        let is_stop = |cut: &Cut| matches!(cut, Cut::Tell(of) | Cut::Forget(of) if of == session);
+        let stop = cuts.iter().position(is_stop).map_or(0, |at| at + 1);
+        let (is_first, goes_on) = (self.profile.children_end_late, Cut::GoOn(giver.clone(), call));
+        cuts.insert(if is_first { 0 } else { stop }, Cut::Cancel(giver, call, session.to_owned()));
+        cuts.push_back(Cut::Idle(session.to_owned()));
+        cuts.push_back(Cut::Interrupted(session.to_owned()));
+        let place = if is_first { 1 } else { cuts.len() };
+        cuts.insert(place, goes_on);
+    }
+
+    /// Is work that a session has given being ended right now? Some servers are done with that first.
+    pub(crate) fn cuts_work_of(&self, session: &str) -> bool {
+        let is_its = |purpose: &Purpose| match purpose {
+            Purpose::CutTree(rest) => {
+                let cut = self.sessions.get(&rest.session);
+                cut.and_then(|cut| cut.parent.as_deref()) == Some(session)
+            }
+            _ => false,
+        };
+        self.profile.children_end_late && self.waiting.values().any(is_its)
     }
 
     /// The instance of a turn is disposed of.
@@ -114,6 +142,8 @@ impl World {
                     self.tell_end(&session, &aborted());
                 }
                 Cut::Cancel(session, call, child) => self.cancel_task(&session, call, &child),
+                Cut::GoOn(session, call) => self.call_done(&session, call),
+                Cut::Idle(session) => self.emit_idle(&session),
                 Cut::Interrupted(session) => {
                     if self.profile.turn_events {
                         self.emit_session(
@@ -229,6 +259,10 @@ pub(crate) enum Cut {
     Tell(String),
     /// A call waits for this other session no more.
     Cancel(String, usize, String),
+    /// The session is told to be idle.
+    Idle(String),
+    /// Who has made a call that waits no more goes on.
+    GoOn(String, usize),
     /// What ran for the session has been stopped.
     Interrupted(String),
     /// The step that runs is closed, perhaps with an error, and with it the turn; or what was said is summed up.
@@ -281,6 +315,7 @@ impl Purpose {
             | Self::Terminal(_)
             | Self::CommandName(_)
             | Self::Place(_)
+            | Self::Folder(_)
             | Self::Project(_)
             | Self::NextFiles(..)
             | Self::JobSession(_)

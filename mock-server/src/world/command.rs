@@ -51,6 +51,9 @@ const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
 impl World {
     /// `POST /session/{id}/command`.
     pub(super) fn command(&mut self, request: &ApiRequest, id: &str) {
+        if self.stumbles_over_folder(id, Some(request.ticket)) {
+            return;
+        }
         let body = body_of(request);
         let name = body["command"].as_str().unwrap_or_default().to_owned();
         if self.profile.names_commands && name == GOAL {
@@ -64,6 +67,9 @@ impl World {
 
     /// `POST /session/{id}/init`.
     pub(super) fn init(&mut self, request: &ApiRequest, id: &str) {
+        if self.stumbles_over_folder(id, Some(request.ticket)) {
+            return;
+        }
         let body = body_of(request);
         let word = |key: &str| body[key].as_str().unwrap_or_default();
         let model = format!("{}/{}", word("providerID"), word("modelID"));

@@ -50,6 +50,9 @@ const JOINED: &str = include_str!("../profile/texts/summary-joined.txt");
 impl World {
     /// `POST /session/{id}/summarize`.
     pub(super) fn summarize(&mut self, request: &ApiRequest, id: &str) {
+        if self.stumbles_over_folder(id, Some(request.ticket)) {
+            return;
+        }
         let body = body_of(request);
         self.forget_reverted(id);
         let Some(owner) = self.sessions.get(id) else { return };

@@ -58,18 +58,18 @@ impl World {
         let tools = self.offered_tools(session);
         let mut terms = self.terms_of(session);
         if !tools.is_empty() {
-            let choice = if tools.iter().any(|tool| tool == STRUCTURED) { "required" } else { "auto" };
+            let choice = if self.wants_form(session) { "required" } else { "auto" };
             terms.insert("tool_choice".to_owned(), json!(choice));
         }
         let definitions = self.definitions_of(session);
-        let helpers = self.helpers_of(self.agent_of(session));
+        let helpers = self.helpers_of(self.agent_at_work(session));
         let session = Some(session.to_owned());
         ChatRequest { messages, tools, stream: true, session, terms, definitions, helpers, own_use: None }
     }
 
     /// Has the agent taken as many steps as its settings let it?
     fn is_last_step(&self, session: &str) -> bool {
-        let most = self.agent(self.agent_of(session)).and_then(Agent::most_steps);
+        let most = self.agent(self.agent_at_work(session)).and_then(Agent::most_steps);
         let run = self.sessions.get(session).and_then(|owner| owner.run.as_ref());
         most.zip(run).is_some_and(|(most, run)| f64::from(run.rounds) >= most)
     }
@@ -79,7 +79,7 @@ impl World {
         let owner = self.sessions.get(session);
         let prompt = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.prompt));
         let said = prompt.and_then(|prompt| prompt.info["system"].as_str()).filter(|said| !said.is_empty());
-        let who = self.who_is(self.agent_of(session));
+        let who = self.who_is(self.agent_at_work(session));
         json!({"role": "system", "content": said.map_or(who.clone(), |said| format!("{who}\n{said}"))})
     }
 
@@ -136,7 +136,8 @@ impl World {
         let served = self.served_tools(session);
         let served: Vec<&str> = served.iter().map(String::as_str).collect();
         let tools = self.profile.tools.iter().chain(&served).filter(is_offered);
-        let form = self.wants_form(session).then_some(STRUCTURED);
+        let has_form = self.wants_form(session) && self.may_use(session, STRUCTURED);
+        let form = has_form.then_some(STRUCTURED);
         let mut offered: Vec<String> = tools.copied().chain(form).map(str::to_owned).collect();
         if form.is_some() || !served.is_empty() {
             offered.sort_by_key(|tool| tool.to_lowercase());

@@ -1,5 +1,6 @@
 //! What happens to a request before anybody looks at what it wants: it may be refused, and an instance may boot.
 
+use super::folders::CREATES;
 use super::instance::is_of_instance;
 use super::routes::body_of;
 use super::{ApiRequest, ReplyBody, World};
@@ -123,7 +124,8 @@ impl World {
             let directory = self.directory_of(request);
             self.need_instance(&directory);
         }
-        if operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {
+        let creates = self.profile.next_creates_in_instance && operation == Some(CREATES);
+        if creates || operation.is_some_and(|id| BOOTING_NEXT.contains(&id)) {
             let directory = self.directory_of(request);
             self.boot_next(&directory);
         }

@@ -54,11 +54,10 @@ impl World {
         let messages = self.history(owner);
         let finished = messages.iter().rposition(|message| is_finished(message));
         let behind = messages.get(finished.map_or(0, |at| at + 1)..).unwrap_or_default();
-        let errands = behind.iter().flat_map(|message| {
-            let is_errand = |part: &&Value| part["type"] == "compaction" || part["type"] == "subtask";
-            message.parts.iter().filter(is_errand).map(|part| (*message, part))
-        });
-        let (asked, part) = errands.last()?;
+        let is_errand = |part: &&Value| part["type"] == "compaction" || part["type"] == "subtask";
+        let mut errands =
+            behind.iter().filter_map(|message| Some((*message, message.parts.iter().rfind(is_errand)?)));
+        let (asked, part) = if self.profile.oldest_errand_first { errands.next() } else { errands.last() }?;
         // What an earlier turn has left undone is done for the prompt that came after it; but for a summary where each
         // prompt has its turn.
         let is_own = part["type"] == "compaction" && self.profile.follow_ups != FollowUps::NextStep;

@@ -2,6 +2,7 @@
 //! read, an agent that is called by name becomes a wish to give it work.
 
 use super::prompt::Prompt;
+use super::ranges::Range;
 use super::rules::Action;
 use super::tools::{is_sound, picture_kind};
 use super::{Effect, Found, Purpose, World, template};
@@ -183,18 +184,16 @@ impl World {
         if mime != TEXT && mime != FOLDER {
             return self.bytes_parts(session, kept, path, found);
         }
-        let (offset, limit) =
-            if mime == TEXT { range_of(part["url"].as_str().unwrap_or_default()) } else { (None, None) };
-        let mut input = json!({"filePath": path});
-        for (key, value) in [("offset", offset), ("limit", limit)] {
-            if let Some(value) = value {
-                input[key] = json!(value);
-            }
+        let url = part["url"].as_str().unwrap_or_default();
+        let range = if mime == TEXT { Range::of(url) } else { Range::default() };
+        let input = range.input(path);
+        if let Some(message) = self.refuses_range(range, path) {
+            return Some(vec![called(&input), self.reading_failed(session, path, &message)]);
         }
         // A text is read for the model that is to see it.
         let lacks = if mime == TEXT { self.missing_model(session, &letter.info["model"]) } else { None };
         let found = lacks.map_or(found, |(_, message)| Err(message));
-        let read = found.and_then(|found| self.read_for_prompt(session, path, (offset, limit), found));
+        let read = found.and_then(|found| self.read_for_prompt(session, path, range.lines(), found));
         Some(match read {
             Ok(output) => vec![called(&input), synthetic(&output), kept],
             Err(message) => {
@@ -293,27 +292,10 @@ pub(super) fn path_of(url: &str) -> Option<String> {
         None => rest,
     };
     let path = percent_decode_str(path.strip_prefix('/')?).decode_utf8().ok()?;
-    Some(super::tools::whole_path(&format!("/{path}")))
-}
-
-/// Offset and limit, as the query names first and last line.
-fn range_of(url: &str) -> (Option<u64>, Option<u64>) {
-    let query = url.split_once('?').map_or("", |(_, query)| query);
-    let query = query.split('#').next().unwrap_or_default();
-    let number = |name: &str| {
-        let pair = query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
-        pair.and_then(leading_number)
-    };
-    let Some(start) = number("start") else { return (None, None) };
-    let offset = start.max(1);
-    let limit = number("end").filter(|&end| end > 0).map(|end| (end + 1).saturating_sub(offset));
-    (Some(offset), limit)
-}
-
-/// What the servers' language reads as a whole number: as many digits as there are.
-fn leading_number(text: &str) -> Option<u64> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    text[..digits].parse().ok()
+    let whole = super::tools::whole_path(&format!("/{path}"));
+    // A folder that is named as one stays so.
+    let slash = if path.ends_with('/') && whole != "/" { "/" } else { "" };
+    Some(format!("{whole}{slash}"))
 }
 
 /// The text of a `data:` address.
@@ -331,14 +313,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_names_a_path_and_perhaps_lines() {
+    fn an_address_names_a_path() {
         assert_eq!(path_of("file:///w/a%20b.txt?start=1").as_deref(), Some("/w/a b.txt"));
         assert_eq!(path_of("file:///w/../x#y").as_deref(), Some("/x"));
+        assert_eq!(path_of("file:///w/src/").as_deref(), Some("/w/src/"));
         assert_eq!(path_of("file://elsewhere/x"), None);
         assert_eq!(path_of("http://x/y"), None);
-        assert_eq!(range_of("file:///a?start=2&end=3"), (Some(2), Some(2)));
-        assert_eq!(range_of("file:///a?start=0"), (Some(1), None));
-        assert_eq!(range_of("file:///a?end=3"), (None, None));
     }
 
     #[test]

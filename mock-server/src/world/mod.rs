@@ -51,6 +51,7 @@ mod entrance;
 mod failure;
 mod files;
 mod find_lines;
+mod folders;
 mod fork;
 mod fork_children;
 mod fuzzy;
@@ -80,6 +81,7 @@ mod person_line;
 mod projects;
 mod prompt;
 mod purpose;
+mod ranges;
 mod refusal;
 mod reminders;
 mod restart;
@@ -115,7 +117,6 @@ mod vcs;
 use crate::doc::Operations;
 use crate::profile::Profile;
 use crate::project_files::NextFiles;
-use crate::workspace::GLOBAL;
 pub(crate) use config::{configured, merge};
 pub use effect::{
     Beside, Chosen, Effect, EffectResult, FileChange, Found, Page, PageWish, RestoredFile, ShellEnd,
@@ -185,6 +186,8 @@ pub struct World {
     disposes: bool,
     /// The files of the workspace were read for an instance that is no more.
     has_old_files: bool,
+    /// The folders that are not there, of those that were asked about.
+    gone_folders: BTreeSet<String>,
     booted: BTreeSet<String>,
     booted_next: BTreeSet<String>,
     /// The directories where new sessions run their commands in a sandbox.
@@ -233,6 +236,7 @@ impl World {
             settings: config::Settings::default(),
             disposes: false,
             has_old_files: false,
+            gone_folders: BTreeSet::new(),
             booted: BTreeSet::new(),
             booted_next: BTreeSet::new(),
             sandboxed: BTreeSet::new(),
@@ -327,6 +331,7 @@ impl World {
                 self.name_looked_up(*calling, found)
             }
             (Purpose::Place(ask), EffectResult::Place(found)) => self.place_told(*ask, found),
+            (Purpose::Folder(request), EffectResult::Looked(looked)) => self.folder_looked(&request, &looked),
             (Purpose::Project(request), EffectResult::Project(files)) => self.learn(&files, &request),
             (Purpose::NextFiles(directory, request), EffectResult::NextFiles(files)) => {
                 self.next_learns(&directory, request.as_deref(), files);
@@ -362,38 +367,4 @@ impl World {
     fn reply_json(&mut self, ticket: Ticket, body: Value) {
         self.reply(ticket, 200, ReplyBody::Json(body));
     }
-
-    fn project_of(&self, directory: &str) -> String {
-        match self.in_repository(directory) {
-            Some(_) => self.config.project.id.clone(),
-            None => GLOBAL.to_owned(),
-        }
-    }
-
-    /// Where a folder stands in the repository of the workspace, if there is one and it does.
-    fn in_repository<'a>(&self, directory: &'a str) -> Option<&'a str> {
-        let project = &self.config.project;
-        if project.is_repository { within(directory, &project.worktree) } else { None }
-    }
-
-    /// Where a folder stands in the workspace, whose files have settings, in a repository or not.
-    fn in_workspace<'a>(&self, directory: &'a str) -> Option<&'a str> {
-        within(directory, &self.config.directory)
-    }
-
-    /// Is a folder in the workspace or its repository? Of others nobody knows whether they are there.
-    fn is_known_folder(&self, directory: &str) -> bool {
-        self.in_workspace(directory).or_else(|| self.in_repository(directory)).is_some()
-    }
-
-    /// A folder, relative to that of its project; what belongs to no project belongs to `/`.
-    fn path_in_project(&self, directory: &str) -> String {
-        self.in_repository(directory).unwrap_or_else(|| directory.trim_start_matches('/')).to_owned()
-    }
-}
-
-/// Where `directory` stands in `folder`, if it does.
-fn within<'a>(directory: &'a str, folder: &str) -> Option<&'a str> {
-    let rest = directory.strip_prefix(folder)?;
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }

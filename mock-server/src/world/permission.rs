@@ -277,7 +277,7 @@ impl World {
         let directory = owner.map(|owner| owner.directory.clone()).unwrap_or_default();
         let permission = owner.and_then(|owner| owner.permission.as_ref());
         let mut rules = permission.map(rules::of_session).unwrap_or_default();
-        let agent = self.agent_of(session).to_owned();
+        let agent = self.agent_at_work(session).to_owned();
         if self.profile.strict_agents.contains(&agent.as_str()) {
             let denials: Vec<Rule> =
                 rules.iter().filter(|rule| rule.action == Action::Deny).cloned().collect();

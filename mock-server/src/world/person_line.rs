@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 pub(crate) struct PersonLine {
     /// What it has printed.
     output: String,
+    /// It could not begin.
+    has_failed: bool,
     /// The prompt that is answered when it has ended.
     next: Option<Queued>,
 }
@@ -37,7 +39,7 @@ impl World {
         let Some(directory) = self.sessions.get(id).map(|owner| owner.directory.clone()) else { return };
         self.emit_status(id, "busy");
         self.forget_reverted(id);
-        if self.is_nobody(id, &agent) {
+        if self.is_nobody(id, &agent) || self.lacks_agents(&directory) {
             self.emit_idle(id);
             return self.unknown_error(request.ticket);
         }
@@ -54,11 +56,15 @@ impl World {
         self.add_part(id, &prompt, json!({"type": "text", "text": WORDS, "synthetic": true}));
         let message = self.ids.ascending("msg", now);
         let root = self.worktree_of(&directory);
-        let info = json!({
+        let mut info = json!({
             "id": message, "sessionID": id, "role": "assistant", "time": {"created": now}, "parentID": prompt,
             "modelID": model["modelID"], "providerID": model["providerID"], "mode": agent, "agent": agent,
             "path": {"cwd": directory, "root": root}, "cost": 0, "tokens": Tokens::default().wire(),
         });
+        if self.lacks_folder(&directory) {
+            // The line has failed before that is told.
+            info["time"]["completed"] = json!(now);
+        }
         self.push_message(id, &message, info);
         let call = self.ids.call(now);
         let state = json!({"status": "running", "input": {"command": command}, "time": {"start": now}});
@@ -93,8 +99,9 @@ impl World {
             ShellNews::Ended(ShellEnd::Exited(_) | ShellEnd::TimedOut | ShellEnd::Stopped) => {
                 self.end_person_line(session);
             }
-            ShellNews::Failed(message) => {
-                line.output.push_str(&message);
+            // Whoever waits gets no more than that.
+            ShellNews::Failed(_) => {
+                line.has_failed = true;
                 self.end_person_line(session);
             }
         }
@@ -121,7 +128,7 @@ impl World {
     fn end_person_line(&mut self, session: &str) {
         let now = self.now_ms;
         let Some(run) = self.run_mut(session) else { return };
-        let PersonLine { output, next } = run.line.take().unwrap_or_default();
+        let PersonLine { output, has_failed, next } = run.line.take().unwrap_or_default();
         let message = run.message.clone();
         if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&message)) {
             message.info["time"]["completed"] = json!(now);
@@ -145,7 +152,10 @@ impl World {
             self.emit_idle(session);
         }
         for ticket in run.tickets {
-            self.reply_json(ticket, answer.clone());
+            match has_failed {
+                true => self.unknown_error(ticket),
+                false => self.reply_json(ticket, answer.clone()),
+            }
         }
         if let Some(next) = next {
             self.begin_opened_turn(session, next);

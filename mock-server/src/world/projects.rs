@@ -77,7 +77,7 @@ impl World {
     pub(super) fn snapshot_of(&self, directory: &str) -> Effect {
         let kept = match self.in_repository(directory) {
             None => String::new(),
-            Some(_) if !self.keeps_snapshots() => String::new(),
+            Some(_) if !self.keeps_snapshots() || self.lacks_folder(directory) => String::new(),
             Some(_) => directory.to_owned(),
         };
         Effect::Snapshot { directory: kept, beside: Beside::Nothing }

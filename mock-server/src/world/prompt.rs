@@ -54,12 +54,19 @@ pub(crate) struct Queued {
     pub(crate) command: Option<Executed>,
     /// Somebody has sent it and does not wait.
     pub(crate) is_unwaited: bool,
+    /// The call of another session that gives it as work.
+    pub(crate) of_call: Option<(String, usize)>,
 }
 
 impl Queued {
     /// One that nobody has sent.
     pub(crate) fn of_server(message: String) -> Self {
-        Self { ticket: None, message, command: None, is_unwaited: false }
+        Self { ticket: None, message, command: None, is_unwaited: false, of_call: None }
+    }
+
+    /// The work that a call of another session gives.
+    pub(crate) fn of_call(message: String, session: &str, call: usize) -> Self {
+        Self { of_call: Some((session.to_owned(), call)), ..Self::of_server(message) }
     }
 }
 
@@ -142,7 +149,8 @@ impl World {
             return;
         }
         let is_unwaited = prompt.waiting().is_none();
-        let queued = Queued { ticket: prompt.ticket, message, command: prompt.command, is_unwaited };
+        let (ticket, command) = (prompt.ticket, prompt.command);
+        let queued = Queued { ticket, message, command, is_unwaited, of_call: None };
         if !is_busy {
             if self.profile.prompts_dismiss {
                 self.dismiss_questions(&session);
@@ -224,6 +232,9 @@ impl World {
 
     /// Who is to answer, with which model; `None` when there is nobody of that name.
     fn open_letter(&mut self, session: &str, prompt: Prompt) -> Option<Letter> {
+        if self.stumbles_over_folder(session, prompt.waiting()) {
+            return None;
+        }
         let kept =
             if self.profile.prompts_keep_agent { self.agent_of(session) } else { self.default_agent() };
         let agent = prompt.agent.clone().unwrap_or_else(|| kept.to_owned());

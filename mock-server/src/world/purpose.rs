@@ -70,6 +70,8 @@ pub(super) enum Purpose {
     CommandName(Box<command::Calling>),
     /// `surroundings`: what the machine says.
     Place(Box<surroundings::PlaceAsk>),
+    /// `folders`: whether the folder is there that this is about.
+    Folder(Box<ApiRequest>),
     /// `instance`: the files of the workspace, before this is answered.
     Project(Box<ApiRequest>),
     /// `next`: what files say to the next generation in this directory, before this is answered, if anything.

@@ -90,7 +90,8 @@ impl World {
         match self.profile.plan {
             PlanWords::WithFile { words, file, end, end_of_agent } if agent == PLANNER => {
                 let created = owner.created_ms.to_string();
-                let file = file.replace("${workspace}", &owner.directory).replace("${created}", &created);
+                let project = self.worktree_of(&owner.directory);
+                let file = file.replace("${workspace}", &project).replace("${created}", &created);
                 let file = file.replace("${end}", if self.config.is_agents { end_of_agent } else { end });
                 vec![reminder(words.to_owned()), reminder(file)]
             }

@@ -12,13 +12,21 @@ use serde_json::{Value, json};
 
 impl World {
     pub(super) fn answer_request(&mut self, request: &ApiRequest) {
-        let segments = target::segments(&request.path);
-        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-        let ticket = request.ticket;
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
         if operation.is_some_and(|operation| self.needs_files(request, operation)) {
             return self.read_files_for(request);
         }
+        if operation.is_none_or(|operation| !self.looks_for_folder(request, operation)) {
+            self.answer_in_folder(request);
+        }
+    }
+
+    /// Whether its folder is there is known by now.
+    pub(super) fn answer_in_folder(&mut self, request: &ApiRequest) {
+        let segments = target::segments(&request.path);
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let ticket = request.ticket;
+        let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
         if self.turns_away(request, operation, &segments) {
             return;
         }
@@ -26,6 +34,9 @@ impl World {
         let is_documented = operation.is_some();
         if let Some(operation) = operation.map(str::to_owned) {
             self.enter_for(request, &operation);
+            if self.fails_without_folder(request, &operation) {
+                return;
+            }
             if self.answer_around(request, &operation).is_some() {
                 return;
             }

@@ -120,6 +120,7 @@ impl Run {
         self.tickets.extend(prompt.ticket);
         self.commands.extend(prompt.command);
         self.unwaited += usize::from(prompt.is_unwaited);
+        self.for_call = prompt.of_call.or(self.for_call.take());
     }
 
     /// Nothing of an answer has come yet.

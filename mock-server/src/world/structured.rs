@@ -55,6 +55,9 @@ impl World {
 
     /// What the model has said in the form, if it has.
     pub(crate) fn structured(&mut self, session: &str) -> Option<Value> {
+        if !self.may_use(session, STRUCTURED) {
+            return None;
+        }
         let run = self.run_mut(session)?;
         run.calls.iter().rfind(|call| call.tool == STRUCTURED).map(|call| call.input.clone())
     }

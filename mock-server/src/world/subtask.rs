@@ -29,6 +29,9 @@ impl World {
         let part = errand.part;
         let agent = part["agent"].as_str().unwrap_or_default().to_owned();
         let model = part.get("model").filter(|model| model.is_object()).unwrap_or(&asked["model"]).clone();
+        if let Some(mistake) = self.lacks_model(session, &model) {
+            return self.break_off(session, Some(mistake));
+        }
         let message = self.ids.ascending("msg", now);
         let root = self.worktree_of(&directory);
         let mut info = json!({

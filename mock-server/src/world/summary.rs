@@ -117,13 +117,15 @@ impl World {
 
     fn sum_up_prompt(&mut self, job: &Job, mut diffs: Vec<Value>) {
         let session = &job.session;
+        let is_nowhere = self.tells_no_tree(session);
         diffs.iter_mut().for_each(quote_name);
         let prompt = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&job.prompt));
         // A prompt that wants a form can't be written again.
         if let Some(message) = prompt.filter(|message| message.info.get("format").is_none()) {
             let is_first = message.info.get("summary").is_none();
             message.info["summary"] = json!({"diffs": diffs});
-            if is_first && job.then != Then::AskModel {
+            // Where there is no folder, nothing has to be looked at.
+            if is_first && job.then != Then::AskModel && !is_nowhere {
                 let (now, from_ms) = (self.now_ms, self.now_ms + self.profile.last_summary_ms);
                 self.late_summaries.retain(|_, from_ms| now < *from_ms);
                 self.late_summaries.insert(job.prompt.clone(), from_ms);

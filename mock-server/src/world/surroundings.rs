@@ -128,8 +128,6 @@ pub(super) enum PlaceAsk {
     Shells(super::Ticket),
     /// `terminals`: somebody wants one.
     Terminal(Box<terminals::TerminalWish>),
-    /// `agents`: somebody asks who can work in a folder of the repository.
-    Agents(super::Ticket),
     /// `sources`: somebody asks where settings come from.
     Sources(sources::Sources),
     /// `rule_files`: somebody looks at the rules of a project.
@@ -167,9 +165,6 @@ impl World {
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),
             (PlaceAsk::Terminal(wish), PlaceFound::Program(program)) => self.open_terminal(&wish, program),
-            (PlaceAsk::Agents(ticket), PlaceFound::Existing(paths)) => {
-                self.agents_looked(ticket, !paths.is_empty())
-            }
             (PlaceAsk::Sources(asked), PlaceFound::Existing(paths)) => self.tell_sources(asked, &paths),
             (PlaceAsk::Rules(files), PlaceFound::Browsed(browsed)) => self.rules_seen(files, &browsed),
             (PlaceAsk::RulesWritten(files), PlaceFound::Kept(_)) => self.look_at_rules(files),

@@ -83,7 +83,7 @@ impl World {
 
     /// An instance tells about its plugins, once.
     pub(super) fn boot(&mut self, directory: &str, timing: BootTiming) {
-        if self.profile.boot == timing && self.booted.insert(directory.to_owned()) {
+        if self.profile.boot == timing && !self.lacks_folder(directory) && self.booted.insert(directory.to_owned()) {
             for (kind, properties) in self.profile.boot_events() {
                 self.emit(directory, kind, properties);
             }
@@ -101,7 +101,7 @@ impl World {
 
     /// The instance of the next generation's routes is told, too, where instances are told late.
     pub(super) fn boot_next(&mut self, directory: &str) {
-        if !self.booted_next.insert(directory.to_owned()) {
+        if self.lacks_folder(directory) || !self.booted_next.insert(directory.to_owned()) {
             return;
         }
         if !self.next_files.contains_key(directory) {

@@ -145,6 +145,9 @@ impl World {
 
     /// Asks the model for the current step. The plugins come with the first one.
     pub(crate) fn ask_model(&mut self, session: &str) {
+        if self.breaks_off_nowhere(session) {
+            return;
+        }
         if let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) {
             self.boot(&directory, BootTiming::AtPrompt);
         }
@@ -177,6 +180,7 @@ impl World {
     /// The files after the step are known.
     pub(crate) fn step_ended(&mut self, session: &str, tree: &str) {
         let now = self.now_ms;
+        let nowhere = self.tells_no_tree(session);
         let Some(run) = self.sessions.get_mut(session).and_then(|owner| owner.run.as_mut()) else { return };
         let Some(Finish { reason, usage }) = run.finish else { return };
         let (message, start_tree) = (run.message.clone(), run.start_tree.clone());
@@ -192,7 +196,7 @@ impl World {
             FinishReason::ContentFilter => "content-filter",
         };
         let mut part = json!({"type": "step-finish", "reason": reason});
-        if !tree.is_empty() {
+        if !tree.is_empty() || nowhere {
             part["snapshot"] = json!(tree);
         }
         if self.profile.step_metrics {
@@ -227,7 +231,7 @@ impl World {
         if !start_tree.is_empty() || !self.profile.tells_as_it_is {
             self.emit_message(session, &message);
         }
-        if tree == start_tree {
+        if tree == start_tree && !self.cuts_work_of(session) {
             self.complete_step(session);
         } else {
             let effect = Effect::Changes { from: start_tree, to: tree.to_owned(), beside: Beside::Nothing };
@@ -237,7 +241,9 @@ impl World {
 
     /// It is known which files the step changed.
     pub(crate) fn step_changed(&mut self, session: &str, changes: &[FileChange]) {
-        self.tell_patch(session, changes);
+        if !changes.is_empty() {
+            self.tell_patch(session, changes);
+        }
         self.complete_step(session);
     }
 

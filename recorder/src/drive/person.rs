@@ -27,6 +27,8 @@ pub(super) struct Person<'a> {
     pub(super) settled: BTreeSet<String>,
     /// Every event before this place has been awaited or is older than one that was.
     pub(super) awaited_from: usize,
+    /// The same, of what sessions of other folders do.
+    pub(super) awaited_elsewhere_from: usize,
     /// What the person has saved of answers and events, by its word.
     pub(super) saved: BTreeMap<String, String>,
     /// The folder in which the agent works.
@@ -77,7 +79,7 @@ impl<'a> Person<'a> {
         // Writing it keeps a server busy for seconds on a slow machine, and one that is busy has promised its streams
         // (`server.connected`) before it really listens for what it has to tell there.
         quiet_from_now(&events, &global_events, limits.boot_quiet, limits.boot).await?;
-        let awaited_from = events.count();
+        let (awaited_from, awaited_elsewhere_from) = (events.count(), global_events.count());
         let mut person = Self {
             client,
             limits,
@@ -88,6 +90,7 @@ impl<'a> Person<'a> {
             prompts: JoinSet::new(),
             settled: BTreeSet::new(),
             awaited_from,
+            awaited_elsewhere_from,
             saved: BTreeMap::new(),
             workspace: workspace.to_owned(),
         };
@@ -299,9 +302,19 @@ impl<'a> Person<'a> {
                 && (session.is_none() || property(event, "sessionID") == session.as_deref())
                 && containing.is_none_or(|words| event.to_string().contains(words))
         };
-        let event = self.events.wait_for(self.awaited_from, is_wanted);
+        let event = self.events.wait_for(self.awaited_from, &is_wanted);
+        // What sessions of other folders do is told on the other stream alone.
+        let is_elsewhere =
+            |event: &Value| event["directory"].as_str().is_some_and(|folder| folder != self.workspace);
+        let elsewhere = |event: &Value| is_elsewhere(event) && is_wanted(&event["payload"]);
+        let elsewhere = self.global_events.wait_for(self.awaited_elsewhere_from, elsewhere);
         let (place, event) = tokio::select! {
             event = awaited(&what, self.limits.idle, event) => event?,
+            told = awaited(&what, self.limits.idle, elsewhere) => {
+                let (place, told) = told?;
+                self.awaited_elsewhere_from = place + 1;
+                return Ok(told["payload"].clone());
+            }
             problem = refusal(&mut self.prompts, &mut self.sessions) => return Err(problem),
         };
         self.awaited_from = place + 1;

@@ -61,6 +61,7 @@ impl Person<'_> {
     async fn hear_anew(&mut self, last: Option<&str>) -> Result<(), Problem> {
         (self.events, self.global_events) = listen(self.client, self.limits, last).await?;
         self.awaited_from = 0;
+        self.awaited_elsewhere_from = 0;
         self.sessions.iter_mut().for_each(|session| session.prompted_at = 0);
         let limits = self.limits;
         quiet_from_now(&self.events, &self.global_events, limits.boot_quiet, limits.boot).await

@@ -1,9 +1,9 @@
 //! What the world asks about agents: is there one, what does it want, who works by default.
 
-use super::super::surroundings::{PlaceAsk, PlaceWish};
 use super::super::{ApiRequest, Ticket, World};
 use super::{Agent, Agents, Places};
 use crate::world::rules::Action;
+use crate::world::tools::place::relative;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -21,27 +21,22 @@ fn not_found(name: &str, known: &[Agent]) -> Value {
 impl World {
     /// `GET /agent`.
     pub(in super::super) fn list_agents(&mut self, request: &ApiRequest) {
-        let directory = self.directory_of(request);
-        let inside = directory.strip_prefix(&self.config.directory);
-        let is_below =
-            inside.is_some_and(|rest| rest.starts_with('/')) && self.in_repository(&directory).is_some();
-        if self.profile.agents_need_folder && is_below {
-            return self.ask_place(PlaceAsk::Agents(request.ticket), PlaceWish::Existing(vec![directory]));
+        let mut all: Vec<Value> = self.agents.all().iter().map(Agent::wire).collect();
+        if self.in_repository(&self.directory_of(request)).is_none() {
+            all.iter_mut().for_each(|agent| self.seen_from_root(agent));
         }
-        self.tell_agents(request.ticket);
+        self.reply_json(request.ticket, Value::Array(all));
     }
 
-    /// Kilo's looks for the sandbox of a folder, and stumbles where a repository has no such folder.
-    pub(in super::super) fn agents_looked(&mut self, ticket: Ticket, is_there: bool) {
-        match is_there {
-            true => self.tell_agents(ticket),
-            false => self.unknown_error(ticket),
+    /// What belongs to no project belongs to `/`: from there the ways to the server's own files lead.
+    fn seen_from_root(&self, agent: &mut Value) {
+        let (home, way) = (&self.config.home, relative(&self.config.directory, &self.config.home));
+        for rule in agent["permission"].as_array_mut().into_iter().flatten() {
+            let inside = rule["pattern"].as_str().and_then(|pattern| pattern.strip_prefix(&way));
+            if let Some(inside) = inside.map(str::to_owned) {
+                rule["pattern"] = json!(format!("{}{inside}", home.trim_start_matches('/')));
+            }
         }
-    }
-
-    fn tell_agents(&mut self, ticket: Ticket) {
-        let all = self.agents.all().iter().map(Agent::wire).collect();
-        self.reply_json(ticket, all);
     }
 
     pub(crate) fn agent(&self, name: &str) -> Option<&Agent> {

@@ -2,6 +2,8 @@
 
 mod taken;
 
+pub(crate) use taken::wrong as wrong_arguments;
+
 use crate::profile::MisuseWords;
 use crate::world::World;
 use crate::world::run::CallState;
@@ -39,10 +41,7 @@ impl World {
         if words.is_empty() {
             return vain.is_some();
         }
-        let message = format!(
-            "The {tool} tool was called with invalid arguments: {words}.\nPlease rewrite the input so it satisfies \
-             the expected schema."
-        );
+        let message = told_of_arguments(&tool, &words);
         let before = self.sessions.get(session).map_or(0, |owner| owner.misuses);
         self.tell_running(session, call);
         self.fail_call(session, call, &message);
@@ -196,6 +195,14 @@ impl World {
     fn missing<'t>(&self, tool: &'t str) -> &'t str {
         if self.profile.misuse == MisuseWords::First { INVALID } else { tool }
     }
+}
+
+/// What is told of arguments that can't be taken.
+pub(crate) fn told_of_arguments(tool: &str, words: &str) -> String {
+    format!(
+        "The {tool} tool was called with invalid arguments: {words}.\nPlease rewrite the input so it satisfies the \
+         expected schema."
+    )
 }
 
 /// The tool that a call which can't be made becomes.

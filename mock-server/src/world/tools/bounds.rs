@@ -15,7 +15,7 @@ impl World {
     /// Is the output of a call told before the call is over? It is where the agents have a board to write on.
     pub(crate) fn tells_output(&self, session: &str) -> bool {
         self.profile.tool_progress
-            && self.permissions.says(self.agent_of(session), "board_read", "*") == Action::Allow
+            && self.permissions.says(self.agent_at_work(session), "board_read", "*") == Action::Allow
     }
 
     /// Ends a call well whose output is told before that, where it is told.
@@ -63,7 +63,7 @@ impl World {
 
     /// Whether the agent's own rules let it give work to others.
     fn may_give_tasks(&self, session: &str) -> bool {
-        self.permissions.may(self.agent_of(session), "task")
+        self.permissions.may(self.agent_at_work(session), "task")
     }
 }
 

@@ -29,6 +29,7 @@ use super::structured::STRUCTURED;
 use super::{Found, World, session::merge};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+pub(crate) use arguments::{told_of_arguments, wrong_arguments};
 pub(crate) use completed::{Attachment, Completed};
 use outside::Kind;
 use place::{Place, inside, relative, resolved};
@@ -374,7 +375,7 @@ impl World {
         }
     }
 
-    fn call_done(&mut self, session: &str, call: usize) {
+    pub(crate) fn call_done(&mut self, session: &str, call: usize) {
         if let Some(done) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
             done.state = CallState::Done;
         }

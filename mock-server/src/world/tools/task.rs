@@ -58,7 +58,7 @@ impl World {
         };
         let metadata = json!({"description": description, "subagent_type": agent});
         let patterns = vec![agent.clone()];
-        let giver = self.agent_of(session).to_owned();
+        let giver = self.agent_at_work(session).to_owned();
         let resumed = text(self, "task_id");
         let plan =
             TaskPlan { description, prompt, agent, giver, resumed, child: None, spent: 0.0, unread: None };
@@ -213,10 +213,7 @@ impl World {
         if let Some(prompt) = unread {
             return self.read_work(&child, *prompt, (session, call));
         }
-        self.begin_turn(&child, Queued::of_server(message));
-        if let Some(run) = self.run_mut(&child) {
-            run.for_call = Some((session.to_owned(), call));
-        }
+        self.begin_turn(&child, Queued::of_call(message, session, call));
     }
 
     /// The other agent is idle; `answer` is its last message.
@@ -275,7 +272,6 @@ impl World {
                 "time": {"start": started, "end": now},
             })
         });
-        self.call_done(session, call);
     }
 
     fn failure_of_task(&self, child: &str, answer: &Value, parts: &[Value]) -> Option<String> {

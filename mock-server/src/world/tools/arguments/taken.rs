@@ -103,7 +103,7 @@ struct Trouble {
 }
 
 /// What is wrong with the arguments of a call; empty when nothing is.
-pub(super) fn wrong(tool: &str, input: &Value, style: MisuseWords) -> String {
+pub(crate) fn wrong(tool: &str, input: &Value, style: MisuseWords) -> String {
     let fields = TOOLS.iter().find(|(name, _)| *name == tool).map(|(_, fields)| *fields);
     in_words(&fields.map(|fields| troubles(fields, input)).unwrap_or_default(), style)
 }

@@ -137,10 +137,11 @@ impl World {
         let relative = super::inside(directory, path).unwrap_or_default();
         let place = Place { path: path.to_owned(), given: path.to_owned(), relative };
         let number = |number: Option<u64>, usual| {
-            number.map_or(usual, |number| usize::try_from(number).unwrap_or(usize::MAX)).max(1)
+            number.map_or(usual, |number| usize::try_from(number).unwrap_or(usize::MAX))
         };
-        let window = Window { offset: number(offset, 1), limit: number(limit, LINES_MAX) };
-        self.reading(&place, window, path, found).map(|reading| reading.output)
+        let limit = number(limit, LINES_MAX).max(self.profile.least_lines);
+        let window = Window { offset: number(offset, 1).max(1), limit };
+        self.reading(&place, window, super::whole_path(path).as_str(), found).map(|reading| reading.output)
     }
 
     fn tell_output(&mut self, session: &str, call: usize, output: &str) {

@@ -1,0 +1,136 @@
+//! Where folders stand, and those that are not there. A server takes a session for any path, and stumbles only where it
+//! needs the folder itself: so a request about another folder than the workspace has it looked for first.
+
+use super::instance::is_of_instance;
+use super::{ApiRequest, Effect, Purpose, Ticket, World};
+use crate::mistakes::Mistake;
+use crate::workspace::GLOBAL;
+
+/// Operations of the next generation that are about no folder.
+const NOWHERE: &[&str] = &["v2.health.get", "v2.event.subscribe", "v2.session."];
+/// The one among them that some servers answer in an instance.
+pub(super) const CREATES: &str = "v2.session.create";
+
+impl World {
+    /// Is it to be found out first whether the folder is there that a request is about? The request waits for that.
+    pub(super) fn looks_for_folder(&mut self, request: &ApiRequest, operation: &str) -> bool {
+        let directory = self.directory_of(request);
+        let is_other = directory != self.config.directory && !directory.contains('\0');
+        let is_about_it = operation.starts_with("v2.") || is_of_instance(operation);
+        if is_other && is_about_it {
+            let wish = Effect::Look { paths: vec![directory] };
+            self.effect(Purpose::Folder(Box::new(request.clone())), wish);
+        }
+        is_other && is_about_it
+    }
+
+    /// It is there, or not; the request that waited is answered.
+    pub(super) fn folder_looked(&mut self, request: &ApiRequest, looked: &[(String, bool)]) {
+        for (folder, is_there) in looked {
+            if *is_there {
+                self.gone_folders.remove(folder);
+            } else {
+                self.gone_folders.insert(folder.clone());
+            }
+        }
+        self.answer_in_folder(request);
+    }
+
+    /// Is a folder known not to be there?
+    pub(super) fn lacks_folder(&self, directory: &str) -> bool {
+        self.gone_folders.contains(directory)
+    }
+
+    /// Nothing is kept of a repository's folder that is not there, and that is told.
+    pub(super) fn tells_no_tree(&self, session: &str) -> bool {
+        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.as_str()) else { return false };
+        self.lacks_folder(directory) && self.in_repository(directory).is_some() && self.keeps_snapshots()
+    }
+
+    /// Some servers find none of their agents where a repository has no such folder.
+    pub(super) fn lacks_agents(&self, directory: &str) -> bool {
+        self.profile.agents_need_folder && self.in_repository(directory).is_some() && self.lacks_folder(directory)
+    }
+
+    /// A prompt that can't be taken, because nobody is found to answer it.
+    pub(super) fn stumbles_over_folder(&mut self, session: &str, waiting: Option<Ticket>) -> bool {
+        let directory = self.sessions.get(session).map(|owner| owner.directory.clone()).unwrap_or_default();
+        let stumbles = self.lacks_agents(&directory);
+        if stumbles {
+            self.refuse_prompt(session, waiting, Mistake::Folder, &unreal(&directory));
+        }
+        stumbles
+    }
+
+    /// A step that can't begin, because its model can't be told about the folder.
+    pub(super) fn breaks_off_nowhere(&mut self, session: &str) -> bool {
+        let directory = self.sessions.get(session).map(|owner| owner.directory.clone()).unwrap_or_default();
+        // Who is to sum up is not told about it.
+        let sums_up = self.run_mut(session).is_some_and(|run| run.compaction.is_some());
+        let breaks = self.profile.steps_need_folder && self.lacks_folder(&directory) && !sums_up;
+        if breaks {
+            self.break_off(session, Some((Mistake::Folder, unreal(&directory))));
+        }
+        breaks
+    }
+
+    /// Does an operation fail wherever its folder is not there?
+    pub(super) fn fails_without_folder(&mut self, request: &ApiRequest, operation: &str) -> bool {
+        let directory = self.directory_of(request);
+        let needs = match operation {
+            "app.agents" => return self.fails_if(self.lacks_agents(&directory), request),
+            "config.update" => !self.profile.project_config.contains('/'),
+            "find.text" | "pty.create" => true,
+            CREATES => self.profile.next_creates_in_instance,
+            other => other.starts_with("v2.") && !NOWHERE.iter().any(|about| other.starts_with(about)),
+        };
+        self.fails_if(needs && self.lacks_folder(&directory), request)
+    }
+
+    fn fails_if(&mut self, fails: bool, request: &ApiRequest) -> bool {
+        if fails {
+            self.unknown_error(request.ticket);
+        }
+        fails
+    }
+
+    pub(super) fn project_of(&self, directory: &str) -> String {
+        match self.in_repository(directory) {
+            Some(_) => self.config.project.id.clone(),
+            None => GLOBAL.to_owned(),
+        }
+    }
+
+    /// Where a folder stands in the repository of the workspace, if there is one and it does.
+    pub(super) fn in_repository<'a>(&self, directory: &'a str) -> Option<&'a str> {
+        let project = &self.config.project;
+        if project.is_repository { within(directory, &project.worktree) } else { None }
+    }
+
+    /// Where a folder stands in the workspace, whose files have settings, in a repository or not.
+    pub(super) fn in_workspace<'a>(&self, directory: &'a str) -> Option<&'a str> {
+        within(directory, &self.config.directory)
+    }
+
+    /// Is a folder there, in the workspace or its repository?
+    pub(super) fn is_known_folder(&self, directory: &str) -> bool {
+        let is_known = self.in_workspace(directory).or_else(|| self.in_repository(directory)).is_some();
+        is_known && !self.lacks_folder(directory)
+    }
+
+    /// A folder, relative to that of its project; what belongs to no project belongs to `/`.
+    pub(super) fn path_in_project(&self, directory: &str) -> String {
+        self.in_repository(directory).unwrap_or_else(|| directory.trim_start_matches('/')).to_owned()
+    }
+}
+
+/// Where `directory` stands in `folder`, if it does.
+pub(in crate::world) fn within<'a>(directory: &'a str, folder: &str) -> Option<&'a str> {
+    let rest = directory.strip_prefix(folder)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+/// What is said of a folder that is not there.
+fn unreal(directory: &str) -> String {
+    format!("PlatformError: NotFound: FileSystem.realPath ({directory})")
+}
