@@ -32,7 +32,7 @@ pub(crate) struct Calling {
     agents: Vec<Value>,
 }
 
-/// A command that is no template.
+/// A command that is no template: see `goal`.
 const GOAL: &str = "goal";
 /// Those that take over what another agent has done; they want a session in which nothing has been said.
 const RESUMING: [&str; 2] = ["resume-claude", "resume-codex"];
@@ -54,7 +54,7 @@ impl World {
         let body = body_of(request);
         let name = body["command"].as_str().unwrap_or_default().to_owned();
         if self.profile.names_commands && name == GOAL {
-            return self.not_played(request);
+            return self.call_goal(request, id);
         }
         if self.profile.names_commands && RESUMING.contains(&name.as_str()) {
             return self.resume_other(request.ticket, id);

@@ -76,6 +76,7 @@ impl World {
             return self.answer_suspicion(session, refusal.as_deref());
         };
         if answer.word == "reject" {
+            self.block_goal(session);
             self.reject_call(session, call, answer.message);
         } else {
             let mut approval = json!({"source": "manual"});

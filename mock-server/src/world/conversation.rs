@@ -2,6 +2,7 @@
 
 use super::World;
 use super::agents::Agent;
+use super::goal::REPORT;
 use super::media::Senses;
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
@@ -131,14 +132,16 @@ impl World {
                 "write" => !patches || !self.profile.patches_write,
                 _ => true,
             };
-            fits && self.may_use(session, tool)
+            fits && self.may_use(session, tool) && (**tool != "question" || self.may_ask_person(session))
         };
         let served = self.served_tools(session);
         let served: Vec<&str> = served.iter().map(String::as_str).collect();
         let tools = self.profile.tools.iter().chain(&served).filter(is_offered);
         let form = self.wants_form(session).then_some(STRUCTURED);
         let mut offered: Vec<String> = tools.copied().chain(form).map(str::to_owned).collect();
-        if form.is_some() || !served.is_empty() {
+        let reports = self.reports_goal(session) && self.may_use(session, REPORT);
+        offered.extend(reports.then(|| REPORT.to_owned()));
+        if form.is_some() || reports || !served.is_empty() {
             offered.sort_by_key(|tool| tool.to_lowercase());
         }
         offered

@@ -354,6 +354,7 @@ impl World {
         }
         let answer = owner.message(&run.message).map(Message::wire_as_kept).unwrap_or_default();
         let next = owner.queue.pop_front();
+        self.goal_turn_over(session, end, run.base.as_ref(), next.is_some());
         for ticket in run.tickets {
             self.reply(ticket, 200, ReplyBody::Json(answer.clone()));
         }
@@ -379,6 +380,7 @@ impl World {
             self.emit_queue(session);
             self.begin_turn(session, prompt);
         }
+        self.goal_if_due(session);
     }
 
     fn emit_turn_close(&mut self, session: &str, end: TurnEnd) {
