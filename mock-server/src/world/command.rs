@@ -185,6 +185,7 @@ impl World {
                 home: self.config.home.clone(),
                 timeout_ms: PATIENCE_MS,
                 shell_name: None,
+                is_typed_to: false,
             };
             return self.effect(Purpose::CommandLine(Box::new(calling)), Effect::Run(line));
         }
@@ -311,6 +312,13 @@ impl World {
             ..Prompt::default()
         };
         self.prompt(&session, prompt);
+    }
+
+    /// The commands of a turn that is being ended are told before the end is.
+    pub(super) fn tell_executed(&mut self, session: &str) {
+        let Some(run) = self.run_mut(session) else { return };
+        let (commands, answer) = (std::mem::take(&mut run.commands), run.message.clone());
+        commands.into_iter().for_each(|command| self.executed(session, command, &answer));
     }
 
     /// The turn of a command is over.

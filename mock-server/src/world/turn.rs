@@ -336,6 +336,9 @@ impl World {
     /// Idle again. Jobs that follow are no part of the turn: idle is not its last event.
     pub(crate) fn end_turn(&mut self, session: &str, end: TurnEnd) {
         let interrupted = end == TurnEnd::Interrupted;
+        if interrupted && self.profile.follow_ups == FollowUps::NextStep {
+            self.tell_executed(session);
+        }
         if interrupted && !self.disposes {
             self.emit_turn_close(session, end);
             self.emit_idle(session);
