@@ -1,5 +1,6 @@
 //! A stand-in in the words of a test: `StandIn::kilo().scenario("text/plain").start().await?`.
 
+use crate::clients::Client;
 use crate::clock::ClockKind;
 use crate::journal::Memory;
 use crate::options::{CALL_WAIT, Options, Play, StartError};
@@ -358,6 +359,7 @@ impl Builder {
             allow_shell: self.allow_shell,
             allow_outside: self.allow_outside,
             is_agents: false,
+            client: Client::default(),
             model_pause: self.model_pause,
             pace: Pace::Causal,
             memory: Memory::Whole,

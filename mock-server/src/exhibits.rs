@@ -61,6 +61,7 @@ impl Exhibits {
         configure(&mut answers, config, *server);
         own_models::add(&mut answers, config, *server);
         add_skills(&mut answers, config, *server);
+        fit_tools(&mut answers, config, *server);
         answers
     }
 
@@ -158,17 +159,29 @@ impl Exhibits {
     }
 
     /// The providers that can be used, or all: those without a key as they were recorded.
-    pub(crate) fn providers(&self, access: &Access, all: bool, by_key: bool) -> Value {
+    pub(crate) fn providers(&self, access: &Access, all: bool, by_key: bool) -> String {
         let answers = self.answers.get_or_init(|| self.read());
         let plain = answers.get("/config/providers").map(|(_, _, body)| body.as_str()).unwrap_or_default();
-        let plain = serde_json::from_str(plain).unwrap_or_default();
-        let Some((server, _)) = &self.of else { return plain };
+        let as_value = || serde_json::from_str(plain).unwrap_or_default();
         // The long list is opened for who needs it.
-        match all {
-            true => Providers::of(*server).listed(&plain, access, by_key),
-            false if *access == Access::default() => plain,
-            false => Providers::of(*server).configured(&plain, access),
+        match &self.of {
+            Some((server, _)) if all => Providers::of(*server).listed(as_value(), access, by_key),
+            Some((server, _)) if *access != Access::default() => {
+                Providers::of(*server).configured(as_value(), access)
+            }
+            _ if plain.is_empty() => Value::Null.to_string(),
+            _ => plain.to_owned(),
         }
+    }
+}
+
+/// Tools are told as the client gets them that has started the server.
+fn fit_tools(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
+    let lists = answers.iter_mut().filter(|(key, _)| key.starts_with("/experimental/tool"));
+    for (_, (_, _, body)) in lists {
+        let Ok(Value::Array(mut tools)) = serde_json::from_str(body) else { continue };
+        config.client.fit(server, &mut tools);
+        *body = Value::Array(tools).to_string();
     }
 }
 

@@ -29,6 +29,7 @@
 
 pub mod acp;
 mod builder;
+mod clients;
 pub mod clock;
 pub mod cloud;
 pub mod control;
@@ -68,6 +69,7 @@ pub mod workspace;
 pub mod world;
 
 pub use builder::{Builder, WELCOME};
+pub use clients::Client;
 pub use clock::ClockKind;
 pub use http::in_memory;
 pub use journal::Journal;

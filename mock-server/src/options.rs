@@ -1,5 +1,6 @@
 //! What a stand-in is to be, and why there is none.
 
+use crate::clients::Client;
 use crate::clock::ClockKind;
 use crate::journal::Memory;
 use crate::project_files::Elsewhere;
@@ -61,6 +62,8 @@ pub struct Options {
     pub allow_outside: bool,
     /// It stands behind an agent on stdin and stdout, which some of its words depend on.
     pub is_agents: bool,
+    /// Who has started it.
+    pub client: Client,
     /// So long a prompt is on its way, and so long the model thinks before it answers; on a logical clock that takes no
     /// time.
     pub model_pause: Duration,
@@ -126,6 +129,7 @@ impl Options {
             allow_shell: false,
             allow_outside: false,
             is_agents: false,
+            client: Client::default(),
             model_pause: Duration::ZERO,
             pace: Pace::Causal,
             memory: Memory::Whole,

@@ -23,7 +23,13 @@ pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(She
     let (send_printed, mut printed) = mpsc::unbounded_channel();
     let (send_ended, mut ended) = oneshot::channel();
     let heard = move |piece| send_printed.send(piece).is_ok();
-    let mut group = match start(&line, heard, move || {
+    // What it reads does not end while somebody might still type.
+    let (input, _typing) = match line.is_typed_to.then(io::pipe).transpose() {
+        Ok(Some((input, typing))) => (Stdio::from(input), Some(typing)),
+        Ok(None) => (Stdio::null(), None),
+        Err(error) => return tell(ShellNews::Failed(failure(&line, &error))),
+    };
+    let mut group = match start(&line, input, heard, move || {
         send_ended.send(()).ok();
     }) {
         Ok(group) => group,
@@ -71,12 +77,12 @@ pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(She
     tell(ShellNews::Ended(end.unwrap_or(ShellEnd::Exited(code))));
 }
 
-/// Runs a line to its end at once: where time passes only by looking at it, nothing can come between.
+/// Runs a line to its end at once: where time passes only by looking at it, nothing can come between, and nobody can type.
 pub(crate) fn run_at_once(line: &ShellLine) -> Vec<ShellNews> {
     let (send_printed, printed) = std::sync::mpsc::channel::<Piece>();
     let (send_ended, ended) = std::sync::mpsc::channel();
     let heard = move |piece| send_printed.send(piece).is_ok();
-    let mut group = match start(line, heard, move || {
+    let mut group = match start(line, Stdio::null(), heard, move || {
         send_ended.send(()).ok();
     }) {
         Ok(group) => group,
@@ -133,6 +139,7 @@ fn words(line: &ShellLine) -> Vec<String> {
 /// Starts a line, and two threads: one reads what it prints until nobody wants it, the other waits for its end.
 fn start(
     line: &ShellLine,
+    input: Stdio,
     heard: impl FnMut(Piece) -> bool + Send + 'static,
     ended: impl FnOnce() + Send + 'static,
 ) -> io::Result<Group> {
@@ -146,7 +153,7 @@ fn start(
         .env("PATH", search_path())
         .env("HOME", &line.home)
         .env("TERM", "dumb")
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(to_first)
         .stderr(to_second)
         .process_group(0);
@@ -241,7 +248,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().to_string_lossy().into_owned();
         let home = directory.clone();
-        (folder, ShellLine { line: text.to_owned(), directory, home, timeout_ms, shell_name: None })
+        let line = text.to_owned();
+        (folder, ShellLine { line, directory, home, timeout_ms, shell_name: None, is_typed_to: false })
     }
 
     fn printed(news: &[ShellNews]) -> String {

@@ -3,7 +3,7 @@
 use super::Failure;
 use super::stage::Set;
 use fixtures::ServerKind;
-use mock_server::{Elsewhere, Play, read_settings};
+use mock_server::{Client, Elsewhere, Play, read_settings};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
@@ -27,6 +27,8 @@ pub(super) fn surround(set: &mut Set) -> Result<(), Failure> {
     let server = set.options.server;
     set.options.password = password_of(server);
     set.options.username = given(server, "SERVER_USERNAME");
+    set.options.client =
+        Client { name: given(server, "CLIENT"), asks: is_on(server, "ENABLE_QUESTION_TOOL") };
     let Play::Scenario(scenario) = &mut set.options.play else { return Ok(()) };
     set.options.elsewhere = settings(server)?;
     if set.is_tour && set.options.elsewhere.says_something() {

@@ -34,6 +34,7 @@ impl Person {
             brings_model: false,
             runs_shell: false,
             is_agents: false,
+            client: crate::Client::default(),
         };
         let mind = mind(Script::new(scenario, root));
         let pages = Pages { release: None, exhibits: Exhibits::of(server, &config) };

@@ -26,7 +26,7 @@ pub(super) fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
         }
         ReplyBody::Providers { access, all, by_key } => {
             let told = pages.exhibits.providers(&access, all, by_key);
-            (Some("application/json".to_owned()), Bytes::from(told.to_string()))
+            (Some("application/json".to_owned()), Bytes::from(told))
         }
         ReplyBody::Bytes(kind, bytes) => (Some(kind), Bytes::from(bytes)),
         ReplyBody::NotPlayed { words, operation, request } => {

@@ -214,6 +214,7 @@ pub(super) static PROFILE: Profile = Profile {
     project_config: ".kilo/kilo.jsonc",
     reads_project_config: true,
     agents_need_folder: true,
+    asks_about_own_settings: true,
     oldest_errand_first: true,
     steps_need_folder: false,
     project_settings: &["kilo.json", "kilo.jsonc", "opencode.json", "opencode.jsonc"],

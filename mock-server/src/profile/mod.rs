@@ -207,6 +207,8 @@ pub struct Profile {
     pub reads_project_config: bool,
     /// In a folder that its repository does not have there are no agents: neither lists nor prompts are answered.
     pub agents_need_folder: bool,
+    /// Each change to the server's own settings is asked about, whatever the rules say.
+    pub asks_about_own_settings: bool,
     /// Of the prompts whose work is left undone the first has its turn, and not the last.
     pub oldest_errand_first: bool,
     /// No step begins in a folder that is not there.

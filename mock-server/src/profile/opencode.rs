@@ -177,6 +177,7 @@ pub(super) static PROFILE: Profile = Profile {
     project_config: "config.json",
     reads_project_config: false,
     agents_need_folder: false,
+    asks_about_own_settings: false,
     oldest_errand_first: false,
     steps_need_folder: true,
     project_settings: &["opencode.json", "opencode.jsonc"],

@@ -122,6 +122,7 @@ impl Stage {
             cloud: options.cloud.clone(),
             runs_shell: folders.is_fresh || options.allow_shell,
             is_agents: options.is_agents,
+            client: options.client.clone(),
         };
         let elsewhere = Elsewhere { home: Some(folders.home.clone()), ..options.elsewhere.clone() };
         config.learn(&ProjectFiles::read(profile, workspace.root(), &elsewhere, &config.said));

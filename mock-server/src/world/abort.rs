@@ -1,7 +1,7 @@
 //! The person ends a turn: what is open is closed, and what was on its way is forgotten.
 
+use super::run::TurnEnd;
 use super::summary::Then;
-use super::turn::TurnEnd;
 use super::{ApiRequest, Beside, Effect, FileChange, Output, Purpose, World};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 impl World {
     /// `POST /session/{id}/abort`. It is true for a session without a turn too, even for an unknown one.
     pub(super) fn abort(&mut self, request: &ApiRequest, session: &str) {
+        self.pause_goal(session);
         match self.run_mut(session).map(|run| run.retry.is_some()) {
             Some(_) if self.runs_person_line(session) => self.abort_person_line(session),
             Some(waits_to_retry) => self.abort_turn(session, waits_to_retry),
@@ -17,16 +18,21 @@ impl World {
                     Some(owner) => owner.directory.clone(),
                     None => self.directory_of(request),
                 };
-                self.tell_idle(&directory, session);
-                if self.profile.turn_events {
-                    for below in self.descendants(session) {
-                        self.tell_idle(&directory, &below);
-                    }
-                    self.emit(&directory, "session.drain.interrupted", json!({"sessionID": session}));
-                }
+                self.tell_all_idle(&directory, session);
             }
         }
         self.reply_json(request.ticket, json!(true));
+    }
+
+    /// Nothing ran in a session that was to be ended.
+    pub(super) fn tell_all_idle(&mut self, directory: &str, session: &str) {
+        self.tell_idle(directory, session);
+        if self.profile.turn_events {
+            for below in self.descendants(session) {
+                self.tell_idle(directory, &below);
+            }
+            self.emit(directory, "session.drain.interrupted", json!({"sessionID": session}));
+        }
     }
 
     fn tell_idle(&mut self, directory: &str, session: &str) {
@@ -36,7 +42,7 @@ impl World {
     }
 
     /// The sessions below one: its children, then theirs.
-    fn descendants(&self, session: &str) -> Vec<String> {
+    pub(super) fn descendants(&self, session: &str) -> Vec<String> {
         let mut all = self.children_of(session);
         let below: Vec<String> = all.iter().flat_map(|child| self.descendants(child)).collect();
         all.extend(below);
@@ -46,6 +52,16 @@ impl World {
     /// A turn that waits to try again is ended without an error; of any other, idle is told twice. Other agents that
     /// work for it are ended too.
     fn abort_turn(&mut self, session: &str, waits_to_retry: bool) {
+        self.abort_turn_and(session, waits_to_retry, None);
+    }
+
+    /// The same, and something behind it.
+    pub(super) fn abort_turn_then(&mut self, session: &str, then: Cut) {
+        let waits_to_retry = self.run_mut(session).is_some_and(|run| run.retry.is_some());
+        self.abort_turn_and(session, waits_to_retry, Some(then));
+    }
+
+    fn abort_turn_and(&mut self, session: &str, waits_to_retry: bool, then: Option<Cut>) {
         let late = self.profile.children_end_late;
         // No call that is cancelled ends the step.
         if let Some(run) = self.run_mut(session) {
@@ -88,6 +104,7 @@ impl World {
             cuts.push_back(Cut::Interrupted(session.to_owned()));
             self.cancel_work(session, &mut cuts);
         }
+        cuts.extend(then);
         self.cut(cuts);
     }
 
@@ -119,6 +136,7 @@ impl World {
 
     /// The instance of a turn is disposed of.
     pub(super) fn stop_turn(&mut self, session: &str) {
+        self.pause_goal(session);
         if self.runs_person_line(session) {
             return self.abort_person_line(session);
         }
@@ -141,6 +159,7 @@ impl World {
                     self.drop_queue(&session);
                     self.tell_end(&session, &aborted());
                 }
+                Cut::Goal(session, call) => self.answer_goal(&session, *call),
                 Cut::Cancel(session, call, child) => self.cancel_task(&session, call, &child),
                 Cut::GoOn(session, call) => self.call_done(&session, call),
                 Cut::Idle(session) => self.emit_idle(&session),
@@ -253,6 +272,8 @@ impl World {
 /// One of the things that are done when turns are cut short.
 #[derive(Debug, Clone)]
 pub(crate) enum Cut {
+    /// The command is answered for which the turn was ended.
+    Goal(String, Box<super::goal::GoalCall>),
     /// Nothing of the turn comes any more.
     Forget(String),
     /// The same, and it is told that the person ended it.
@@ -310,6 +331,7 @@ impl Purpose {
             | Self::CutChanges(_)
             | Self::WrittenLate(..)
             | Self::Rewind(_)
+            | Self::GoalRest(_)
             | Self::Letter(_)
             | Self::CommandLine(_)
             | Self::Terminal(_)

@@ -32,7 +32,7 @@ pub(crate) struct Calling {
     agents: Vec<Value>,
 }
 
-/// A command that is no template.
+/// A command that is no template: see `goal`.
 const GOAL: &str = "goal";
 /// Those that take over what another agent has done; they want a session in which nothing has been said.
 const RESUMING: [&str; 2] = ["resume-claude", "resume-codex"];
@@ -57,7 +57,7 @@ impl World {
         let body = body_of(request);
         let name = body["command"].as_str().unwrap_or_default().to_owned();
         if self.profile.names_commands && name == GOAL {
-            return self.not_played(request);
+            return self.call_goal(request, id);
         }
         if self.profile.names_commands && RESUMING.contains(&name.as_str()) {
             return self.resume_other(request.ticket, id);
@@ -191,6 +191,7 @@ impl World {
                 home: self.config.home.clone(),
                 timeout_ms: PATIENCE_MS,
                 shell_name: None,
+                is_typed_to: false,
             };
             return self.effect(Purpose::CommandLine(Box::new(calling)), Effect::Run(line));
         }
@@ -317,6 +318,13 @@ impl World {
             ..Prompt::default()
         };
         self.prompt(&session, prompt);
+    }
+
+    /// The commands of a turn that is being ended are told before the end is.
+    pub(super) fn tell_executed(&mut self, session: &str) {
+        let Some(run) = self.run_mut(session) else { return };
+        let (commands, answer) = (std::mem::take(&mut run.commands), run.message.clone());
+        commands.into_iter().for_each(|command| self.executed(session, command, &answer));
     }
 
     /// The turn of a command is over.

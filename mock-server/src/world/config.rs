@@ -1,11 +1,11 @@
 //! Settings that a client changes: those of a project and those of the server. They stand over what the server comes
 //! with and under what the scenario says.
 
+use super::folders::within;
 use super::routes::body_of;
 use super::rules::Rule;
 use super::settings_form::{in_use, whole};
 use super::surroundings::{PlaceAsk, PlaceWish};
-use super::folders::within;
 use super::{ApiRequest, ReplyBody, World};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

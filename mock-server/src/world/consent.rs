@@ -1,5 +1,6 @@
 //! What a person answers when they are asked for permission, and what they allow beside that.
 
+use super::own_settings;
 use super::permission::{Pending, Permissions, rejected, tell_of_leaving, words};
 use super::routes::body_of;
 use super::rules::{self, Action, Rule, Source};
@@ -76,6 +77,7 @@ impl World {
             return self.answer_suspicion(session, refusal.as_deref());
         };
         if answer.word == "reject" {
+            self.block_goal(session);
             self.reject_call(session, call, answer.message);
         } else {
             let mut approval = json!({"source": "manual"});
@@ -104,7 +106,7 @@ impl World {
     }
 
     fn keep_rules(&mut self, answered: &Pending) {
-        if answered.is_saved {
+        if answered.is_saved || own_settings::is_marked(&answered.wire) {
             return;
         }
         let name = words(&answered.wire["permission"]);
@@ -125,6 +127,9 @@ impl World {
 
     /// What is asked at this time and is allowed from now on is answered too.
     fn allow_from_now_on(&mut self, answered: &Pending) {
+        if own_settings::is_marked(&answered.wire) {
+            return;
+        }
         self.answer_decided(&answered.session, None);
         if self.profile.keeps_rules && !answered.is_saved {
             self.effect(Purpose::RuleKept, Effect::Yield);
@@ -163,6 +168,9 @@ impl World {
 
     /// What the rules say now to a question that is open: nothing, if it is still one.
     fn decided(&self, pending: &Pending) -> Option<Action> {
+        if own_settings::is_marked(&pending.wire) {
+            return None;
+        }
         let name = words(&pending.wire["permission"]);
         let who = self.who(&pending.session);
         let patterns = pending.wire["patterns"].as_array().cloned().unwrap_or_default();

@@ -2,10 +2,12 @@
 
 use super::World;
 use super::agents::Agent;
+use super::goal::REPORT;
 use super::media::Senses;
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
+use crate::clients::MORE_FOR_MODELS;
 use crate::model::{ChatRequest, MEDIA, OwnUse};
 use serde_json::{Map, Value, json};
 
@@ -131,7 +133,9 @@ impl World {
                 "write" => !patches || !self.profile.patches_write,
                 _ => true,
             };
-            fits && self.may_use(session, tool)
+            fits && self.config.client.is_offered(self.profile.server, tool)
+                && self.may_use(session, tool)
+                && (**tool != "question" || self.may_ask_person(session))
         };
         let served = self.served_tools(session);
         let served: Vec<&str> = served.iter().map(String::as_str).collect();
@@ -139,7 +143,12 @@ impl World {
         let has_form = self.wants_form(session) && self.may_use(session, STRUCTURED);
         let form = has_form.then_some(STRUCTURED);
         let mut offered: Vec<String> = tools.copied().chain(form).map(str::to_owned).collect();
-        if form.is_some() || !served.is_empty() {
+        let reports = self.reports_goal(session) && self.may_use(session, REPORT);
+        offered.extend(reports.then(|| REPORT.to_owned()));
+        let has_more = self.config.client.has_more(self.profile.server);
+        let more = MORE_FOR_MODELS.iter().filter(|tool| has_more && self.may_use(session, tool));
+        offered.extend(more.map(|tool| (*tool).to_owned()));
+        if form.is_some() || reports || has_more || !served.is_empty() {
             offered.sort_by_key(|tool| tool.to_lowercase());
         }
         offered

@@ -177,6 +177,8 @@ pub struct ShellLine {
     pub timeout_ms: u64,
     /// A person's line: what its shell is called.
     pub shell_name: Option<String>,
+    /// It runs in a terminal: what it reads goes on until somebody ends it.
+    pub is_typed_to: bool,
 }
 
 /// What a running line tells.

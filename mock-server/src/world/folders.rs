@@ -43,13 +43,17 @@ impl World {
 
     /// Nothing is kept of a repository's folder that is not there, and that is told.
     pub(super) fn tells_no_tree(&self, session: &str) -> bool {
-        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.as_str()) else { return false };
+        let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.as_str()) else {
+            return false;
+        };
         self.lacks_folder(directory) && self.in_repository(directory).is_some() && self.keeps_snapshots()
     }
 
     /// Some servers find none of their agents where a repository has no such folder.
     pub(super) fn lacks_agents(&self, directory: &str) -> bool {
-        self.profile.agents_need_folder && self.in_repository(directory).is_some() && self.lacks_folder(directory)
+        self.profile.agents_need_folder
+            && self.in_repository(directory).is_some()
+            && self.lacks_folder(directory)
     }
 
     /// A prompt that can't be taken, because nobody is found to answer it.

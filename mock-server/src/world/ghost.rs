@@ -2,7 +2,7 @@
 //! more, and nothing is kept of it.
 
 use super::World;
-use super::turn::TurnEnd;
+use super::run::TurnEnd;
 use serde_json::{Value, json};
 
 /// What one server says when it finds nothing to go on with; behind it stands a trace of its own code, which is left out.

@@ -31,7 +31,7 @@
 //! * `compaction` — a conversation is summed up (`too_long`: the provider took no more; `in_words`); `subtask` — a prompt gives work to another agent.
 //! * `telling` — the envelopes of events. `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 //! * `restart` — a server ends, and another one begins over what it has kept; `kept` — the other one is another process.
-//! * `start` — what a world starts with; `purpose` — what an effect's result is for.
+//! * `start` — what a world starts with; `purpose` — what a result is for; `goal` — the server prompts its own agent.
 
 mod abort;
 mod accounts;
@@ -58,6 +58,7 @@ mod fuzzy;
 mod ghost;
 mod git_diff;
 mod git_renames;
+mod goal;
 mod history;
 mod ids;
 mod import;
@@ -75,6 +76,7 @@ mod model_usage;
 mod models;
 mod news;
 mod next;
+mod own_settings;
 mod patch;
 mod permission;
 mod person_line;
@@ -293,6 +295,7 @@ impl World {
             (Purpose::CutTree(rest), EffectResult::Snapshot(tree)) => self.cut_tree(*rest, tree),
             (Purpose::CutChanges(rest), EffectResult::Changes(changes)) => self.cut_changes(*rest, &changes),
             (Purpose::Retry(session), EffectResult::Waited) => self.retry(&session),
+            (Purpose::GoalRest(session), EffectResult::Waited) => self.goal_goes_on(&session),
             (Purpose::ToolPatience(server, request), EffectResult::Waited) => {
                 self.patience_over(server, request);
             }
@@ -327,9 +330,7 @@ impl World {
                 self.emit_global("global.config.updated", json!({"sandbox": false}));
             }
             (Purpose::Letter(letter), EffectResult::Read(found)) => self.letter_looked(*letter, found),
-            (Purpose::CommandName(calling), EffectResult::Read(found)) => {
-                self.name_looked_up(*calling, found)
-            }
+            (Purpose::CommandName(of), EffectResult::Read(found)) => self.name_looked_up(*of, found),
             (Purpose::Place(ask), EffectResult::Place(found)) => self.place_told(*ask, found),
             (Purpose::Folder(request), EffectResult::Looked(looked)) => self.folder_looked(&request, &looked),
             (Purpose::Project(request), EffectResult::Project(files)) => self.learn(&files, &request),

@@ -3,6 +3,7 @@
 use super::World;
 use super::agents::Agents;
 use super::consent::Standing;
+use super::own_settings;
 use super::rules::{self, Action, Rule, Source};
 use super::tools::Plan;
 use crate::profile::Profile;
@@ -290,8 +291,9 @@ impl World {
     /// Lets a call go on, forbids it, or asks first.
     pub(crate) fn ask_or_allow(&mut self, session: &str, call: usize, wish: &Wish<'_>) {
         let who = self.who(session);
+        let is_own = self.is_about_own_settings(wish);
         match self.permissions.judge(&who, wish) {
-            Ruling::Allowed(rule) => {
+            Ruling::Allowed(rule) if !is_own => {
                 let mut approval = self.permissions.approval(&who, &rule);
                 tell_of_leaving(&mut approval, wish.permission, &wish.metadata);
                 self.allow_call(session, call, approval);
@@ -311,16 +313,19 @@ impl World {
                 self.forbid_call(session, call, approval, &told);
                 return;
             }
-            Ruling::Asked => {}
+            Ruling::Asked | Ruling::Allowed(_) => {}
         }
         let id = self.ids.ascending("per", self.now_ms);
         let Some(run) = self.run_mut(session) else { return };
         let Some(asking) = run.calls.get(call) else { return };
-        let wire = json!({
+        let mut wire = json!({
             "id": id, "sessionID": session, "permission": wish.permission, "patterns": wish.patterns,
             "metadata": wish.metadata, "always": wish.always,
             "tool": {"messageID": run.message, "callID": asking.id},
         });
+        if is_own {
+            own_settings::mark(&mut wire["metadata"]);
+        }
         let plan = asking.plan.clone();
         self.emit_session(session, "permission.asked", wire.clone());
         let message = words(&wire["tool"]["messageID"]);

@@ -70,7 +70,8 @@ impl World {
 
     /// Do the settings let files be kept?
     pub(super) fn keeps_snapshots(&self) -> bool {
-        self.all_settings().get("snapshot") != Some(&json!(false))
+        let keeps = self.config.client.keeps_files(self.profile.server);
+        keeps && self.all_settings().get("snapshot") != Some(&json!(false))
     }
 
     /// Keeps the files that a session may change; where there is no repository, none are kept.

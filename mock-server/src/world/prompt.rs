@@ -1,5 +1,6 @@
 //! What a person sends: taken at once, or a follow-up of the turn that runs.
 
+use super::goal::GoalCall;
 use super::letter::Letter;
 use super::routes::body_of;
 use super::session::{Message, merge};
@@ -30,6 +31,8 @@ pub(crate) struct Prompt {
     pub(crate) parts: Vec<Value>,
     /// The command whose words these are.
     pub(crate) command: Option<Executed>,
+    /// The goal that is told with it; nobody is to answer.
+    pub(crate) goal: Option<Box<GoalCall>>,
 }
 
 /// A command that was called: its name and what was said with it.
@@ -95,7 +98,7 @@ impl World {
             kept: kept.collect(),
             no_reply: body["noReply"] == true,
             parts: body["parts"].as_array().cloned().unwrap_or_default(),
-            command: None,
+            ..Prompt::default()
         };
         if waiting.is_none() {
             self.reply(request.ticket, 204, ReplyBody::Empty);
@@ -128,6 +131,10 @@ impl World {
         if !self.knows_session(&session) {
             return self.unknown_error_to(prompt.waiting());
         }
+        if let Some(call) = &prompt.goal {
+            let (message, _) = self.store_untouched(&session, info, parts);
+            return self.goal_stored(&session, &message, call);
+        }
         let is_busy = self.run_mut(&session).is_some();
         let (message, parts) = self.store_message(&session, info, parts);
         self.switch_tools(&session, prompt.tools.as_ref());
@@ -148,7 +155,7 @@ impl World {
             }
             return;
         }
-        let is_unwaited = prompt.waiting().is_none();
+        let is_unwaited = prompt.waiting().is_none() && !self.is_prompt_of_goal(&session, &message);
         let (ticket, command) = (prompt.ticket, prompt.command);
         let queued = Queued { ticket, message, command, is_unwaited, of_call: None };
         if !is_busy {
@@ -264,6 +271,13 @@ impl World {
     /// A message is told before its parts. They are told in the order in which they were written, and stand in the
     /// order of their ids. Returns the message's id and those of its parts.
     fn store_message(&mut self, session: &str, info: Value, parts: Vec<Value>) -> (String, Vec<String>) {
+        let stored = self.store_untouched(session, info, parts);
+        let now = self.now_ms;
+        self.change_session(session, |owner| owner.touch(now));
+        stored
+    }
+
+    fn store_untouched(&mut self, session: &str, info: Value, parts: Vec<Value>) -> (String, Vec<String>) {
         let message = info["id"].as_str().unwrap_or_default().to_owned();
         self.push_message(session, &message, info);
         let now = self.now_ms;
@@ -281,7 +295,6 @@ impl World {
         if let Some(stored) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&message)) {
             stored.parts.sort_by(|a, b| a["id"].as_str().cmp(&b["id"].as_str()));
         }
-        self.change_session(session, |owner| owner.touch(now));
         (message, ids)
     }
 

@@ -22,6 +22,8 @@ pub(super) enum Purpose {
     CutChanges(Box<abort::Rest>),
     /// `failure`: the model may be asked again.
     Retry(String),
+    /// `goal`: the server has waited long enough before it prompts again.
+    GoalRest(String),
     /// `tools`: a call may begin.
     CallStart(String, usize),
     /// `answer`: all is said, in this message.

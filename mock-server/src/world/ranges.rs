@@ -52,7 +52,8 @@ impl Range {
     fn no_numbers(self, style: MisuseWords) -> Option<String> {
         let wrong: Vec<&str> = self.named().filter(|(_, value)| value.is_nan()).map(|(key, _)| key).collect();
         let first = wrong.first()?;
-        let (integer, count) = ("Expected an integer, got NaN", "Expected a value greater than or equal to 0, got NaN");
+        let (integer, count) =
+            ("Expected an integer, got NaN", "Expected a value greater than or equal to 0, got NaN");
         Some(match style {
             MisuseWords::First => format!("SchemaError({integer}\n  at [\"{first}\"])"),
             MisuseWords::All => {

@@ -78,6 +78,32 @@ pub(crate) struct Run {
     pub(crate) suspicion: Option<super::circles::Suspicion>,
 }
 
+/// How a turn ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TurnEnd {
+    /// The agent is done.
+    Completed,
+    /// The model could not answer.
+    Error,
+    /// The server has made a mistake.
+    Broken,
+    /// The person ended it.
+    Interrupted,
+    /// Another prompt came meanwhile.
+    Superseded,
+}
+
+impl TurnEnd {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Error | Self::Broken => "error",
+            Self::Interrupted => "interrupted",
+            Self::Superseded => "superseded",
+        }
+    }
+}
+
 /// A tool call of the current step.
 #[derive(Debug)]
 pub(crate) struct Call {

@@ -1,6 +1,7 @@
 //! Sessions, messages and parts, and the JSON that they are on the wire.
 
 use super::World;
+use super::goal::Goal;
 use super::next::Notes;
 use super::prompt::Queued;
 use super::run::Run;
@@ -52,6 +53,9 @@ pub(crate) struct Session {
     /// Prompts that were sent while the turn runs.
     #[serde(skip)]
     pub(crate) queue: VecDeque<Queued>,
+    /// What is worked toward, turn after turn.
+    #[serde(skip)]
+    pub(crate) goal: Option<Goal>,
     /// It is deleted, but its turn still runs: what would be kept of it is lost.
     #[serde(skip)]
     pub(crate) is_gone: bool,
@@ -207,6 +211,7 @@ impl World {
             messages: Vec::new(),
             run: None,
             queue: VecDeque::new(),
+            goal: None,
             is_gone: false,
             misuses: 0,
             diff_base: Vec::new(),
@@ -251,7 +256,7 @@ impl World {
         optional(&mut info, "agent", &session.agent.as_ref().map(|agent| json!(agent)));
         optional(&mut info, "model", &session.model);
         info["version"] = json!(self.profile.version);
-        optional(&mut info, "metadata", &session.metadata);
+        optional(&mut info, "metadata", &session.told_metadata());
         info["time"] = json!({"created": session.created_ms, "updated": session.updated_ms});
         optional(&mut info["time"], "archived", &session.archived);
         optional(&mut info, "permission", &session.permission);
@@ -260,19 +265,6 @@ impl World {
             super::config::merge(info, &Value::Object(session.brought.clone()));
         }
         info
-    }
-
-    /// The agent that works in a session.
-    pub(crate) fn agent_at_work(&self, session: &str) -> &str {
-        let owner = self.sessions.get(session);
-        let step = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.message));
-        step.and_then(|step| step.info["agent"].as_str()).unwrap_or_else(|| self.agent_of(session))
-    }
-
-    /// Who works in a session by what was prompted last.
-    pub(crate) fn agent_of(&self, session: &str) -> &str {
-        let said = self.sessions.get(session).and_then(|owner| owner.agent.as_deref());
-        said.unwrap_or_else(|| self.default_agent())
     }
 
     pub(crate) fn emit_session_updated(&mut self, id: &str) {

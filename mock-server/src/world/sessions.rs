@@ -116,6 +116,7 @@ impl World {
             });
         }
         if let Some(archived) = body.pointer("/time/archived").filter(|archived| !archived.is_null()) {
+            self.drop_goal(id);
             self.change_session(id, |session| session.archived = Some(archived.clone()));
         }
         let info = self.session_info(id);

@@ -1,7 +1,7 @@
 //! Where the settings of an instance come from: `GET /config/sources`, which looks at the files each time.
 
-use super::surroundings::{PlaceAsk, PlaceWish};
 use super::folders::within;
+use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World};
 use serde_json::{Value, json};
 

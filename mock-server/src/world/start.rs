@@ -1,6 +1,7 @@
 //! What a world starts with: its place, its settings, and what the files of its workspace say.
 
 use super::tools::Skill;
+use crate::clients::Client;
 use crate::project_files::{Fault, ProjectFiles, merge_settings};
 use crate::workspace::Project;
 use serde_json::{Map, Value};
@@ -32,6 +33,8 @@ pub struct WorldConfig {
     pub runs_shell: bool,
     /// It stands behind an agent on stdin and stdout.
     pub is_agents: bool,
+    /// Who has started the server.
+    pub(crate) client: Client,
     /// The environment says which model there is: it goes by that name, and not by the scripted model's.
     pub(crate) brings_model: bool,
 }

@@ -3,8 +3,8 @@
 //! an older one.
 
 use super::World;
+use super::run::TurnEnd;
 use super::session::{Message, merge};
-use super::turn::TurnEnd;
 use serde_json::{Value, json};
 
 /// The tool that takes the answer.

@@ -83,7 +83,10 @@ impl World {
 
     /// An instance tells about its plugins, once.
     pub(super) fn boot(&mut self, directory: &str, timing: BootTiming) {
-        if self.profile.boot == timing && !self.lacks_folder(directory) && self.booted.insert(directory.to_owned()) {
+        if self.profile.boot == timing
+            && !self.lacks_folder(directory)
+            && self.booted.insert(directory.to_owned())
+        {
             for (kind, properties) in self.profile.boot_events() {
                 self.emit(directory, kind, properties);
             }

@@ -175,6 +175,7 @@ impl World {
                 home,
                 timeout_ms: PATIENCE_MS,
                 shell_name: None,
+                is_typed_to: true,
             };
             self.named_effect(Purpose::Terminal(id), Effect::Run(line))
         });

@@ -1,7 +1,7 @@
 //! The provider says that it was told too much: the conversation is summed up, and the turn goes on behind that.
 
 use super::abort::Cut;
-use super::turn::TurnEnd;
+use super::run::TurnEnd;
 use super::{World, session::merge};
 use serde_json::{Value, json};
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 use super::failure::filtered_out;
 use super::history::is_finished;
 use super::prompt::Queued;
-use super::run::{CallState, Run};
+use super::run::{CallState, Run, TurnEnd};
 use super::session::Message;
 use super::summary::{Job, Then};
 use super::tokens::Tokens;
@@ -12,32 +12,6 @@ use crate::model::{Finish, FinishReason};
 use crate::profile::{BootTiming, DiffStyle, FollowUps, TitleTiming};
 use serde_json::{Value, json};
 use std::collections::HashSet;
-
-/// How a turn ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TurnEnd {
-    /// The agent is done.
-    Completed,
-    /// The model could not answer.
-    Error,
-    /// The server has made a mistake.
-    Broken,
-    /// The person ended it.
-    Interrupted,
-    /// Another prompt came meanwhile.
-    Superseded,
-}
-
-impl TurnEnd {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Error | Self::Broken => "error",
-            Self::Interrupted => "interrupted",
-            Self::Superseded => "superseded",
-        }
-    }
-}
 
 impl World {
     pub(crate) fn begin_turn(&mut self, session: &str, prompt: Queued) {
@@ -342,6 +316,9 @@ impl World {
     /// Idle again. Jobs that follow are no part of the turn: idle is not its last event.
     pub(crate) fn end_turn(&mut self, session: &str, end: TurnEnd) {
         let interrupted = end == TurnEnd::Interrupted;
+        if interrupted && self.profile.follow_ups == FollowUps::NextStep {
+            self.tell_executed(session);
+        }
         if interrupted && !self.disposes {
             self.emit_turn_close(session, end);
             self.emit_idle(session);
@@ -360,6 +337,7 @@ impl World {
         }
         let answer = owner.message(&run.message).map(Message::wire_as_kept).unwrap_or_default();
         let next = owner.queue.pop_front();
+        self.goal_turn_over(session, end, run.base.as_ref(), next.is_some());
         for ticket in run.tickets {
             self.reply(ticket, 200, ReplyBody::Json(answer.clone()));
         }
@@ -385,6 +363,7 @@ impl World {
             self.emit_queue(session);
             self.begin_turn(session, prompt);
         }
+        self.goal_if_due(session);
     }
 
     fn emit_turn_close(&mut self, session: &str, end: TurnEnd) {

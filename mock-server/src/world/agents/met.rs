@@ -39,6 +39,19 @@ impl World {
         }
     }
 
+    /// The agent that works in a session.
+    pub(crate) fn agent_at_work(&self, session: &str) -> &str {
+        let owner = self.sessions.get(session);
+        let step = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.message));
+        step.and_then(|step| step.info["agent"].as_str()).unwrap_or_else(|| self.agent_of(session))
+    }
+
+    /// Who works in a session by what was prompted last.
+    pub(crate) fn agent_of(&self, session: &str) -> &str {
+        let said = self.sessions.get(session).and_then(|owner| owner.agent.as_deref());
+        said.unwrap_or_else(|| self.default_agent())
+    }
+
     pub(crate) fn agent(&self, name: &str) -> Option<&Agent> {
         self.agents.named(name)
     }

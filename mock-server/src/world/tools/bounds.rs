@@ -19,7 +19,7 @@ impl World {
     }
 
     /// Ends a call well whose output is told before that, where it is told.
-    pub(super) fn complete_told_call(&mut self, session: &str, call: usize, mut result: Completed) {
+    pub(in crate::world) fn complete_told_call(&mut self, session: &str, call: usize, mut result: Completed) {
         self.bounded(session, call, &mut result);
         if self.tells_output(session) && !self.is_subtask(session) {
             self.progress(session, call, json!({"output": result.output}));

@@ -1,6 +1,9 @@
 //! What a tool gives back when it has done its work.
 
 use super::read;
+use crate::world::World;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -44,6 +47,31 @@ impl Completed {
         if self.attachments.len() < before {
             self.output.push_str("\n\n[1 image omitted: could not be resized below the image size limit.]");
         }
+    }
+}
+
+impl World {
+    /// The files of an output as parts.
+    pub(super) fn attached(&mut self, session: &str, call: usize, files: &[Attachment]) -> Vec<Value> {
+        let message = self.call_part(session, call).map(|(message, _)| message).unwrap_or_default();
+        let of_file = |file: &Attachment| {
+            let url = format!("data:{};base64,{}", file.kind, STANDARD.encode(&file.content));
+            let id = self.ids.ascending("prt", self.now_ms);
+            let mut told = json!({
+                "type": "file", "mime": file.kind, "url": url, "id": id, "sessionID": session, "messageID": message,
+            });
+            if let Some(name) = &file.name {
+                told["filename"] = json!(name);
+            }
+            told
+        };
+        files.iter().map(of_file).collect()
+    }
+
+    pub(super) fn state_is_completed(&mut self, session: &str, call: usize) -> bool {
+        self.call_part(session, call).is_some_and(|(message, part)| {
+            self.part_mut(session, &message, part).is_some_and(|part| part["state"]["status"] == "completed")
+        })
     }
 }
 

@@ -23,14 +23,13 @@ mod todos;
 mod webfetch;
 mod write;
 
+use super::goal::{REPORT, ReportPlan};
 use super::permission::{forbidden, rejected};
 use super::run::CallState;
 use super::structured::STRUCTURED;
 use super::{Found, World, session::merge};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 pub(crate) use arguments::{told_of_arguments, wrong_arguments};
-pub(crate) use completed::{Attachment, Completed};
+pub(crate) use completed::Completed;
 use outside::Kind;
 use place::{Place, inside, relative, resolved};
 pub(crate) use question::OpenQuestion;
@@ -69,6 +68,8 @@ pub(crate) enum Plan {
     Skill(Box<skill::SkillPlan>),
     /// Write down what is to be done.
     Todos(todos::TodoPlan),
+    /// Report the end of a goal.
+    Report(Box<ReportPlan>),
 }
 
 impl World {
@@ -90,6 +91,7 @@ impl World {
             "todowrite" => self.start_todos(session, call),
             STRUCTURED => self.take_structured(session, call),
             "skill" => self.start_skill(session, call),
+            REPORT => self.start_goal_report(session, call),
             other => {
                 let other = other.to_owned();
                 if let Some(plan) = self.served_plan(session, &other) {
@@ -135,6 +137,7 @@ impl World {
             Plan::Leave(plan) => self.leave(session, call, *plan),
             Plan::Skill(plan) => self.load_skill(session, call, &plan),
             Plan::Todos(plan) => self.write_todos(session, call, &plan),
+            Plan::Report(plan) => self.report_goal(session, call, &plan),
             // Nobody has to allow them: an edit has become a write by then.
             Plan::Ask(_) | Plan::Edit(_) => {}
         }
@@ -156,6 +159,7 @@ impl World {
                     | Plan::Read(_)
                     | Plan::Ask(_)
                     | Plan::Todos(_)
+                    | Plan::Report(_)
                     | Plan::Shell(_)
                     | Plan::Task(_)
                     | Plan::Served(_)
@@ -173,7 +177,7 @@ impl World {
     }
 
     /// An argument of a call, if it is a string.
-    fn text_argument(&self, session: &str, call: usize, name: &str) -> Option<String> {
+    pub(in crate::world) fn text_argument(&self, session: &str, call: usize, name: &str) -> Option<String> {
         self.argument(session, call, name)?.as_str().map(str::to_owned)
     }
 
@@ -195,7 +199,7 @@ impl World {
         self.may_go(session, call, &place.given, &place.path, Kind::File).then_some(place)
     }
 
-    fn set_plan(&mut self, session: &str, call: usize, plan: Plan) {
+    pub(in crate::world) fn set_plan(&mut self, session: &str, call: usize, plan: Plan) {
         if let Some(call) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
             call.plan = Some(plan);
         }
@@ -311,28 +315,6 @@ impl World {
             }
         }
         self.call_done(session, call);
-    }
-
-    fn attached(&mut self, session: &str, call: usize, files: &[Attachment]) -> Vec<Value> {
-        let message = self.call_part(session, call).map(|(message, _)| message).unwrap_or_default();
-        let of_file = |file: &Attachment| {
-            let url = format!("data:{};base64,{}", file.kind, STANDARD.encode(&file.content));
-            let id = self.ids.ascending("prt", self.now_ms);
-            let mut told = json!({
-                "type": "file", "mime": file.kind, "url": url, "id": id, "sessionID": session, "messageID": message,
-            });
-            if let Some(name) = &file.name {
-                told["filename"] = json!(name);
-            }
-            told
-        };
-        files.iter().map(of_file).collect()
-    }
-
-    fn state_is_completed(&mut self, session: &str, call: usize) -> bool {
-        self.call_part(session, call).is_some_and(|(message, part)| {
-            self.part_mut(session, &message, part).is_some_and(|part| part["state"]["status"] == "completed")
-        })
     }
 
     /// Tells who allowed a call, where that is told.

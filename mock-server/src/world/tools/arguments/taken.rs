@@ -47,6 +47,7 @@ const TOOLS: &[(&str, &[Field])] = &[
     ),
     ("glob", &[must("pattern", Kind::Text), may("path", Kind::Text)]),
     ("grep", &[must("pattern", Kind::Text), may("path", Kind::Text), may("include", Kind::Text)]),
+    ("goal_report", &[must("status", Kind::Word(&["complete", "blocked"])), must("reason", Kind::Text)]),
     (
         "question",
         &[must(

@@ -32,9 +32,10 @@ impl World {
         let named = settings.get("instructions").and_then(Value::as_array).into_iter().flatten();
         let mut named = named.filter_map(Value::as_str);
         let worktree = self.worktree_of(directory);
-        let above: Vec<&str> = std::iter::successors(Some(directory), |folder| Some(folder.rsplit_once('/')?.0))
-            .take_while(|folder| within(folder, &worktree).is_some())
-            .collect();
+        let above: Vec<&str> =
+            std::iter::successors(Some(directory), |folder| Some(folder.rsplit_once('/')?.0))
+                .take_while(|folder| within(folder, &worktree).is_some())
+                .collect();
         named.any(|name| {
             let name = match name.strip_prefix("~/") {
                 Some(rest) => format!("{}/{rest}", self.config.home),
@@ -43,7 +44,9 @@ impl World {
             if name.starts_with('/') {
                 return is_at(&name, guide);
             }
-            above.iter().any(|folder| within(guide, folder).is_some_and(|rest| is_at(&format!("/{name}"), &format!("/{rest}"))))
+            above.iter().any(|folder| {
+                within(guide, folder).is_some_and(|rest| is_at(&format!("/{name}"), &format!("/{rest}")))
+            })
         })
     }
 
