@@ -57,7 +57,8 @@ impl World {
         let is_errand = |part: &&Value| part["type"] == "compaction" || part["type"] == "subtask";
         let mut errands =
             behind.iter().filter_map(|message| Some((*message, message.parts.iter().rfind(is_errand)?)));
-        let (asked, part) = if self.profile.oldest_errand_first { errands.next() } else { errands.last() }?;
+        let (asked, part) =
+            if self.profile.oldest_errand_first { errands.next() } else { errands.next_back() }?;
         // What an earlier turn has left undone is done for the prompt that came after it; but for a summary where each
         // prompt has its turn.
         let is_own = part["type"] == "compaction" && self.profile.follow_ups != FollowUps::NextStep;

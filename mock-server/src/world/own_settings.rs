@@ -66,7 +66,7 @@ fn is_setting(path: &str, home: &str) -> bool {
         behind
             .any(|rest| rest.is_empty() || rest.strip_prefix('/').is_some_and(|rest| !rest.starts_with(OPEN)))
     };
-    FILES.contains(&path) || FOLDERS.iter().any(|folder| is_closed(&folder))
+    FILES.contains(&path) || FOLDERS.iter().any(is_closed)
 }
 
 fn is_at_home(path: &str, home: &str) -> bool {
@@ -85,7 +85,7 @@ mod tests {
     fn asks(permission: &'static str, pattern: &str, metadata: Value) -> bool {
         is_about(
             &Wish { permission, patterns: vec![pattern.to_owned()], metadata, always: Vec::new() },
-            "/home/me",
+            "/at/home",
         )
     }
 
@@ -107,17 +107,17 @@ mod tests {
         {
             assert!(!asks("edit", path, json!({})), "{path}");
         }
-        assert!(asks("edit", "x", json!({"filepath": "/w/x, /home/me/.config/kilo/kilo.json"})));
-        assert!(asks("edit", "x", json!({"files": [{"filePath": "/w/x", "movePath": "/home/me/.kilo/a"}]})));
+        assert!(asks("edit", "x", json!({"filepath": "/w/x, /at/home/.config/kilo/kilo.json"})));
+        assert!(asks("edit", "x", json!({"files": [{"filePath": "/w/x", "movePath": "/at/home/.kilo/a"}]})));
         assert!(!asks("edit", "x", json!({"filepath": "/w/AGENTS.md"})));
         assert!(!asks("bash", "AGENTS.md", json!({})));
     }
 
     #[test]
     fn folders_of_settings_outside_are_asked_about_but_for_skills() {
-        assert!(asks("external_directory", "/home/me/.config/kilo/*", json!({})));
-        assert!(!asks("external_directory", "/home/me/.config/kilo/*", json!({"access": "read"})));
-        assert!(!asks("external_directory", "/home/me/.kilo/skills/a/*", json!({})));
-        assert!(!asks("external_directory", "/home/me/.config/other/*", json!({})));
+        assert!(asks("external_directory", "/at/home/.config/kilo/*", json!({})));
+        assert!(!asks("external_directory", "/at/home/.config/kilo/*", json!({"access": "read"})));
+        assert!(!asks("external_directory", "/at/home/.kilo/skills/a/*", json!({})));
+        assert!(!asks("external_directory", "/at/home/.config/other/*", json!({})));
     }
 }
