@@ -16,7 +16,9 @@ impl World {
     pub(super) fn looks_for_folder(&mut self, request: &ApiRequest, operation: &str) -> bool {
         let directory = self.directory_of(request);
         let is_other = directory != self.config.directory && !directory.contains('\0');
-        let is_about_it = operation.starts_with("v2.") || is_of_instance(operation);
+        // Designs of agents show folders that are nowhere.
+        let is_about_it =
+            !self.config.is_agents && (operation.starts_with("v2.") || is_of_instance(operation));
         if is_other && is_about_it {
             let wish = Effect::Look { paths: vec![directory] };
             self.effect(Purpose::Folder(Box::new(request.clone())), wish);
