@@ -51,11 +51,19 @@ impl World {
         self.lacks_folder(directory) && self.in_repository(directory).is_some() && self.keeps_snapshots()
     }
 
+    /// An instance that has once looked for its folder in vain does not look again.
+    fn works_nowhere(&mut self, directory: &str) -> bool {
+        let lacks = self.lacks_folder(directory);
+        let Some(instance) = self.instances.get_mut(directory) else { return lacks };
+        instance.is_nowhere |= lacks;
+        instance.is_nowhere
+    }
+
     /// Some servers find none of their agents where a repository has no such folder.
-    pub(super) fn lacks_agents(&self, directory: &str) -> bool {
+    pub(super) fn lacks_agents(&mut self, directory: &str) -> bool {
         self.profile.agents_need_folder
             && self.in_repository(directory).is_some()
-            && self.lacks_folder(directory)
+            && self.works_nowhere(directory)
     }
 
     /// A prompt that can't be taken, because nobody is found to answer it.
@@ -73,7 +81,7 @@ impl World {
         let directory = self.sessions.get(session).map(|owner| owner.directory.clone()).unwrap_or_default();
         // Who is to sum up is not told about it.
         let sums_up = self.run_mut(session).is_some_and(|run| run.compaction.is_some());
-        let breaks = self.profile.steps_need_folder && self.lacks_folder(&directory) && !sums_up;
+        let breaks = self.profile.steps_need_folder && !sums_up && self.works_nowhere(&directory);
         if breaks {
             self.break_off(session, Some((Mistake::Folder, unreal(&directory))));
         }
@@ -84,7 +92,10 @@ impl World {
     pub(super) fn fails_without_folder(&mut self, request: &ApiRequest, operation: &str) -> bool {
         let directory = self.directory_of(request);
         let needs = match operation {
-            "app.agents" => return self.fails_if(self.lacks_agents(&directory), request),
+            "app.agents" => {
+                let lacks = self.lacks_agents(&directory);
+                return self.fails_if(lacks, request);
+            }
             "config.update" => !self.profile.project_config.contains('/'),
             "find.text" | "pty.create" => true,
             CREATES => self.profile.next_creates_in_instance,

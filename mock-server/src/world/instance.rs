@@ -28,6 +28,8 @@ pub(super) struct Instance {
     pub(super) access: Option<Access>,
     /// The branch when it began, and the default one, where that is remembered.
     pub(super) branches: Option<(Option<String>, Option<String>)>,
+    /// Its folder was looked for and was not there.
+    pub(super) is_nowhere: bool,
 }
 
 /// What keeps an instance from beginning.
@@ -87,7 +89,15 @@ impl World {
         let project = self.visit_project(directory);
         let settings = self.settings_of(directory);
         let begun = self.instances.values().map(|instance| instance.begun + 1).max().unwrap_or_default();
-        let instance = Instance { project, begun, settings, servers: None, access: None, branches: None };
+        let instance = Instance {
+            project,
+            begun,
+            settings,
+            servers: None,
+            access: None,
+            branches: None,
+            is_nowhere: false,
+        };
         self.instances.insert(directory.to_owned(), instance);
         if self.profile.remembers_branch && self.in_repository(directory).is_some() {
             let wish = PlaceWish::Branches { folder: directory.to_owned() };
