@@ -3,7 +3,7 @@
 
 use crate::group::search_path;
 use crate::ignored::{Cases, Ignored};
-use crate::workspace::{Branches, Workspace};
+use crate::workspace::{Branches, Workspace, git_says};
 use crate::world::{Browsed, PlaceFound, PlaceWish};
 use std::collections::BTreeSet;
 use std::fs;
@@ -45,7 +45,17 @@ impl Workspace {
             }),
             PlaceWish::Write { path, content } => PlaceFound::Kept(self.write(&path, &content)),
             PlaceWish::MakeFolder(path) => PlaceFound::Kept(self.make_folder(&path)),
+            PlaceWish::Git { folder, asks } => PlaceFound::Git(self.ask_git(Path::new(&folder), &asks)),
         }
+    }
+
+    /// Of what lies outside git says nothing.
+    fn ask_git(&self, folder: &Path, asks: &[Vec<String>]) -> Option<Vec<String>> {
+        let real = folder.canonicalize().ok().filter(|real| real.is_dir())?;
+        if !real.starts_with(self.root()) {
+            return Some(vec![String::new(); asks.len()]);
+        }
+        asks.iter().map(|ask| git_says(&real, ask)).collect()
     }
 
     fn holds(&self, path: &Path) -> bool {

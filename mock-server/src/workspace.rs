@@ -6,9 +6,9 @@ mod repository;
 mod restore;
 mod tree;
 
-use crate::world::{Chosen, FileChange, Found, RestoredFile, Sight};
+use crate::world::{Chosen, FileChange, Found, NO_BLOB, RestoredFile, Sight};
 use blob::{Blob, Known};
-pub(crate) use project::{Branches, GLOBAL, Project};
+pub(crate) use project::{Branches, GLOBAL, Project, git_says};
 pub(crate) use repository::make as make_repository;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -299,6 +299,9 @@ fn differences(before: &BTreeMap<String, Blob>, after: &BTreeMap<String, Blob>) 
     let text = |files: &BTreeMap<String, Blob>, path: &str| {
         files.get(path).map(|blob| String::from_utf8_lossy(&blob.content).into_owned())
     };
+    let blob = |files: &BTreeMap<String, Blob>, path: &str| {
+        files.get(path).map_or_else(|| NO_BLOB.to_owned(), |blob| hex(&blob.id)[..7].to_owned())
+    };
     let mode = |files: &BTreeMap<String, Blob>, path: &str| files.get(path).map_or(PLAIN, |blob| blob.mode);
     let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     paths
@@ -309,6 +312,7 @@ fn differences(before: &BTreeMap<String, Blob>, after: &BTreeMap<String, Blob>) 
             before: text(before, path),
             after: text(after, path),
             modes: (mode(before, path), mode(after, path)),
+            blobs: (blob(before, path), blob(after, path)),
         })
         .collect()
 }

@@ -1,9 +1,11 @@
 //! To which project a folder belongs, and on which branch it is: what its repository says.
 
+use crate::javascript::trimmed_end;
 use sha1::{Digest as _, Sha1};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// The project of what belongs to no repository, or to one without a commit.
 pub(crate) const GLOBAL: &str = "global";
@@ -113,10 +115,20 @@ fn first_commit(worktree: &Path) -> Option<String> {
 
 /// What git says; nothing where there is none.
 fn git(worktree: &Path, arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new("git");
-    command.args(arguments).current_dir(worktree).stdin(Stdio::null()).stderr(Stdio::null());
-    let said = command.output().ok().filter(|said| said.status.success())?;
+    let said = asked(worktree, arguments).filter(|said| said.status.success())?;
     String::from_utf8(said.stdout).ok()
+}
+
+/// What git says, whether it is content or not, without the space behind it; nothing where there is no git.
+pub(crate) fn git_says(folder: &Path, arguments: &[String]) -> Option<String> {
+    let said = asked(folder, arguments)?;
+    Some(trimmed_end(&String::from_utf8_lossy(&said.stdout)).to_owned())
+}
+
+fn asked(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Option<Output> {
+    let mut command = Command::new("git");
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stderr(Stdio::null());
+    command.output().ok()
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -14,12 +14,7 @@ fn a_snapshot_has_the_name_that_git_gives_its_tree() {
     workspace.write(&format!("{root}/out.txt"), "hello\n").unwrap();
     let after = workspace.snapshot(&root);
     assert_eq!(after, "ce6ea7cc190067e1696263c7a77a94e821c3faba");
-    let change = FileChange {
-        path: "out.txt".into(),
-        before: None,
-        after: Some("hello\n".into()),
-        modes: (PLAIN, PLAIN),
-    };
+    let change = FileChange::of_texts("out.txt", None, Some("hello\n"));
     assert_eq!(workspace.changes(&before, &after), [change]);
 }
 

@@ -344,7 +344,9 @@ impl Purpose {
             | Self::JobPrompt(_)
             | Self::NextStep(_)
             | Self::NextRevert(..)
-            | Self::Title(..) => false,
+            | Self::Aside(_)
+            | Self::AsideAgain(_)
+            | Self::WordsLate(_) => false,
         }
     }
 }

@@ -16,22 +16,16 @@ impl World {
                 }
                 self.answer_delta(&session, delta);
             }
-            Some(Purpose::Title(session, title)) => match delta {
-                Delta::Text(text) => title.push_str(text),
-                Delta::Finish { .. } => {
-                    let (session, title) = (session.clone(), title.clone());
-                    self.waiting.remove(&effect);
-                    self.title_found(&session, &title);
-                }
-                _ => {}
-            },
+            Some(Purpose::Aside(_)) => self.aside_said(effect, delta),
             _ => {}
         }
     }
 
     pub(super) fn model_failed(&mut self, effect: EffectId, failure: ModelFailure) {
-        if let Some(Purpose::Answer(session)) = self.waiting.remove(&effect) {
-            self.answer_failed(&session, failure);
+        match self.waiting.remove(&effect) {
+            Some(Purpose::Answer(session)) => self.answer_failed(&session, failure),
+            Some(Purpose::Aside(aside)) => self.aside_failed(*aside, &failure),
+            _ => {}
         }
     }
 

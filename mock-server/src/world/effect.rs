@@ -2,6 +2,7 @@
 
 use super::io::EffectId;
 use super::mcp::Program;
+use super::patch;
 use super::surroundings::{PlaceFound, PlaceWish};
 use crate::model::ChatRequest;
 use crate::project_files::{NextFiles, ProjectFiles};
@@ -261,12 +262,35 @@ pub struct FileChange {
     pub after: Option<String>,
     /// Its modes before and after, in git's words.
     pub modes: (&'static str, &'static str),
+    /// How git abbreviates its old and its new content: the texts may have lost what is no text.
+    pub blobs: (String, String),
 }
 
+/// The mode of a usual file.
+const PLAIN: &str = "100644";
 /// So much of a file git looks at to know whether it is text.
 const LOOKED_AT: usize = 8_000;
 
+/// How git abbreviates the content of what is not there.
+pub(crate) const NO_BLOB: &str = "0000000";
+
 impl FileChange {
+    /// A usual file whose contents are these texts.
+    #[must_use]
+    pub fn of_texts(path: &str, before: Option<&str>, after: Option<&str>) -> Self {
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        let blob = |text: Option<&str>| {
+            text.map_or_else(|| NO_BLOB.to_owned(), |text| patch::git_blob(text.as_bytes())[..7].to_owned())
+        };
+        Self {
+            path: path.to_owned(),
+            before: text(before),
+            after: text(after),
+            modes: (PLAIN, PLAIN),
+            blobs: (blob(before), blob(after)),
+        }
+    }
+
     /// Is this no text, as git sees it? What holds a zero is none.
     #[must_use]
     pub fn is_binary(&self) -> bool {

@@ -40,8 +40,12 @@ fn renamed(rename: &Rename, change: &FileChange) -> String {
     }
     let _ = writeln!(text, "similarity index {}%\nrename from {old}\nrename to {new}", rename.similarity);
     if rename.from.before != change.after {
-        let whole =
-            FileChange { before: rename.from.before.clone(), modes: (new_mode, new_mode), ..change.clone() };
+        let whole = FileChange {
+            before: rename.from.before.clone(),
+            modes: (new_mode, new_mode),
+            blobs: (rename.from.blobs.0.clone(), change.blobs.1.clone()),
+            ..change.clone()
+        };
         let diff = of_git(&whole).replacen(&format!("\n--- a/{new}"), &format!("\n--- a/{old}"), 1);
         text.push_str(diff.split_once('\n').map_or("", |(_, rest)| rest));
     }
@@ -171,13 +175,7 @@ mod tests {
     use super::*;
 
     fn change(path: &str, before: Option<&str>, after: Option<&str>) -> FileChange {
-        let text = |text: Option<&str>| text.map(str::to_owned);
-        FileChange {
-            path: path.to_owned(),
-            before: text(before),
-            after: text(after),
-            modes: ("100644", "100644"),
-        }
+        FileChange::of_texts(path, before, after)
     }
 
     fn told(changes: &[FileChange]) -> Vec<(usize, &str, u64)> {

@@ -40,8 +40,10 @@ mod agents;
 mod answer;
 mod apart;
 mod around;
+mod aside;
 mod circles;
 mod command;
+mod commit_words;
 mod compaction;
 mod config;
 mod consent;
@@ -115,11 +117,13 @@ mod too_long;
 mod tools;
 mod turn;
 mod vcs;
+mod words;
 
 use crate::doc::Operations;
 use crate::profile::Profile;
 use crate::project_files::NextFiles;
 pub(crate) use config::{configured, merge};
+pub(crate) use effect::NO_BLOB;
 pub use effect::{
     Beside, Chosen, Effect, EffectResult, FileChange, Found, Page, PageWish, RestoredFile, ShellEnd,
     ShellLine, ShellNews, Sight,
@@ -295,6 +299,8 @@ impl World {
             (Purpose::CutTree(rest), EffectResult::Snapshot(tree)) => self.cut_tree(*rest, tree),
             (Purpose::CutChanges(rest), EffectResult::Changes(changes)) => self.cut_changes(*rest, &changes),
             (Purpose::Retry(session), EffectResult::Waited) => self.retry(&session),
+            (Purpose::AsideAgain(aside), EffectResult::Waited) => self.ask_aside_again(*aside),
+            (Purpose::WordsLate(ticket), EffectResult::Waited) => self.words_late(ticket),
             (Purpose::GoalRest(session), EffectResult::Waited) => self.goal_goes_on(&session),
             (Purpose::ToolPatience(server, request), EffectResult::Waited) => {
                 self.patience_over(server, request);

@@ -170,11 +170,7 @@ fn index_header(path: &str, header: Header) -> String {
 fn git_style(change: &FileChange, before: &str, after: &str) -> String {
     let path = &change.path;
     let mut text = format!("diff --git a/{path} b/{path}\n");
-    let blob = |content: &Option<String>| match content {
-        Some(content) => git_blob(content.as_bytes())[..7].to_owned(),
-        None => "0000000".to_owned(),
-    };
-    let (from, to) = (blob(&change.before), blob(&change.after));
+    let (from, to) = (&change.blobs.0, &change.blobs.1);
     let (old, new) = (format!("a/{path}"), format!("b/{path}"));
     let (old_mode, new_mode) = change.modes;
     let (old, new, index) = match (&change.before, &change.after) {
@@ -331,12 +327,9 @@ fn range(lines: &Range<usize>, writer: Writer) -> String {
 mod tests {
     use super::*;
 
-    const PLAIN: (&str, &str) = ("100644", "100644");
-
     #[test]
     fn a_new_file_is_spelled_as_each_server_spells_it() {
-        let change =
-            FileChange { path: "out.txt".into(), before: None, after: Some("hello\n".into()), modes: PLAIN };
+        let change = FileChange::of_texts("out.txt", None, Some("hello\n"));
         let rule = "===================================================================";
         assert_eq!(
             of_change(&change, DiffStyle::Git),
@@ -364,9 +357,8 @@ mod tests {
 
     #[test]
     fn another_mode_is_told() {
-        let text = || Some("a\n".to_owned());
-        let change =
-            FileChange { path: "a".into(), before: text(), after: text(), modes: ("100644", "100755") };
+        let same = FileChange::of_texts("a", Some("a\n"), Some("a\n"));
+        let change = FileChange { modes: ("100644", "100755"), ..same };
         let diff = "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n";
         assert_eq!(of_change(&change, DiffStyle::Git), diff);
     }
@@ -376,7 +368,7 @@ mod tests {
         let before: String =
             (0..20).map(|n| if n == 3 { "fn f() {  \n".into() } else { format!(" {n}\n") }).collect();
         let after = before.replace(" 9\n", " nine\n").replace(" 19\n", " end\n");
-        let change = FileChange { path: "a".into(), before: Some(before), after: Some(after), modes: PLAIN };
+        let change = FileChange::of_texts("a", Some(&before), Some(&after));
         let diff = of_change(&change, DiffStyle::Git);
         assert!(diff.contains("@@ -7,7 +7,7 @@ fn f() {\n"), "{diff}");
         assert!(diff.contains("@@ -17,4 +17,4 @@ fn f() {\n"), "{diff}");

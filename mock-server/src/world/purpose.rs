@@ -1,8 +1,8 @@
 //! What the world waits for: each effect has a purpose, by which its result finds the part of the world that asked for it.
 
 use super::{
-    ApiRequest, EffectId, ShellNews, Ticket, World, abort, command, letter, revert, summary, surroundings,
-    tools,
+    ApiRequest, EffectId, ShellNews, Ticket, World, abort, aside, command, letter, revert, summary,
+    surroundings, tools,
 };
 
 /// What an effect's result is for.
@@ -78,8 +78,12 @@ pub(super) enum Purpose {
     Project(Box<ApiRequest>),
     /// `next`: what files say to the next generation in this directory, before this is answered, if anything.
     NextFiles(String, Option<Box<ApiRequest>>),
-    /// `title`: a title, so far.
-    Title(String, String),
+    /// `aside`: what the model is asked beside the work.
+    Aside(Box<aside::Aside>),
+    /// `aside`: the model may be asked again.
+    AsideAgain(Box<aside::Aside>),
+    /// `words`: somebody has waited long enough for words.
+    WordsLate(Ticket),
     /// `next`: the files before a step.
     NextStep(String),
     /// `next`: the files before a session is taken back to a message.

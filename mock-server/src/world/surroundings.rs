@@ -2,7 +2,7 @@
 //! of what a server keeps in its home.
 
 use super::{EffectResult, FileChange, Found, Purpose, World};
-use super::{agent_file, config, files, find_lines, rule_files, sources, terminals, vcs};
+use super::{agent_file, commit_words, config, files, find_lines, rule_files, sources, terminals, vcs};
 
 /// Something about the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +59,13 @@ pub enum PlaceWish {
     },
     /// Make a folder in the workspace, by its absolute path.
     MakeFolder(String),
+    /// Ask git about a folder.
+    Git {
+        /// The folder, absolute.
+        folder: String,
+        /// The words of each question.
+        asks: Vec<Vec<String>>,
+    },
 }
 
 /// What the machine says.
@@ -87,6 +94,8 @@ pub enum PlaceFound {
     Existing(Vec<String>),
     /// It is kept, or not.
     Kept(Result<(), String>),
+    /// What git says to each question, without the space behind it; nothing where there is no such folder, or no git.
+    Git(Option<Vec<String>>),
 }
 
 /// What stands at a path.
@@ -140,6 +149,12 @@ pub(super) enum PlaceAsk {
     FirstBranches(String),
     /// `vcs`: somebody asks what a branch has changed.
     OnBranch(vcs::Question),
+    /// `commit_words`: somebody wants the message of a commit.
+    Commit(commit_words::CommitWish),
+    /// The same, when it is known which files have changed.
+    CommitDiffs(Box<commit_words::Committed>),
+    /// `vcs`: which files git knows.
+    Tracked(vcs::Question, Vec<super::FileChange>),
     /// Nobody waits for it.
     Nobody,
 }
@@ -158,7 +173,7 @@ impl World {
             (PlaceAsk::FindLines(find), PlaceFound::Contents(found)) => {
                 self.lines_found(&find, &found.unwrap_or(Found::Nothing { beside: None }));
             }
-            (PlaceAsk::Changes(question), PlaceFound::Changes(changes)) => self.changed(&question, &changes),
+            (PlaceAsk::Changes(question), PlaceFound::Changes(changes)) => self.changed(question, changes),
             (PlaceAsk::Branches(ticket), PlaceFound::Branches { current, default }) => {
                 self.tell_branches(ticket, current, default);
             }
@@ -176,6 +191,11 @@ impl World {
             }
             (PlaceAsk::OnBranch(question), PlaceFound::Branches { current, default }) => {
                 self.branch_known(question, current != default);
+            }
+            (PlaceAsk::Commit(wish), PlaceFound::Git(said)) => self.changes_to_commit(wish, said),
+            (PlaceAsk::CommitDiffs(of), PlaceFound::Git(said)) => self.diffs_to_commit(&of, said),
+            (PlaceAsk::Tracked(question, changes), PlaceFound::Git(said)) => {
+                self.tracked(&question, changes, said);
             }
             (PlaceAsk::Nobody, _) => {}
             (ask, found) => debug_assert!(false, "{ask:?} can't take {found:?}"),

@@ -14,11 +14,16 @@ const SCRIPTED_TOKENS: u64 = 10_000;
 const RENAMED: [(&str, &str); 2] = [("reasoningEffort", "reasoning_effort"), ("textVerbosity", "verbosity")];
 
 /// Who is asked, and for whom.
+#[derive(Default)]
 pub(super) struct Asked<'a> {
     pub(super) provider: &'a str,
     pub(super) model: &'a str,
     pub(super) variant: Option<&'a str>,
     pub(super) agent: &'a str,
+    /// How freely it chooses its words, where no agent says it.
+    pub(super) temperature: Option<f64>,
+    /// Is it a small thing? Then nobody wants it to think more than it must.
+    pub(super) is_small: bool,
 }
 
 impl World {
@@ -32,6 +37,7 @@ impl World {
             model: word("modelID").unwrap_or("fake"),
             variant: word("variant"),
             agent: word("agent").unwrap_or_default(),
+            ..Asked::default()
         })
     }
 
@@ -55,9 +61,12 @@ impl World {
         tell("max_tokens", Some(json!(if most == 0 { MOST_TOKENS } else { most.min(MOST_TOKENS) })));
         // A model is told how freely to choose its words only if it is known to listen.
         let listens = said["temperature"] == true;
-        tell("temperature", of_agent("temperature").filter(|_| listens).cloned());
+        let own = asked.temperature.map(|own| json!(own));
+        tell("temperature", of_agent("temperature").cloned().or(own).filter(|_| listens));
         tell("top_p", of_agent("topP").cloned());
         let mut options = Map::new();
+        let least = asked.is_small.then(|| self.variants_of(&said).into_iter().next()).flatten();
+        merge_settings(&mut options, &least.map(|(_, least)| least).unwrap_or_default());
         merge_settings(&mut options, &said["options"]);
         merge_settings(&mut options, of_agent("options").unwrap_or(&Value::Null));
         let chosen = asked.variant.and_then(|variant| self.variants_of(&said).remove(variant));

@@ -1,5 +1,6 @@
 //! A session's title: when the model is asked for one, what it is told, and what becomes of its answer.
 
+use super::aside::Wanted;
 use super::media::why_untellable;
 use super::session::{Message, Session};
 use super::terms::Asked;
@@ -72,7 +73,8 @@ impl World {
             return;
         }
         let (provider, model) = self.title_model();
-        let asked = Asked { provider: &provider, model: &model, variant: None, agent: "title" };
+        let asked =
+            Asked { provider: &provider, model: &model, agent: "title", is_small: true, ..Asked::default() };
         let terms = self.terms(&asked);
         let request = ChatRequest {
             messages,
@@ -84,14 +86,17 @@ impl World {
             helpers: Vec::new(),
             own_use: Some(OwnUse::Title),
         };
-        self.effect(Purpose::Title(session.to_owned(), String::new()), Effect::AskModel(request));
+        self.ask_aside(Wanted::Title(session.to_owned()), request);
     }
 
     /// The files before a step. The first one of a session is prepared while the model is asked for a title.
     pub(crate) fn snapshot_before_step(&self, session: &str, directory: &str) -> Effect {
         let run = self.sessions.get(session).and_then(|owner| owner.run.as_ref());
         let is_first = run.is_some_and(|run| !run.has_stepped) && self.is_first_prompt(session);
-        let is_its = |purpose: &Purpose| matches!(purpose, Purpose::Title(of, _) if of == session);
+        let is_its = |purpose: &Purpose| match purpose {
+            Purpose::Aside(aside) => matches!(&aside.wanted, Wanted::Title(of) if of == session),
+            _ => false,
+        };
         let asks = self.profile.title == TitleTiming::AtFirstPrompt && self.waiting.values().any(is_its);
         let mut snapshot = self.snapshot_of(directory);
         if let Effect::Snapshot { beside, .. } = &mut snapshot

@@ -4,6 +4,7 @@ use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiReply, ApiRequest, FileChange, ReplyBody, Ticket, World, patch};
 use crate::javascript::in_dictionary;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Somebody asks what has changed.
 #[derive(Debug)]
@@ -107,30 +108,51 @@ impl World {
                 let question = Question { ticket, below, kind };
                 self.ask_place(PlaceAsk::Changes(question), PlaceWish::SinceCommit);
             }
-            None => self.tell_changes(ticket, kind, "", &[]),
+            None => self.tell_changes(ticket, kind, "", &[], &[]),
         }
     }
 
-    pub(super) fn changed(&mut self, question: &Question, changes: &[FileChange]) {
-        let mut changes: Vec<FileChange> =
-            changes.iter().filter(|change| change.path.starts_with(&question.below)).cloned().collect();
-        if matches!(question.kind, Kind::Raw | Kind::Worktree) {
+    pub(super) fn changed(&mut self, question: Question, mut changes: Vec<FileChange>) {
+        changes.retain(|change| change.path.starts_with(&question.below));
+        if matches!(question.kind, Kind::Raw | Kind::Worktree)
+            && changes.iter().any(|change| change.before.is_none())
+        {
             // What git does not know yet stands at the end.
-            changes.sort_by_key(|change| change.before.is_none());
-        } else {
-            changes.sort_by(|a, b| in_dictionary(&a.path, &b.path));
+            let folder = self.config.directory.clone();
+            let asks = vec![vec!["ls-files".to_owned(), "-z".to_owned()]];
+            return self.ask_place(PlaceAsk::Tracked(question, changes), PlaceWish::Git { folder, asks });
         }
-        self.tell_changes(question.ticket, question.kind, &question.below, &changes);
+        changes.sort_by(|a, b| in_dictionary(&a.path, &b.path));
+        self.tell_changes(question.ticket, question.kind, &question.below, &changes, &[]);
     }
 
-    fn tell_changes(&mut self, ticket: u64, kind: Kind, below: &str, changes: &[FileChange]) {
+    /// It is known which files git knows.
+    pub(super) fn tracked(
+        &mut self,
+        question: &Question,
+        changes: Vec<FileChange>,
+        said: Option<Vec<String>>,
+    ) {
+        let said = said.unwrap_or_default().concat();
+        let known: BTreeSet<&str> = said.split('\0').collect();
+        let is_known = |change: &FileChange| change.before.is_some() || known.contains(change.path.as_str());
+        let (known, new): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_known);
+        self.tell_changes(question.ticket, question.kind, &question.below, &known, &new);
+    }
+
+    fn tell_changes(
+        &mut self,
+        ticket: u64,
+        kind: Kind,
+        below: &str,
+        changes: &[FileChange],
+        new: &[FileChange],
+    ) {
         match kind {
             Kind::Raw => {
-                let known =
-                    changes.iter().filter(|change| change.before.is_some()).map(patch::of_git).collect();
+                let known = changes.iter().map(patch::of_git).collect();
                 // From a folder of the repository the real servers don't find what is new.
-                let new = changes.iter().filter(|change| change.before.is_none() && below.is_empty());
-                let new = new.map(patch::of_git);
+                let new = new.iter().filter(|_| below.is_empty()).map(patch::of_git);
                 let texts: Vec<String> =
                     std::iter::once(known).chain(new).filter(|text: &String| !text.is_empty()).collect();
                 let bytes = texts.join("\n").into_bytes();
@@ -138,7 +160,7 @@ impl World {
                 self.reply_with(ticket, ApiReply { status: 200, headers: Vec::new(), body });
             }
             Kind::Worktree => {
-                let list = changes.iter().map(describe_whole).collect();
+                let list = changes.iter().chain(new).map(describe_whole).collect();
                 self.reply_json(ticket, Value::Array(list));
             }
             Kind::Diff if !below.is_empty() => {
