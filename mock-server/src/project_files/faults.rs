@@ -86,7 +86,7 @@ impl Fault {
     }
 }
 
-fn unknown(keys: &[String]) -> String {
+pub(super) fn unknown(keys: &[String]) -> String {
     let many = if keys.len() == 1 { "" } else { "s" };
     format!("Unrecognized key{many}: {}", keys.join(", "))
 }

@@ -28,16 +28,29 @@ pub(super) fn told(text: &str) -> Option<String> {
         .then(|| format!("\n--- JSONC Input ---\n{text}\n--- Errors ---\n{}\n--- End ---", told.join("\n")))
 }
 
+/// The same without marks, one line or two for each mistake.
+pub(super) fn in_short(text: &str) -> Vec<String> {
+    Reader::read(text).iter().map(|(what, at)| at_line(text, what, *at).0).collect()
+}
+
 fn in_words(text: &str, what: &str, at: usize) -> String {
+    match at_line(text, what, at) {
+        (told, Some(column)) => format!("{told}\n{}^", " ".repeat(column + 9)),
+        (told, None) => told,
+    }
+}
+
+/// A mistake with its line, and the column unless the line is empty.
+fn at_line(text: &str, what: &str, at: usize) -> (String, Option<usize>) {
     let before = &text[..at];
     let line = before.matches('\n').count() + 1;
     let column = units(before.rsplit('\n').next().unwrap_or_default()) + 1;
     let whole = text.split('\n').nth(line - 1).unwrap_or_default();
     let told = format!("{what} at line {line}, column {column}");
     if whole.is_empty() {
-        return told;
+        return (told, None);
     }
-    format!("{told}\n   Line {line}: {whole}\n{}^", " ".repeat(column + 9))
+    (format!("{told}\n   Line {line}: {whole}"), Some(column))
 }
 
 struct Reader<'t> {

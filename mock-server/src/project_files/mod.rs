@@ -12,6 +12,7 @@ mod front;
 mod jsonc;
 mod misspelled;
 mod next;
+mod opinion;
 mod references;
 
 use crate::doc::{Operations, SettingsOf};
@@ -23,6 +24,7 @@ use faults::What;
 use front::Front;
 pub use jsonc::read as read_settings;
 pub(crate) use next::NextFiles;
+pub(crate) use opinion::opinion;
 use references::Places;
 use serde_json::{Map, Value, json};
 use std::fs;

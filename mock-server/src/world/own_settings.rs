@@ -3,6 +3,7 @@
 
 use super::World;
 use super::permission::Wish;
+use crate::project_files::opinion;
 use serde_json::{Value, json};
 
 /// Folders of settings, at any depth.
@@ -20,6 +21,17 @@ impl World {
     /// Does a call want to change the server's own settings, where that is always asked about?
     pub(super) fn is_about_own_settings(&self, wish: &Wish<'_>) -> bool {
         self.profile.asks_about_own_settings && is_about(wish, &self.config.home)
+    }
+}
+
+impl World {
+    /// What is said behind a change to such a file, whose place is this, absolute and seen from the project.
+    pub(super) fn opinion_of(&self, path: &str, relative: &str, content: &str) -> String {
+        let home = &self.config.home;
+        if !self.profile.asks_about_own_settings || !(is_setting(path, home) || is_setting(relative, home)) {
+            return String::new();
+        }
+        opinion(self.profile, path, &path.replacen(home.as_str(), "~", 1), content).unwrap_or_default()
     }
 }
 

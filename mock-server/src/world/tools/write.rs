@@ -131,8 +131,9 @@ impl World {
             self.edited(session, call, &plan);
             return;
         }
+        let output = format!("{RESULT}{}", self.opinion_of(&plan.path, &plan.relative, &plan.content));
         if self.tells_output(session) {
-            self.progress(session, call, json!({"output": RESULT}));
+            self.progress(session, call, json!({"output": output}));
         }
         let mut metadata = json!({"diagnostics": {}, "filepath": plan.given, "exists": plan.before.is_some(), "truncated": false});
         let mut only_told = json!({});
@@ -140,13 +141,8 @@ impl World {
             metadata["filediff"] = plan.own_file_diff();
             only_told = json!({"diff": plan.diff()});
         }
-        let result = Completed {
-            output: RESULT.to_owned(),
-            title: plan.relative.clone(),
-            metadata,
-            only_told,
-            ..Completed::default()
-        };
+        let result =
+            Completed { output, title: plan.relative.clone(), metadata, only_told, ..Completed::default() };
         self.complete_call(session, call, result);
     }
 }
@@ -156,8 +152,9 @@ impl World {
         let file_diff = if self.profile.file_diffs { plan.own_file_diff() } else { plan.file_diff() };
         let metadata = json!({"diagnostics": {}, "diff": plan.diff(), "filediff": file_diff});
         self.progress(session, call, metadata.clone());
+        let output = format!("{EDIT_RESULT}{}", self.opinion_of(&plan.path, &plan.relative, &plan.content));
         if self.tells_output(session) {
-            self.progress(session, call, json!({"output": EDIT_RESULT}));
+            self.progress(session, call, json!({"output": output}));
         }
         let mut metadata = metadata;
         metadata["truncated"] = json!(false);
@@ -165,7 +162,7 @@ impl World {
         if let (true, Some(fields)) = (self.profile.file_diffs, metadata.as_object_mut()) {
             only_told = json!({"diff": fields.remove("diff")});
         }
-        let (output, title) = (EDIT_RESULT.to_owned(), plan.relative.clone());
+        let title = plan.relative.clone();
         self.complete_call(
             session,
             call,

@@ -212,8 +212,12 @@ impl World {
             };
             format!("{letter} {}", relative(&worktree, file.place()))
         });
-        let output =
+        let mut output =
             format!("Success. Updated the following files:\n{}", lines.collect::<Vec<_>>().join("\n"));
+        for file in plan.files.iter().filter(|file| file.kind != "delete") {
+            let place = file.place();
+            output.push_str(&self.opinion_of(place, &relative(&worktree, place), &file.after));
+        }
         let (files, diff) = (plan.told(&worktree), json!({"diff": plan.diff()}));
         let mut metadata = json!({"files": files, "diagnostics": {}, "truncated": false});
         let mut only_told = json!({});
