@@ -32,6 +32,7 @@ mod calls_all_ends_good;
 mod calls_go_back;
 mod calls_unread_unchanged;
 mod caps_what_is_asked;
+mod changed_words;
 mod children;
 mod closes_all;
 mod closes_stream_with_task;
@@ -306,6 +307,10 @@ const ALL: &[Mutant] = &[
     retries_without_a_stream::MUTANT,
     says_process_zero::MUTANT,
     sends_again::MUTANT,
+    changed_words::STRIPS,
+    changed_words::ESCAPES,
+    changed_words::FIRST_LINE,
+    changed_words::ASCII,
     sends_empty_words::MUTANT,
     sends_images_again::MUTANT,
     sends_names_of_images::MUTANT,

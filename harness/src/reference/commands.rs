@@ -236,7 +236,7 @@ impl Core {
     /// A prompt as the server takes it.
     pub(super) fn prompt_body(&self, text: &str, files: &[Attachment]) -> Value {
         let words = (!text.is_empty() || files.is_empty() || self.strategies.attaching.says_nothing())
-            .then(|| json!({ "type": "text", "text": text }));
+            .then(|| json!({ "type": "text", "text": self.strategies.attaching.words(text) }));
         let files = files.iter().map(|file| self.strategies.attaching.part(file));
         let mut body = json!({ "parts": words.into_iter().chain(files).collect::<Vec<_>>() });
         if !self.settings.tools && self.strategies.asking.turns_tools_off() {

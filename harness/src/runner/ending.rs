@@ -81,6 +81,7 @@ impl Run {
         let folders: Vec<String> = std::iter::once(workspace.clone()).chain(below).collect();
         let mut sessions: BTreeSet<String> = self.tasks.values().cloned().collect();
         let mut read = BTreeSet::new();
+        let mut there = None;
         for folder in &folders {
             for path in ["/permission", "/question", "/session/status", "/session"] {
                 match self.observer.read(path, folder).await {
@@ -91,13 +92,21 @@ impl Run {
                             .into_iter()
                             .flatten()
                             .filter_map(|session| session["id"].as_str());
-                        sessions.extend(ids.map(str::to_owned));
+                        let ids: BTreeSet<String> = ids.map(str::to_owned).collect();
+                        sessions.extend(ids.iter().cloned());
+                        there.get_or_insert_with(BTreeSet::new).extend(ids);
                     }
                     Ok(_) => drop(read.insert(path.to_owned())),
                     Err(what) => self.trouble(TroubleKind::Harness, what),
                 }
             }
         }
+        // Who is done with a task may have done with its session, too.
+        let is_gone = |session: &String| {
+            let is_closed = self.closed.iter().any(|task| self.tasks.get(task) == Some(session));
+            is_closed && there.as_ref().is_some_and(|there| !there.contains(session))
+        };
+        sessions.retain(|session| !is_gone(session));
         for session in sessions {
             for what in ["message", "todo", "diff"] {
                 let path = format!("/session/{session}/{what}");

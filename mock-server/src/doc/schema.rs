@@ -4,7 +4,7 @@
 use super::Problem;
 use super::limits::{length_problem, pattern_problem, range_problem};
 use super::read::value_of;
-use super::unwritten::{ABSENT, NULLABLE, completed, spelled};
+use super::unwritten::{ABSENT, NULLABLE, completed, is_spelled_out, spelled};
 use crate::javascript::{self, number_text, units};
 use fixtures::ServerKind;
 use serde_json::value::RawValue;
@@ -237,7 +237,8 @@ impl Schemas {
     fn problem_inside(&self, named: &Value, value: &Value) -> Option<Problem> {
         let (schema, _) = self.resolved(named);
         if let Some(words) = schema["enum"].as_array() {
-            return (!words.contains(value)).then(|| Problem::expected(&self.words(named), &js(value)));
+            let told = if is_spelled_out(self.server, self.resolved(named).1) { schema } else { named };
+            return (!words.contains(value)).then(|| Problem::expected(&self.words(told), &js(value)));
         }
         match value {
             Value::Object(map) => self.problem_in_object(schema, map),

@@ -12,6 +12,11 @@ pub(super) const BETWEEN: &str = "x-between";
 /// The key under which a schema says that `null` will do as well.
 pub(super) const NULLABLE: &str = "x-nullable";
 
+/// One choice of words has a name and is told without it: to that server it may be `null`, too.
+pub(super) fn is_spelled_out(server: ServerKind, name: Option<&str>) -> bool {
+    server == ServerKind::Kilo && name == Some("PermissionActionConfig")
+}
+
 /// What is asked.
 #[derive(Clone, Copy)]
 enum Asked {

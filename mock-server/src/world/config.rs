@@ -5,6 +5,7 @@ use super::folders::within;
 use super::routes::body_of;
 use super::rules::Rule;
 use super::settings_form::{in_use, whole};
+use super::start::yield_to_start;
 use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World};
 use serde::{Deserialize, Serialize};
@@ -107,6 +108,7 @@ impl World {
             merge(&mut over, &Value::Object(said.clone()));
             over.insert("$schema".to_owned(), json!(self.schema()));
         }
+        yield_to_start(&mut over);
         in_use(over)
     }
 
@@ -137,6 +139,7 @@ impl World {
         for said in self.project_settings(&self.config.directory) {
             merge(&mut config, &Value::Object(said.clone()));
         }
+        yield_to_start(&mut config);
         merge(&mut config, &Value::Object(self.config.config.clone()));
         in_use(config)
     }

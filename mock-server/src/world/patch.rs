@@ -50,7 +50,7 @@ pub(crate) fn of_change(change: &FileChange, style: DiffStyle) -> String {
     let after = change.after.as_deref().unwrap_or_default();
     match style {
         DiffStyle::Git if is_quoted => String::new(),
-        DiffStyle::Git => git_style(change, before, after),
+        DiffStyle::Git => of_git(change),
         DiffStyle::Index => {
             let mut text = index_header(&name, Header::Tab);
             if !is_quoted {
@@ -125,8 +125,12 @@ fn unquoted(name: &str) -> Option<String> {
 
 /// The diff of one file, as git writes it.
 pub(crate) fn of_git(change: &FileChange) -> String {
-    let (before, after) = (change.before.as_deref(), change.after.as_deref());
-    git_style(change, before.unwrap_or_default(), after.unwrap_or_default())
+    git_style(change, GIT_CONTEXT)
+}
+
+/// The same with so many lines around each change.
+pub(crate) fn of_git_within(change: &FileChange, context: usize) -> String {
+    git_style(change, context.min(usize::MAX / 4))
 }
 
 fn without_mark(text: &str) -> &str {
@@ -167,7 +171,9 @@ fn index_header(path: &str, header: Header) -> String {
     format!("Index: {path}\n{rule}\n--- {path}{tab}\n+++ {path}{tab}\n")
 }
 
-fn git_style(change: &FileChange, before: &str, after: &str) -> String {
+fn git_style(change: &FileChange, context: usize) -> String {
+    let before = change.before.as_deref().unwrap_or_default();
+    let after = change.after.as_deref().unwrap_or_default();
     let path = &change.path;
     let mut text = format!("diff --git a/{path} b/{path}\n");
     let (from, to) = (&change.blobs.0, &change.blobs.1);
@@ -194,7 +200,7 @@ fn git_style(change: &FileChange, before: &str, after: &str) -> String {
     if change.is_binary() {
         return if from == to { text } else { format!("{text}Binary files {old} and {new} differ\n") };
     }
-    let hunks = hunks(before, after, GIT_CONTEXT, Writer::Git);
+    let hunks = hunks(before, after, context, Writer::Git);
     if !hunks.is_empty() {
         // A tab tells where a name with a space in it ends.
         let tab = |name: &str| if name.contains(' ') { "\t" } else { "" };

@@ -44,12 +44,21 @@ impl WorldConfig {
     pub(crate) fn learn(&mut self, files: &ProjectFiles) {
         self.config.clone_from(&self.kept);
         merge_settings(&mut self.config, &Value::Object(files.settings.clone()));
+        yield_to_start(&mut self.config);
         merge_settings(&mut self.config, &Value::Object(self.said.clone()));
         merge_settings(&mut self.config, &Value::Object(files.over.clone()));
         self.brings_model = names_its_model(&files.over);
         self.skills.clone_from(&files.skills);
         self.faults.clone_from(&files.faults);
     }
+}
+
+/// What a recorded server was started with: its environment says it, and that counts more than any file and any client.
+const STARTED_WITH: [&str; 4] = ["model", "small_model", "autoupdate", "share"];
+
+/// Settings of files and clients say in vain what the server was started with.
+pub(super) fn yield_to_start(settings: &mut Map<String, Value>) {
+    settings.retain(|name, _| !STARTED_WITH.contains(&name.as_str()));
 }
 
 /// Do settings name a model of a provider that they bring?

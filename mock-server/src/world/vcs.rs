@@ -13,6 +13,8 @@ pub(super) struct Question {
     /// The part of the workspace that is meant: empty, or a path with a slash.
     below: String,
     kind: Kind,
+    /// How many lines are told around each change.
+    context: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +59,8 @@ impl World {
         let mode = request.query.iter().find(|(key, _)| key == "mode").map(|(_, mode)| mode.as_str());
         match (mode, self.part_of_repository(request)) {
             (Some("branch"), Some(below)) => {
-                let question = Question { ticket: request.ticket, below, kind: Kind::Diff };
+                let (ticket, context) = (request.ticket, context_of(request));
+                let question = Question { ticket, below, kind: Kind::Diff, context };
                 let directory = self.directory_of(request);
                 match self.first_branches(&directory) {
                     Some((current, default)) => self.branch_known(question, current != default),
@@ -105,25 +108,29 @@ impl World {
         let ticket = request.ticket;
         match self.part_of_repository(request) {
             Some(below) => {
-                let question = Question { ticket, below, kind };
+                let question = Question { ticket, below, kind, context: context_of(request) };
                 self.ask_place(PlaceAsk::Changes(question), PlaceWish::SinceCommit);
             }
-            None => self.tell_changes(ticket, kind, "", &[], &[]),
+            None => {
+                let question = Question { ticket, below: String::new(), kind, context: 0 };
+                self.tell_changes(&question, &[], &[]);
+            }
         }
     }
 
     pub(super) fn changed(&mut self, question: Question, mut changes: Vec<FileChange>) {
         changes.retain(|change| change.path.starts_with(&question.below));
-        if matches!(question.kind, Kind::Raw | Kind::Worktree)
-            && changes.iter().any(|change| change.before.is_none())
-        {
+        if matches!(question.kind, Kind::Raw | Kind::Worktree) {
+            if changes.iter().all(|change| change.before.is_some()) {
+                return self.tell_changes(&question, &changes, &[]);
+            }
             // What git does not know yet stands at the end.
             let folder = self.config.directory.clone();
             let asks = vec![vec!["ls-files".to_owned(), "-z".to_owned()]];
             return self.ask_place(PlaceAsk::Tracked(question, changes), PlaceWish::Git { folder, asks });
         }
         changes.sort_by(|a, b| in_dictionary(&a.path, &b.path));
-        self.tell_changes(question.ticket, question.kind, &question.below, &changes, &[]);
+        self.tell_changes(&question, &changes, &[]);
     }
 
     /// It is known which files git knows.
@@ -137,17 +144,11 @@ impl World {
         let known: BTreeSet<&str> = said.split('\0').collect();
         let is_known = |change: &FileChange| change.before.is_some() || known.contains(change.path.as_str());
         let (known, new): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_known);
-        self.tell_changes(question.ticket, question.kind, &question.below, &known, &new);
+        self.tell_changes(question, &known, &new);
     }
 
-    fn tell_changes(
-        &mut self,
-        ticket: u64,
-        kind: Kind,
-        below: &str,
-        changes: &[FileChange],
-        new: &[FileChange],
-    ) {
+    fn tell_changes(&mut self, question: &Question, changes: &[FileChange], new: &[FileChange]) {
+        let &Question { ticket, kind, context, ref below } = question;
         match kind {
             Kind::Raw => {
                 let known = changes.iter().map(patch::of_git).collect();
@@ -164,20 +165,30 @@ impl World {
                 self.reply_json(ticket, Value::Array(list));
             }
             Kind::Diff if !below.is_empty() => {
-                let list = changes.iter().map(describe_lost).collect();
+                let list = changes.iter().map(|change| describe_lost(change, context)).collect();
                 self.reply_json(ticket, Value::Array(list));
             }
             _ => {
-                let list = changes.iter().map(|change| describe(change, kind == Kind::Diff)).collect();
+                let list = changes.iter().map(|change| match kind {
+                    Kind::Diff => describe(change, Some(context)),
+                    _ => describe(change, None),
+                });
+                let list = list.collect();
                 self.reply_json(ticket, Value::Array(list));
             }
         }
     }
 }
 
+/// Who does not say how much is told of a file is told all of it.
+fn context_of(request: &ApiRequest) -> usize {
+    let said = request.query.iter().find(|(name, _)| name == "context");
+    said.and_then(|(_, said)| said.parse().ok()).unwrap_or(usize::MAX)
+}
+
 /// From a folder of the repository the real servers look for new files at the wrong place.
-fn describe_lost(change: &FileChange) -> Value {
-    let mut wire = describe(change, true);
+fn describe_lost(change: &FileChange, context: usize) -> Value {
+    let mut wire = describe(change, Some(context));
     if change.before.is_none() {
         wire["patch"] = json!(patch::index_style(&change.path, "", "", patch::Header::Tab));
         wire["additions"] = json!(0);
@@ -204,12 +215,13 @@ fn status(change: &FileChange) -> &'static str {
     }
 }
 
-fn describe(change: &FileChange, with_patch: bool) -> Value {
+/// With a patch that has so many lines around each change, if it is to have one.
+fn describe(change: &FileChange, context: Option<usize>) -> Value {
     let (additions, deletions) = patch::count(change);
     let status = status(change);
     let mut wire = json!({"file": change.path});
-    if with_patch {
-        wire["patch"] = json!(patch::of_git(change));
+    if let Some(context) = context {
+        wire["patch"] = json!(patch::of_git_within(change, context));
     }
     wire["additions"] = json!(additions);
     wire["deletions"] = json!(deletions);

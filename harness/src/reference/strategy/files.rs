@@ -28,6 +28,11 @@ pub trait Attaching: Send {
         now
     }
 
+    /// The words of a prompt as they are sent.
+    fn words(&self, said: &str) -> String {
+        said.to_owned()
+    }
+
     /// Is an empty text sent, too, when files say all?
     fn says_nothing(&self) -> bool {
         false
