@@ -101,12 +101,8 @@ impl Run {
                 }
             }
         }
-        // Who is done with a task may have done with its session, too.
-        let is_gone = |session: &String| {
-            let is_closed = self.closed.iter().any(|task| self.tasks.get(task) == Some(session));
-            is_closed && there.as_ref().is_some_and(|there| !there.contains(session))
-        };
-        sessions.retain(|session| !is_gone(session));
+        let closed: Vec<&String> = self.closed.iter().filter_map(|task| self.tasks.get(task)).collect();
+        sessions.retain(|session| !is_gone(session, &closed, there.as_ref()));
         for session in sessions {
             for what in ["message", "todo", "diff"] {
                 let path = format!("/session/{session}/{what}");
@@ -175,5 +171,26 @@ pub(crate) fn header_of(named: &NamedCase, header: &Header) -> Header {
             ..Provenance::default()
         },
         ..header.clone()
+    }
+}
+
+/// Who is done with a task may have done with its session, too: there is nothing to be read of it. The session of any
+/// other task is missed.
+fn is_gone(session: &String, closed: &[&String], there: Option<&BTreeSet<String>>) -> bool {
+    closed.contains(&session) && there.is_some_and(|there| !there.contains(session))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_session_of_a_closed_task_may_be_gone() {
+        let [open, shut, kept] = ["ses_open", "ses_shut", "ses_kept"].map(str::to_owned);
+        let closed = [&shut, &kept];
+        let there = BTreeSet::from([kept.clone()]);
+        let gone = |session| is_gone(session, &closed, Some(&there));
+        assert_eq!((gone(&open), gone(&shut), gone(&kept)), (false, true, false));
+        assert!(!is_gone(&shut, &closed, None), "nobody knows which there are");
     }
 }

@@ -207,15 +207,20 @@ fn said_in(
     };
     let operations = Operations::of(profile.server);
     if !profile.stumbles_over_files {
-        let known = operations.fields_of_body("config.update");
-        let keys = said.as_object().into_iter().flat_map(Map::keys);
-        unknown.extend(keys.filter(|key| !known.contains(key)).cloned());
+        unknown.extend(unknown_keys(operations, &said));
     }
     let mistakes = operations.mistakes(SettingsOf::Server, &said);
     match said {
         Value::Object(settings) if mistakes.is_empty() => Ok(Some(settings)),
         _ => Err(What::Mistakes(mistakes)),
     }
+}
+
+/// What settings say that the server does not know.
+fn unknown_keys(operations: &Operations, said: &Value) -> Vec<String> {
+    let known = operations.fields_of_body("config.update");
+    let keys = said.as_object().into_iter().flat_map(Map::keys);
+    keys.filter(|key| !known.contains(key)).cloned().collect()
 }
 
 /// The Markdown files below the folders of a kind, by the name that their place gives them.

@@ -1,10 +1,8 @@
 //! What a server says behind its agent's change to a file of settings: whether it could use the file.
 
-use super::{jsonc, misspelled};
+use super::{faults, jsonc, misspelled, unknown_keys};
 use crate::doc::{Operations, SettingsOf};
 use crate::profile::Profile;
-use crate::project_files::faults;
-use serde_json::Map;
 use std::path::Path;
 
 /// Folders of Markdown that settings are made of.
@@ -33,9 +31,7 @@ fn of_settings(profile: &Profile, shown: &str, text: &str) -> String {
     }
     let said = jsonc::read(text).unwrap_or_default();
     let operations = Operations::of(profile.server);
-    let known = operations.fields_of_body("config.update");
-    let keys = said.as_object().into_iter().flat_map(Map::keys);
-    let unknown: Vec<String> = keys.filter(|key| !known.contains(key)).cloned().collect();
+    let unknown = unknown_keys(operations, &said);
     let invalid = |why: &str| format!("WARNING: Configuration is invalid at {shown}\n{why}");
     if !unknown.is_empty() {
         return invalid(&faults::unknown(&unknown));

@@ -2,7 +2,7 @@
 
 use super::run::TurnEnd;
 use super::summary::Then;
-use super::{ApiRequest, Beside, Effect, FileChange, Output, Purpose, World};
+use super::{ApiRequest, Beside, Effect, FileChange, Purpose, World};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -248,12 +248,7 @@ impl World {
 
     /// Nothing that the turn waits for comes any more. Its summary jobs go on.
     pub(crate) fn forget_turn(&mut self, session: &str) {
-        let of_turn = self.waiting.iter().filter(|(_, purpose)| purpose.is_of_turn(session));
-        let dropped: Vec<_> = of_turn.map(|(id, _)| *id).collect();
-        for id in dropped {
-            self.waiting.remove(&id);
-            self.outputs.push(Output::Drop(id));
-        }
+        self.drop_waiting(|purpose| purpose.is_of_turn(session));
         self.cancel_calls(session);
         if !self.profile.session_summary {
             return;

@@ -7,7 +7,7 @@ use super::prompt::Prompt;
 use super::routes::body_of;
 use super::run::TurnEnd;
 use super::session::Session;
-use super::{ApiRequest, Effect, Output, Purpose, Ticket, World};
+use super::{ApiRequest, Effect, Purpose, Ticket, World};
 use serde_json::{Map, Value, json};
 use words::{ACTIVE, CLEARED, HELP, PAUSED, wish};
 
@@ -307,13 +307,7 @@ impl World {
     pub(super) fn drop_goal(&mut self, session: &str) -> bool {
         let Some(owner) = self.sessions.get_mut(session) else { return false };
         let had = owner.goal.take().is_some();
-        let resting = |purpose: &Purpose| matches!(purpose, Purpose::GoalRest(of) if of == session);
-        let rests: Vec<_> =
-            self.waiting.iter().filter(|(_, purpose)| resting(purpose)).map(|(id, _)| *id).collect();
-        for rest in rests {
-            self.waiting.remove(&rest);
-            self.outputs.push(Output::Drop(rest));
-        }
+        self.drop_waiting(|purpose| matches!(purpose, Purpose::GoalRest(of) if of == session));
         had
     }
 
