@@ -28,6 +28,7 @@ impl Workspace {
             }
             PlaceWish::Contents(folder) => PlaceFound::Contents(self.search(&folder, None)),
             PlaceWish::SinceCommit => PlaceFound::Changes(self.since_commit()),
+            PlaceWish::SinceBranch(branch) => PlaceFound::Changes(self.since_branch(&branch)),
             PlaceWish::Branches { folder } => {
                 let Branches { current, default } = Branches::of(Path::new(&folder));
                 PlaceFound::Branches { current, default }

@@ -18,11 +18,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use tree::{
-    Choice, LINK, PLAIN, PROGRAM, Tree, as_walked, flat, hex, read_part, read_project, read_tree, tree_id,
+    Choice, LINK, PLAIN, PROGRAM, Tree, as_walked, hex, is_wanted, read_part, read_project, read_tree,
+    tree_id,
 };
 
 /// How files are called that hold instructions; of those in one folder the first counts.
 const GUIDES: &[&str] = &["AGENTS.md", "CLAUDE.md", "CONTEXT.md"];
+
+/// A file that no snapshot knows yet, and that has more bytes, is in none.
+const NEW_MAX: usize = 2 * 1024 * 1024;
 
 /// A folder, and its states so far.
 #[derive(Debug)]
@@ -35,7 +39,8 @@ pub struct Workspace {
     committed: Option<BTreeMap<String, Blob>>,
     /// The states that are kept begin with all that is committed.
     begins_committed: bool,
-    /// The files as the snapshots know them: each brings its own folder up to date.
+    /// The files as the snapshots know them: each brings its own folder up to date. What they know stays while it is as
+    /// they know it, though it be ignored by now.
     index: BTreeMap<String, Blob>,
     /// What need not be read again.
     known: Known,
@@ -82,20 +87,43 @@ impl Workspace {
 
     /// What has changed since the commit that is checked out, else since that one, sorted by path.
     pub(crate) fn since_commit(&mut self) -> Vec<FileChange> {
-        let files = self.files();
         let committed = repository::checked_out(&self.root).or_else(|| self.committed.clone());
+        self.since(committed)
+    }
+
+    /// What has changed since the commit that is checked out and a branch went apart.
+    pub(crate) fn since_branch(&mut self, branch: &str) -> Vec<FileChange> {
+        let ask = ["merge-base", branch, "HEAD"].map(str::to_owned);
+        let base = git_says(&self.root, &ask);
+        let files = base.and_then(|base| repository::at_commit(&self.root, base.trim()));
+        if files.is_some() { self.since(files) } else { Vec::new() }
+    }
+
+    fn since(&mut self, committed: Option<BTreeMap<String, Blob>>) -> Vec<FileChange> {
+        let (mut files, ignored) = self.files_and(&committed.clone().unwrap_or_default());
+        files.extend(ignored);
+        // Who looks first sees what is there, and that is what is committed then.
+        let committed = committed.or_else(|| self.committed.clone());
         committed.map(|committed| differences(&committed, &files)).unwrap_or_default()
     }
 
     fn files(&mut self) -> BTreeMap<String, Blob> {
-        let files = flat(&read_project(&self.root, &mut self.known));
+        self.files_and(&BTreeMap::new()).0
+    }
+
+    /// The files that git would keep, and those of the known ones that it would not.
+    fn files_and(
+        &mut self,
+        others: &BTreeMap<String, Blob>,
+    ) -> (BTreeMap<String, Blob>, BTreeMap<String, Blob>) {
+        let (files, ignored) = read_project(&self.root, &mut self.known, others.keys());
         if self.committed.is_none() {
             self.committed = Some(files.clone());
             if self.begins_committed {
                 self.index.clone_from(&files);
             }
         }
-        files
+        (files, ignored)
     }
 
     /// Keeps the state of a folder of the workspace, with what is known of the others; its name is the id of the git
@@ -104,9 +132,16 @@ impl Workspace {
         let Ok(below) = Path::new(directory).strip_prefix(&self.root) else { return String::new() };
         let below = below.to_string_lossy();
         let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
-        let files = self.files();
-        self.index.retain(|path, _| !path.starts_with(&prefix));
-        self.index.extend(files.into_iter().filter(|(path, _)| path.starts_with(&prefix)));
+        let index = self.index.clone();
+        let (files, ignored) = self.files_and(&index);
+        // The first look of all may have filled it.
+        let known = std::mem::take(&mut self.index);
+        let is_new = |path: &String| !known.contains_key(path);
+        let is_too_large = |blob: &Blob| blob.mode != LINK && blob.content.len() > NEW_MAX;
+        let kept = files.into_iter().filter(|(path, blob)| !is_new(path) || !is_too_large(blob));
+        let kept = kept.chain(ignored.into_iter().filter(|(path, blob)| known.get(path) == Some(blob)));
+        self.index = kept.filter(|(path, _)| path.starts_with(&prefix)).collect();
+        self.index.extend(known.into_iter().filter(|(path, _)| !path.starts_with(&prefix)));
         let name = hex(&tree_id(&Tree::of(&self.index)));
         self.snapshots.insert(name.clone(), self.index.clone());
         name
@@ -116,7 +151,10 @@ impl Workspace {
         let empty = BTreeMap::new();
         let before = self.snapshots.get(from).unwrap_or(&empty);
         let after = self.snapshots.get(to).unwrap_or(&empty);
-        differences(before, after)
+        let mut changes = differences(before, after);
+        // Of what is ignored by now nothing is told.
+        changes.retain(|change| is_wanted(&self.root, &change.path));
+        changes
     }
 
     pub(crate) fn read(&self, path: &str) -> Result<Found, String> {

@@ -40,13 +40,46 @@ async fn told(server: ServerKind) -> Vec<(Value, usize)> {
 }
 
 #[tokio::test]
-async fn opencode_goes_on_with_the_branch_with_which_an_instance_began() {
+async fn a_checkout_is_seen() {
     let (main, feature) = ((json!("main"), 0), (json!("feature"), 1));
-    assert_eq!(told(ServerKind::Opencode).await, [main.clone(), main, feature]);
+    for server in ServerKind::ALL {
+        assert_eq!(told(server).await, [main.clone(), feature.clone(), feature.clone()], "{server}");
+    }
+}
+
+/// The branches that the streams tell of, while lines are run.
+async fn announced(server: ServerKind, lines: &[&str]) -> Vec<Value> {
+    let options = Options::scenario(server, catalog::scenario("text/welcome").unwrap());
+    let stand_in = StandIn::start(options).await.unwrap();
+    let (client, url) = (Client::builder().no_proxy().build().unwrap(), stand_in.url());
+    let mut stream = client.get(format!("{url}/event")).send().await.unwrap();
+    let new = client.post(format!("{url}/session")).json(&json!({})).send().await.unwrap();
+    let session = new.json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned();
+    for line in lines.iter().chain(&["echo the end"]) {
+        let line = json!({"agent": "general", "command": line});
+        let done = client.post(format!("{url}/session/{session}/shell")).json(&line).send().await.unwrap();
+        assert_eq!(done.status(), 200, "{server}");
+    }
+    client.post(format!("{url}/instance/dispose")).send().await.unwrap();
+    let mut text = String::new();
+    while !text.contains("server.instance.disposed") {
+        let chunk = stream.chunk().await.unwrap().expect("the stream ended too early");
+        text.push_str(&String::from_utf8_lossy(&chunk));
+    }
+    let events = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    let events = events.map(|event| serde_json::from_str::<Value>(event).unwrap());
+    events
+        .filter(|event| event["type"] == "vcs.branch.updated")
+        .map(|event| event["properties"].clone())
+        .collect()
 }
 
 #[tokio::test]
-async fn kilo_sees_a_checkout() {
-    let (main, feature) = ((json!("main"), 0), (json!("feature"), 1));
-    assert_eq!(told(ServerKind::Kilo).await, [main, feature.clone(), feature]);
+async fn a_checkout_is_told_once() {
+    let lines =
+        ["git checkout -q -b feature", "git status", "git checkout -q --detach", "git checkout -q main"];
+    for server in ServerKind::ALL {
+        let told = [json!({"branch": "feature"}), json!({}), json!({"branch": "main"})];
+        assert_eq!(announced(server, &lines).await, told, "{server}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::Answers;
 use crate::project_files::merge_settings;
-use crate::world::{WorldConfig, variants};
+use crate::world::{WorldConfig, is_offered, variants};
 use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 
@@ -31,10 +31,15 @@ pub(super) fn add(answers: &mut Answers, config: &WorldConfig, server: ServerKin
             Some(_) => continue,
         };
         tell(&mut provider, said, &pattern["models"][SCRIPTED], server);
+        if let Some(models) = provider["models"].as_object_mut() {
+            models.retain(|name, _| is_offered(said, name));
+        }
         // The last by name is offered first.
         let last = provider["models"].as_object().and_then(|models| models.keys().max());
+        let is_empty = last.is_none();
         first.insert(id.clone(), last.map_or(Value::Null, |last| json!(last)));
         match at {
+            _ if is_empty => list.retain(|one| one["id"] != id.as_str()),
             Some(at) => list[at] = provider,
             None => list.push(provider),
         }

@@ -72,8 +72,6 @@ pub struct Profile {
     pub ends_steps_as: &'static str,
     /// Terminals are there for both generations, whichever has opened them, and outlive their instance.
     pub shares_terminals: bool,
-    /// An instance goes on with the branch with which it began, whatever is checked out meanwhile.
-    pub remembers_branch: bool,
     /// A picture may be at an address.
     pub pictures_at_addresses: bool,
     /// A terminal with a shell that is asked for begins as at a login, as one with the usual shell does.
@@ -172,12 +170,15 @@ pub struct Profile {
     pub tells_agent_changes: bool,
     /// What the agent that only plans is told.
     pub plan: PlanWords,
-    /// Pictures that a prompt carries get their ids before its other parts do; a file that can't be read is told, and
-    /// the prompt goes on.
+    /// Pictures that a prompt carries get their ids first; a file that can't be read is told, and the prompt goes on.
     pub names_pictures_first: bool,
     /// How many of the latest prompts a summary may leave as they are; all that fit when absent.
     pub tail_turns: Option<usize>,
-    /// A prompt that leaves no room for its answer is sent again behind the summary that makes room.
+    /// What a model has thought takes of its room, even where the model tells a sum without it.
+    pub thoughts_take_room: bool,
+    /// A longer patch, in bytes, is told to listeners and read as none.
+    pub patch_read_max: Option<usize>,
+    /// A prompt that leaves no room for its answer is sent again behind the summary.
     pub replays_prompts: bool,
     /// The words of a command are kept with its name; unknown ones are told with the client's own, sorted.
     pub names_commands: bool,

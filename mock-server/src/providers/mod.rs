@@ -96,7 +96,7 @@ pub struct Access {
 }
 
 impl Access {
-    fn allows(&self, id: &str) -> bool {
+    pub(crate) fn allows(&self, id: &str) -> bool {
         let has = |list: &[String]| list.iter().any(|one| one == id);
         self.enabled.as_ref().is_none_or(|enabled| has(enabled)) && !has(&self.disabled)
     }
@@ -233,6 +233,13 @@ impl Providers {
     /// Is there such a model, for who has this access?
     pub(crate) fn has_model(&self, provider: &str, model: &str, access: &Access) -> bool {
         self.usable_models(provider, access).is_some_and(|models| models.get(model).is_some())
+    }
+
+    /// How much a model can be told and may say, as far as it is known.
+    pub(crate) fn limits(&self, provider: &str, model: &str) -> Value {
+        self.models(provider)
+            .and_then(|mut models| Some(models.get_mut(model)?["limit"].take()))
+            .unwrap_or_default()
     }
 
     /// May any model of this provider be used?

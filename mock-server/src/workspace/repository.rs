@@ -2,7 +2,7 @@
 //! program is needed for it, but the agent may use its own.
 
 use super::blob::{Blob, Known};
-use super::tree::{LINK, PLAIN, PROGRAM, Tree, encoded_tree, flat, hex, id_of, read_project};
+use super::tree::{LINK, PLAIN, PROGRAM, Tree, encoded_tree, hex, id_of, read_project};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -25,12 +25,11 @@ pub(crate) fn make(root: &Path) -> io::Result<String> {
     for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "logs/refs/heads"] {
         fs::create_dir_all(git.join(folder))?;
     }
-    let tree = read_project(root, &mut Known::default());
-    let files = flat(&tree);
+    let (files, _) = read_project(root, &mut Known::default(), std::iter::empty());
     for blob in files.values() {
         keep(&git, "blob", &blob.content)?;
     }
-    let top = keep_tree(&git, &tree)?;
+    let top = keep_tree(&git, &Tree::of(&files))?;
     let commit = format!("tree {}\nauthor {COMMITTER}\ncommitter {COMMITTER}\n\n{REASON}\n", hex(&top));
     let commit = hex(&keep(&git, "commit", commit.as_bytes())?);
     let log = format!("{} {commit} {COMMITTER}\tcommit (initial): {REASON}\n", "0".repeat(40));
@@ -56,7 +55,13 @@ pub(crate) fn checked_out(root: &Path) -> Option<BTreeMap<String, Blob>> {
         Some(branch) => fs::read_to_string(git.join(branch)).ok()?,
         None => head,
     };
-    let commit = String::from_utf8(kept(&git, id.trim())?).ok()?;
+    at_commit(root, id.trim())
+}
+
+/// The files of a commit.
+pub(crate) fn at_commit(root: &Path, id: &str) -> Option<BTreeMap<String, Blob>> {
+    let git = root.join(".git");
+    let commit = String::from_utf8(kept(&git, id)?).ok()?;
     let mut files = BTreeMap::new();
     read_kept_tree(&git, commit.strip_prefix("tree ")?.get(..40)?, "", &mut files)?;
     Some(files)
@@ -166,7 +171,7 @@ mod tests {
         let commit = make(folder.path()).unwrap();
         assert_eq!(
             checked_out(folder.path()),
-            Some(flat(&read_project(folder.path(), &mut Known::default())))
+            Some(read_project(folder.path(), &mut Known::default(), std::iter::empty()).0)
         );
         let git = |args: &[&str]| {
             let mut git = Command::new("git");

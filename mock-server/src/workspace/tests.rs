@@ -177,3 +177,48 @@ fn files_are_found_in_the_order_in_which_ripgrep_finds_them() {
     names.reverse();
     assert_eq!(files.into_iter().map(|(path, _)| path).collect::<Vec<_>>(), names);
 }
+
+#[test]
+fn a_large_file_is_in_no_snapshot_unless_it_was_there_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, bytes: usize| fs::write(folder.path().join(path), "x".repeat(bytes)).unwrap();
+    write("grows.txt", 1);
+    let mut workspace = Workspace::new(folder.path()).unwrap();
+    let root = workspace.root().to_string_lossy().into_owned();
+    let first = workspace.snapshot(&root);
+    write("large.txt", NEW_MAX + 1);
+    write("just.txt", NEW_MAX);
+    write("grows.txt", NEW_MAX + 1);
+    let second = workspace.snapshot(&root);
+    let changed = |workspace: &Workspace, from, to| -> Vec<String> {
+        workspace.changes(from, to).into_iter().map(|change| change.path).collect()
+    };
+    assert_eq!(changed(&workspace, &first, &second), ["grows.txt", "just.txt"]);
+    write("large.txt", 1);
+    let third = workspace.snapshot(&root);
+    assert_eq!(changed(&workspace, &second, &third), ["large.txt"]);
+}
+
+#[test]
+fn what_becomes_ignored_stays_until_it_changes_and_is_not_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| fs::write(folder.path().join(path), text).unwrap();
+    write("a.txt", "a\n");
+    write("b.txt", "b\n");
+    repository::make(folder.path()).unwrap();
+    let mut workspace = Workspace::new(folder.path()).unwrap();
+    let root = workspace.root().to_string_lossy().into_owned();
+    let first = workspace.snapshot(&root);
+    write(".gitignore", "*.txt\n");
+    let second = workspace.snapshot(&root);
+    let paths =
+        |changes: Vec<FileChange>| -> Vec<String> { changes.into_iter().map(|change| change.path).collect() };
+    assert_eq!(paths(workspace.changes(&first, &second)), [".gitignore"]);
+    write("a.txt", "changed\n");
+    write("c.txt", "c\n");
+    let third = workspace.snapshot(&root);
+    assert!(workspace.changes(&second, &third).is_empty());
+    assert_eq!(paths(workspace.since_commit()), [".gitignore", "a.txt"], "git goes on with what it knows");
+    fs::remove_file(folder.path().join(".gitignore")).unwrap();
+    assert_eq!(paths(workspace.changes(&second, &third)), ["a.txt"], "the snapshots have let go of it");
+}

@@ -40,10 +40,43 @@ pub(super) const PLAIN: &str = "100644";
 pub(super) const PROGRAM: &str = "100755";
 pub(super) const LINK: &str = "120000";
 
-/// The files that git would keep.
-pub(super) fn read_project(root: &Path, known: &mut Known) -> Tree {
-    let mut sieve = Sieve { patterns: Some(Vec::new()), wanted: String::new(), choice: None };
-    known.look(|read| read_below(root, "", &mut sieve, read))
+/// The files that git would keep, and those of some others that are there though they are ignored.
+pub(super) fn read_project<'p>(
+    root: &Path,
+    known: &mut Known,
+    others: impl Iterator<Item = &'p String>,
+) -> (BTreeMap<String, Blob>, BTreeMap<String, Blob>) {
+    let exclude = fs::read_to_string(root.join(".git/info/exclude")).unwrap_or_default();
+    let patterns = vec![(0, Ignored::read(&exclude, Cases::Differ))];
+    let mut sieve = Sieve { patterns: Some(patterns), wanted: String::new(), choice: None };
+    known.look(|read| {
+        let files = flat(&read_below(root, "", &mut sieve, read));
+        let mut read = |path: &String| {
+            let place = root.join(path);
+            read(&place, fs::symlink_metadata(&place).ok()?.file_type())
+        };
+        let others = others.filter(|path| !files.contains_key(*path));
+        let others = others.filter_map(|path| Some((path.clone(), read(path)?))).collect();
+        (files, others)
+    })
+}
+
+/// Would git keep a file of this name if it did not know it yet?
+pub(super) fn is_wanted(root: &Path, path: &str) -> bool {
+    let folders = path.char_indices().filter(|(_, letter)| *letter == '/').map(|(at, _)| &path[..=at]);
+    let exclude = (0, root.join(".git/info/exclude"));
+    let own = std::iter::once("")
+        .chain(folders.clone())
+        .map(|folder| (folder.len(), root.join(folder).join(".gitignore")));
+    let mut patterns = Vec::new();
+    for (start, file) in std::iter::once(exclude).chain(own) {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        patterns.push((start, Ignored::read(&text, Cases::Differ)));
+    }
+    folders.chain([path]).all(|part| {
+        let above: Patterns = patterns.iter().filter(|(start, _)| *start < part.len()).cloned().collect();
+        !is_ignored(&above, part)
+    })
 }
 
 /// What stands in the files that git would keep, by a choice in those that are chosen. The folder in which somebody looks
@@ -174,7 +207,7 @@ fn walk<F>(mut tree: Tree<F>, folder: &Path, prefix: &str, files: &mut Vec<(Stri
 }
 
 /// The files of a tree by their paths.
-pub(super) fn flat(tree: &Tree) -> BTreeMap<String, Blob> {
+fn flat(tree: &Tree) -> BTreeMap<String, Blob> {
     let mut files = BTreeMap::new();
     flatten(tree, "", &mut files);
     files

@@ -54,7 +54,7 @@ impl World {
         if self.stumbles_over_folder(id, Some(request.ticket)) {
             return;
         }
-        let body = body_of(request);
+        let body = self.operations.known_body("session.command", body_of(request));
         let name = body["command"].as_str().unwrap_or_default().to_owned();
         if self.profile.names_commands && name == GOAL {
             return self.call_goal(request, id);

@@ -1,7 +1,7 @@
 //! A conversation that is too long, or that the person wants shorter, is summed up by the model; what was before the
 //! summary is not told to it any more.
 
-use super::history::{Errand, compaction_of, is_finished, is_summary};
+use super::history::{Errand, compaction_of, is_finished, is_summary, newest};
 use super::in_words::{attached, in_words};
 use super::prompt::Queued;
 use super::routes::body_of;
@@ -29,12 +29,6 @@ pub(crate) struct Compaction {
     prompt: String,
 }
 
-/// How much the model of a stand-in can be told, and how much it answers at most.
-const CONTEXT: u64 = 100_000;
-const ANSWER: u64 = 10_000;
-/// How much of the end may stay as it is.
-const TAIL_LEAST: u64 = 2_000;
-const TAIL_MOST: u64 = 15_000;
 /// How the work goes on.
 const GO_ON: &str =
     "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.";
@@ -89,20 +83,13 @@ impl World {
         message
     }
 
-    /// Do the settings let a conversation be summed up when nobody asks for it?
-    pub(super) fn sums_up_by_itself(&self) -> bool {
-        self.config.config.get("compaction").is_none_or(|config| config["auto"] != false)
-    }
-
-    fn is_too_much(&self, tokens: Tokens) -> bool {
-        self.sums_up_by_itself() && tokens.all() >= CONTEXT - ANSWER
-    }
-
-    /// Has the conversation left no more room?
+    /// Has the conversation left no more room for the model that is asked next?
     pub(crate) fn is_full(&self, owner: &Session) -> bool {
         let history = self.history(owner);
-        let Some(last) = history.iter().rfind(|message| is_finished(message)) else { return false };
-        last.info["summary"] != true && self.is_too_much(Tokens::of_message(last))
+        let Some(last) = newest(&history, is_finished) else { return false };
+        let asked = newest(&history, |message| message.role() == "user");
+        let model = asked.map(|asked| asked.info["model"].clone()).unwrap_or_default();
+        last.info["summary"] != true && self.is_too_much(Tokens::of_message(last), &model)
     }
 
     /// The next thing is a summary: before the prompt that just came is answered.
@@ -121,7 +108,8 @@ impl World {
         let Some(message) = owner.message(&run.message) else { return false };
         let has_calls = message.parts.iter().any(|part| part["type"] == "tool");
         let goes_on = has_calls || run.finish.is_some_and(|finish| finish.reason == FinishReason::ToolCalls);
-        let is_needed = message.info["summary"] != true && self.is_too_much(Tokens::of_message(message));
+        let is_needed =
+            message.info["summary"] != true && self.is_too_much(Tokens::of_message(message), &message.info);
         if !is_needed || run.rejected || run.stopped.is_some() || (self.profile.replays_prompts && !goes_on) {
             return false;
         }
@@ -147,12 +135,12 @@ impl World {
     pub(crate) fn begin_compaction(&mut self, session: &str, errand: &Errand) {
         let message = self.ids.ascending("msg", self.now_ms);
         let Some(owner) = self.sessions.get(session) else { return };
-        let Some(compaction) = self.compaction(owner, errand) else { return };
         let directory = owner.directory.clone();
         let asked = owner.message(&errand.message).map(|asked| asked.info.clone()).unwrap_or_default();
         // Who took that agent away wants no summaries, and gets no answers either.
         let Some(agent) = self.agent("compaction") else { return self.break_off(session, None) };
         let model = agent.model.clone().unwrap_or_else(|| asked["model"].clone());
+        let Some(compaction) = self.compaction(owner, errand, &model) else { return };
         if self.missing_model(session, &model).is_some() {
             return self.break_off(session, None);
         }
@@ -185,7 +173,7 @@ impl World {
         run.compaction.as_ref().map(|compaction| compaction.prompt.clone())
     }
 
-    fn compaction(&self, owner: &Session, errand: &Errand) -> Option<Compaction> {
+    fn compaction(&self, owner: &Session, errand: &Errand, model: &Value) -> Option<Compaction> {
         let history = self.history(owner);
         let asked = history.iter().position(|message| message.id() == errand.message)?;
         let overflow = errand.part.get("overflow");
@@ -209,7 +197,7 @@ impl World {
         let earlier =
             summaries.last().and_then(|(_, summary)| owner.message(summary)).and_then(said_in_summary);
         let rest: Vec<&Message> = told.iter().filter(|message| !is_old(message)).copied().collect();
-        let tail = if replayed.is_some() { None } else { self.tail(owner, &rest) };
+        let tail = if replayed.is_some() { None } else { self.tail(owner, &rest, model) };
         let head = &rest[..tail.unwrap_or(rest.len())];
         let words: Vec<String> =
             head.iter().map(|message| in_words(message)).filter(|w| !w.is_empty()).collect();
@@ -241,12 +229,12 @@ impl World {
     }
 
     /// Where what stays as it is begins: as many of the latest prompts as fit.
-    fn tail(&self, owner: &Session, messages: &[&Message]) -> Option<usize> {
-        let config = self.config.config.get("compaction").cloned().unwrap_or_default();
-        let turns = config["tail_turns"].as_i64().map(|turns| usize::try_from(turns).unwrap_or(0));
+    fn tail(&self, owner: &Session, messages: &[&Message], model: &Value) -> Option<usize> {
+        let turns = self.compaction_settings()["tail_turns"]
+            .as_i64()
+            .map(|turns| usize::try_from(turns).unwrap_or(0));
         let turns = turns.or(self.profile.tail_turns);
-        let room = (CONTEXT - ANSWER) / 4;
-        let budget = config["preserve_recent_tokens"].as_u64().unwrap_or(room.clamp(TAIL_LEAST, TAIL_MOST));
+        let budget = self.tail_budget(model);
         let starts: Vec<usize> = (0..messages.len())
             .filter(|&at| messages[at].role() == "user" && compaction_of(messages[at]).is_none())
             .collect();

@@ -134,6 +134,11 @@ impl World {
     }
 
     /// What the configuration says, with what clients have set.
+    /// What the settings say of something that is tried out.
+    pub(super) fn experiment(&self, name: &str) -> Value {
+        self.all_settings().get("experimental").map(|all| all[name].clone()).unwrap_or_default()
+    }
+
     pub(super) fn all_settings(&self) -> Map<String, Value> {
         let mut config = self.settings.global.clone();
         for said in self.project_settings(&self.config.directory) {

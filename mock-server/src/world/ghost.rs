@@ -8,6 +8,23 @@ use serde_json::{Value, json};
 /// What one server says when it finds nothing to go on with; behind it stands a trace of its own code, which is left out.
 const NOTHING_LEFT: &str = "Error: No user message found in stream. This should never happen.";
 
+/// The end of a step says its fields in the order in which the server has put them together.
+fn in_order_of_making(mut part: Value) -> Value {
+    if part["type"] != "step-finish" {
+        return part;
+    }
+    let mut made = json!({});
+    for key in ["reason", "snapshot", "type", "tokens", "cost"] {
+        if let Some(value) = part.as_object_mut().and_then(|part| part.shift_remove(key)) {
+            made[key] = value;
+        }
+    }
+    if let Some(cache) = made.pointer_mut("/tokens/cache") {
+        *cache = json!({"write": cache["write"], "read": cache["read"]});
+    }
+    made
+}
+
 impl World {
     /// Is there such a session, for who asks?
     pub(crate) fn knows_session(&self, id: &str) -> bool {
@@ -32,6 +49,7 @@ impl World {
             let id = data.as_object_mut().and_then(|data| data.shift_remove(key)).unwrap_or_default();
             id.as_str().unwrap_or_default().to_owned()
         });
+        let data = in_order_of_making(data);
         let message = format!(
             "Failed query: insert into \"part\" (\"id\", \"message_id\", \"session_id\", \"time_created\", \
              \"time_updated\", \"data\") values (?, ?, ?, ?, ?, ?) on conflict (\"part\".\"id\") do update set \

@@ -52,20 +52,32 @@ impl World {
     /// What is to be done before the agent goes on.
     fn next_errand(&self, owner: &Session) -> Option<Errand> {
         let messages = self.history(owner);
-        let finished = messages.iter().rposition(|message| is_finished(message));
-        let behind = messages.get(finished.map_or(0, |at| at + 1)..).unwrap_or_default();
+        let finished = newest(&messages, is_finished);
+        let is_open = |message: &&&Message| finished.is_none_or(|finished| age(message) > age(finished));
         let is_errand = |part: &&Value| part["type"] == "compaction" || part["type"] == "subtask";
-        let mut errands =
-            behind.iter().filter_map(|message| Some((*message, message.parts.iter().rfind(is_errand)?)));
+        let mut errands = messages
+            .iter()
+            .filter(is_open)
+            .filter_map(|message| Some((*message, message.parts.iter().rfind(is_errand)?)));
         let (asked, part) =
             if self.profile.oldest_errand_first { errands.next() } else { errands.next_back() }?;
         // What an earlier turn has left undone is done for the prompt that came after it; but for a summary where each
         // prompt has its turn.
         let is_own = part["type"] == "compaction" && self.profile.follow_ups != FollowUps::NextStep;
-        let latest = messages.iter().rfind(|message| message.role() == "user");
+        let latest = newest(&messages, |message| message.role() == "user");
         let message = latest.filter(|_| !is_own).map_or(asked.id(), |latest| latest.id());
         Some(Errand { message: message.to_owned(), part: part.clone() })
     }
+}
+
+/// The newest of some messages, wherever it stands: what a summary has left as it was stands behind it.
+pub(crate) fn newest<'m>(messages: &[&'m Message], is_one: impl Fn(&Message) -> bool) -> Option<&'m Message> {
+    messages.iter().filter(|message| is_one(message)).max_by_key(|message| age(message)).copied()
+}
+
+/// Which of two messages is the newer one: the greater.
+fn age(message: &Message) -> (u64, &str) {
+    (message.info["time"]["created"].as_u64().unwrap_or_default(), message.id())
 }
 
 /// Has an answer of the model an end?

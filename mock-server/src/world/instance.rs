@@ -26,8 +26,8 @@ pub(super) struct Instance {
     pub(super) servers: Option<super::mcp::Servers>,
     /// Which providers it may use: by the keys that there were when it was first asked for one.
     pub(super) access: Option<Access>,
-    /// The branch when it began, and the default one, where that is remembered.
-    pub(super) branches: Option<(Option<String>, Option<String>)>,
+    /// The branch that was told last, or that it began with; once that is known.
+    pub(super) branch: Option<Option<String>>,
     /// Its folder was looked for and was not there.
     pub(super) is_nowhere: bool,
 }
@@ -95,13 +95,13 @@ impl World {
             settings,
             servers: None,
             access: None,
-            branches: None,
+            branch: None,
             is_nowhere: false,
         };
         self.instances.insert(directory.to_owned(), instance);
-        if self.profile.remembers_branch && self.in_repository(directory).is_some() {
+        if self.in_repository(directory).is_some() {
             let wish = PlaceWish::Branches { folder: directory.to_owned() };
-            self.ask_place(PlaceAsk::FirstBranches(directory.to_owned()), wish);
+            self.ask_place(PlaceAsk::Branch(directory.to_owned()), wish);
         }
         if tells && self.is_known_folder(directory) {
             self.boot(directory, BootTiming::AtConnect);

@@ -87,6 +87,7 @@ impl World {
             }
         };
         diff.iter_mut().for_each(patch::unquote_name);
+        self.without_large_patches(&mut diff);
         self.reply_json(request.ticket, Value::Array(diff));
     }
 

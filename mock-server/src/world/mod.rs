@@ -28,7 +28,7 @@
 //! * `summary` — the background jobs: what changed; `title` — the session's title.
 //! * `conversation` — what the model is told; `tokens` — what that cost; `history` — what of it counts; `reminders` —
 //!   what is told beside.
-//! * `compaction` — a conversation is summed up (`too_long`: the provider took no more; `in_words`); `subtask` — a prompt gives work to another agent.
+//! * `compaction` — a conversation is summed up (`room`: when it is due; `too_long`: the provider took no more; `in_words`); `prune` — old outputs are forgotten; `subtask` — a prompt gives work to another agent.
 //! * `telling` — the envelopes of events. `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 //! * `restart` — a server ends, and another one begins over what it has kept; `kept` — the other one is another process.
 //! * `start` — what a world starts with; `purpose` — what a result is for; `goal` — the server prompts its own agent.
@@ -84,12 +84,14 @@ mod permission;
 mod person_line;
 mod projects;
 mod prompt;
+mod prune;
 mod purpose;
 mod ranges;
 mod refusal;
 mod reminders;
 mod restart;
 mod revert;
+mod room;
 mod routes;
 mod rule_files;
 mod rules;
@@ -135,6 +137,7 @@ pub use io::{
 };
 pub use kept::Kept;
 pub use mcp::{Program, ProgramNews};
+pub(crate) use models::is_offered;
 use permission::Permissions;
 use purpose::Purpose;
 pub(crate) use rules::at_home;

@@ -66,14 +66,11 @@ impl World {
         let (provider, name) = (word("providerID"), word("modelID"));
         let directory = self.sessions.get(session).map(|session| session.directory.clone());
         let access = self.access_in(&directory.unwrap_or_default());
-        let own = self.own_models();
-        if own.iter().any(|(id, models)| id == provider && models.iter().any(|model| model == name)) {
+        if self.offers(provider, name, &access) {
             return None;
         }
+        let own = self.own_models(&access);
         let known = Providers::of(self.profile.server);
-        if known.has_model(provider, name, &access) {
-            return None;
-        }
         let like = known.like(provider, name, &own, &access);
         let hint =
             if like.is_empty() { String::new() } else { format!(" Did you mean: {}?", like.join(", ")) };
@@ -82,19 +79,62 @@ impl World {
         Some((mistake, format!("Model not found: {provider}/{name}.{hint}")))
     }
 
-    /// The scripted model, unless the settings bring another one, and those of the settings.
-    fn own_models(&self) -> Vec<Own> {
+    /// Is there such a model, as the keys and settings of this moment are?
+    pub(super) fn can_use(&self, provider: &str, model: &str) -> bool {
+        self.offers(provider, model, &self.access())
+    }
+
+    fn offers(&self, provider: &str, model: &str, access: &Access) -> bool {
+        let is_own = |(id, models): &Own| id == provider && models.iter().any(|name| name == model);
+        self.own_models(access).iter().any(is_own)
+            || Providers::of(self.profile.server).has_model(provider, model, access)
+    }
+
+    /// The scripted model, unless the settings bring another one, and those of the settings that can be used.
+    fn own_models(&self, access: &Access) -> Vec<Own> {
         let scripted = ("fake".to_owned(), vec!["fake".to_owned()]);
         let mut own = if self.config.brings_model { Vec::new() } else { vec![scripted] };
         let providers =
             self.config.config.get("provider").and_then(Value::as_object).cloned().unwrap_or_default();
-        for (id, provider) in providers {
+        for (id, provider) in &providers {
             let models = provider["models"].as_object().into_iter().flatten().map(|(name, _)| name.clone());
-            match own.iter_mut().find(|(known, _)| *known == id) {
+            match own.iter_mut().find(|(known, _)| known == id) {
                 Some((_, known)) => known.extend(models),
-                None => own.push((id, models.collect())),
+                None => own.push((id.clone(), models.collect())),
             }
         }
+        for (id, models) in &mut own {
+            models.retain(|name| providers.get(id).is_none_or(|provider| is_offered(provider, name)));
+        }
+        own.retain(|(id, models)| access.allows(id) && !models.is_empty());
         own
+    }
+}
+
+/// Do a provider's settings let this model of it be used? Not one that is on its way out or not there yet, and none that
+/// nobody wants.
+pub(crate) fn is_offered(provider: &Value, model: &str) -> bool {
+    let lists = |list: &str| Some(provider[list].as_array()?.iter().any(|name| name == model));
+    let status = provider.pointer(&format!("/models/{}/status", model.replace('~', "~0").replace('/', "~1")));
+    !matches!(status.and_then(Value::as_str), Some("alpha" | "deprecated"))
+        && lists("blacklist") != Some(true)
+        && lists("whitelist") != Some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn settings_say_which_models_are_offered() {
+        let provider = json!({"models": {"a/b": {"status": "deprecated"}, "c": {"status": "beta"}, "d": {}}});
+        let offered = |provider: &Value| ["a/b", "c", "d", "e"].map(|model| is_offered(provider, model));
+        assert_eq!(offered(&provider), [false, true, true, true]);
+        assert_eq!(offered(&json!({"blacklist": ["c"]})), [true, false, true, true]);
+        assert_eq!(
+            offered(&json!({"whitelist": ["c", "d"], "blacklist": ["d"]})),
+            [false, true, false, false]
+        );
     }
 }

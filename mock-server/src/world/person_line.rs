@@ -99,6 +99,7 @@ impl World {
             }
             ShellNews::Ended(ShellEnd::Exited(_) | ShellEnd::TimedOut | ShellEnd::Stopped) => {
                 self.end_person_line(session);
+                self.look_for_checkout(session);
             }
             // Whoever waits gets no more than that.
             ShellNews::Failed(_) => {

@@ -83,7 +83,7 @@ impl Prompt {
 impl World {
     /// `POST /session/{id}/message`, and `prompt_async`, which nobody waits for.
     pub(super) fn send_prompt(&mut self, request: &ApiRequest, id: &str, waiting: Option<Ticket>) {
-        let body = body_of(request);
+        let body = self.operations.known_body("session.prompt", body_of(request));
         let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
         let system = body.get("system").map(|system| ("system".to_owned(), system.clone()));
         let format = body.get("format").map(|format| ("format".to_owned(), kept_format(format)));

@@ -141,7 +141,17 @@ impl World {
         if from_ms.is_some_and(|from_ms| self.now_ms < *from_ms) {
             message["info"].as_object_mut().and_then(|info| info.shift_remove("summary"));
         }
+        if let Some(diffs) = message.pointer_mut("/info/summary/diffs").and_then(Value::as_array_mut) {
+            self.without_large_patches(diffs);
+        }
         message
+    }
+
+    /// Who reads diffs gets none of large files where they are cut; who listens does.
+    pub(crate) fn without_large_patches(&self, diffs: &mut [Value]) {
+        let Some(most) = self.profile.patch_read_max else { return };
+        let is_large = |diff: &Value| diff["patch"].as_str().is_some_and(|patch| patch.len() > most);
+        diffs.iter_mut().filter(|diff| is_large(diff)).for_each(|diff| diff["patch"] = json!(""));
     }
 
     fn after_job(&mut self, job: &Job) {

@@ -27,6 +27,8 @@ pub enum PlaceWish {
     Contents(String),
     /// What has changed since the commit with which the workspace began.
     SinceCommit,
+    /// What has changed since the checked out commit and this branch went apart.
+    SinceBranch(String),
     /// The branches of the repository that a folder belongs to.
     Branches {
         /// The folder, absolute.
@@ -145,8 +147,8 @@ pub(super) enum PlaceAsk {
     RulesWritten(rule_files::RuleFiles),
     /// `agent_file`: an agent is kept, and the request answered.
     AgentFile(agent_file::AgentFile),
-    /// `vcs`: an instance begins with a branch.
-    FirstBranches(String),
+    /// `vcs`: which branch is checked out in the folder of an instance.
+    Branch(String),
     /// `vcs`: somebody asks what a branch has changed.
     OnBranch(vcs::Question),
     /// `commit_words`: somebody wants the message of a commit.
@@ -184,13 +186,11 @@ impl World {
             (PlaceAsk::Rules(files), PlaceFound::Browsed(browsed)) => self.rules_seen(files, &browsed),
             (PlaceAsk::RulesWritten(files), PlaceFound::Kept(_)) => self.look_at_rules(files),
             (PlaceAsk::AgentFile(file), PlaceFound::Kept(_)) => self.agent_file_kept(file),
-            (PlaceAsk::FirstBranches(directory), PlaceFound::Branches { current, default }) => {
-                if let Some(instance) = self.instances.get_mut(&directory) {
-                    instance.branches = Some((current, default));
-                }
+            (PlaceAsk::Branch(directory), PlaceFound::Branches { current, .. }) => {
+                self.on_branch(&directory, current);
             }
             (PlaceAsk::OnBranch(question), PlaceFound::Branches { current, default }) => {
-                self.branch_known(question, current != default);
+                self.branch_known(question, current, default);
             }
             (PlaceAsk::Commit(wish), PlaceFound::Git(said)) => self.changes_to_commit(wish, said),
             (PlaceAsk::CommitDiffs(of), PlaceFound::Git(said)) => self.diffs_to_commit(&of, said),

@@ -40,7 +40,11 @@ pub(super) fn filled_in(template: &str, arguments: &str) -> String {
     let number = |found: &regex::Captures<'_>| found[1].parse::<usize>().unwrap_or(usize::MAX);
     let last = NUMBERED.captures_iter(template).map(|found| number(&found)).max();
     let text = NUMBERED.replace_all(template, |found: &regex::Captures<'_>| {
-        let at = number(found).wrapping_sub(1);
+        let Some(at) = number(found).checked_sub(1) else {
+            // The servers count from one, and a script's list has nothing before its first word.
+            let only = words.last().copied().unwrap_or_default();
+            return if last == Some(0) { only } else { "undefined" }.to_owned();
+        };
         if at >= words.len() {
             String::new()
         } else if Some(number(found)) == last {
@@ -118,7 +122,9 @@ mod tests {
             ("a $ARGUMENTS b", "one  two", "a one  two b"),
             ("$1 and $2.", "one 'two three' four", "one and two three four."),
             ("$1 and $2.", "one", "one and ."),
-            ("$0|$1", "a b", "|a b"),
+            ("$0|$1", "a b", "undefined|a b"),
+            ("$0|$0", "a b", "b|b"),
+            ("$0", "", ""),
             ("a $ARGUMENTS b", "$$ $& $1 $` $' $", "a $ $ARGUMENTS $1 a   b $ b"),
             ("$ARGUMENTS, $ARGUMENTS", "$&", "$ARGUMENTS, $ARGUMENTS"),
         ] {

@@ -6,10 +6,6 @@ use crate::project_files::merge_settings;
 use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 
-/// What a model may say at most, whatever its settings allow, or when they say nothing.
-const MOST_TOKENS: u64 = 32_000;
-/// What the scripted model may say: so its server is set up for a recording.
-const SCRIPTED_TOKENS: u64 = 10_000;
 /// Options that have another name on the way to the model. Under that name the settings say nothing to it.
 const RENAMED: [(&str, &str); 2] = [("reasoningEffort", "reasoning_effort"), ("textVerbosity", "verbosity")];
 
@@ -55,10 +51,7 @@ impl World {
         };
         let own = said["id"].as_str().unwrap_or(asked.model);
         tell("model", Some(json!(own)));
-        let usual =
-            if (asked.provider, asked.model) == ("fake", "fake") { SCRIPTED_TOKENS } else { MOST_TOKENS };
-        let most = said["limit"]["output"].as_u64().unwrap_or(usual);
-        tell("max_tokens", Some(json!(if most == 0 { MOST_TOKENS } else { most.min(MOST_TOKENS) })));
+        tell("max_tokens", Some(json!(self.limits_of(asked.provider, asked.model).answer())));
         // A model is told how freely to choose its words only if it is known to listen.
         let listens = said["temperature"] == true;
         let own = asked.temperature.map(|own| json!(own));
@@ -105,13 +98,13 @@ impl World {
         all
     }
 
-    fn said_of_model(&self, provider: &str, model: &str) -> Value {
+    pub(super) fn said_of_model(&self, provider: &str, model: &str) -> Value {
         let settings = self.all_settings();
         let said = settings.get("provider").and_then(|all| all.get(provider)?.get("models")?.get(model));
         said.cloned().unwrap_or_default()
     }
 
-    fn variants_of(&self, said: &Value) -> Map<String, Value> {
+    pub(super) fn variants_of(&self, said: &Value) -> Map<String, Value> {
         variants(said, self.profile.server)
     }
 }

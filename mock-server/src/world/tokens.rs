@@ -19,8 +19,6 @@ pub(crate) struct Tokens {
     cost: f64,
 }
 
-/// From so many tokens on a request may have prices of its own.
-const LONG: u64 = 200_000;
 /// So many digits of a price count.
 const DIGITS: u32 = 18;
 
@@ -39,8 +37,6 @@ impl Tokens {
 
     /// The same with what they cost; `prices` are those of the configuration, for a million tokens each.
     pub(crate) fn priced(self, prices: &Value) -> Self {
-        let of_long = prices.get("context_over_200k").filter(|_| self.input + self.cached > LONG);
-        let prices = of_long.unwrap_or(prices);
         let sum: i128 = [
             (self.input, "input"),
             (self.output, "output"),
@@ -84,19 +80,27 @@ impl Tokens {
         Self::counted(&message.info)
     }
 
-    /// All of them.
-    pub(crate) fn all(self) -> u64 {
-        self.input + self.output + self.reasoning + self.cached
+    /// What a conversation takes of a model's room: the sum that the model told, or what it thought does not count; or all
+    /// that is counted, before its sum is looked at.
+    pub(crate) fn taken(self, with_thoughts: bool) -> u64 {
+        let told = self.total.filter(|total| *total > 0);
+        let counted = self.input + self.output + self.cached;
+        match with_thoughts {
+            true if counted + self.reasoning == 0 => told.unwrap_or(0),
+            true => counted + self.reasoning,
+            false => told.unwrap_or(counted),
+        }
     }
 
     fn counted(told: &Value) -> Self {
-        let count = |pointer: &str| told.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
+        let count_of = |pointer: &str| told.pointer(pointer).and_then(Value::as_u64);
+        let count = |pointer: &str| count_of(pointer).unwrap_or_default();
         Self {
             input: count("/tokens/input"),
             output: count("/tokens/output"),
             reasoning: count("/tokens/reasoning"),
             cached: count("/tokens/cache/read"),
-            total: None,
+            total: count_of("/tokens/total"),
             cost: told["cost"].as_f64().unwrap_or_default(),
         }
     }
@@ -166,10 +170,8 @@ mod tests {
         let usage = Usage { input: 1234, output: 567, reasoning: 89, cached: 1000, ..Usage::default() };
         let prices = json!({"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75});
         assert_eq!(Tokens::of(usage).priced(&prices).wire_cost(), json!(0.009507));
-        let small = json!({"input": 1e-7, "output": "dear", "context_over_200k": {"input": 9}});
+        let small = json!({"input": 1e-7, "output": "dear"});
         assert_eq!(Tokens::of(usage).priced(&small).wire_cost(), json!(2.34e-11));
         assert_eq!(Tokens::of(usage).priced(&Value::Null).wire_cost(), json!(0));
-        let long = Usage { input: 200_001, cached: 200_000, ..Usage::default() };
-        assert_eq!(Tokens::of(long).priced(&small).wire_cost(), json!(0.000009));
     }
 }

@@ -356,6 +356,9 @@ impl World {
         } else if end == TurnEnd::Error {
             self.title_after_work(session, &run.prompt);
         }
+        if !interrupted && end != TurnEnd::Broken {
+            self.forget_old_outputs(session);
+        }
         if let Some((parent, call)) = run.for_call {
             self.task_done(&parent, call, &answer);
         }

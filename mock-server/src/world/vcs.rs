@@ -34,15 +34,29 @@ impl World {
             return self.tell_branches(request.ticket, None, None);
         }
         let directory = self.directory_of(request);
-        if let Some((current, default)) = self.first_branches(&directory) {
-            return self.tell_branches(request.ticket, current, default);
-        }
         self.ask_place(PlaceAsk::Branches(request.ticket), PlaceWish::Branches { folder: directory });
     }
 
-    /// Those that an instance began with, where they are remembered.
-    fn first_branches(&self, directory: &str) -> Option<(Option<String>, Option<String>)> {
-        self.instances.get(directory)?.branches.clone()
+    /// A line was run: it may have checked another branch out.
+    pub(super) fn look_for_checkout(&mut self, session: &str) {
+        let Some(owner) = self.sessions.get(session) else { return };
+        let folder = owner.directory.clone();
+        if self.instances.get(&folder).is_some_and(|instance| instance.branch.is_some()) {
+            self.ask_place(PlaceAsk::Branch(folder.clone()), PlaceWish::Branches { folder });
+        }
+    }
+
+    /// The branch of an instance's folder is known; what is new is told.
+    pub(super) fn on_branch(&mut self, directory: &str, current: Option<String>) {
+        let Some(instance) = self.instances.get_mut(directory) else { return };
+        let before = instance.branch.replace(current.clone());
+        if before.is_none_or(|before| before == current) {
+            return;
+        }
+        let head = format!("{}/.git/HEAD", self.worktree_of(directory));
+        self.emit(directory, "file.watcher.updated", json!({"file": head, "event": "add"}));
+        let told = current.map_or_else(|| json!({}), |branch| json!({"branch": branch}));
+        self.emit(directory, "vcs.branch.updated", told);
     }
 
     pub(super) fn tell_branches(&mut self, ticket: Ticket, current: Option<String>, default: Option<String>) {
@@ -61,25 +75,24 @@ impl World {
             (Some("branch"), Some(below)) => {
                 let (ticket, context) = (request.ticket, context_of(request));
                 let question = Question { ticket, below, kind: Kind::Diff, context };
-                let directory = self.directory_of(request);
-                match self.first_branches(&directory) {
-                    Some((current, default)) => self.branch_known(question, current != default),
-                    None => {
-                        let wish = PlaceWish::Branches { folder: directory };
-                        self.ask_place(PlaceAsk::OnBranch(question), wish);
-                    }
-                }
+                let folder = self.directory_of(request);
+                self.ask_place(PlaceAsk::OnBranch(question), PlaceWish::Branches { folder });
             }
             (Some("git"), _) => self.ask_changes(request, Kind::Diff),
             _ => self.reply_json(request.ticket, json!([])),
         }
     }
 
-    /// The default branch is where the workspace began; on it there is nothing to compare it with.
-    pub(super) fn branch_known(&mut self, question: Question, is_another: bool) {
-        match is_another {
-            true => self.ask_place(PlaceAsk::Changes(question), PlaceWish::SinceCommit),
-            false => self.reply_json(question.ticket, json!([])),
+    /// What a branch has changed since it left the default one; on that there is nothing to compare it with.
+    pub(super) fn branch_known(
+        &mut self,
+        question: Question,
+        current: Option<String>,
+        default: Option<String>,
+    ) {
+        match default.filter(|default| current.as_ref() != Some(default)) {
+            Some(default) => self.ask_place(PlaceAsk::Changes(question), PlaceWish::SinceBranch(default)),
+            None => self.reply_json(question.ticket, json!([])),
         }
     }
 

@@ -5,8 +5,18 @@ use crate::world::rules::Action;
 use crate::world::{Effect, Purpose, World};
 use serde_json::json;
 
-const LINES_MAX: usize = 2000;
-const BYTES_MAX: usize = 50 * 1024;
+/// How much that is, unless the settings say otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Bounds {
+    pub(super) lines: usize,
+    pub(super) bytes: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { lines: 2000, bytes: 50 * 1024 }
+    }
+}
 
 /// Tools that bound their output themselves.
 const OWN_BOUNDS: &[&str] = &["bash", "glob", "grep", "read"];
@@ -36,7 +46,7 @@ impl World {
         if tool.is_none_or(|tool| OWN_BOUNDS.contains(&tool.as_str())) {
             return;
         }
-        let Some((shown, left_out)) = beginning(&result.output) else { return };
+        let Some((shown, left_out)) = beginning(&result.output, self.bounds()) else { return };
         let kept = self.keep_whole(result.output.clone());
         let hint = if self.may_give_tasks(session) {
             "Use the Task tool to have explore agent process this file with Grep and Read (with offset/limit). Do NOT \
@@ -50,6 +60,17 @@ impl World {
         );
         result.metadata["truncated"] = json!(true);
         result.metadata["outputPath"] = json!(kept);
+    }
+
+    /// As the settings have them.
+    pub(super) fn bounds(&self) -> Bounds {
+        let settings = self.all_settings();
+        let said = |name: &str| usize::try_from(settings.get("tool_output")?.get(name)?.as_u64()?).ok();
+        let usual = Bounds::default();
+        Bounds {
+            lines: said("max_lines").unwrap_or(usual.lines),
+            bytes: said("max_bytes").unwrap_or(usual.bytes),
+        }
     }
 
     /// Keeps an output as a file of the server's own.
@@ -68,16 +89,16 @@ impl World {
 }
 
 /// The first lines of a text that is too long, and how much is left out.
-fn beginning(text: &str) -> Option<(String, String)> {
+fn beginning(text: &str, bounds: Bounds) -> Option<(String, String)> {
     let lines: Vec<&str> = text.split('\n').collect();
-    if lines.len() <= LINES_MAX && text.len() <= BYTES_MAX {
+    if lines.len() <= bounds.lines && text.len() <= bounds.bytes {
         return None;
     }
     let mut shown = 0;
     let mut bytes = 0;
-    for line in lines.iter().take(LINES_MAX) {
+    for line in lines.iter().take(bounds.lines) {
         let size = line.len() + usize::from(shown > 0);
-        if bytes + size > BYTES_MAX {
+        if bytes + size > bounds.bytes {
             let left_out = format!("{} bytes", text.len() - bytes);
             return Some((lines[..shown].join("\n"), left_out));
         }
@@ -93,6 +114,7 @@ mod tests {
 
     #[test]
     fn the_first_lines_are_given_up_to_two_bounds() {
+        let beginning = |text: &str| beginning(text, Bounds::default());
         assert_eq!(beginning("a\nb"), None);
         let (shown, left_out) = beginning(&"x\n".repeat(2500)).unwrap();
         assert_eq!((shown.len(), left_out.as_str()), (3999, "501 lines"));

@@ -18,6 +18,7 @@ mod search;
 mod served;
 mod skill;
 mod task;
+mod task_model;
 mod task_rules;
 mod todos;
 mod webfetch;
@@ -211,10 +212,18 @@ impl World {
         let works_for_another = self.sessions.get(session).is_some_and(|owner| owner.parent.is_some());
         let goes_on = works_for_another && self.profile.rejected_children_go_on;
         let is_told_why = message.is_some_and(|message| !message.is_empty());
-        if let Some(run) = self.run_mut(session).filter(|_| !goes_on && !is_told_why) {
-            run.rejected = true;
+        if !goes_on && !is_told_why {
+            self.stop_after_no(session);
         }
         self.fail_call(session, call, &rejected(message));
+    }
+
+    /// The turn ends with its step, unless the settings let it go on.
+    pub(super) fn stop_after_no(&mut self, session: &str) {
+        let goes_on = self.experiment("continue_loop_on_deny") == true;
+        if let Some(run) = self.run_mut(session).filter(|_| !goes_on) {
+            run.rejected = true;
+        }
     }
 
     /// A rule says no: the call fails, and the agent goes on.

@@ -141,9 +141,7 @@ impl World {
     }
 
     fn end_dismissed(&mut self, session: &str, call: usize) {
-        if let Some(run) = self.run_mut(session) {
-            run.rejected = true;
-        }
+        self.stop_after_no(session);
         if !self.profile.dismissal_completes {
             self.fail_call(session, call, "The user dismissed this question");
             return;

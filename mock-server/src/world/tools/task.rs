@@ -202,6 +202,9 @@ impl World {
         if !self.permissions.is_ruled(agent, "todowrite") {
             tools["todowrite"] = json!(false);
         }
+        for name in self.primary_tools() {
+            tools[name] = json!(false);
+        }
         tools
     }
 
@@ -290,18 +293,6 @@ impl World {
             parts.iter().rfind(is_failed)?.pointer("/state/error")?.as_str().map(str::to_owned)
         };
         error.or_else(failed).map(|why| format!("Subagent failed (task_id: {child}): {why}"))
-    }
-
-    /// The model of the agent that is to work; without one of its own, that of who asks, and its variant.
-    fn model_for_task(&self, session: &str, agent: &str) -> (Value, Option<String>) {
-        if let Some(own) = self.own_model_of(agent) {
-            return (own, None);
-        }
-        let owner = self.sessions.get(session);
-        let asking = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.message));
-        let info = asking.map(|message| &message.info).unwrap_or(&Value::Null);
-        let model = json!({"modelID": info["modelID"], "providerID": info["providerID"]});
-        (model, info["variant"].as_str().map(str::to_owned))
     }
 
     /// What the call tells of the other session.

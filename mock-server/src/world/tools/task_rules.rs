@@ -24,6 +24,7 @@ impl World {
         let unruled =
             ["todowrite", "task"].into_iter().filter(|name| !self.permissions.is_ruled(&plan.agent, name));
         rules.extend(unruled.map(denial));
+        rules.extend(self.primary_tools().iter().map(|name| denial(name)));
         if self.profile.subagent_rules {
             rules.extend(MUST_NOT.map(denial));
             rules.extend(self.handed_on(session, &plan.giver));
@@ -37,6 +38,13 @@ impl World {
         Value::Array(told)
     }
 
+    /// The tools that the settings keep for agents that the person speaks to.
+    pub(super) fn primary_tools(&self) -> Vec<String> {
+        let named = self.experiment("primary_tools");
+        let named = named.as_array().into_iter().flatten().filter_map(Value::as_str);
+        named.map(str::to_owned).collect()
+    }
+
     fn rules_of_session(&self, session: &str) -> Vec<Rule> {
         let permission = self.sessions.get(session).and_then(|owner| owner.permission.as_ref());
         permission.map(rules::of_session).unwrap_or_default()
@@ -47,12 +55,17 @@ impl World {
         if !self.profile.subagent_rules {
             return;
         }
-        let tools: Vec<&str> = TAKEN_AWAY
+        let usual = TAKEN_AWAY
             .into_iter()
-            .filter(|name| *name != "todowrite" || !self.permissions.is_ruled(agent, name))
-            .collect();
+            .filter(|name| *name != "todowrite" || !self.permissions.is_ruled(agent, name));
+        let mut tools: Vec<String> = usual.map(str::to_owned).collect();
+        for name in self.primary_tools() {
+            if !tools.contains(&name) {
+                tools.push(name);
+            }
+        }
         let mut rules = self.rules_of_session(child);
-        rules.retain(|rule| !tools.contains(&rule.permission.as_str()));
+        rules.retain(|rule| !tools.contains(&rule.permission));
         rules.extend(tools.iter().map(|name| denial(name)));
         if let Some(owner) = self.sessions.get_mut(child) {
             owner.permission = Some(rules.iter().map(Rule::wire).collect());

@@ -255,6 +255,7 @@ impl World {
                     self.progress(session, call, json!({"output": result.output}));
                 }
                 self.complete_call(session, call, result);
+                self.look_for_checkout(session);
             }
             ShellNews::Failed(message) => self.fail_call(session, call, &message),
         }
@@ -273,7 +274,7 @@ impl World {
             ShellEnd::Stopped => Some("User aborted the command".to_owned()),
         };
         let code = if let ShellEnd::Exited(code) = end { json!(code) } else { Value::Null };
-        let cut = plan.output.cut();
+        let cut = plan.output.cut(self.bounds());
         let kept = cut.is_cut.then(|| self.keep_output(session, call));
         let mut text = cut.text;
         if let Some(kept) = &kept {

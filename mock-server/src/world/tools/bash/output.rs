@@ -1,10 +1,9 @@
 //! What a shell line has printed: how much of it is shown while it runs, and how much the agent gets.
 
+use crate::world::tools::bounds::Bounds;
+
 /// While it runs, so many letters of the end are shown.
 const SHOWN: usize = 30_000;
-/// The agent gets so many lines of the end, and so many bytes.
-const LINES: usize = 2000;
-const BYTES: usize = 50 * 1024;
 const NOTHING: &str = "(no output)";
 
 /// All that was printed so far.
@@ -32,8 +31,9 @@ impl Output {
         &self.shown
     }
 
-    pub(super) fn cut(&self) -> Cut {
-        let text = last_lines(&self.all);
+    /// What is within the bounds of the end.
+    pub(super) fn cut(&self, bounds: Bounds) -> Cut {
+        let text = last_lines(&self.all, bounds);
         let is_cut = text.len() < self.all.len();
         Cut { text: if text.is_empty() { NOTHING } else { text }.to_owned(), is_cut }
     }
@@ -67,18 +67,18 @@ fn end_of(text: &str, max: usize) -> Option<&str> {
 }
 
 /// The last lines that are not too many and not too long. What is behind the last line end counts as a line.
-fn last_lines(text: &str) -> &str {
+fn last_lines(text: &str, bounds: Bounds) -> &str {
     let mut from = text.len();
     let starts = text.match_indices('\n').map(|(at, _)| at + 1).rev().chain(std::iter::once(0));
-    for start in starts.take(LINES) {
-        if text.len() - start > BYTES {
+    for start in starts.take(bounds.lines) {
+        if text.len() - start > bounds.bytes {
             break;
         }
         from = start;
     }
     if from == text.len() && !text.ends_with('\n') {
         // A line that is too long by itself.
-        let end = (text.len().saturating_sub(BYTES)..text.len()).find(|at| text.is_char_boundary(*at));
+        let end = (text.len().saturating_sub(bounds.bytes)..text.len()).find(|at| text.is_char_boundary(*at));
         from = end.unwrap_or(from);
     }
     &text[from..]
@@ -91,10 +91,10 @@ mod tests {
     #[test]
     fn what_is_short_is_given_whole() {
         let mut output = Output::default();
-        assert_eq!(output.cut().text, NOTHING);
+        assert_eq!(output.cut(Bounds::default()).text, NOTHING);
         assert_eq!(output.add("one\n"), "one\n");
         assert_eq!(output.add("two"), "one\ntwo");
-        let cut = output.cut();
+        let cut = output.cut(Bounds::default());
         assert!(!cut.is_cut);
         assert_eq!(cut.text, "one\ntwo");
         assert_eq!(
@@ -108,13 +108,14 @@ mod tests {
         let mut output = Output::default();
         let lines: String = (0..3000).map(|n| format!("{n}\n")).collect();
         output.add(&lines);
-        let cut = output.cut();
+        let cut = output.cut(Bounds::default());
         assert!(cut.is_cut);
         assert!(cut.text.starts_with("1001\n"), "{}", &cut.text[..60]);
         assert!(cut.text.ends_with("2999\n"));
         let shown = output.add(&"x".repeat(40_000)).to_owned();
         assert_eq!(shown.len(), SHOWN + 5);
-        assert_eq!(last_lines(&format!("a\n{}é", "x".repeat(BYTES))).len(), BYTES);
-        assert_eq!(last_lines(&format!("{}\n", "x".repeat(BYTES + 1))), "");
+        let bounds = Bounds::default();
+        assert_eq!(last_lines(&format!("a\n{}é", "x".repeat(bounds.bytes)), bounds).len(), bounds.bytes);
+        assert_eq!(last_lines(&format!("{}\n", "x".repeat(bounds.bytes + 1)), bounds), "");
     }
 }
