@@ -5,7 +5,7 @@ use super::folders::within;
 use super::routes::body_of;
 use super::rules::Rule;
 use super::settings_form::{in_use, whole};
-use super::start::yield_to_start;
+use super::start::{overrule, yield_to_start};
 use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World};
 use serde::{Deserialize, Serialize};
@@ -109,6 +109,7 @@ impl World {
             over.insert("$schema".to_owned(), json!(self.schema()));
         }
         yield_to_start(&mut over);
+        overrule(&mut over, &self.config.said);
         in_use(over)
     }
 
@@ -133,12 +134,12 @@ impl World {
         self.operations.body_in_order("config.update", Value::Object(whole(fields, self.profile.server)))
     }
 
-    /// What the configuration says, with what clients have set.
     /// What the settings say of something that is tried out.
     pub(super) fn experiment(&self, name: &str) -> Value {
         self.all_settings().get("experimental").map(|all| all[name].clone()).unwrap_or_default()
     }
 
+    /// What the configuration says, with what clients have set.
     pub(super) fn all_settings(&self) -> Map<String, Value> {
         let mut config = self.settings.global.clone();
         for said in self.project_settings(&self.config.directory) {

@@ -55,10 +55,33 @@ impl WorldConfig {
 
 /// What a recorded server was started with: its environment says it, and that counts more than any file and any client.
 const STARTED_WITH: [&str; 4] = ["model", "small_model", "autoupdate", "share"];
+/// The same of the provider of the scripted model, and of that.
+const OF_PROVIDER: [&str; 2] = ["name", "npm"];
+const OF_MODEL: [&str; 3] = ["name", "tool_call", "limit"];
 
 /// Settings of files and clients say in vain what the server was started with.
 pub(super) fn yield_to_start(settings: &mut Map<String, Value>) {
-    settings.retain(|name, _| !STARTED_WITH.contains(&name.as_str()));
+    let mut drop = |place: &str, names: &[&str]| {
+        let holder = place.split('/').filter(|name| !name.is_empty());
+        let holder = holder.fold(Some(&mut *settings), |map, name| map?.get_mut(name)?.as_object_mut());
+        if let Some(holder) = holder {
+            holder.retain(|name, _| !names.contains(&name.as_str()));
+        }
+    };
+    drop("", &STARTED_WITH);
+    drop("provider/fake", &OF_PROVIDER);
+    drop("provider/fake/models/fake", &OF_MODEL);
+}
+
+/// What was said at the start counts more than what clients set later; beside it that stands.
+pub(super) fn overrule(set: &mut Map<String, Value>, said: &Map<String, Value>) {
+    for (name, said) in said {
+        match (set.get_mut(name), said) {
+            (Some(Value::Object(set)), Value::Object(said)) => overrule(set, said),
+            (Some(set), said) => *set = said.clone(),
+            (None, _) => {}
+        }
+    }
 }
 
 /// Do settings name a model of a provider that they bring?
