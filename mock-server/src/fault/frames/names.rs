@@ -13,9 +13,10 @@ pub(super) struct Names {
     directory: Option<String>,
 }
 
-/// Does the action speak of what a stream has told of?
-pub(super) fn are_in(action: &Action) -> bool {
+/// Does the action speak of what a stream has told of? What is put into an envelope speaks of its directory.
+pub(super) fn are_needed(action: &Action, stream: StreamName) -> bool {
     match action {
+        Action::Inject(_) if stream == StreamName::GlobalEvent => true,
         Action::Inject(inject) => mentions(&inject.event),
         Action::Change(change) => change.change.values().any(mentions),
         _ => false,
