@@ -1,6 +1,7 @@
-//! Names in a plan that stand for what a stream has told of: `${session}`, `${another_session}`, `${directory}`.
+//! Names in a plan that stand for what a stream has told of: `${session}`, `${another_session}`, `${message}`, `${part}`,
+//! `${directory}`.
 
-use super::passing::{Passing, session_of};
+use super::passing::{Passing, message_of, part_of, session_of};
 use crate::performer::Frame;
 use fixtures::fault_plan::{Action, StreamName};
 use serde_json::{Value, json};
@@ -10,6 +11,10 @@ use serde_json::{Value, json};
 pub(super) struct Names {
     /// The latest last.
     sessions: Vec<String>,
+    /// The latest message of whomever.
+    message: Option<String>,
+    /// The latest part.
+    part: Option<String>,
     directory: Option<String>,
 }
 
@@ -46,6 +51,12 @@ impl Names {
         {
             self.directory = Some(directory);
         }
+        if let Some(message) = passing.sent().and_then(message_of) {
+            self.message = Some(message.to_owned());
+        }
+        if let Some(part) = passing.sent().and_then(part_of) {
+            self.part = Some(part.to_owned());
+        }
         let Some(session) = passing.sent().and_then(session_of) else { return };
         self.sessions.retain(|known| known != session);
         self.sessions.push(session.to_owned());
@@ -71,6 +82,8 @@ impl Names {
         for (name, value) in [
             ("${session}", session),
             ("${another_session}", another.map(String::as_str)),
+            ("${message}", self.message.as_deref()),
+            ("${part}", self.part.as_deref()),
             ("${directory}", self.directory.as_deref()),
         ] {
             if filled.contains(name) {
