@@ -82,3 +82,16 @@ fn word(outcome: Outcome) -> &'static str {
         Outcome::Error => "failed",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_in_words() {
+        assert!(["The model is busy.", "error 503"].into_iter().all(are_words));
+        assert!(
+            !["", " ", "[object Object]", "Error: [object Object]", "undefined"].into_iter().any(are_words)
+        );
+    }
+}

@@ -39,6 +39,7 @@ mod closes_stream_with_task;
 mod closes_whoever_asks;
 mod copies_all;
 mod counts_kinds;
+mod counts_no_dates;
 mod counts_wrong;
 mod cuts_locales;
 mod deaf_retry;
@@ -220,6 +221,7 @@ const ALL: &[Mutant] = &[
     closes_whoever_asks::MUTANT,
     copies_all::MUTANT,
     counts_kinds::MUTANT,
+    counts_no_dates::MUTANT,
     counts_wrong::MUTANT,
     cuts_locales::MUTANT,
     deaf_retry::MUTANT,

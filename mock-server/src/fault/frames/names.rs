@@ -102,3 +102,28 @@ impl Names {
         json!({"directory": directory, "payload": event})
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    #[test]
+    fn a_message_and_a_part_are_those_that_the_stream_told_of_last() {
+        let mut names = Names::default();
+        let about = json!({"message": "${message}", "part": "${part}"});
+        assert_eq!(names.filled(&about, None), None);
+        for properties in [
+            json!({"info": {"id": "ses_1"}}),
+            json!({"info": {"id": "msg_1", "sessionID": "ses_1"}}),
+            json!({"part": {"id": "prt_1", "messageID": "msg_1", "sessionID": "ses_1"}}),
+            json!({"sessionID": "ses_1", "messageID": "msg_2", "partID": "prt_2"}),
+        ] {
+            let wire = json!({"type": "a", "properties": properties});
+            let bytes = Bytes::from(fixtures::sse::encode(&wire.to_string()));
+            let frame = Frame { kind: "a".into(), bytes };
+            names.note(&Passing::new(&frame, StreamName::Event));
+        }
+        assert_eq!(names.filled(&about, None), Some(json!({"message": "msg_2", "part": "prt_2"})));
+    }
+}
