@@ -6,6 +6,7 @@ mod exchange;
 pub use exchange::{Answer, Exchange, Sent};
 
 use crate::history;
+use crate::net::RetryAfter;
 use crate::protocol::{Capability, LogLine, Notification, Request, RpcError, Signal, TaskStart, Update};
 use exchange::exchange;
 use fixtures::fault_plan::StreamName;
@@ -103,7 +104,10 @@ impl<'a> Course<'a> {
                             line: at,
                             at_us: response.at_us,
                             status: response.status,
-                            retry_after_s: header("retry-after").and_then(|value| value.parse().ok()),
+                            retry_after_s: header("retry-after").and_then(|value| {
+                                let asked = RetryAfter::of(value, header("date").map(String::as_str))?;
+                                Some(asked.seconds.saturating_sub(u64::from(asked.by_date)))
+                            }),
                             body: response.body.json().unwrap_or_default(),
                         });
                     }

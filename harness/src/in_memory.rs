@@ -2,7 +2,7 @@
 //! that answers and events overtake each other as they do over sockets, and in the same way each time.
 
 use crate::clock::pause;
-use crate::net::{Answered, Ask, Net};
+use crate::net::{Answered, Ask, Net, RetryAfter};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
@@ -65,8 +65,11 @@ impl Net for InMemory {
             passes(there).await;
             let called = lanes.call(call).await.map_err(|lost| lost.to_string())?;
             passes(back).await;
-            let retry_after = called.headers.iter().find(|(name, _)| name == "retry-after");
-            let (status, retry_after) = (called.status, retry_after.map(|(_, value)| value.clone()));
+            let header = |name: &str| {
+                called.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+            };
+            let retry_after = header("retry-after").and_then(|value| RetryAfter::of(value, header("date")));
+            let status = called.status;
             let chunks = stream::unfold(called, |mut called: Called| async move {
                 let chunk = called.chunk().await?;
                 Some((chunk.map_err(|lost| lost.to_string()), called))

@@ -32,9 +32,31 @@ pub struct Answered {
     /// The status.
     pub status: u16,
     /// What `retry-after` says.
-    pub retry_after: Option<String>,
+    pub retry_after: Option<RetryAfter>,
     /// The bytes; an error is how the body broke.
     pub body: BoxStream<'static, Result<Bytes, String>>,
+}
+
+/// When a server wants to be asked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryAfter {
+    /// So many seconds after its answer.
+    pub seconds: u64,
+    /// It has said so by a date. Dates have no parts of seconds, so that it may be up to one less.
+    pub by_date: bool,
+}
+
+impl RetryAfter {
+    /// What the header says, in an answer that says its own date.
+    #[must_use]
+    pub fn of(value: &str, date: Option<&str>) -> Option<Self> {
+        if let Ok(seconds) = value.trim().parse() {
+            return Some(Self { seconds, by_date: false });
+        }
+        let (wanted, said) = (httpdate::parse_http_date(value).ok()?, httpdate::parse_http_date(date?).ok()?);
+        let seconds = wanted.duration_since(said).unwrap_or_default().as_secs();
+        Some(Self { seconds, by_date: true })
+    }
 }
 
 /// A way to servers.
@@ -138,8 +160,9 @@ impl Net for Web {
         }
         Box::pin(async move {
             let response = request.send().await.map_err(|error| told(&error))?;
-            let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
-            let (status, retry_after) = (response.status().as_u16(), asked.map(str::to_owned));
+            let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+            let retry_after = header("retry-after").and_then(|value| RetryAfter::of(value, header("date")));
+            let status = response.status().as_u16();
             let body = response.bytes_stream().map(|chunk| chunk.map_err(|error| told(&error))).boxed();
             Ok(Answered { status, retry_after, body })
         })
@@ -155,4 +178,19 @@ fn told(error: &reqwest::Error) -> String {
         cause = inner.source();
     }
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_names_the_time_in_seconds_or_by_a_date_that_is_held_against_its_own() {
+        let (now, later) = (Some("Sun, 06 Nov 1994 08:49:37 GMT"), "Sun, 06 Nov 1994 08:50:07 GMT");
+        let asked = |value, date| RetryAfter::of(value, date).map(|asked| (asked.seconds, asked.by_date));
+        assert_eq!(asked("3", None), Some((3, false)));
+        assert_eq!(asked(later, now), Some((30, true)));
+        assert_eq!(asked("Sun, 06 Nov 1994 08:00:00 GMT", now), Some((0, true)), "it has passed");
+        assert_eq!((asked(later, None), asked("soon", now)), (None, None));
+    }
 }

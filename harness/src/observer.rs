@@ -54,11 +54,17 @@ impl Observer {
     }
 
     /// Sends JSON to a path in a folder, as another client of the same person does.
-    pub(crate) async fn post(&self, path: &str, body: Value, folder: &str) -> Result<(), String> {
+    pub(crate) async fn send(
+        &self,
+        method: &'static str,
+        path: &str,
+        body: Option<Value>,
+        folder: &str,
+    ) -> Result<(), String> {
         let failed = |why: String| format!("another client can't ask {path}: {why}");
         let folder = utf8_percent_encode(folder, NON_ALPHANUMERIC);
         let path = format!("{path}?directory={folder}");
-        let ask = Ask { method: "POST", path, body: Some(body), ..self.ask.clone() };
+        let ask = Ask { method, path, body, ..self.ask.clone() };
         good(self.net.send(ask).await).map_err(failed)?.text().await.map_err(failed).map(drop)
     }
 }

@@ -14,7 +14,9 @@ pub(crate) const COMMENT: &str = ": heartbeat\n\n";
 /// Answers a request with a stream.
 pub(crate) fn open(ticket: u64, subscription: Subscription) -> Act {
     let Subscription { stream, of, hello } = subscription;
-    let kind = hello.first().and_then(|event| event["type"].as_str()).unwrap_or_default();
+    // Where all directories are heard, it stands in an envelope.
+    let said = hello.first().map(|event| event.get("payload").unwrap_or(event));
+    let kind = said.and_then(|event| event["type"].as_str()).unwrap_or_default();
     let mut bytes: Vec<u8> =
         hello.iter().flat_map(|event| fixtures::sse::encode(&event.to_string())).collect();
     if stream == StreamName::NextEvent {
@@ -94,4 +96,23 @@ fn framed(pieces: &[&str]) -> Bytes {
     pieces.iter().for_each(|piece| bytes.extend_from_slice(piece.as_bytes()));
     bytes.extend_from_slice(b"\n\n");
     Bytes::from(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_begins_with_the_same_event_in_an_envelope_and_without_one() {
+        let said = json!({"id": "evt_1", "type": "server.connected", "properties": {}});
+        for (stream, hello) in
+            [(StreamName::Event, said.clone()), (StreamName::GlobalEvent, json!({"payload": said}))]
+        {
+            let Act::Open(_, _, frame) = open(1, Subscription { stream, of: None, hello: vec![hello] })
+            else {
+                panic!("it is opened");
+            };
+            assert_eq!(&*frame.kind, "server.connected", "{stream:?}");
+        }
+    }
 }

@@ -183,7 +183,7 @@ impl Case {
             // Where time is shorter, hearts beat faster.
             let ms = (HEARTBEAT_MS * self.time_scale).round();
             let beat = format!(
-                "[[fault]]\nwhen = {{ stream = \"event\", lane = \"{ADAPTER_LANE}\", times = \"always\" }}\ndo = {{ heartbeat = \"every\", ms = {ms} }}\n"
+                "[[fault]]\nwhen = {{ stream = \"any\", lane = \"{ADAPTER_LANE}\", times = \"always\" }}\ndo = {{ heartbeat = \"every\", ms = {ms} }}\n"
             );
             plan.faults.extend(FaultPlan::parse(Path::new("a heartbeat"), &beat)?.faults);
         }

@@ -2,7 +2,7 @@
 
 use super::{Check, Examined};
 use crate::course::{Course, Exchange, Said, What};
-use crate::protocol::{Capability, Request, Update};
+use crate::protocol::{Capability, ConnectionState, Request, Update};
 use crate::witness::{Witnessed, witnessed};
 use fixtures::recording::HowEnded;
 use std::collections::BTreeMap;
@@ -87,6 +87,18 @@ fn lost_aloud(course: &Course<'_>, path: &str, streams: &[&Exchange], examined: 
             "{path} was lost for {waited} s, asked for {tries} times in vain, and the person sees no error"
         )
     });
+    let states = course.shown().filter_map(|(said, update)| match update {
+        Update::Connection { state } if said.line < course.shutdown() => Some(*state),
+        _ => None,
+    });
+    if let Some(state) = states.last() {
+        examined.fact(state != ConnectionState::Connected, || {
+            format!(
+                "{path} was lost for {} s, and the person sees that it is connected",
+                without_us / 1_000_000
+            )
+        });
+    }
 }
 
 /// Within this the person is told.

@@ -53,8 +53,7 @@ pub(super) fn examine(course: &Course<'_>, examined: &mut Examined) {
             if ended == Outcome::Error {
                 let is_own = |update: &Update| update.task_id().is_none_or(|of| of == task.task);
                 let says = course.shown().any(|(said, update)| {
-                    let has_words =
-                        matches!(update, Update::Error { message, .. } if !message.trim().is_empty());
+                    let has_words = matches!(update, Update::Error { message, .. } if are_words(message));
                     said.line > send.line && is_own(update) && has_words && said.line < line + AROUND
                 });
                 examined.fact(says, || {
@@ -65,6 +64,14 @@ pub(super) fn examine(course: &Course<'_>, examined: &mut Examined) {
     }
 }
 
+/// What a language makes by itself of a thing that is no text says nothing to anybody.
+fn are_words(message: &str) -> bool {
+    let message = message.trim();
+    !message.is_empty()
+        && !message.contains("[object Object]")
+        && !["undefined", "null", "None", "{}"].contains(&message)
+}
+
 /// The words stand near the end, before or behind it.
 const AROUND: usize = 200;
 
@@ -73,5 +80,18 @@ fn word(outcome: Outcome) -> &'static str {
         Outcome::Completed => "completed",
         Outcome::Aborted => "was stopped",
         Outcome::Error => "failed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_in_words() {
+        assert!(["The model is busy.", "error 503"].into_iter().all(are_words));
+        assert!(
+            !["", " ", "[object Object]", "Error: [object Object]", "undefined"].into_iter().any(are_words)
+        );
     }
 }

@@ -144,7 +144,11 @@ fn note_outputs(part: &Value, texts: &mut Texts) {
     }
 }
 
+/// What the server says of its own progress is no text of the agent, and is taken away again.
 fn text_of(part: &Value) -> Option<(String, String)> {
+    if part["metadata"]["kilocode.lifecycle"] == "transient" {
+        return None;
+    }
     Some((part["id"].as_str()?.to_owned(), part["text"].as_str()?.to_owned()))
 }
 

@@ -39,6 +39,7 @@ mod closes_stream_with_task;
 mod closes_whoever_asks;
 mod copies_all;
 mod counts_kinds;
+mod counts_no_dates;
 mod counts_wrong;
 mod cuts_locales;
 mod deaf_retry;
@@ -98,6 +99,7 @@ mod keeps_own_tool_servers;
 mod keeps_stale_question;
 mod keeps_the_mark;
 mod keeps_the_old_screen;
+mod keeps_what_is_removed;
 mod knows_eight;
 mod knows_its_kinds;
 mod knows_only_newlines;
@@ -147,6 +149,7 @@ mod shows_images_backwards;
 mod shows_one_image;
 mod shows_patches_alone;
 mod shows_permission_again;
+mod shows_progress_as_words;
 mod shows_todos_of_a_child;
 mod shows_todos_of_all;
 mod shows_unknown;
@@ -158,6 +161,7 @@ mod stops_the_last;
 mod stops_with_the_server;
 mod swaps_counts;
 mod takes_all_events;
+mod takes_any_field;
 mod takes_any_status;
 mod takes_retry_for_rest;
 mod takes_unknown_for_agents;
@@ -217,6 +221,7 @@ const ALL: &[Mutant] = &[
     closes_whoever_asks::MUTANT,
     copies_all::MUTANT,
     counts_kinds::MUTANT,
+    counts_no_dates::MUTANT,
     counts_wrong::MUTANT,
     cuts_locales::MUTANT,
     deaf_retry::MUTANT,
@@ -274,6 +279,7 @@ const ALL: &[Mutant] = &[
     keeps_stale_question::MUTANT,
     keeps_the_mark::MUTANT,
     keeps_the_old_screen::MUTANT,
+    keeps_what_is_removed::MUTANT,
     knows_eight::MUTANT,
     knows_its_kinds::MUTANT,
     knows_only_newlines::MUTANT,
@@ -325,6 +331,7 @@ const ALL: &[Mutant] = &[
     shows_one_image::MUTANT,
     shows_patches_alone::MUTANT,
     shows_permission_again::MUTANT,
+    shows_progress_as_words::MUTANT,
     shows_todos_of_a_child::MUTANT,
     shows_todos_of_all::MUTANT,
     shows_unknown::MUTANT,
@@ -336,6 +343,7 @@ const ALL: &[Mutant] = &[
     stops_with_the_server::MUTANT,
     swaps_counts::MUTANT,
     takes_all_events::MUTANT,
+    takes_any_field::MUTANT,
     takes_any_status::MUTANT,
     takes_retry_for_rest::MUTANT,
     takes_unknown_for_agents::MUTANT,

@@ -135,9 +135,11 @@ impl Core {
                     self.stream_event(&folder, &data);
                 }
             }
-            Input::StreamRefused { stream, status, retry_after_ms } => {
+            Input::StreamRefused { stream, status, retry_after } => {
                 if let Some(folder) = self.folder_of(stream) {
-                    self.stream_refused(&folder, status, retry_after_ms);
+                    let backoff = &self.strategies.backoff;
+                    let heard = retry_after.filter(|asked| !asked.by_date || backoff.reads_dates());
+                    self.stream_refused(&folder, status, heard.map(|asked| asked.seconds * 1000));
                 }
             }
             Input::StreamEnded { stream, reason } => {

@@ -1,5 +1,6 @@
 //! What goes into the core and what comes out: all that passes between the adapter and the world.
 
+use crate::net::RetryAfter;
 use crate::protocol::{Connect, Id, Notification, Request, RpcError, ServerSpawn};
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ pub enum Input {
         /// The status it answered.
         status: u16,
         /// How long the server wants to be left alone.
-        retry_after_ms: Option<u64>,
+        retry_after: Option<RetryAfter>,
     },
     /// Bytes arrived that are no event, or not yet a whole one.
     StreamAlive {

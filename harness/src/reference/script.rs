@@ -169,7 +169,7 @@ impl Script {
     }
 
     pub(super) fn refuse(&mut self, status: u16) {
-        self.step(Input::StreamRefused { stream: self.stream, status, retry_after_ms: None });
+        self.step(Input::StreamRefused { stream: self.stream, status, retry_after: None });
     }
 
     pub(super) fn cut(&mut self) {

@@ -253,9 +253,7 @@ fn events(
             EventStream::Unsent(sent) => match sent.await {
                 Err(why) => ended(why),
                 Ok(Answered { status, retry_after, .. }) if status != 200 => {
-                    let asked = retry_after.and_then(|value| value.parse::<u64>().ok());
-                    let retry_after_ms = asked.map(|seconds| seconds * 1000);
-                    Some((Input::StreamRefused { stream, status, retry_after_ms }, EventStream::Over))
+                    Some((Input::StreamRefused { stream, status, retry_after }, EventStream::Over))
                 }
                 Ok(answer) => {
                     let open = EventStream::Open(answer.events(bytes));

@@ -152,16 +152,16 @@ impl Run {
 
     /// Another client of the same person asks this of the server.
     async fn another_client(&mut self, request: &RawRequest) -> Result<(), Troubled> {
-        let body = match &request.body {
-            RequestBody::Json(body) => body.clone(),
-            RequestBody::Nothing | RequestBody::Text(_) => Value::Null,
+        let (method, body) = match &request.body {
+            RequestBody::Json(body) => ("POST", Some(body.clone())),
+            RequestBody::Nothing | RequestBody::Text(_) => ("DELETE", None),
         };
         let workspace = self.stand_in.workspace().to_owned();
         let target = self
             .heard
             .iter()
             .fold(request.target.clone(), |target, (name, value)| target.replace(name, value));
-        self.observer.post(&target, body, &workspace).await.map_err(|why| (TroubleKind::Harness, why))
+        self.observer.send(method, &target, body, &workspace).await.map_err(|why| (TroubleKind::Harness, why))
     }
 
     /// The server's name of the session that a step names.

@@ -5,7 +5,7 @@ use crate::course::Course;
 use fixtures::fault_plan::action::{
     Cut, CutEnd, CutPlace, Drop, Duplicate, Late, Side, Split, SplitAt, Stall,
 };
-use fixtures::fault_plan::{Action, Fault, Point, Route, Scene, StreamName};
+use fixtures::fault_plan::{Action, Fault, Point, Route, Scene};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use std::collections::BTreeSet;
@@ -101,7 +101,7 @@ impl Draws {
         let cut = self.cut_action();
         let point = Point::After(u32::try_from(self.below(frames / 2 + 1)).unwrap_or_default());
         let connection = u32::try_from(2 + self.below(2)).ok();
-        fault(Scene::Stream { stream: Some(StreamName::Event), connection, point }, cut)
+        fault(Scene::Stream { stream: None, connection, point }, cut)
     }
 
     fn answer(&mut self, routes: &[String], action: Action) -> Fault {

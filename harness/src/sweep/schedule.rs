@@ -6,7 +6,7 @@ use crate::course::{Course, Exchange};
 use fixtures::fault_plan::action::{
     Cut, CutEnd, CutPlace, Drop, Hang, LineEnd, LineEnds, ResetAt, Side, Status, Truncate,
 };
-use fixtures::fault_plan::{Action, Fault, FaultPlan, Point, Route, Scene, StreamName, Times, Trigger};
+use fixtures::fault_plan::{Action, Fault, FaultPlan, Point, Route, Scene, StreamName, Trigger};
 use fixtures::recording::Line;
 use parity_specs::case::ADAPTER_LANE;
 use serde::Serialize;
@@ -81,13 +81,13 @@ impl Schedule {
 /// At the frame after so many on the adapter's first connection.
 pub(super) fn at_frame(count: usize, action: Action) -> Fault {
     let point = Point::After(u32::try_from(count).unwrap_or(u32::MAX));
-    let scene = Scene::Stream { stream: Some(StreamName::Event), connection: Some(1), point };
+    let scene = Scene::Stream { stream: None, connection: Some(1), point };
     fault(scene, action)
 }
 
 pub(super) fn fault(scene: Scene, action: Action) -> Fault {
     let lane = Some(ADAPTER_LANE.to_owned());
-    let when = Trigger { lane, scene, times: Times::Count(1), during: None, from_ms: None, until_ms: None };
+    let when = Trigger { lane, scene, ..Trigger::at_once() };
     Fault { when, action }
 }
 
@@ -96,7 +96,8 @@ pub(super) fn fault(scene: Scene, action: Action) -> Fault {
 pub fn frames(unbroken: &Course<'_>) -> Vec<Vec<u8>> {
     let opened = unbroken.lines.iter().find_map(|line| match line {
         Line::Request(request)
-            if request.lane.as_deref() == Some(ADAPTER_LANE) && request.path == StreamName::Event.path() =>
+            if request.lane.as_deref() == Some(ADAPTER_LANE)
+                && StreamName::from_path(&request.path).is_some() =>
         {
             Some(request.exchange)
         }

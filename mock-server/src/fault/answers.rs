@@ -8,6 +8,7 @@ use fixtures::fault_plan::action::{Side, Status};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What happens to one answer, and to the connection that it is written to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,9 +62,9 @@ impl AnswerFaults {
 
     /// The answer of the server as it is written.
     #[must_use]
-    pub fn altered(&self, mut reply: WireReply) -> WireReply {
+    pub fn altered(&self, mut reply: WireReply, now_ms: u64) -> WireReply {
         if let Some(status) = &self.status {
-            reply = reply_of(status);
+            reply = reply_of(status, now_ms);
         }
         if let Some(kind) = &self.content_type {
             reply.content_type = Some(kind.clone());
@@ -72,9 +73,9 @@ impl AnswerFaults {
     }
 }
 
-/// What a plan answers.
+/// What a plan answers at this time, in milliseconds since 1970.
 #[must_use]
-pub fn reply_of(status: &Status) -> WireReply {
+pub fn reply_of(status: &Status, now_ms: u64) -> WireReply {
     let (kind, body) = match &status.body {
         None => (None, Bytes::new()),
         Some(Value::String(text)) => (Some("text/plain; charset=utf-8"), Bytes::from(text.clone())),
@@ -82,8 +83,24 @@ pub fn reply_of(status: &Status) -> WireReply {
     };
     let kind = status.content_type.clone().or_else(|| kind.map(str::to_owned));
     let mut reply = WireReply::new(status.status, kind, body);
-    reply.headers = status.headers.iter().map(|(name, value)| (name.clone().into(), value.clone())).collect();
+    let now = UNIX_EPOCH + Duration::from_millis(now_ms);
+    for (name, value) in &status.headers {
+        let dated = dated(value, now);
+        if dated.is_some() {
+            // Whoever counts from this date needs no clock that goes as ours does.
+            reply.headers.push(("date".into(), httpdate::fmt_http_date(now)));
+        }
+        reply.headers.push((name.clone().into(), dated.unwrap_or_else(|| value.clone())));
+    }
     reply
+}
+
+/// A header with a date in the place of `${in 3 s}`.
+fn dated(value: &str, now: SystemTime) -> Option<String> {
+    let (before, rest) = value.split_once("${in ")?;
+    let (seconds, after) = rest.split_once(" s}")?;
+    let later = now.checked_add(Duration::from_secs(seconds.parse().ok()?))?;
+    Some(format!("{before}{}{after}", httpdate::fmt_http_date(later)))
 }
 
 /// The last answers to requests that a fault answers as the time before.
@@ -126,5 +143,26 @@ impl LastAnswers {
             return kept.get(request).cloned();
         }
         kept.insert(request.to_owned(), reply.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_may_say_a_date_that_is_to_come_and_the_answer_says_its_own_then() {
+        let written = |value: &str| {
+            let status = serde_json::json!({"status": 503, "headers": {"retry-after": value}});
+            let reply = reply_of(&serde_json::from_value(status).unwrap(), 784_111_777_900);
+            let headers = reply.headers.iter().map(|(name, value)| format!("{name}: {value}"));
+            headers.collect::<Vec<_>>()
+        };
+        assert_eq!(written("3"), ["retry-after: 3"]);
+        assert_eq!(
+            written("${in 30 s}"),
+            ["date: Sun, 06 Nov 1994 08:49:37 GMT", "retry-after: Sun, 06 Nov 1994 08:50:07 GMT"]
+        );
+        assert_eq!(written("${in a while}"), ["retry-after: ${in a while}"]);
     }
 }

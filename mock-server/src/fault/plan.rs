@@ -141,6 +141,13 @@ impl Armed {
 }
 
 impl State {
+    /// May a fault act that may have to wait for the one before it?
+    fn is_its_turn(&self, at: usize) -> bool {
+        let waits = self.faults.get(at).is_some_and(|armed| armed.fault.when.follows);
+        let before = at.checked_sub(1).and_then(|before| self.faults.get(before));
+        !waits || before.is_some_and(|before| before.fired > 0)
+    }
+
     /// Which session a path names, counted from 1 in the order in which requests named them.
     fn session_of(&mut self, path: &str) -> Option<u32> {
         let id = path.split('/').find(|part| part.starts_with("ses_"))?;
@@ -318,6 +325,11 @@ impl ArmedPlan {
     /// A fault acts, if it still may.
     pub(super) fn fire(&self, number: usize, facts: &Facts<'_>) -> bool {
         self.state().faults.get_mut(number - 1).is_some_and(|armed| armed.fires(facts))
+    }
+
+    /// May it act that may have to wait for the one before it?
+    pub(super) fn is_its_turn(&self, number: usize) -> bool {
+        self.state().is_its_turn(number - 1)
     }
 
     /// Can it not act any more, whatever comes?

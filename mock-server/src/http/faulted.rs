@@ -121,7 +121,7 @@ async fn instead(lane: &Visitor, parts: &Parts, body: Body, status: &Status) -> 
         return refuse(lane, parts, Refusal::Unauthorized);
     }
     let Some(exchange) = note(lane, parts, body).await else { return refused(StatusCode::BAD_REQUEST) };
-    let reply = reply_of(status);
+    let reply = reply_of(status, lane.core.clock.now_ms());
     let cors = lane.core.origins.headers(&parts.headers);
     lane.core.note_reply(exchange, &reply, &cors);
     let mut response = written(reply, parts).await;

@@ -3,8 +3,11 @@
 mod adds_reload_behind;
 mod adds_up_output;
 mod asks_blankly_after_a_gap;
+mod calls_itself_connected;
+mod clears_todos_at_prompts;
 mod closes_what_was_asked;
 mod commands_done_at_once;
+mod cuts_outputs;
 mod deaf_after_a_failure;
 mod deaf_after_a_stop;
 mod deaf_once_stopped;
@@ -16,6 +19,7 @@ mod logs_without_task;
 mod piles_up_todos;
 mod redraws_for_every_piece;
 mod says_offline_and_no_end;
+mod tells_errors_as_objects;
 mod tells_no_images_of_its_own;
 mod times_nothing;
 
@@ -26,8 +30,11 @@ pub(super) const ALL: &[Mutant] = &[
     adds_reload_behind::MUTANT,
     adds_up_output::MUTANT,
     asks_blankly_after_a_gap::MUTANT,
+    calls_itself_connected::MUTANT,
+    clears_todos_at_prompts::MUTANT,
     closes_what_was_asked::MUTANT,
     commands_done_at_once::MUTANT,
+    cuts_outputs::MUTANT,
     deaf_after_a_failure::MUTANT,
     deaf_after_a_stop::MUTANT,
     deaf_once_stopped::MUTANT,
@@ -39,6 +46,7 @@ pub(super) const ALL: &[Mutant] = &[
     piles_up_todos::MUTANT,
     redraws_for_every_piece::MUTANT,
     says_offline_and_no_end::MUTANT,
+    tells_errors_as_objects::MUTANT,
     tells_no_images_of_its_own::MUTANT,
     times_nothing::MUTANT,
 ];

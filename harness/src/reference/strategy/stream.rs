@@ -20,6 +20,11 @@ pub trait Backoff: Send {
         asked.max(own)
     }
 
+    /// Is it heard when the server has said so by a date?
+    fn reads_dates(&self) -> bool {
+        true
+    }
+
     /// Is there no sense in trying again after this status? Wrong credentials stay wrong.
     fn gives_up_on(&self, status: u16) -> bool {
         matches!(status, 401 | 403)

@@ -137,7 +137,8 @@ impl StreamFaults {
             Watch { number, fault, seen: watched.map_or(0, |watch| watch.seen) }
         });
         self.watches = known.collect();
-        self.wants_names = self.watches.iter().any(|watch| names::are_in(&watch.fault.action));
+        self.wants_names =
+            self.watches.iter().any(|watch| names::are_needed(&watch.fault.action, self.stream));
     }
 
     /// Is nothing under way that a frame could change?
@@ -159,7 +160,8 @@ impl StreamFaults {
         }
         let mut outcome = Outcome::default();
         let mut watches = std::mem::take(&mut self.watches);
-        for watch in &mut watches {
+        let waiting: Vec<usize> = self.waiting(&watches);
+        for watch in watches.iter_mut().filter(|watch| !waiting.contains(&watch.number)) {
             if passing.end.is_some() {
                 break;
             }
@@ -171,7 +173,8 @@ impl StreamFaults {
         }
         let has_fired = |number: usize| outcome.fired.iter().any(|fired| fired.fault == number);
         watches.retain(|watch| !has_fired(watch.number) || !self.plan.is_spent(watch.number));
-        watches.iter_mut().for_each(|watch| watch.count(&mut passing));
+        let counting = watches.iter_mut().filter(|watch| !waiting.contains(&watch.number));
+        counting.for_each(|watch| watch.count(&mut passing));
         self.watches = watches;
         if outcome.fired.is_empty() && self.is_at_rest() {
             return None;
@@ -179,6 +182,12 @@ impl StreamFaults {
         outcome.later = std::mem::take(&mut passing.later);
         outcome.beats = self.beats(passing);
         Some(outcome)
+    }
+
+    /// Which of them wait for the fault before them.
+    fn waiting(&self, watches: &[Watch]) -> Vec<usize> {
+        let waits = |watch: &&Watch| watch.fault.when.follows && !self.plan.is_its_turn(watch.number);
+        watches.iter().filter(waits).map(|watch| watch.number).collect()
     }
 
     /// Does a fault act on the frame? What can't be done to it is not done, and the fault waits.

@@ -1,6 +1,7 @@
-//! Names in a plan that stand for what a stream has told of: `${session}`, `${another_session}`, `${directory}`.
+//! Names in a plan that stand for what a stream has told of: `${session}`, `${another_session}`, `${message}`, `${part}`,
+//! `${directory}`.
 
-use super::passing::{Passing, session_of};
+use super::passing::{Passing, message_of, part_of, session_of};
 use crate::performer::Frame;
 use fixtures::fault_plan::{Action, StreamName};
 use serde_json::{Value, json};
@@ -10,12 +11,17 @@ use serde_json::{Value, json};
 pub(super) struct Names {
     /// The latest last.
     sessions: Vec<String>,
+    /// The latest message of whomever.
+    message: Option<String>,
+    /// The latest part.
+    part: Option<String>,
     directory: Option<String>,
 }
 
-/// Does the action speak of what a stream has told of?
-pub(super) fn are_in(action: &Action) -> bool {
+/// Does the action speak of what a stream has told of? What is put into an envelope speaks of its directory.
+pub(super) fn are_needed(action: &Action, stream: StreamName) -> bool {
     match action {
+        Action::Inject(_) if stream == StreamName::GlobalEvent => true,
         Action::Inject(inject) => mentions(&inject.event),
         Action::Change(change) => change.change.values().any(mentions),
         _ => false,
@@ -45,6 +51,12 @@ impl Names {
         {
             self.directory = Some(directory);
         }
+        if let Some(message) = passing.sent().and_then(message_of) {
+            self.message = Some(message.to_owned());
+        }
+        if let Some(part) = passing.sent().and_then(part_of) {
+            self.part = Some(part.to_owned());
+        }
         let Some(session) = passing.sent().and_then(session_of) else { return };
         self.sessions.retain(|known| known != session);
         self.sessions.push(session.to_owned());
@@ -70,6 +82,8 @@ impl Names {
         for (name, value) in [
             ("${session}", session),
             ("${another_session}", another.map(String::as_str)),
+            ("${message}", self.message.as_deref()),
+            ("${part}", self.part.as_deref()),
             ("${directory}", self.directory.as_deref()),
         ] {
             if filled.contains(name) {
@@ -86,5 +100,30 @@ impl Names {
         }
         let directory = self.directory.as_deref().unwrap_or("global");
         json!({"directory": directory, "payload": event})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    #[test]
+    fn a_message_and_a_part_are_those_that_the_stream_told_of_last() {
+        let mut names = Names::default();
+        let about = json!({"message": "${message}", "part": "${part}"});
+        assert_eq!(names.filled(&about, None), None);
+        for properties in [
+            json!({"info": {"id": "ses_1"}}),
+            json!({"info": {"id": "msg_1", "sessionID": "ses_1"}}),
+            json!({"part": {"id": "prt_1", "messageID": "msg_1", "sessionID": "ses_1"}}),
+            json!({"sessionID": "ses_1", "messageID": "msg_2", "partID": "prt_2"}),
+        ] {
+            let wire = json!({"type": "a", "properties": properties});
+            let bytes = Bytes::from(fixtures::sse::encode(&wire.to_string()));
+            let frame = Frame { kind: "a".into(), bytes };
+            names.note(&Passing::new(&frame, StreamName::Event));
+        }
+        assert_eq!(names.filled(&about, None), Some(json!({"message": "msg_2", "part": "prt_2"})));
     }
 }

@@ -170,6 +170,21 @@ fn unwrapped(stream: StreamName, wire: Value) -> Value {
     }
 }
 
+/// The message that an event is about, or a part of it.
+pub(super) fn message_of(event: &Value) -> Option<&str> {
+    let properties = &event["properties"];
+    let places = [&properties["messageID"], &properties["part"]["messageID"]];
+    let itself =
+        Some(&properties["info"]["id"]).filter(|id| id.as_str().is_some_and(|id| id.starts_with("msg_")));
+    places.into_iter().chain(itself).find_map(Value::as_str)
+}
+
+/// The part that an event is about.
+pub(super) fn part_of(event: &Value) -> Option<&str> {
+    let properties = &event["properties"];
+    [&properties["partID"], &properties["part"]["id"]].into_iter().find_map(Value::as_str)
+}
+
 /// The session that an event is about.
 pub(super) fn session_of(event: &Value) -> Option<&str> {
     let properties = &event["properties"];

@@ -1,7 +1,7 @@
 //! Goal: each behaviour on a stream does what its word says, to the byte. Method: frames of short names through one
 //! connection under a plan of one fault; what comes out is written down with `|` between chunks.
 
-use super::super::{ArmedPlan, Facts};
+use super::super::{ArmedPlan, Arrival, Facts};
 use super::{Beat, Outcome, StreamFaults};
 use crate::performer::Frame;
 use bytes::Bytes;
@@ -293,6 +293,31 @@ fn only_the_connection_the_lane_and_the_stream_that_are_meant_are_hit() {
     let always = cutting(", times = \"always\"");
     let mut connections = ["desk", "phone"].map(|lane| always.connect(lane, StreamName::Event));
     assert_eq!(connections.each_mut().map(is_cut), [true, true]);
+}
+
+#[test]
+fn what_follows_counts_from_when_the_fault_before_it_has_acted() {
+    let plan = plan(
+        "[[fault]]\nwhen = { stream = \"any\", event = \"a\", nth = 2 }\ndo = { duplicate = 1 }\n\
+         [[fault]]\nwhen = { stream = \"any\", event = \"a\", nth = 2, follows = true }\ndo = { drop = \"*\" }\n\
+         [[fault]]\nwhen = { request = \"prompts\", follows = true }\ndo = { status = 500 }\n",
+    );
+    let mut open = plan.connect("a", StreamName::GlobalEvent);
+    let a = frame("a", "<a>");
+    let mut fired = |frame: &Frame| {
+        let outcome = open.frame(frame, &NOTHING);
+        outcome.map(|outcome| outcome.fired.into_iter().map(|fired| fired.fault).collect::<Vec<_>>())
+    };
+    let asked = |path: &str| {
+        let arrival = Arrival { lane: "a", method: "POST", path, is_stream: false, has_last: false };
+        plan.request(&arrival, &NOTHING).fired.len()
+    };
+    assert_eq!([fired(&a), fired(&a)], [None, Some(vec![1])]);
+    assert_eq!(asked("/session/ses_a/message"), 0, "the one before it has not acted");
+    assert_eq!([fired(&a), fired(&a)], [None, Some(vec![2])]);
+    assert_eq!(asked("/permission/per_a/reply"), 0);
+    assert_eq!(asked("/session/ses_a/message"), 1);
+    assert_eq!(plan.unfired(), []);
 }
 
 #[test]

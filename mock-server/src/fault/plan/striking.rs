@@ -78,7 +78,10 @@ impl ArmedPlan {
 
     fn strike_where(&self, facts: &Facts<'_>, mut is_meant: impl FnMut(&mut Armed) -> bool) -> Struck {
         let mut struck = Struck::default();
-        for (at, armed) in self.state().faults.iter_mut().enumerate() {
+        let mut state = self.state();
+        // What sets a fault off is not what the one acts on that follows it.
+        let turns: Vec<bool> = (0..state.faults.len()).map(|at| state.is_its_turn(at)).collect();
+        for (at, armed) in state.faults.iter_mut().enumerate().filter(|(at, _)| turns[*at]) {
             if armed.is_spent() || !is_meant(armed) || !armed.fires(facts) {
                 continue;
             }

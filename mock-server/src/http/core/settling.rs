@@ -74,7 +74,7 @@ impl Core {
             Some(before) => before,
             None => reply,
         };
-        let reply = waiting.faults.altered(reply);
+        let reply = waiting.faults.altered(reply, self.clock.now_ms());
         self.note_reply(ticket, &reply, &waiting.headers);
         // A client that has left gets no answer.
         let _ = waiting.sender.send(Answer::Reply(reply));
