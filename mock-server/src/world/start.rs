@@ -61,16 +61,16 @@ const OF_MODEL: [&str; 3] = ["name", "tool_call", "limit"];
 
 /// Settings of files and clients say in vain what the server was started with.
 pub(super) fn yield_to_start(settings: &mut Map<String, Value>) {
-    let mut drop = |place: &str, names: &[&str]| {
-        let holder = place.split('/').filter(|name| !name.is_empty());
-        let holder = holder.fold(Some(&mut *settings), |map, name| map?.get_mut(name)?.as_object_mut());
+    let mut leave_out = |place: &str, names: &[&str]| {
+        let mut place = place.split('/').filter(|name| !name.is_empty());
+        let holder = place.try_fold(&mut *settings, |map, name| map.get_mut(name)?.as_object_mut());
         if let Some(holder) = holder {
             holder.retain(|name, _| !names.contains(&name.as_str()));
         }
     };
-    drop("", &STARTED_WITH);
-    drop("provider/fake", &OF_PROVIDER);
-    drop("provider/fake/models/fake", &OF_MODEL);
+    leave_out("", &STARTED_WITH);
+    leave_out("provider/fake", &OF_PROVIDER);
+    leave_out("provider/fake/models/fake", &OF_MODEL);
 }
 
 /// What was said at the start counts more than what clients set later; beside it that stands.
@@ -78,6 +78,8 @@ pub(super) fn overrule(set: &mut Map<String, Value>, said: &Map<String, Value>) 
     for (name, said) in said {
         match (set.get_mut(name), said) {
             (Some(Value::Object(set)), Value::Object(said)) => overrule(set, said),
+            // One word for all of it, as permissions are said.
+            (Some(Value::Object(set)), said) => drop(set.insert("*".to_owned(), said.clone())),
             (Some(set), said) => *set = said.clone(),
             (None, _) => {}
         }
