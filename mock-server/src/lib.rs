@@ -39,6 +39,7 @@ pub mod engine;
 pub mod exhibits;
 pub mod fault;
 mod fetch;
+mod forgotten_agent;
 mod frames;
 mod glob;
 mod group;

@@ -1,14 +1,16 @@
 //! An agent that a person makes in Kilo's settings (`/agent-builder`): the file that it becomes, shown or written into
-//! the project.
+//! the project, and taken away again.
 
 use super::routes::body_of;
 use super::surroundings::{PlaceAsk, PlaceWish};
-use super::{ApiRequest, Ticket, World};
+use super::{ApiRequest, ReplyBody, Ticket, World};
 use crate::target::unescaped;
 use serde_json::{Map, Value, json};
 
 /// The fields that are written, in their order; of `permission` more is said.
 const FIELDS: &[&str] = &["description", "mode", "model", "color", "steps"];
+
+const NOWHERE: &str = "no agent file found on disk";
 
 /// A file that is about to be written.
 #[derive(Debug)]
@@ -47,6 +49,49 @@ impl World {
             }
         }
         Some(())
+    }
+
+    /// `POST /kilocode/agent/remove`: its file goes, or its entry in the settings. `None` when it is about something else.
+    pub(super) fn remove_agent(&mut self, request: &ApiRequest, operation: &str) -> Option<()> {
+        if operation != "kilocode.removeAgent" {
+            return None;
+        }
+        let body = body_of(request);
+        let name = body["name"].as_str().unwrap_or_default().to_owned();
+        match self.agent(&name) {
+            None => self.keeps_agent(request.ticket, "agent not found"),
+            Some(agent) if agent.is_native => self.keeps_agent(request.ticket, "cannot remove native agent"),
+            // What lies in the home is none of the workspace.
+            Some(_) if body["scope"] == "global" => self.keeps_agent(request.ticket, NOWHERE),
+            Some(_) => {
+                let directory = self.directory_of(request);
+                let project = self.project_folder(&directory);
+                let below = |folder: &str, names: &[&str]| -> Vec<String> {
+                    names.iter().map(|name| format!("{folder}/{name}")).collect()
+                };
+                let folders = below(&project, self.profile.settings_folders);
+                let mut settings = below(&project, self.profile.project_settings);
+                settings
+                    .extend(folders.iter().flat_map(|folder| below(folder, self.profile.folder_settings)));
+                let ask = PlaceAsk::AgentGone(request.ticket, directory);
+                self.ask_place(ask, PlaceWish::ForgetAgent { name, folders, settings });
+            }
+        }
+        Some(())
+    }
+
+    /// It was taken out of these files, if of any.
+    pub(super) fn agent_gone(&mut self, ticket: Ticket, directory: &str, files: &[String]) {
+        if files.is_empty() {
+            return self.keeps_agent(ticket, NOWHERE);
+        }
+        self.reply_json(ticket, json!(true));
+        self.dispose(directory);
+    }
+
+    fn keeps_agent(&mut self, ticket: Ticket, why: &str) {
+        let body = json!({"_tag": "InvalidRequestError", "message": why});
+        self.reply(ticket, 400, ReplyBody::Json(body));
     }
 
     /// The agent is there with the next instance.

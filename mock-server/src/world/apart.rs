@@ -186,12 +186,6 @@ impl World {
             "kilocode.providerUsage.refresh" => {
                 (200, json!({"items": [], "generatedAt": super::session::iso_time(self.now_ms)}))
             }
-            "kilocode.removeAgent" if self.agent(&word("name")).is_none() => {
-                (400, json!({"_tag": "InvalidRequestError", "message": "agent not found"}))
-            }
-            "kilocode.removeAgent" if self.agent(&word("name")).is_some_and(|agent| agent.is_native) => {
-                (400, json!({"_tag": "InvalidRequestError", "message": "cannot remove native agent"}))
-            }
             "kilocode.sessionImport.project" => {
                 let directory = self.directory_of(request);
                 (200, json!({"ok": true, "id": self.project_of(&directory)}))

@@ -56,6 +56,7 @@ impl World {
                     .or_else(|| self.about_terminals(request, operation))
                     .or_else(|| self.about_rule_files(request, operation))
                     .or_else(|| self.about_agent_file(request, operation, name))
+                    .or_else(|| self.remove_agent(request, operation))
                     .or_else(|| self.about_words(request, operation, name))
                     .or_else(|| self.answer_alone(request, operation, &segments))
                     .or_else(|| self.answer_memory(request, operation))

@@ -1,7 +1,7 @@
 //! What the world asks of the machine around its sessions, and what it is told: the vocabulary of reads over REST and
 //! of what a server keeps in its home.
 
-use super::{EffectResult, FileChange, Found, Purpose, World};
+use super::{EffectResult, FileChange, Found, Purpose, Ticket, World};
 use super::{agent_file, commit_words, config, files, find_lines, rule_files, sources, terminals, vcs};
 
 /// Something about the machine.
@@ -58,6 +58,15 @@ pub enum PlaceWish {
         path: String,
         /// The text.
         content: String,
+    },
+    /// Take an agent's files away, and its entries in files of settings.
+    ForgetAgent {
+        /// What it is called.
+        name: String,
+        /// The folders of settings in which its file may lie, absolute.
+        folders: Vec<String>,
+        /// The files of settings that may have it, absolute.
+        settings: Vec<String>,
     },
     /// Make a folder in the workspace, by its absolute path.
     MakeFolder(String),
@@ -147,6 +156,8 @@ pub(super) enum PlaceAsk {
     RulesWritten(rule_files::RuleFiles),
     /// `agent_file`: an agent is kept, and the request answered.
     AgentFile(agent_file::AgentFile),
+    /// The same: an agent is taken away.
+    AgentGone(Ticket, String),
     /// `vcs`: which branch is checked out in the folder of an instance.
     Branch(String),
     /// `vcs`: somebody asks what a branch has changed.
@@ -186,6 +197,9 @@ impl World {
             (PlaceAsk::Rules(files), PlaceFound::Browsed(browsed)) => self.rules_seen(files, &browsed),
             (PlaceAsk::RulesWritten(files), PlaceFound::Kept(_)) => self.look_at_rules(files),
             (PlaceAsk::AgentFile(file), PlaceFound::Kept(_)) => self.agent_file_kept(file),
+            (PlaceAsk::AgentGone(ticket, directory), PlaceFound::Existing(gone)) => {
+                self.agent_gone(ticket, &directory, &gone);
+            }
             (PlaceAsk::Branch(directory), PlaceFound::Branches { current, .. }) => {
                 self.on_branch(&directory, current);
             }
