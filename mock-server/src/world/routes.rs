@@ -122,6 +122,8 @@ impl World {
     pub(super) fn named_directory(&self, request: &ApiRequest) -> Option<String> {
         let name = if request.path.starts_with("/api/") { "location[directory]" } else { "directory" };
         let query = request.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        // An empty name is none.
+        let query = query.filter(|query| !query.is_empty());
         let is_read_once = query.is_some() && name != "directory";
         let named =
             query.or(request.directory_header.as_deref()).filter(|directory| !directory.is_empty())?;
