@@ -46,7 +46,7 @@ impl Workspace {
             }),
             PlaceWish::Write { path, content } => PlaceFound::Kept(self.write(&path, &content)),
             PlaceWish::ForgetAgent { name, folders, settings } => {
-                PlaceFound::Existing(self.forget_agent(&name, &folders, &settings))
+                PlaceFound::Forgotten(self.forget_agent(&name, &folders, &settings))
             }
             PlaceWish::MakeFolder(path) => PlaceFound::Kept(self.make_folder(&path)),
             PlaceWish::Git { folder, asks } => PlaceFound::Git(self.ask_git(Path::new(&folder), &asks)),

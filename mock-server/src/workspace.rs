@@ -18,8 +18,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use tree::{
-    Choice, LINK, PLAIN, PROGRAM, Tree, as_walked, hex, is_wanted, read_part, read_project, read_tree,
-    tree_id,
+    Choice, LINK, PLAIN, PROGRAM, Tree, Wanted, as_walked, hex, read_part, read_project, read_tree, tree_id,
 };
 
 /// How files are called that hold instructions; of those in one folder the first counts.
@@ -153,7 +152,8 @@ impl Workspace {
         let after = self.snapshots.get(to).unwrap_or(&empty);
         let mut changes = differences(before, after);
         // Of what is ignored by now nothing is told.
-        changes.retain(|change| is_wanted(&self.root, &change.path));
+        let mut wanted = Wanted::below(&self.root);
+        changes.retain(|change| wanted.keeps(&change.path));
         changes
     }
 

@@ -222,3 +222,30 @@ fn what_becomes_ignored_stays_until_it_changes_and_is_not_told_of() {
     fs::remove_file(folder.path().join(".gitignore")).unwrap();
     assert_eq!(paths(workspace.changes(&second, &third)), ["a.txt"], "the snapshots have let go of it");
 }
+
+#[test]
+fn the_nearest_pattern_says_what_is_wanted_but_for_folders_that_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write(".git/info/exclude", "mine.txt\nkept.txt\n");
+    write(".gitignore", "*.log\nout/\n!kept.txt\n");
+    write("sub/.gitignore", "!a.log\n");
+    write("out/.gitignore", "!b.txt\n");
+    let mut wanted = tree::Wanted::below(folder.path());
+    for (path, is_kept) in [
+        ("a.txt", true),
+        ("a.log", false),
+        ("sub/a.log", true),
+        ("sub/b.log", false),
+        ("out/b.txt", false),
+        ("sub/out/b.txt", false),
+        ("sub/mine.txt", false),
+        ("kept.txt", true),
+    ] {
+        assert_eq!(wanted.keeps(path), is_kept, "{path}");
+    }
+}

@@ -40,14 +40,16 @@ pub(super) const PLAIN: &str = "100644";
 pub(super) const PROGRAM: &str = "100755";
 pub(super) const LINK: &str = "120000";
 
+/// Where a person keeps patterns that are nobody else's.
+const EXCLUDE: &str = ".git/info/exclude";
+
 /// The files that git would keep, and those of some others that are there though they are ignored.
 pub(super) fn read_project<'p>(
     root: &Path,
     known: &mut Known,
     others: impl Iterator<Item = &'p String>,
 ) -> (BTreeMap<String, Blob>, BTreeMap<String, Blob>) {
-    let exclude = fs::read_to_string(root.join(".git/info/exclude")).unwrap_or_default();
-    let patterns = vec![(0, Ignored::read(&exclude, Cases::Differ))];
+    let patterns = vec![(0, patterns_in(&root.join(EXCLUDE)))];
     let mut sieve = Sieve { patterns: Some(patterns), wanted: String::new(), choice: None };
     known.look(|read| {
         let files = flat(&read_below(root, "", &mut sieve, read));
@@ -61,22 +63,40 @@ pub(super) fn read_project<'p>(
     })
 }
 
-/// Would git keep a file of this name if it did not know it yet?
-pub(super) fn is_wanted(root: &Path, path: &str) -> bool {
-    let folders = path.char_indices().filter(|(_, letter)| *letter == '/').map(|(at, _)| &path[..=at]);
-    let exclude = (0, root.join(".git/info/exclude"));
-    let own = std::iter::once("")
-        .chain(folders.clone())
-        .map(|folder| (folder.len(), root.join(folder).join(".gitignore")));
-    let mut patterns = Vec::new();
-    for (start, file) in std::iter::once(exclude).chain(own) {
-        let text = fs::read_to_string(file).unwrap_or_default();
-        patterns.push((start, Ignored::read(&text, Cases::Differ)));
+/// What git would keep of files that it does not know yet, by their names. Patterns are read once: many may have changed.
+pub(super) struct Wanted<'r> {
+    root: &'r Path,
+    exclude: Ignored,
+    of_folders: BTreeMap<String, Ignored>,
+}
+
+impl<'r> Wanted<'r> {
+    pub(super) fn below(root: &'r Path) -> Self {
+        Self { root, exclude: patterns_in(&root.join(EXCLUDE)), of_folders: BTreeMap::new() }
     }
-    folders.chain([path]).all(|part| {
-        let above: Patterns = patterns.iter().filter(|(start, _)| *start < part.len()).cloned().collect();
-        !is_ignored(&above, part)
-    })
+
+    /// Would it keep this one?
+    pub(super) fn keeps(&mut self, path: &str) -> bool {
+        let below = path.char_indices().filter(|(_, letter)| *letter == '/').map(|(at, _)| &path[..=at]);
+        let folders: Vec<&str> = std::iter::once("").chain(below).collect();
+        for folder in &folders {
+            if !self.of_folders.contains_key(*folder) {
+                let own = patterns_in(&self.root.join(folder).join(".gitignore"));
+                self.of_folders.insert((*folder).to_owned(), own);
+            }
+        }
+        (1..=folders.len()).all(|depth| {
+            let part = folders.get(depth).copied().unwrap_or(path);
+            let nearest = folders[..depth].iter().rev();
+            let said = nearest.filter_map(|folder| Some((folder, self.of_folders.get(*folder)?)));
+            let said = said.into_iter().find_map(|(folder, own)| own.says(&part[folder.len()..]));
+            said.or_else(|| self.exclude.says(part)) != Some(true)
+        })
+    }
+}
+
+fn patterns_in(file: &Path) -> Ignored {
+    Ignored::read(&fs::read_to_string(file).unwrap_or_default(), Cases::Differ)
 }
 
 /// What stands in the files that git would keep, by a choice in those that are chosen. The folder in which somebody looks

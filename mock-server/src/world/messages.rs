@@ -33,7 +33,7 @@ impl World {
             if let Some(body) = refusal(session.messages.iter()) {
                 return self.reply(request.ticket, 400, ReplyBody::Json(body));
             }
-            let list = session.messages.iter().map(|message| self.without_late_summary(message.wire()));
+            let list = session.messages.iter().map(|message| self.as_read(message.wire()));
             let list = list.collect();
             return self.reply_json(request.ticket, Value::Array(list));
         };
@@ -47,7 +47,7 @@ impl World {
             return self.reply(request.ticket, 400, ReplyBody::Json(body));
         }
         let wire = if next.is_some() { Message::wire_as_kept } else { Message::wire };
-        let list = page.iter().map(|message| self.without_late_summary(wire(message))).collect();
+        let list = page.iter().map(|message| self.as_read(wire(message))).collect();
         let headers = next.map(|cursor| next_page(request, limit, &cursor)).unwrap_or_default();
         self.reply_with(request.ticket, ApiReply { status: 200, headers, body: ReplyBody::Json(list) });
     }
@@ -58,7 +58,7 @@ impl World {
         if let Some(body) = found.and_then(|message| unreadable(message, "")) {
             return self.reply(ticket, 400, ReplyBody::Json(body));
         }
-        match found.map(|message| self.without_late_summary(message.wire())) {
+        match found.map(|message| self.as_read(message.wire())) {
             Some(wire) => self.reply_json(ticket, wire),
             None => {
                 let words = format!("Message not found: {message}");

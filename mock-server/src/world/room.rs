@@ -66,24 +66,26 @@ impl World {
         self.compaction_settings()["auto"] != false
     }
 
-    fn usable(&self, limits: Limits) -> u64 {
-        limits.usable(self.compaction_settings()["reserved"].as_u64())
-    }
-
-    /// Has an answer of so many tokens left a model no room?
-    pub(super) fn is_too_much(&self, tokens: Tokens, model: &Value) -> bool {
+    /// What a model's limits are, and what they leave for a conversation.
+    fn room_of(&self, model: &Value) -> (Limits, u64) {
         let word = |key: &str| model[key].as_str().unwrap_or_default();
         let limits = self.limits_of(word("providerID"), word("modelID"));
-        let taken = tokens.taken(self.profile.thoughts_take_room);
-        limits.context > 0 && self.sums_up_by_itself() && taken >= self.usable(limits)
+        (limits, limits.usable(self.compaction_settings()["reserved"].as_u64()))
+    }
+
+    /// Has an answer of so many tokens left a model no room? One without limits has always some.
+    pub(super) fn is_too_much(&self, tokens: Tokens, model: &Value) -> bool {
+        let (limits, usable) = self.room_of(model);
+        limits.context > 0
+            && self.sums_up_by_itself()
+            && tokens.taken(self.profile.thoughts_take_room) >= usable
     }
 
     /// How much of the end of a conversation stays as it is, for this model.
     pub(super) fn tail_budget(&self, model: &Value) -> u64 {
-        let word = |key: &str| model[key].as_str().unwrap_or_default();
-        let room = self.usable(self.limits_of(word("providerID"), word("modelID"))) / 4;
+        let (_, usable) = self.room_of(model);
         let said = self.compaction_settings()["preserve_recent_tokens"].as_u64();
-        said.unwrap_or(room.clamp(TAIL_LEAST, TAIL_MOST))
+        said.unwrap_or((usable / 4).clamp(TAIL_LEAST, TAIL_MOST))
     }
 }
 

@@ -136,7 +136,7 @@ impl World {
 
     /// A message as it is read now: the only summary of a prompt that came with the end of its turn is there a moment
     /// later.
-    pub(crate) fn without_late_summary(&self, mut message: Value) -> Value {
+    pub(crate) fn as_read(&self, mut message: Value) -> Value {
         let from_ms = message["info"]["id"].as_str().and_then(|id| self.late_summaries.get(id));
         if from_ms.is_some_and(|from_ms| self.now_ms < *from_ms) {
             message["info"].as_object_mut().and_then(|info| info.shift_remove("summary"));

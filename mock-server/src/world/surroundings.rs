@@ -103,6 +103,8 @@ pub enum PlaceFound {
     Program(Option<String>),
     /// Those that are there.
     Existing(Vec<String>),
+    /// The files that an agent was taken out of, or that are gone with it.
+    Forgotten(Vec<String>),
     /// It is kept, or not.
     Kept(Result<(), String>),
     /// What git says to each question, without the space behind it; nothing where there is no such folder, or no git.
@@ -197,7 +199,7 @@ impl World {
             (PlaceAsk::Rules(files), PlaceFound::Browsed(browsed)) => self.rules_seen(files, &browsed),
             (PlaceAsk::RulesWritten(files), PlaceFound::Kept(_)) => self.look_at_rules(files),
             (PlaceAsk::AgentFile(file), PlaceFound::Kept(_)) => self.agent_file_kept(file),
-            (PlaceAsk::AgentGone(ticket, directory), PlaceFound::Existing(gone)) => {
+            (PlaceAsk::AgentGone(ticket, directory), PlaceFound::Forgotten(gone)) => {
                 self.agent_gone(ticket, &directory, &gone);
             }
             (PlaceAsk::Branch(directory), PlaceFound::Branches { current, .. }) => {
