@@ -139,7 +139,11 @@ impl Core {
                 if let Some(folder) = self.folder_of(stream) {
                     let backoff = &self.strategies.backoff;
                     let heard = retry_after.filter(|asked| !asked.by_date || backoff.reads_dates());
-                    self.stream_refused(&folder, status, heard.map(|asked| asked.seconds.saturating_mul(1000)));
+                    self.stream_refused(
+                        &folder,
+                        status,
+                        heard.map(|asked| asked.seconds.saturating_mul(1000)),
+                    );
                 }
             }
             Input::StreamEnded { stream, reason } => {
