@@ -210,6 +210,7 @@ impl Engine {
                     }
                     Output::HangUp { politely } => acts.push(Act::HangUp { politely }),
                     Output::Tell(program, line) => acts.push(Act::Tell(program, line)),
+                    Output::Draw(terminal, rows, columns) => acts.push(Act::Draw(terminal, rows, columns)),
                     Output::Keep(kept) => acts.extend(self.keep(&kept)),
                     Output::Effect(id, effect) => self.perform(id, effect, now(), &mut queue, &mut acts),
                 }

@@ -59,6 +59,7 @@ mod project_files;
 pub mod providers;
 pub mod replay;
 mod roster;
+mod screens;
 mod shell;
 mod socket;
 pub mod standin;

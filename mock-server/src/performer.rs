@@ -169,6 +169,8 @@ pub enum Act {
     Tell(u64, String),
     /// Gets a page, and gives it to the performer under this number.
     Fetch(u64, PageWish),
+    /// The screen of the terminal of this name is to have so many rows and columns.
+    Draw(String, u16, u16),
     /// Ends the shell line, the program, the page or the answer of this number, if it still runs.
     EndRun(u64),
 }

@@ -23,13 +23,7 @@ pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(She
     let (send_printed, mut printed) = mpsc::unbounded_channel();
     let (send_ended, mut ended) = oneshot::channel();
     let heard = move |piece| send_printed.send(piece).is_ok();
-    // What it reads does not end while somebody might still type.
-    let (input, _typing) = match line.is_typed_to.then(io::pipe).transpose() {
-        Ok(Some((input, typing))) => (Stdio::from(input), Some(typing)),
-        Ok(None) => (Stdio::null(), None),
-        Err(error) => return tell(ShellNews::Failed(failure(&line, &error))),
-    };
-    let mut group = match start(&line, input, heard, move || {
+    let mut group = match start(&line, heard, move || {
         send_ended.send(()).ok();
     }) {
         Ok(group) => group,
@@ -77,12 +71,12 @@ pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(She
     tell(ShellNews::Ended(end.unwrap_or(ShellEnd::Exited(code))));
 }
 
-/// Runs a line to its end at once: where time passes only by looking at it, nothing can come between, and nobody can type.
+/// Runs a line to its end at once: where time passes only by looking at it, nothing can come between.
 pub(crate) fn run_at_once(line: &ShellLine) -> Vec<ShellNews> {
     let (send_printed, printed) = std::sync::mpsc::channel::<Piece>();
     let (send_ended, ended) = std::sync::mpsc::channel();
     let heard = move |piece| send_printed.send(piece).is_ok();
-    let mut group = match start(line, Stdio::null(), heard, move || {
+    let mut group = match start(line, heard, move || {
         send_ended.send(()).ok();
     }) {
         Ok(group) => group,
@@ -139,7 +133,6 @@ fn words(line: &ShellLine) -> Vec<String> {
 /// Starts a line, and two threads: one reads what it prints until nobody wants it, the other waits for its end.
 fn start(
     line: &ShellLine,
-    input: Stdio,
     heard: impl FnMut(Piece) -> bool + Send + 'static,
     ended: impl FnOnce() + Send + 'static,
 ) -> io::Result<Group> {
@@ -153,7 +146,7 @@ fn start(
         .env("PATH", search_path())
         .env("HOME", &line.home)
         .env("TERM", "dumb")
-        .stdin(input)
+        .stdin(Stdio::null())
         .stdout(to_first)
         .stderr(to_second)
         .process_group(0);
@@ -209,12 +202,12 @@ fn bash() -> PathBuf {
 
 /// Bytes as text, where a letter may come in two pieces.
 #[derive(Debug, Default)]
-struct Utf8 {
+pub(crate) struct Utf8 {
     rest: Vec<u8>,
 }
 
 impl Utf8 {
-    fn add(&mut self, bytes: &[u8]) -> String {
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> String {
         self.rest.extend_from_slice(bytes);
         let mut text = String::new();
         loop {
@@ -249,7 +242,7 @@ mod tests {
         let directory = folder.path().to_string_lossy().into_owned();
         let home = directory.clone();
         let line = text.to_owned();
-        (folder, ShellLine { line, directory, home, timeout_ms, shell_name: None, is_typed_to: false })
+        (folder, ShellLine { line, directory, home, timeout_ms, shell_name: None, screen: None })
     }
 
     fn printed(news: &[ShellNews]) -> String {

@@ -22,6 +22,7 @@ use crate::journal::Journal;
 use crate::model::{RemoteModel, Report};
 use crate::performer::{Act, Audience, Frame, Gate, Performer, WireReply};
 use crate::profile::Profile;
+use crate::screens::Screens;
 use crate::shell;
 use crate::stream::body::Connection;
 use crate::stream::bus::Bus;
@@ -62,8 +63,11 @@ pub(crate) struct Core {
     pub(crate) journal: Journal,
     pub(crate) access: Access,
     pub(crate) directory_header: &'static str,
+    /// Who asks for a ticket to a terminal has this one.
+    pub(crate) ticket_header: String,
     pub(crate) origins: Origins,
     pub(crate) operations: &'static Operations,
+    pub(crate) screens: Arc<Screens>,
     pub(crate) faults: ArmedPlan,
     pub(crate) doors: Doors,
     pub(crate) control: Option<Control>,
@@ -138,6 +142,8 @@ impl Core {
             origins: Origins { sites: profile.sites, named: access.origins.clone() },
             access,
             directory_header: profile.directory_header,
+            ticket_header: format!("x-{}-ticket", profile.server.word()),
+            screens: Arc::default(),
             operations: Operations::of(profile.server),
             faults,
             doors: Doors::default(),
@@ -282,9 +288,12 @@ impl Core {
                     }
                 });
             }
-            Act::Run(..) | Act::Ask(..) | Act::Fetch(..) | Act::Start(..) | Act::EndRun(_) => {
-                self.begin(inner, act)
-            }
+            Act::Run(..)
+            | Act::Ask(..)
+            | Act::Fetch(..)
+            | Act::Start(..)
+            | Act::Draw(..)
+            | Act::EndRun(_) => self.begin(inner, act),
             Act::Tell(number, line) => inner.running.tell(number, line),
             Act::Note(text) => self.journal.push(|at_us| Line::Note(Note { at_us, text })),
             Act::HangUp { politely } => {

@@ -17,7 +17,7 @@ const BEGINNINGS: &[&str] = &["http://localhost:", "http://127.0.0.1:", "oc://re
 const SHELLS: &[&str] = &["tauri://localhost", "http://tauri.localhost", "https://tauri.localhost"];
 
 impl Origins {
-    fn allow(&self, origin: &str) -> bool {
+    pub(crate) fn allow(&self, origin: &str) -> bool {
         BEGINNINGS.iter().any(|beginning| origin.starts_with(beginning))
             || SHELLS.contains(&origin)
             || self.named.iter().any(|named| named == origin)

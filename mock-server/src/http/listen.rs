@@ -4,6 +4,7 @@ use super::doors::Shut;
 use super::wire::{self, Socket};
 use super::{Lane, Visitor};
 use crate::clock::Clock;
+use crate::screens::Guest;
 use axum::body::{Body, HttpBody as _};
 use axum::http::{Method, Request, Response, StatusCode, Version, header};
 use bytes::Bytes;
@@ -11,12 +12,13 @@ use fixtures::fault_plan::action::DoorWord;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -148,12 +150,14 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
     let lane = Visitor { core, name, wire: socket.wire() };
     let (asked, is_endless, began) = (AtomicBool::new(false), AtomicBool::new(false), Notify::new());
     let given_up = Notify::new();
+    let guest = Mutex::new(None);
     let clock: Arc<Clock> = lane.core.clock.clone();
     let service = service_fn(|request: Request<Incoming>| {
         asked.store(true, Ordering::Relaxed);
         is_endless.store(false, Ordering::Relaxed);
         let clock = &clock;
-        let (lane, is_endless, began, given_up) = (lane.clone(), &is_endless, &began, &given_up);
+        let (lane, is_endless, began, given_up, guest) =
+            (lane.clone(), &is_endless, &began, &given_up, &guest);
         // In a box, since it is long, and gone while its answer is sent.
         Box::pin(async move {
             let wire = lane.wire.clone();
@@ -168,6 +172,8 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
                     std::future::pending().await
                 }
             };
+            let (answer, let_in) = answer;
+            *guest.lock().unwrap_or_else(PoisonError::into_inner) = let_in;
             if answer.size_hint().exact().is_none() {
                 is_endless.store(true, Ordering::Relaxed);
                 began.notify_one();
@@ -188,6 +194,7 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
             .max_buf_size(HEAD_MAX_BYTES)
             .max_headers(HEADERS_MAX)
             .serve_connection(TokioIo::new(socket), service)
+            .with_upgrades()
     );
     let (mut patience, mut is_new) = (pin!(clock.pass(PATIENCE)), true);
     loop {
@@ -195,14 +202,18 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
             () = lane.wire.is_reset() => return,
             () = given_up.notified() => return,
             // How a connection ends has nobody to be told to.
-            _ = &mut serving => return,
+            _ = &mut serving => break,
             () = &mut left, if !has_left => {
                 has_left = true;
                 if is_endless.load(Ordering::Relaxed) {
                     return;
                 }
             }
-            () = closes(&mut closing) => break,
+            () = closes(&mut closing) => {
+                serving.as_mut().graceful_shutdown();
+                let _ = serving.await;
+                return;
+            }
             () = &mut patience, if is_new => {
                 is_new = false;
                 if !asked.load(Ordering::Relaxed) {
@@ -211,15 +222,34 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
             }
         }
     }
-    serving.as_mut().graceful_shutdown();
-    let _ = serving.await;
+    let let_in = guest.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some((upgrade, guest)) = let_in {
+        goes_on(upgrade, guest, &lane, closing).await;
+    }
 }
 
-async fn answer(lane: Visitor, request: Request<Incoming>) -> Response<Body> {
-    match fault_of(&request) {
-        None => super::faulted::handle(lane, request.map(Body::new)).await,
-        Some(status) => refused(status),
+/// The connection goes on as a WebSocket.
+async fn goes_on(upgrade: OnUpgrade, guest: Guest, lane: &Visitor, mut closing: watch::Receiver<bool>) {
+    let Ok(wire) = upgrade.await else { return };
+    tokio::select! {
+        () = guest.looks(TokioIo::new(wire)) => {}
+        () = lane.wire.is_reset() => {}
+        () = closes(&mut closing) => {}
     }
+}
+
+/// The answer, and who is let in by it to something else than HTTP.
+async fn answer(
+    lane: Visitor,
+    mut request: Request<Incoming>,
+) -> (Response<Body>, Option<(OnUpgrade, Guest)>) {
+    if let Some(status) = fault_of(&request) {
+        return (refused(status), None);
+    }
+    let upgrade = hyper::upgrade::on(&mut request);
+    let mut answer = super::faulted::handle(lane, request.map(Body::new)).await;
+    let guest = answer.extensions_mut().remove::<Guest>();
+    (answer, guest.map(|guest| (upgrade, guest)))
 }
 
 /// What the real servers' HTTP does not take.

@@ -13,7 +13,8 @@ pub(crate) mod wire;
 
 use crate::fault::AnswerFaults;
 use crate::performer::WireReply;
-use crate::world::ApiRequest;
+use crate::screens::{Guest, accepted};
+use crate::world::{ApiRequest, Knock};
 use auth::Refusal;
 use axum::body::Body;
 use axum::http::request::Parts;
@@ -75,6 +76,7 @@ async fn perform(lane: &Visitor, parts: &Parts, body: Body, faults: AnswerFaults
         directory_header: directory_header(&parts.headers, lane.core.directory_header),
         content_type: text(&parts.headers, header::CONTENT_TYPE.as_str()),
         body: body.clone(),
+        knock: knock(lane, parts),
     };
     let exchange = api.ticket;
     if lane.core.operations.find(&api.method, &api.path).is_none() && api.path != "/doc" {
@@ -84,6 +86,9 @@ async fn perform(lane: &Visitor, parts: &Parts, body: Body, faults: AnswerFaults
     match lane.core.take(&lane.name, api, &cors, faults).await {
         Some(Answer::Reply(reply)) => {
             let number = Exchange(exchange);
+            if reply.status == StatusCode::SWITCHING_PROTOCOLS.as_u16() {
+                return let_in(lane, parts, query);
+            }
             if reply.status == StatusCode::NOT_IMPLEMENTED.as_u16() {
                 lane.core.strays().note_unplayed(parts.method.as_str(), parts.uri.path());
             }
@@ -102,6 +107,46 @@ async fn perform(lane: &Visitor, parts: &Parts, body: Body, faults: AnswerFaults
         // The server has ended meanwhile, and its connections with it.
         None => faulted::nothing(&lane.wire).await,
     }
+}
+
+/// How somebody knocks; a request in memory has no connection that could become another.
+fn knock(lane: &Visitor, parts: &Parts) -> Knock {
+    let headers = &parts.headers;
+    let says = |name: HeaderName, word: &str| {
+        let said = text(headers, name.as_str()).unwrap_or_default();
+        said.split(',').any(|part| part.trim().eq_ignore_ascii_case(word))
+    };
+    let is_websocket = says(header::UPGRADE, "websocket")
+        && says(header::CONNECTION, "upgrade")
+        && headers.contains_key(header::SEC_WEBSOCKET_KEY);
+    let page = text(headers, header::ORIGIN.as_str());
+    let is_own = |page: &str| page.split_once("://").is_some_and(|(_, of)| of == host(headers));
+    Knock {
+        upgrades: is_websocket && matches!(lane.wire, Wire::Socket(_)),
+        asks_for_ticket: text(headers, &lane.core.ticket_header).is_some_and(|word| word == "1"),
+        is_at_home: page.is_none_or(|page| is_own(&page) || lane.core.origins.allow(&page)),
+    }
+}
+
+/// Lets somebody in to look at a terminal; whoever serves the connection goes on with it as a WebSocket.
+fn let_in(lane: &Visitor, parts: &Parts, query: &str) -> Response<Body> {
+    let id = parts.uri.path().trim_end_matches('/').rsplit('/').nth(1).map(decode).unwrap_or_default();
+    let pairs = decode_query(query);
+    let cursor = pairs.iter().find(|(name, _)| name == "cursor").map(|(_, word)| word.as_str());
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let key = text(&parts.headers, header::SEC_WEBSOCKET_KEY.as_str()).unwrap_or_default();
+    let mut headers = vec![
+        (header::UPGRADE, "websocket".to_owned()),
+        (header::CONNECTION, "Upgrade".to_owned()),
+        (header::SEC_WEBSOCKET_ACCEPT, accepted(&key)),
+    ];
+    let wanted = text(&parts.headers, header::SEC_WEBSOCKET_PROTOCOL.as_str());
+    let wanted = wanted.and_then(|list| Some(list.split(',').next()?.trim().to_owned()));
+    headers.extend(wanted.map(|protocol| (header::SEC_WEBSOCKET_PROTOCOL, protocol)));
+    insert(&mut response, headers);
+    response.extensions_mut().insert(Guest::of(lane.core.screens.of(&id), cursor));
+    response
 }
 
 /// An answer as its reader wants it.

@@ -70,7 +70,7 @@ pub struct Profile {
     pub answers_once: bool,
     /// As whom the model is told that its agent may take no more steps.
     pub ends_steps_as: &'static str,
-    /// Terminals are there for both generations, whichever has opened them, and outlive their instance.
+    /// Terminals are there for both generations, outlive their instance, and begin as large as somebody wants them.
     pub shares_terminals: bool,
     /// A picture may be at an address.
     pub pictures_at_addresses: bool,

@@ -295,6 +295,7 @@ mod tests {
             host: String::new(),
             body: br#"{"url":"file:///srv/mine/w/a.txt","at":"/srv/mine/w","not":"/srv/mine/wide"}"#[..]
                 .into(),
+            ..ApiRequest::default()
         };
         let moved = br#"{"url":"file:///tmp/r/a.txt","at":"/tmp/r","not":"/srv/mine/wide"}"#;
         assert_eq!(moved_body(&request, "/tmp/r"), moved[..]);

@@ -235,12 +235,6 @@ impl World {
                 let message = format!("PTY session not found: {id}");
                 (404, json!({"_tag": "PtyNotFoundError", "ptyID": id, "message": message}))
             }
-            "pty.connectToken" => {
-                (403, json!({"_tag": "PtyForbiddenError", "message": "Invalid PTY connect token request"}))
-            }
-            "v2.pty.connectToken" => {
-                (403, json!({"_tag": "ForbiddenError", "message": "Invalid PTY connect token request"}))
-            }
             _ => return self.session_alone(request, operation, segments),
         })
     }

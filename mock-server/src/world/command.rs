@@ -191,7 +191,7 @@ impl World {
                 home: self.config.home.clone(),
                 timeout_ms: PATIENCE_MS,
                 shell_name: None,
-                is_typed_to: false,
+                screen: None,
             };
             return self.effect(Purpose::CommandLine(Box::new(calling)), Effect::Run(line));
         }

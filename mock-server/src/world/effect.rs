@@ -178,8 +178,25 @@ pub struct ShellLine {
     pub timeout_ms: u64,
     /// A person's line: what its shell is called.
     pub shell_name: Option<String>,
-    /// It runs in a terminal: what it reads goes on until somebody ends it.
-    pub is_typed_to: bool,
+    /// It runs in a terminal.
+    pub screen: Option<OnScreen>,
+}
+
+/// A program in a terminal, which people look at and type to; its line says the same to a shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnScreen {
+    /// The terminal's name.
+    pub id: String,
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// What its environment has besides.
+    pub environment: Vec<(String, String)>,
+    /// How high the screen is at first.
+    pub rows: u16,
+    /// How wide.
+    pub columns: u16,
 }
 
 /// What a running line tells.

@@ -55,6 +55,20 @@ impl Ids {
         format!("{adjective}-{noun}")
     }
 
+    /// What nobody can guess: a UUID by chance.
+    pub(crate) fn ticket(&mut self) -> String {
+        let [a, b] = [self.random.next_u64(), self.random.next_u64()];
+        let (a, b) = (a & !0xf000 | 0x4000, b & !(0b11 << 62) | (0b10 << 62));
+        format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            a >> 32,
+            a >> 16 & 0xffff,
+            a & 0xffff,
+            b >> 48,
+            b & 0xffff_ffff_ffff
+        )
+    }
+
     /// The reference in an `UnknownError`.
     pub(crate) fn error_reference(&mut self) -> String {
         format!("err_{:08x}", self.random.next_u32())

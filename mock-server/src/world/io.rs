@@ -96,6 +96,19 @@ pub struct ApiRequest {
     pub host: String,
     /// The body's bytes.
     pub body: Bytes,
+    /// What its headers say to who keeps the door of a terminal.
+    pub knock: Knock,
+}
+
+/// How somebody knocks at the door of a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Knock {
+    /// The connection is to become a WebSocket.
+    pub upgrades: bool,
+    /// Who asks for a ticket says so in a header that pages of others can't send.
+    pub asks_for_ticket: bool,
+    /// No page of a stranger asks.
+    pub is_at_home: bool,
 }
 
 /// A reply, free of HTTP.
@@ -194,6 +207,8 @@ pub enum Output {
     },
     /// Ends the streams that carry the events of this directory alone.
     Close(String),
+    /// Makes the screen of the terminal of this name so many rows high and so many columns wide.
+    Draw(String, u16, u16),
     /// Has something last.
     Keep(Kept),
 }

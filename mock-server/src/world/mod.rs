@@ -111,6 +111,7 @@ mod surroundings;
 mod sync_history;
 mod telling;
 mod template;
+mod terminal_door;
 mod terminals;
 mod terms;
 mod title;
@@ -127,13 +128,13 @@ use crate::project_files::NextFiles;
 pub(crate) use config::{configured, merge};
 pub(crate) use effect::NO_BLOB;
 pub use effect::{
-    Beside, Chosen, Effect, EffectResult, FileChange, Found, Page, PageWish, RestoredFile, ShellEnd,
-    ShellLine, ShellNews, Sight,
+    Beside, Chosen, Effect, EffectResult, FileChange, Found, OnScreen, Page, PageWish, RestoredFile,
+    ShellEnd, ShellLine, ShellNews, Sight,
 };
 use ids::Ids;
 pub use io::{
-    ApiReply, ApiRequest, EffectId, Event, Input, ModelFailure, Output, Refusal, ReplyBody, Subscription,
-    Ticket,
+    ApiReply, ApiRequest, EffectId, Event, Input, Knock, ModelFailure, Output, Refusal, ReplyBody,
+    Subscription, Ticket,
 };
 pub use kept::Kept;
 pub use mcp::{Program, ProgramNews};

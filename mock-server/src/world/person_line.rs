@@ -79,7 +79,7 @@ impl World {
             home: self.config.home.clone(),
             timeout_ms: PATIENCE_MS,
             shell_name: Some(self.profile.server.to_string()),
-            is_typed_to: false,
+            screen: None,
         };
         self.effect(Purpose::PersonLine(id.to_owned()), Effect::Run(line));
     }

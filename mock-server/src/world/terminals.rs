@@ -1,11 +1,13 @@
 //! Terminals over REST (`/pty`, `/api/pty`): a program that runs beside the sessions until it ends or somebody ends it.
-//! Nobody can look into one, so what it prints is lost, and a shell that waits for somebody who types just waits.
+//! What it prints is seen by those who are let in (`terminal_door.rs`); where time is logical nobody can look into one, and
+//! a shell that waits for somebody who types just waits.
 
 use super::routes::body_of;
 use super::surroundings::{PlaceAsk, PlaceWish};
+use super::terminal_door::DoorTicket;
 use super::tools::place::resolved;
 use super::{
-    ApiRequest, Effect, EffectId, Output, Purpose, ReplyBody, ShellEnd, ShellLine, ShellNews, World,
+    ApiRequest, Effect, EffectId, OnScreen, Output, Purpose, ReplyBody, ShellEnd, ShellLine, ShellNews, World,
 };
 use serde_json::{Value, json};
 
@@ -15,10 +17,12 @@ pub(super) struct Terminals {
     all: Vec<Terminal>,
     /// How many there have been.
     opened: u64,
+    /// What lets people in who bring no password.
+    pub(super) tickets: Vec<DoorTicket>,
 }
 
 #[derive(Debug)]
-struct Terminal {
+pub(super) struct Terminal {
     directory: String,
     /// The next generation has opened it.
     is_next: bool,
@@ -40,6 +44,8 @@ pub(super) struct TerminalWish {
 const NO_PROCESS: u64 = 5_000_000;
 /// So many that have ended are kept in each directory.
 const ENDED_MAX: usize = 25;
+/// The rows and columns of a terminal that nobody has drawn; Kilo's server does as it is told at the beginning, too.
+const SIZE: (u16, u16) = (24, 80);
 /// The shells that are told to begin as at a login.
 const AT_LOGIN: &[&str] = &["bash", "dash", "fish", "ksh", "sh", "zsh"];
 /// Nobody waits longer than a month.
@@ -94,11 +100,15 @@ impl World {
             "pty.update" => {
                 let title =
                     body_of(request)["title"].as_str().filter(|title| !title.is_empty()).map(str::to_owned);
+                let size = size_in(&body_of(request));
                 let terminal = self.terminal(&id, &directory, is_next)?;
                 if let Some(title) = title {
                     terminal.info["title"] = json!(title);
                 }
                 let info = terminal.info.clone();
+                if let Some((rows, columns)) = size {
+                    self.outputs.push(Output::Draw(id, rows, columns));
+                }
                 self.tell_of_terminal(&directory, is_next, "pty.updated", json!({"info": info}));
                 self.tell_terminals(ticket, is_next, &directory, info);
             }
@@ -111,26 +121,19 @@ impl World {
                     self.reply_json(ticket, json!(true));
                 }
             }
-            // Nobody is let into one: who wants in is told what a client is told that asks in plain HTTP.
-            "pty.connect" => {
-                let id = request.path.trim_end_matches('/').rsplit('/').nth(1).unwrap_or_default().to_owned();
-                self.terminal(&id, &directory, is_next)?;
-                let has_ticket = request.query.iter().any(|(name, _)| name == "ticket");
-                self.reply(ticket, if has_ticket { 403 } else { 400 }, ReplyBody::Empty);
-            }
-            _ => return None,
+            _ => return self.at_the_door(request, verb, &directory, is_next),
         }
         Some(())
     }
 
     /// The terminal of that name.
-    fn terminal(&mut self, id: &str, directory: &str, is_next: bool) -> Option<&mut Terminal> {
+    pub(super) fn terminal(&mut self, id: &str, directory: &str, is_next: bool) -> Option<&mut Terminal> {
         let shares = self.profile.shares_terminals;
         let mut here = self.terminals.all.iter_mut().filter(|terminal| terminal.directory == directory);
         here.find(|terminal| terminal.id() == id && terminal.is_there_for(is_next, shares))
     }
 
-    fn tell_terminals(&mut self, ticket: u64, is_next: bool, directory: &str, told: Value) {
+    pub(super) fn tell_terminals(&mut self, ticket: u64, is_next: bool, directory: &str, told: Value) {
         let body = if is_next { json!({"location": self.location(directory), "data": told}) } else { told };
         self.reply_json(ticket, body);
     }
@@ -162,12 +165,13 @@ impl World {
         let is_next = request.path.starts_with("/api/");
         self.tell_of_terminal(directory, is_next, "pty.created", json!({"info": info}));
         self.tell_terminals(request.ticket, is_next, directory, info.clone());
-        let runs = (!waits).then(|| {
+        let asked = if self.profile.shares_terminals { size_in(&body) } else { None };
+        let (rows, columns) = asked.unwrap_or(SIZE);
+        let runs = (!waits || self.config.runs_shell && self.config.has_screens).then(|| {
+            let set = self.environment_of(&id, &body["env"]);
             let words = std::iter::once(&program).chain(&arguments).map(|word| quoted(word));
-            let environment = body["env"].as_object().into_iter().flatten();
-            let set = environment
-                .map(|(name, value)| quoted(&format!("{name}={}", value.as_str().unwrap_or_default())));
-            let line = format!("exec env {}", set.chain(words).collect::<Vec<_>>().join(" "));
+            let assigned = set.iter().map(|(name, value)| quoted(&format!("{name}={value}")));
+            let line = format!("exec env {}", assigned.chain(words).collect::<Vec<_>>().join(" "));
             let home = self.config.home.clone();
             let line = ShellLine {
                 line,
@@ -175,7 +179,14 @@ impl World {
                 home,
                 timeout_ms: PATIENCE_MS,
                 shell_name: None,
-                is_typed_to: true,
+                screen: Some(OnScreen {
+                    id: id.clone(),
+                    program: program.clone(),
+                    arguments,
+                    environment: set,
+                    rows,
+                    columns,
+                }),
             };
             self.named_effect(Purpose::Terminal(id), Effect::Run(line))
         });
@@ -236,6 +247,12 @@ impl World {
             self.outputs.push(Output::Drop(effect));
         }
     }
+}
+
+/// The rows and columns that a client wants.
+fn size_in(body: &Value) -> Option<(u16, u16)> {
+    let number = |name: &str| u16::try_from(body["size"][name].as_u64()?).ok();
+    Some((number("rows")?, number("cols")?))
 }
 
 /// A word as a shell takes it for itself.

@@ -8,7 +8,7 @@ use crate::http::doors::Shut;
 use crate::performer::{Act, Audience, Frame};
 use crate::stream::bus::Struck;
 use crate::target;
-use crate::world::ApiRequest;
+use crate::world::{ApiRequest, Knock};
 use fixtures::fault_plan::action::{DoorWord, Port, Reply, ReplyWord, Restart, RestartWord, Side, StateWord};
 use fixtures::fault_plan::{Fault, StreamName};
 use fixtures::recording::{Body, FaultLine, Line, Note, Request};
@@ -273,6 +273,7 @@ impl Core {
                 directory_header: None,
                 content_type: Some("application/json".to_owned()),
                 body: body.into(),
+                knock: Knock::default(),
             };
             acts.extend(inner.performer.take(request, &|| self.clock.now_ms()));
         }

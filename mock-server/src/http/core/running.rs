@@ -4,8 +4,9 @@
 use super::{Core, Inner};
 use crate::model::ModelNews;
 use crate::performer::Act;
+use crate::screens::Hand;
 use crate::world::{Page, Program, ProgramNews, ShellLine, ShellNews};
-use crate::{fetch, programs, shell};
+use crate::{fetch, programs, screens, shell};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, mpsc};
 use std::time::Duration;
@@ -102,6 +103,12 @@ impl Core {
                 (number, tokio::spawn(fetching))
             }
             Act::Start(number, program) => return self.start(inner, number, &program),
+            Act::Draw(id, rows, columns) => {
+                if let Some(screen) = self.screens.of(&id) {
+                    screen.touch(Hand::Draws { rows, columns });
+                }
+                return;
+            }
             Act::EndRun(number) => return inner.running.end(number),
             _ => return,
         };
@@ -141,14 +148,19 @@ impl Core {
     }
 
     fn run(self: Arc<Self>, number: u64, line: ShellLine) -> impl Future<Output = ()> + use<> {
-        let (core, clock) = (Arc::downgrade(&self), self.clock.clone());
+        let (core, clock, screens) = (Arc::downgrade(&self), self.clock.clone(), self.screens.clone());
+        // Before anybody hears of the terminal.
+        let opened = line.screen.as_ref().map(|on| screens.open(&on.id));
         async move {
             let tell = |news: ShellNews| {
                 if let Some(core) = core.upgrade() {
                     core.shell_says(number, news);
                 }
             };
-            shell::run(line, &clock, tell).await;
+            match (&line.screen, opened) {
+                (Some(on), Some(opened)) => screens::run(&line, on, &screens, opened, &clock, tell).await,
+                _ => shell::run(line, &clock, tell).await,
+            }
         }
     }
 

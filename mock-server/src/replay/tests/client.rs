@@ -44,6 +44,7 @@ impl Client {
             content_type: None,
             host: String::new(),
             body: bytes::Bytes::copy_from_slice(body),
+            ..ApiRequest::default()
         };
         self.acts.extend(self.replay.take(request, &|| 0));
         self.tickets

@@ -236,7 +236,7 @@ impl World {
             home: self.config.home.clone(),
             timeout_ms: plan.timeout_ms,
             shell_name: None,
-            is_typed_to: false,
+            screen: None,
         };
         self.effect(Purpose::Shell(session.to_owned(), call), Effect::Run(line));
     }
