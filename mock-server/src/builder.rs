@@ -356,6 +356,7 @@ impl Builder {
             faults,
             clock: self.clock,
             seed: self.seed,
+            shell: None,
             allow_shell: self.allow_shell,
             allow_outside: self.allow_outside,
             is_agents: false,

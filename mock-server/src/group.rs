@@ -44,3 +44,10 @@ impl Drop for Group {
 pub(crate) fn search_path() -> std::ffi::OsString {
     std::env::var_os("PATH").unwrap_or_else(|| PATH.into())
 }
+
+/// The whole path of a program that is found by its name.
+pub(crate) fn in_path(name: &str) -> Option<String> {
+    let folders = search_path();
+    let mut places = std::env::split_paths(&folders).map(|folder| folder.join(name));
+    places.find(|place| place.is_file()).map(|place| place.to_string_lossy().into_owned())
+}

@@ -58,6 +58,8 @@ pub struct Options {
     pub seed: u64,
     /// Shell lines of the agent run in a folder that the stand-in has not made, too.
     pub allow_shell: bool,
+    /// The shell that the environment names (`SHELL`): lines run in it, if it is there.
+    pub shell: Option<String>,
     /// The agent may go wherever the server that is stood in for lets it, not only to folders that the stand-in has made.
     pub allow_outside: bool,
     /// It stands behind an agent on stdin and stdout, which some of its words depend on.
@@ -127,6 +129,7 @@ impl Options {
             clock: ClockKind::Real,
             seed: 1,
             allow_shell: false,
+            shell: None,
             allow_outside: false,
             is_agents: false,
             client: Client::default(),

@@ -1,6 +1,10 @@
 //! Runs the agent's shell lines. A line leads a process group of its own, and whatever is left of the group when the line
 //! is over, forgotten or too late is killed.
 
+mod which;
+
+pub(crate) use which::of;
+
 use crate::clock::Clock;
 use crate::group::{Group, search_path};
 use crate::world::{ShellEnd, ShellLine, ShellNews};
@@ -8,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -38,7 +42,9 @@ pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(She
             Some(piece) = printed.recv() => {
                 clock.wait(AT_ONCE).await;
                 let more = std::iter::from_fn(|| printed.try_recv().ok());
-                tell_printed(text.add(&at_once(piece, more)), &mut tell);
+                for bytes in at_once(piece, more) {
+                    tell_printed(text.add(&bytes), &mut tell);
+                }
             }
             _ = &mut ended => break,
             () = &mut patience => {
@@ -60,7 +66,9 @@ pub(crate) async fn run(line: ShellLine, clock: &Clock, mut tell: impl FnMut(She
                 Some(piece) => {
                     clock.wait(AT_ONCE).await;
                     let more = std::iter::from_fn(|| printed.try_recv().ok());
-                    tell_printed(text.add(&at_once(piece, more)), &mut tell);
+                    for bytes in at_once(piece, more) {
+                    tell_printed(text.add(&bytes), &mut tell);
+                }
                 }
                 None => break,
             },
@@ -84,13 +92,13 @@ pub(crate) fn run_at_once(line: &ShellLine) -> Vec<ShellNews> {
     };
     let is_late = ended.recv_timeout(Duration::from_millis(line.timeout_ms)).is_err();
     let code = group.end();
-    let mut bytes = Vec::new();
+    let (mut news, mut text) = (Vec::new(), Utf8::default());
     while let Ok(piece) = printed.recv() {
         let more = std::iter::from_fn(|| printed.recv_timeout(AT_ONCE).ok());
-        bytes.extend(at_once(piece, more));
+        for bytes in at_once(piece, more) {
+            tell_printed(text.add(&bytes), &mut |told| news.push(told));
+        }
     }
-    let mut news = Vec::new();
-    tell_printed(String::from_utf8_lossy(&bytes).into_owned(), &mut |told| news.push(told));
     news.push(ShellNews::Ended(if is_late { ShellEnd::TimedOut } else { ShellEnd::Exited(code) }));
     news
 }
@@ -99,11 +107,13 @@ pub(crate) fn run_at_once(line: &ShellLine) -> Vec<ShellNews> {
 type Piece = (bool, Vec<u8>);
 
 /// Of what is printed at once to both outputs, all of one is told before the other: the one that was printed to first.
-fn at_once(piece: Piece, more: impl Iterator<Item = Piece>) -> Vec<u8> {
-    let (output, mut bytes) = piece;
-    let (same, other): (Vec<Piece>, Vec<Piece>) = more.partition(|(is_second, _)| *is_second == output);
-    bytes.extend(same.into_iter().chain(other).flat_map(|(_, bytes)| bytes));
-    bytes
+fn at_once(piece: Piece, more: impl Iterator<Item = Piece>) -> Vec<Vec<u8>> {
+    let (output, mut first) = piece;
+    let mut second = Vec::new();
+    for (is_second, bytes) in more {
+        if is_second == output { &mut first } else { &mut second }.extend(bytes);
+    }
+    if second.is_empty() { vec![first] } else { vec![first, second] }
 }
 
 fn tell_printed(text: String, tell: &mut impl FnMut(ShellNews)) {
@@ -119,17 +129,6 @@ fn failure(line: &ShellLine, error: &io::Error) -> String {
     format!("standin failed to run a shell line in {}: {error}", line.directory)
 }
 
-/// What bash is told. A person's line it reads twice, the first time between double quotes, in a login shell that is
-/// called as the server is and whose first word is the folder; the line is the fifth of its script.
-fn words(line: &ShellLine) -> Vec<String> {
-    let Some(name) = &line.shell_name else { return vec!["-c".to_owned(), line.line.clone()] };
-    let quoted = serde_json::Value::from(line.line.as_str());
-    let script = format!(
-        "\nshopt -s expand_aliases\nif [ -f ~/.bashrc ]; then . ~/.bashrc >/dev/null 2>&1; fi\ncd -- \"$1\"\neval {quoted}\n"
-    );
-    vec!["-l".to_owned(), "-c".to_owned(), script, name.clone(), line.directory.clone()]
-}
-
 /// Starts a line, and two threads: one reads what it prints until nobody wants it, the other waits for its end.
 fn start(
     line: &ShellLine,
@@ -138,14 +137,16 @@ fn start(
 ) -> io::Result<Group> {
     let (first, to_first) = io::pipe()?;
     let (second, to_second) = io::pipe()?;
-    let mut command = Command::new(bash());
+    let shell = which::for_line(line);
+    let mut command = Command::new(&shell);
     command
-        .args(words(line))
+        .args(which::words(&shell, line))
         .current_dir(&line.directory)
         .env_clear()
         .env("PATH", search_path())
         .env("HOME", &line.home)
         .env("TERM", "dumb")
+        .envs(which::named(line).map(|path| ("SHELL", path)))
         .stdin(Stdio::null())
         .stdout(to_first)
         .stderr(to_second)
@@ -193,13 +194,6 @@ fn listen(outputs: [io::PipeReader; 2], mut heard: impl FnMut(Piece) -> bool) {
     }
 }
 
-/// The shell by its whole path: its own messages begin with that.
-fn bash() -> PathBuf {
-    let folders = search_path();
-    let shells = std::env::split_paths(&folders).map(|folder| folder.join("bash"));
-    shells.into_iter().find(|shell| shell.is_file()).unwrap_or_else(|| PathBuf::from("bash"))
-}
-
 /// Bytes as text, where a letter may come in two pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Utf8 {
@@ -242,7 +236,18 @@ mod tests {
         let directory = folder.path().to_string_lossy().into_owned();
         let home = directory.clone();
         let line = text.to_owned();
-        (folder, ShellLine { line, directory, home, timeout_ms, shell_name: None, screen: None })
+        (
+            folder,
+            ShellLine {
+                line,
+                directory,
+                home,
+                timeout_ms,
+                shells: Vec::new(),
+                shell_name: None,
+                screen: None,
+            },
+        )
     }
 
     fn printed(news: &[ShellNews]) -> String {
@@ -266,7 +271,7 @@ mod tests {
         assert_eq!(printed(&news), "one\ntwo\n");
         assert_eq!(news.last(), Some(&ShellNews::Ended(ShellEnd::Exited(Some(3)))));
         let at_once = run_at_once(&line);
-        assert_eq!(at_once[0], ShellNews::Printed("one\ntwo\n".into()));
+        assert_eq!(at_once[..2], ["one\n", "two\n"].map(|text| ShellNews::Printed(text.into())));
         assert_eq!(at_once.last(), news.last());
     }
 

@@ -1,8 +1,9 @@
 //! The machine around the sessions, for the world: what stands in the workspace, which programs there are, what the
 //! server keeps in its home. Nothing outside of the workspace is shown, whatever folder a client names.
 
-use crate::group::search_path;
+use crate::group::in_path;
 use crate::ignored::{Cases, Ignored};
+use crate::shell;
 use crate::workspace::{Branches, Workspace, git_says};
 use crate::world::{Browsed, PlaceFound, PlaceWish};
 use std::collections::BTreeSet;
@@ -34,9 +35,10 @@ impl Workspace {
                 PlaceFound::Branches { current, default }
             }
             PlaceWish::Shells => PlaceFound::Shells(shells()),
-            PlaceWish::Program { name, folder } => {
-                PlaceFound::Program(program(name.as_deref(), Path::new(&folder)))
-            }
+            PlaceWish::Program { name, shells, folder } => PlaceFound::Program(match name {
+                None => Some(shell::of(&shells)),
+                Some(name) => program(&name, Path::new(&folder)),
+            }),
             PlaceWish::Existing(paths) => {
                 PlaceFound::Existing(paths.into_iter().filter(|path| self.holds(Path::new(path))).collect())
             }
@@ -169,17 +171,9 @@ fn shells() -> Vec<String> {
 }
 
 /// The program, if it is there; a path may be seen from the folder.
-fn program(name: Option<&str>, folder: &Path) -> Option<String> {
-    let in_path = |name: &str| {
-        let folders = search_path();
-        let places: Vec<_> = std::env::split_paths(&folders).map(|folder| folder.join(name)).collect();
-        places.into_iter().find(|place| place.is_file()).map(|place| place.to_string_lossy().into_owned())
-    };
-    match name {
-        None => Some(in_path("bash").unwrap_or_else(|| "/bin/sh".to_owned())),
-        Some(name) if name.contains('/') => folder.join(name).is_file().then(|| name.to_owned()),
-        Some(name) => in_path(name).map(|_| name.to_owned()),
-    }
+fn program(name: &str, folder: &Path) -> Option<String> {
+    let is_there = if name.contains('/') { folder.join(name).is_file() } else { in_path(name).is_some() };
+    is_there.then(|| name.to_owned())
 }
 
 /// Writes a file below the home; a path that leaves it is a mistake.

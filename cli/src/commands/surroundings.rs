@@ -12,6 +12,11 @@ fn given(server: ServerKind, name: &str) -> Option<String> {
     std::env::var(format!("{}_{name}", server.env_prefix())).ok().filter(|value| !value.is_empty())
 }
 
+#[expect(clippy::disallowed_methods, reason = "the real servers take it from the environment")]
+pub(super) fn shell() -> Option<String> {
+    std::env::var("SHELL").ok().filter(|path| !path.is_empty())
+}
+
 fn is_on(server: ServerKind, name: &str) -> bool {
     given(server, name).is_some_and(|value| matches!(value.to_lowercase().as_str(), "1" | "true"))
 }
@@ -29,6 +34,7 @@ pub(super) fn surround(set: &mut Set) -> Result<(), Failure> {
     set.options.username = given(server, "SERVER_USERNAME");
     set.options.client =
         Client { name: given(server, "CLIENT"), asks: is_on(server, "ENABLE_QUESTION_TOOL") };
+    set.options.shell = shell();
     let Play::Scenario(scenario) = &mut set.options.play else { return Ok(()) };
     set.options.elsewhere = settings(server)?;
     if set.is_tour && set.options.elsewhere.says_something() {

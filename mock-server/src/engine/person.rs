@@ -33,6 +33,7 @@ impl Person {
             cloud: None,
             brings_model: false,
             runs_shell: false,
+            shell: None,
             has_screens: false,
             is_agents: false,
             client: crate::Client::default(),

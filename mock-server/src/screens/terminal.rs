@@ -106,7 +106,6 @@ fn start(line: &ShellLine, on: &OnScreen, pts: Pts) -> pty_process::Result<Child
         .env_clear()
         .env("PATH", search_path())
         .env("HOME", &line.home)
-        .env("SHELL", "/bin/bash")
         .envs(on.environment.iter().map(|(name, value)| (name, value)))
         .env("TERM", KIND)
         .spawn(pts)

@@ -121,6 +121,7 @@ impl Stage {
             brings_model: false,
             cloud: options.cloud.clone(),
             runs_shell: folders.is_fresh || options.allow_shell,
+            shell: options.shell.clone(),
             has_screens: matches!(options.clock, ClockKind::Real | ClockKind::Scaled { .. }),
             is_agents: options.is_agents,
             client: options.client.clone(),

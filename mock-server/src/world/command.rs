@@ -190,6 +190,7 @@ impl World {
                 directory: self.config.directory.clone(),
                 home: self.config.home.clone(),
                 timeout_ms: PATIENCE_MS,
+                shells: self.shells(&self.config.directory),
                 shell_name: None,
                 screen: None,
             };

@@ -176,10 +176,21 @@ pub struct ShellLine {
     pub home: String,
     /// How long it may run.
     pub timeout_ms: u64,
+    /// The shells that are wished for: the first, if it is there, or else the machine's.
+    pub shells: Vec<ShellWish>,
     /// A person's line: what its shell is called.
     pub shell_name: Option<String>,
     /// It runs in a terminal.
     pub screen: Option<OnScreen>,
+}
+
+/// A shell that somebody wishes for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShellWish {
+    /// The settings do: a path, or a name.
+    Settings(String),
+    /// The environment of the server does: a path.
+    Environment(String),
 }
 
 /// A program in a terminal, which people look at and type to; its line says the same to a shell.

@@ -129,7 +129,7 @@ pub(crate) use config::{configured, merge};
 pub(crate) use effect::NO_BLOB;
 pub use effect::{
     Beside, Chosen, Effect, EffectResult, FileChange, Found, OnScreen, Page, PageWish, RestoredFile,
-    ShellEnd, ShellLine, ShellNews, Sight,
+    ShellEnd, ShellLine, ShellNews, ShellWish, Sight,
 };
 use ids::Ids;
 pub use io::{

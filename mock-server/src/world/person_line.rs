@@ -5,8 +5,8 @@ use super::routes::body_of;
 use super::run::Run;
 use super::session::Message;
 use super::tokens::Tokens;
-use super::{ApiRequest, Effect, Purpose, ShellEnd, ShellLine, ShellNews, World};
-use serde_json::{Value, json};
+use super::{ApiRequest, Effect, Purpose, ShellEnd, ShellLine, ShellNews, ShellWish, World};
+use serde_json::{Map, Value, json};
 
 /// The line while it runs.
 #[derive(Debug, Default)]
@@ -25,6 +25,21 @@ const WORDS: &str = "The following tool was executed by the user";
 const STOPPED: &str = "\n\n<metadata>\nUser aborted the command\n</metadata>";
 
 impl World {
+    /// The shells that are wished for where lines of a folder run.
+    pub(super) fn shells(&self, directory: &str) -> Vec<ShellWish> {
+        let mut settings = self.all_settings();
+        settings.extend(self.settings_of(directory));
+        self.shells_by(&settings)
+    }
+
+    /// The same where these are the settings that count.
+    pub(super) fn shells_by(&self, settings: &Map<String, Value>) -> Vec<ShellWish> {
+        let of_settings = settings.get("shell").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let of_settings = of_settings.map(|name| ShellWish::Settings(name.to_owned()));
+        let of_environment = self.config.shell.clone().map(ShellWish::Environment);
+        of_settings.into_iter().chain(of_environment).collect()
+    }
+
     /// `POST /session/{id}/shell`.
     pub(super) fn run_person_line(&mut self, request: &ApiRequest, id: &str) {
         if !self.config.runs_shell {
@@ -73,11 +88,13 @@ impl World {
             let line = Some(PersonLine::default());
             owner.run = Some(Run { tickets: vec![request.ticket], prompt, message, line, ..Run::default() });
         }
+        let shells = self.shells(&directory);
         let line = ShellLine {
             line: command,
             directory,
             home: self.config.home.clone(),
             timeout_ms: PATIENCE_MS,
+            shells,
             shell_name: Some(self.profile.server.to_string()),
             screen: None,
         };

@@ -31,6 +31,8 @@ pub struct WorldConfig {
     pub cloud: Option<String>,
     /// Shell lines of the agent are run.
     pub runs_shell: bool,
+    /// The shell that the environment names.
+    pub shell: Option<String>,
     /// What runs in a terminal runs beside everything else, and people look at it.
     pub has_screens: bool,
     /// It stands behind an agent on stdin and stdout.

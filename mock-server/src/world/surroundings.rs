@@ -1,7 +1,7 @@
 //! What the world asks of the machine around its sessions, and what it is told: the vocabulary of reads over REST and
 //! of what a server keeps in its home.
 
-use super::{EffectResult, FileChange, Found, Purpose, Ticket, World};
+use super::{EffectResult, FileChange, Found, Purpose, ShellWish, Ticket, World};
 use super::{agent_file, commit_words, config, files, find_lines, rule_files, sources, terminals, vcs};
 
 /// Something about the machine.
@@ -40,6 +40,8 @@ pub enum PlaceWish {
     Program {
         /// Its name or path; nobody's wish is the shell that people get.
         name: Option<String>,
+        /// The shells that are wished for.
+        shells: Vec<ShellWish>,
         /// The folder from which a path is seen, absolute.
         folder: String,
     },

@@ -82,6 +82,7 @@ impl World {
         let given = given.as_object().into_iter().flatten();
         let marks = ["AGENT", "OPENCODE", &server].map(|name| (name.to_owned(), "1".to_owned()));
         let mut all: Vec<(String, String)> = marks.to_vec();
+        all.extend(self.config.shell.iter().map(|path| ("SHELL".to_owned(), path.clone())));
         all.extend(given.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())));
         all.push((format!("{server}_TERMINAL"), "1".to_owned()));
         if self.profile.shares_terminals {

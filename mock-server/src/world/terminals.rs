@@ -89,7 +89,9 @@ impl World {
                 let folder = body["cwd"].as_str().filter(|folder| !folder.is_empty());
                 let folder = resolved(&directory, folder.unwrap_or(&directory));
                 let program = body["command"].as_str().filter(|name| !name.is_empty()).map(str::to_owned);
-                let wish = PlaceWish::Program { name: program, folder: folder.clone() };
+                // What the server was started with does not count here.
+                let shells = self.shells_by(&self.settings_of(&directory));
+                let wish = PlaceWish::Program { name: program, shells, folder: folder.clone() };
                 let ask = TerminalWish { request: request.clone(), directory, folder };
                 self.ask_place(PlaceAsk::Terminal(Box::new(ask)), wish);
             }
@@ -178,6 +180,7 @@ impl World {
                 directory: folder.clone(),
                 home,
                 timeout_ms: PATIENCE_MS,
+                shells: Vec::new(),
                 shell_name: None,
                 screen: Some(OnScreen {
                     id: id.clone(),

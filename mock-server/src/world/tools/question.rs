@@ -53,11 +53,12 @@ impl World {
 
     /// A question that was asked waits; one that could not be asked fails its call.
     pub(super) fn start_question(&mut self, session: &str, call: usize) {
-        let is_asked = self
-            .run_mut(session)
-            .and_then(|run| run.calls.get(call))
-            .is_some_and(|call| matches!(call.plan, Some(Plan::Ask(_))));
-        if !is_asked {
+        let Some(starting) = self.run_mut(session).and_then(|run| run.calls.get(call)) else { return };
+        if starting.state == CallState::Done {
+            // The person was quick.
+            return;
+        }
+        if !matches!(starting.plan, Some(Plan::Ask(_))) {
             self.fail_call(session, call, "standin: the question tool needs the list 'questions'");
         } else if !self.questions.iter().any(|open| open.session == session && open.call == call) {
             // The person has something else to say already.

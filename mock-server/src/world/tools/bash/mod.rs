@@ -230,11 +230,13 @@ impl World {
         let Some(plan) = self.shell_plan(session, call) else { return };
         self.change_shell(session, call, |plan| plan.runs = true);
         self.progress(session, call, json!({"output": ""}));
+        let shells = self.shells(&plan.directory);
         let line = ShellLine {
             line: plan.line,
             directory: plan.directory,
             home: self.config.home.clone(),
             timeout_ms: plan.timeout_ms,
+            shells,
             shell_name: None,
             screen: None,
         };
