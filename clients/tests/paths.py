@@ -1,8 +1,8 @@
 """Goal: a guard in Python, held against the corpus of paths. Run: paths.py PATH_TO_STANDIN"""
 
+import errno
 import json
 import os
-import pathlib
 import subprocess
 import sys
 import tempfile
@@ -36,9 +36,25 @@ def inside(roots, target):
 
 
 def leads_to(path):
-    real = pathlib.Path(folded(os.path.realpath(path)))
-    # What is still a link leads to itself.
-    return None if any(os.path.islink(part) for part in [real, *real.parents]) else str(real)
+    """None where it leads nowhere, and `/` where nobody can see. (`os.path.realpath` goes on where it can't see.)"""
+    names, real, followed = path.split("/")[::-1], "/", 0
+    while names:
+        name = names.pop()
+        real = os.path.dirname(real) if name == ".." else os.path.normpath(os.path.join(real, name))
+        try:
+            target = os.readlink(real)
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return None if len(os.fsencode(name)) > 255 else "/"
+            if error.errno not in (errno.EINVAL, errno.ENOENT, errno.ENOTDIR):
+                return None
+            continue
+        followed += 1
+        if followed > 40 or real.startswith("/proc/"):
+            return None if followed > 40 else "/"
+        real = "/" if target.startswith("/") else os.path.dirname(real)
+        names += target.split("/")[::-1]
+    return real
 
 
 def wrong(standin, guard, *more):

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may: its failure is its answer")]
 
 use fixtures::fault_plan::FaultPlan;
+use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
 use harness::subject::Subject;
 use harness::sweep::report::Swept;
@@ -75,6 +76,60 @@ fn what_fails_is_shrunk_and_kept_and_fails_again() {
     let next = Wish { sample: Some(0), failing, ..Wish::default() };
     let swept = sweep(&ground, &subject, &next).unwrap();
     assert_eq!((of(&swept, Kind::Saved), swept.totals()), ((1, 0), (1, 0)));
+}
+
+/// Scenarios that are swept here alone.
+fn own_ground(name: &str, server: ServerKind) -> Ground {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/swept").join(name).with_extension("toml");
+    let scenario = Scenario::parse(&file, &std::fs::read_to_string(&file).unwrap()).unwrap();
+    Ground { name: name.to_owned(), scenario, server }
+}
+
+#[test]
+fn what_other_scenarios_have_found_stays_mended() {
+    let cut = |behind: usize, end: &str| {
+        format!(
+            "[[fault]]\nwhen = {{ stream = \"any\", connection = 1, after_events = {behind} }}\ndo = {{ {end} }}\n"
+        )
+    };
+    let plain = |behind| cut(behind, r#"cut = "between-frames""#);
+    let answer = |request: &str, act: &str| {
+        format!("[[fault]]\nwhen = {{ lane = \"adapter\", {request} }}\ndo = {{ {act} }}\n")
+    };
+    let last_word = r#"{ stream = "event", event = "message.part.updated", has = { "properties.part.text" = "The model hit its output limit, so this response may be incomplete." } }"#;
+    let [kilo, opencode] = ServerKind::ALL;
+    for (name, server, plan) in [
+        // The next prompt is sent while the end of the one before is looked for.
+        ("asked-and-stopped", kilo, cut(117, r#"cut = "blank-line", end = "silent""#)),
+        // The person prompts where Retry is offered, and presses it then.
+        ("refused-and-cut", kilo, plain(51) + &answer(r#"request = "GET /question""#, r#"reset = "answer""#)),
+        // A part that comes in one event, and is lost.
+        ("refused-and-cut", kilo, format!("[[fault]]\nwhen = {last_word}\ndo = {{ drop = \"*\" }}\n")),
+        // What is not answered holds up the tasks that it is about, and no others.
+        (
+            "refused-and-cut",
+            opencode,
+            plain(2) + &answer(r#"request = "GET /session/{sessionID}/diff""#, r#"hang = "answer""#),
+        ),
+        (
+            "three-at-once",
+            kilo,
+            plain(51) + &answer(r#"request = "GET /session/{sessionID}/todo""#, r#"hang = "answer""#),
+        ),
+        ("three-at-once", opencode, plain(2) + &answer(r#"request = "GET /permission""#, "late_ms = 912")),
+        (
+            "three-at-once",
+            opencode,
+            plain(2)
+                + &answer(r#"request = "GET /session/{sessionID}/message", nth = 2"#, r#"hang = "answer""#),
+        ),
+    ] {
+        let file = Path::new("found.toml");
+        let plans = vec![(file.to_owned(), FaultPlan::parse(file, &plan).unwrap())];
+        let wish = Wish { plans, ..Wish::default() };
+        let swept = sweep(&own_ground(name, server), &Subject::Reference, &wish).unwrap();
+        assert_eq!(swept.totals(), (1, 1), "{}", swept.text(""));
+    }
 }
 
 /// What sweeps have found: each of these plans once failed with the reference, or with a check.

@@ -9,35 +9,14 @@ pub use machine::Machine;
 
 use fixtures::error::FileError;
 use fixtures::paths::corpus::{Asked, Case};
-use fixtures::paths::realpath::{Links, Nowhere, resolved};
+use fixtures::paths::disk::Disk;
+use fixtures::paths::realpath::resolved;
 use fixtures::paths::{Policy, ground, posix};
 use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use trace::Trace;
-
-/// The links of this machine's disk.
-#[derive(Debug, Clone, Copy)]
-pub struct Disk;
-
-impl Links for Disk {
-    fn target(&self, path: &str) -> Result<Option<String>, Nowhere> {
-        match fs::read_link(path) {
-            Ok(target) => target.into_os_string().into_string().map(Some).map_err(|_| Nowhere),
-            // Something else than a link, nothing, or a file where a folder would have to be.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::NotADirectory
-                ) =>
-            {
-                Ok(None)
-            }
-            Err(_) => Err(Nowhere),
-        }
-    }
-}
 
 /// Why a case is not on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,11 @@
 //! Is the screen drawn neither too often nor too seldom, the first words soon, and is it told that the agent is at work?
 
+use super::refresh::{Window, windows};
 use super::{Check, Examined, rests};
-use crate::course::{Course, Started};
+use crate::course::{Course, Exchange, Started};
 use crate::protocol::{Item, TaskState, ToolState, Update, View};
+use fixtures::fault_plan::StreamName;
+use fixtures::recording::HowEnded;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -205,7 +208,8 @@ fn soon(course: &Course<'_>, task: &Started, pieces: &[Piece], examined: &mut Ex
         // It was loaded anew, after a gap or when the person pressed Retry.
         return;
     }
-    let late_ms = (shown - first) / 1000;
+    let anew = held_back(course, task, first).filter(|anew| anew <= shown);
+    let late_ms = (shown - anew.unwrap_or(first)) / 1000;
     examined.facts += 1;
     if is_drawn_soon(course, task, first) {
         return;
@@ -217,6 +221,53 @@ fn soon(course: &Course<'_>, task: &Started, pieces: &[Piece], examined: &mut Ex
     } else if late_ms > FIRST_WORDS_MS {
         examined.doubts.push(finding());
     }
+}
+
+/// When was the task shown anew whose words came behind a reconnect, before that could be done, if the adapter waited for
+/// the server all the while? What a server does not answer is no fault of who asks.
+fn held_back(course: &Course<'_>, task: &Started, first: u64) -> Option<u64> {
+    let own = |update: &Update| update.task_id().is_none_or(|of| *of == task.task);
+    let is_loaded = |from: usize| {
+        course.shown().any(|(said, update)| {
+            let is_told = matches!(update, Update::Timeline { .. } | Update::Error { retry: true, .. });
+            is_told && said.line > from && said.at_us < first && own(update)
+        })
+    };
+    let begun = |window: &Window<'_>| {
+        let mut events = course.streams().flat_map(|stream| &stream.events);
+        events.find(|sent| sent.line == window.from).is_some_and(|sent| sent.at_us <= first)
+    };
+    let mut behind = windows(course)
+        .filter(|window| window.task.task == task.task && begun(window) && !is_loaded(window.from));
+    behind.next()?;
+    let mut anew = course.shown().filter(|(said, update)| {
+        matches!(update, Update::Timeline { .. }) && said.at_us >= first && own(update)
+    });
+    let (said, _) = anew.next()?;
+    (idle_us(course, first, said.at_us) <= 1000 * FIRST_WORDS_MS).then_some(said.at_us)
+}
+
+/// When did its reader have the answer? Never, where it was not sent; late, where it was sent late.
+fn answered_us(exchange: &Exchange) -> Option<u64> {
+    let answer = exchange.answer.as_ref().filter(|_| exchange.how != Some(HowEnded::Broken))?;
+    Some(exchange.end.map_or(answer.at_us, |(_, end_us)| end_us.max(answer.at_us)))
+}
+
+/// For how long, between these, did the adapter wait for no answer of the server?
+fn idle_us(course: &Course<'_>, from_us: u64, until_us: u64) -> u64 {
+    let mut asked: Vec<(u64, u64)> = course
+        .exchanges
+        .iter()
+        .filter(|exchange| exchange.method == "GET" && StreamName::from_path(&exchange.path).is_none())
+        .map(|exchange| (exchange.at_us, answered_us(exchange).unwrap_or(until_us)))
+        .collect();
+    asked.sort_unstable();
+    let (mut idle, mut at) = (0, from_us);
+    for (begun, over) in asked {
+        idle += begun.min(until_us).saturating_sub(at);
+        at = at.max(over.min(until_us));
+    }
+    idle + until_us.saturating_sub(at)
 }
 
 /// Were there words in the task when it was drawn anew at once? Then it is no matter that they were read.

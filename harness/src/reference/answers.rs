@@ -3,7 +3,7 @@
 use super::call::{Call, Sent};
 use super::core::Core;
 use super::io::Timer;
-use super::strategy::{Gap, OnFailedSend};
+use super::strategy::OnFailedSend;
 use super::task::Task;
 use super::timeline::Timeline;
 use crate::protocol::{Done, Id, LogLevel, RpcError, TaskStarted};
@@ -230,8 +230,8 @@ impl Core {
         }
         if !is_ok {
             self.unconfirmed.remove(permission_id);
-            if is_stale && let Some((_, directory)) = self.place_of(task_id) {
-                self.on_gap(&directory, Gap::Quiet);
+            if is_stale {
+                self.on_doubt(task_id);
             }
         }
     }

@@ -209,14 +209,11 @@ impl Core {
         let now = self.now_ms;
         let Some(task) = self.tasks.get_mut(task_id) else { return };
         let quiet = now.saturating_sub(task.heard_ms);
-        let (stale, directory) = (task.stale, task.directory().to_owned());
         let Some(turn) = task.turn() else { return };
         let again = if quiet >= limit {
             turn.asked_about += 1;
             task.heard_ms = now;
-            if !stale {
-                self.on_gap(&directory, Gap::Quiet);
-            }
+            self.on_doubt(task_id);
             limit
         } else {
             limit - quiet

@@ -161,7 +161,7 @@ fn a_failed_turn_tells_why_and_ends_once() {
         assert_eq!(terminals(&script.updates()), [], "whose error it was, the server knows");
         let mut messages = server::messages(&[], false);
         messages[1]["info"]["error"] = json!({ "name": name, "data": { "message": "no" } });
-        script.refreshed(&messages, &json!({}), &json!([]));
+        script.looked_at(&messages, &json!({}));
         let updates = script.updates();
         assert_eq!(terminals(&updates), [expected]);
         assert_eq!(updates.iter().filter(|update| matches!(update, Update::Error { .. })).count(), told);

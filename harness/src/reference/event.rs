@@ -56,6 +56,8 @@ pub(super) struct Message {
     pub(super) parent: Option<String>,
     /// And no other one will follow it in its turn.
     pub(super) last: bool,
+    /// It was cut where it became too long: the server may have words of its own about that.
+    pub(super) is_cut: bool,
     pub(super) failure: Option<Failure>,
 }
 
@@ -167,6 +169,7 @@ pub(super) fn message(info: &Value) -> Result<Message, String> {
         completed: !info["time"]["completed"].is_null(),
         parent: info["parentID"].as_str().map(str::to_owned),
         last: info["finish"] != "tool-calls",
+        is_cut: info["finish"] == "length",
         failure: (!info["error"].is_null()).then(|| failure(&info["error"])),
     })
 }

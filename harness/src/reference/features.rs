@@ -4,7 +4,6 @@ use super::call::Call;
 use super::commands::reply_path;
 use super::core::Core;
 use super::io::Timer;
-use super::strategy::Gap;
 use crate::protocol::{Affordance, Id, Offered, Permission};
 use serde_json::json;
 
@@ -122,10 +121,7 @@ impl Core {
         self.unconfirmed.remove(&id);
         self.held.insert(id);
         if status == Some(404) {
-            if let Some((_, directory)) = self.place_of(task_id) {
-                self.on_gap(&directory, Gap::Quiet);
-            }
-            return;
+            return self.on_doubt(task_id);
         }
         let asking = &*self.strategies.asking;
         let asked = self.tasks.get_mut(task_id).and_then(|task| task.asked(permission, asking));

@@ -8,30 +8,14 @@ use super::core::Core;
 use crate::protocol::{
     Id, LogLevel, PathCheck, PathJudged, PathVerdict, Permission, Reply, RpcError, Update,
 };
-use fixtures::paths::realpath::{Links, Nowhere};
+pub(super) use fixtures::paths::disk::Disk;
+use fixtures::paths::realpath::Links;
 use serde_json::json;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 
 /// What the person is told.
 pub(super) const LEADS_OUT: &str = "the path leads out of the workspace, so the agent was told no";
-
-/// The links of this machine's disk.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Disk;
-
-impl Links for Disk {
-    fn target(&self, path: &str) -> Result<Option<String>, Nowhere> {
-        match std::fs::read_link(path) {
-            Ok(target) => target.into_os_string().into_string().map(Some).map_err(|_| Nowhere),
-            // Something else than a link, nothing, or a file where a folder would have to be.
-            Err(error) => match error.kind() {
-                ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None),
-                _ => Err(Nowhere),
-            },
-        }
-    }
-}
 
 /// What the core looks at on a disk.
 pub(super) trait Files: Links {

@@ -77,9 +77,12 @@ impl Core {
             self.family.add(session.to_owned(), parent.clone());
         }
         let holds = self.strategies.gap.holds_events();
+        let task = self.task_of(session).map(|(task, _)| task);
         let Some(channel) = self.channels.get_mut(folder) else { return };
         match &mut channel.phase {
-            Phase::Refreshing(refresh) if holds => refresh.buffered.push((session.to_owned(), event)),
+            Phase::Refreshing(refresh) if holds && refresh.concerns(task.as_deref()) => {
+                refresh.buffered.push((session.to_owned(), event));
+            }
             Phase::Live | Phase::Refreshing(_) => self.show(session, event),
             Phase::Off | Phase::Opening | Phase::Waiting => {}
         }
@@ -100,12 +103,11 @@ impl Core {
         let Some(task) = self.tasks.get_mut(&task_id).filter(|task| follows || !task.stale) else { return };
         task.heard_ms = now;
         let News { updates, doubt } = task.apply(event, of_child, &self.strategies);
-        let directory = task.directory().to_owned();
         for update in updates {
             self.tell(update);
         }
         if doubt {
-            self.on_gap(&directory, Gap::Quiet);
+            self.on_doubt(&task_id);
         }
         self.go_on_editing(&task_id);
     }

@@ -59,6 +59,8 @@ pub(super) struct Refresh {
     missing: BTreeMap<Option<String>, String>,
     /// Events of this stream, with their sessions, in order.
     pub(super) buffered: Vec<(String, Event)>,
+    /// Other tasks that are in doubt meanwhile.
+    doubted: BTreeSet<String>,
 }
 
 impl Refresh {
@@ -78,6 +80,7 @@ impl Refresh {
             reverted: BTreeMap::new(),
             missing: BTreeMap::new(),
             buffered: Vec::new(),
+            doubted: BTreeSet::new(),
         }
     }
 
@@ -151,6 +154,12 @@ impl Refresh {
         Ok(())
     }
 
+    /// Do the events of this task wait? One that has begun meanwhile has missed nothing; whose a session is that nobody
+    /// knows is not known yet.
+    pub(super) fn concerns(&self, task: Option<&str>) -> bool {
+        task.is_none_or(|task| self.tasks.contains(task))
+    }
+
     /// Why a task can't be shown anew.
     fn missing_for(&self, task_id: &str) -> Option<&str> {
         let own = self.missing.get(&Some(task_id.to_owned()));
@@ -201,13 +210,32 @@ impl Core {
             self.counting.clear();
         }
         let Some(channel) = self.channels.get(folder) else { return };
-        let is_under_way = matches!(channel.phase, Phase::Refreshing(_)) && gap == Gap::Quiet;
         let is_open = matches!(channel.phase, Phase::Live | Phase::Refreshing(_));
-        // A task that has stopped waits for the person, whatever is in doubt about another one.
-        let waits = |task: &Task| task.stale && gap == Gap::Quiet;
-        let in_folder = self.tasks.iter().filter(|(_, task)| task.directory() == folder && !waits(task));
-        let tasks = self.strategies.gap.fetched(in_folder.map(|(id, _)| id.clone()).collect());
-        if tasks.is_empty() || !is_open || is_under_way || self.strategies.gap.on_gap(gap) == OnGap::Resume {
+        let in_folder = self.tasks.iter().filter(|(_, task)| task.directory() == folder);
+        let tasks = in_folder.map(|(id, _)| id.clone()).collect();
+        if is_open {
+            self.refresh(folder, gap, tasks);
+        }
+    }
+
+    /// Of one task it is not known how it is. The others go on; while they are all being fetched, so is this one.
+    pub(super) fn on_doubt(&mut self, task_id: &str) {
+        // A task that has stopped waits for the person.
+        let Some(task) = self.tasks.get(task_id).filter(|task| !task.stale) else { return };
+        let folder = task.directory().to_owned();
+        match self.channels.get_mut(&folder).map(|channel| &mut channel.phase) {
+            Some(Phase::Live) => self.refresh(&folder, Gap::Quiet, vec![task_id.to_owned()]),
+            Some(Phase::Refreshing(refresh)) if !refresh.tasks.contains(task_id) => {
+                refresh.doubted.insert(task_id.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// Fetches these tasks anew.
+    fn refresh(&mut self, folder: &str, gap: Gap, tasks: Vec<String>) {
+        let tasks = self.strategies.gap.fetched(tasks);
+        if tasks.is_empty() || self.strategies.gap.on_gap(gap) == OnGap::Resume {
             return;
         }
         let mut refresh = Refresh::new(gap, tasks.iter().cloned().collect());
@@ -325,6 +353,9 @@ impl Core {
         for id in &ids {
             self.copy_is_shown(id);
             self.go_on_editing(id);
+        }
+        for task in refresh.doubted {
+            self.on_doubt(&task);
         }
     }
 

@@ -201,3 +201,66 @@ fn a_task_that_has_stopped_is_left_alone_when_another_ones_turn_is_in_doubt() {
     assert!(waiting.iter().any(|path| path.contains("/session/ses_a/message")), "{waiting:?}");
     assert!(!waiting.iter().any(|path| path.contains("ses_b")), "it waits for Retry: {waiting:?}");
 }
+
+#[test]
+fn a_doubt_about_one_task_holds_no_other_one_up() {
+    let mut script = Script::with_two_tasks(Strategies::default());
+    half_a_turn(&mut script);
+    script.event("session.idle", json!({ "sessionID": "ses_a" }));
+    assert!(script.waiting().iter().any(|path| path.contains("/status")), "is it over?");
+    script.prompt("b");
+    script.event("message.updated", server::message("ses_b", "msg_9", "assistant"));
+    let mut part = server::text("ses_b", "prt_9", "Here.", true);
+    part["part"]["messageID"] = json!("msg_9");
+    script.event("message.part.updated", part);
+    assert_eq!(script.texts("b"), ["Here."]);
+    // The other one is in doubt, too, and is looked at next.
+    script.event("session.status", server::status("ses_b", "busy"));
+    script.event("session.idle", json!({ "sessionID": "ses_b" }));
+    script.looked_at(&server::messages(&[server::text_part("prt_2", "Hello", true)], true), &json!({}));
+    assert_eq!(terminals(&script.updates()), [Outcome::Completed]);
+    assert_eq!(script.waiting(), ["GET /session/status?directory=%2Fwork%20space"]);
+}
+
+#[test]
+fn a_prompt_that_is_sent_while_the_end_of_another_one_is_looked_for_has_an_end_of_its_own() {
+    for (error, expected) in
+        [(Value::Null, Outcome::Completed), (json!({ "name": "MessageAbortedError" }), Outcome::Aborted)]
+    {
+        let mut script = Script::with_two_tasks(Strategies::default());
+        half_a_turn(&mut script);
+        script.event("session.idle", json!({ "sessionID": "ses_a" }));
+        script.prompt("a");
+        let mut messages = server::messages(&[server::text_part("prt_2", "Hello", true)], true);
+        messages[1]["info"]["error"] = error;
+        script.looked_at(&messages, &json!({}));
+        assert_eq!(terminals(&script.updates()), [expected]);
+        script.event("message.updated", server::message("ses_a", "msg_3", "user"));
+        script.event("session.status", server::status("ses_a", "busy"));
+        let mut answer = server::message("ses_a", "msg_4", "assistant");
+        answer["info"]["parentID"] = json!("msg_3");
+        answer["info"]["time"]["completed"] = json!(9);
+        answer["info"]["finish"] = json!("stop");
+        script.event("message.updated", answer);
+        script.event("session.idle", json!({ "sessionID": "ses_a" }));
+        assert_eq!(terminals(&script.updates()), [Outcome::Completed], "the second one's");
+    }
+}
+
+#[test]
+fn of_an_answer_that_was_cut_the_last_word_is_looked_for() {
+    let mut script = Script::with_two_tasks(Strategies::default());
+    half_a_turn(&mut script);
+    let mut message = server::message("ses_a", "msg_2", "assistant");
+    message["info"]["time"]["completed"] = json!(2);
+    message["info"]["finish"] = json!("length");
+    script.event("message.updated", message.clone());
+    script.event("session.idle", json!({ "sessionID": "ses_a" }));
+    assert_eq!(terminals(&script.updates()), [], "the server may have said that it was too long");
+    let parts = [server::text_part("prt_2", "Hello, ", true), server::text_part("prt_3", "Too long.", true)];
+    let mut messages = server::messages(&parts, true);
+    messages[1]["info"] = message["info"].clone();
+    script.looked_at(&messages, &json!({}));
+    assert_eq!(terminals(&script.updates()), [Outcome::Completed]);
+    assert_eq!(script.texts("a"), ["Hello, ", "Too long."]);
+}

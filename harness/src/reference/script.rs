@@ -229,6 +229,15 @@ impl Script {
         self.reply_rest();
     }
 
+    /// Answers a whole refresh of task `a` alone.
+    pub(super) fn looked_at(&mut self, messages: &Value, status: &Value) {
+        self.reply("GET /session/status?directory=%2Fwork%20space", 200, status);
+        self.reply("GET /session/ses_a/message?directory=%2Fwork%20space", 200, messages);
+        for path in ["/permission", "/question", "/session", "/session/ses_a/todo", "/session/ses_a/diff"] {
+            self.reply(&format!("GET {path}?directory=%2Fwork%20space"), 200, &json!([]));
+        }
+    }
+
     /// Answers what a refresh asks beside that, as a server does on which nobody asks and plans anything.
     pub(super) fn reply_rest(&mut self) {
         for path in [

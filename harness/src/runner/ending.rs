@@ -23,7 +23,9 @@ impl Run {
         let gone = self.running.link.gone();
         let settled = async {
             loop {
-                self.seen(|sight| sight.knows_connection() && !sight.owes()).await;
+                // Who has stopped until Retry is pressed owes what they owe.
+                self.seen(|sight| sight.knows_connection() && (!sight.owes() || self.retry_is_due(sight)))
+                    .await;
                 // After something that went wrong an end mostly follows; where time costs nothing, all of it comes first.
                 if !self.is_virtual {
                     let _ended = within(limits.quiet * 6, self.seen(Sight::has_ended)).await;

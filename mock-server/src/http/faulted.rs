@@ -59,6 +59,14 @@ pub(super) async fn handle(lane: Visitor, request: Request<Body>) -> Response<Bo
         }
         return never(&lane, None, faults.resets.is_some()).await;
     }
+    if behind > 0
+        && !is_stream
+        && faults.truncate.is_none()
+        && let Some(Exchange(exchange)) = response.extensions().get()
+    {
+        // The journal has the answer as the server gave it; its reader has it now.
+        ended(&lane, *exchange, HowEnded::ClosedByServer);
+    }
     match faults.truncate {
         Some(bytes) if !is_stream => {
             if let Some(Exchange(exchange)) = response.extensions().get() {

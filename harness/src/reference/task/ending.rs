@@ -12,8 +12,9 @@ impl Task {
         let mut news = News::of(self.set_status(TaskState::Idle));
         let Some(turn) = &self.turn else { return news };
         let answer = self.answer_to(turn);
-        let answered =
-            answer.is_some_and(|answer| answer.completed && answer.last && answer.failure.is_none());
+        // Of an answer that was cut a last word may be missing, which comes at once and in one event.
+        let is_sure = |answer: &Message| answer.failure.is_none() && !answer.is_cut;
+        let answered = answer.is_some_and(|answer| answer.completed && answer.last && is_sure(answer));
         // A turn that is over has no call at work: of one that has, the end was not heard.
         let is_whole = turn.failure.is_none() && !self.timeline.has_running_tool();
         let known = Known { begun: turn.begun, answered: answered && is_whole };
@@ -99,11 +100,19 @@ impl Task {
         let told = turn.failure.clone().filter(|_| !is_whole);
         let failure = answer.and_then(|answer| answer.failure.clone()).or(told);
         let has_answer = answer.is_some_and(|answer| answer.completed);
+        // What was sent while this was asked has an end of its own.
+        let next = answer.and_then(|_| self.unanswered());
         match failure {
-            Some(failure) if turn.begun || answer.is_some() || turn.asked_about > 0 => self.failed(&failure),
+            Some(failure) if turn.begun || answer.is_some() || turn.asked_about > 0 => {
+                let told = self.failed(&failure);
+                self.turn = next;
+                told
+            }
             // A server that died in mid-turn leaves a message that nobody completes.
             _ if turn.begun || has_answer => {
-                vec![self.end(if has_answer { Outcome::Completed } else { Outcome::Aborted })]
+                let told = self.end(if has_answer { Outcome::Completed } else { Outcome::Aborted });
+                self.turn = next;
+                vec![told]
             }
             _ if turn.asked_about >= patience => {
                 let message =

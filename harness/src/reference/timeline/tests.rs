@@ -4,7 +4,8 @@ use super::super::strategy::Careful;
 use super::*;
 
 fn message(id: &str) -> Message {
-    Message { id: id.to_owned(), assistant: true, completed: false, parent: None, last: true, failure: None }
+    let (completed, parent, last, is_cut, failure) = (false, None, true, false, None);
+    Message { id: id.to_owned(), assistant: true, completed, parent, last, is_cut, failure }
 }
 
 fn text(id: &str, message: &str) -> Part {
