@@ -7,6 +7,7 @@ use crate::world::{ModelFailure, Refusal};
 use bytes::Bytes;
 use fixtures::scenario::{Finish, FinishReason, Usage};
 use fixtures::sse;
+use hyper::ext::ReasonPhrase;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -67,6 +68,7 @@ impl RemoteModel {
             asked = asked.header("x-session-id", session).header("x-session-affinity", session);
         }
         match asked.send().await {
+            Err(error) if error.is_connect() => failed(ModelFailure::Unreachable(url)),
             Err(_) => failed(ModelFailure::NoAnswer(url)),
             Ok(response) if !response.status().is_success() => failed(refusal(&url, response).await),
             Ok(response) if is_stream(&response) => stream(response, tell).await,
@@ -99,7 +101,9 @@ async fn refusal(url: &str, response: reqwest::Response) -> ModelFailure {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     };
     let headers = response.headers().iter().map(header).collect();
-    let phrase = status.canonical_reason().unwrap_or_default().to_owned();
+    let own = response.extensions().get::<ReasonPhrase>();
+    let own = own.map(|phrase| String::from_utf8_lossy(phrase.as_bytes()).into_owned());
+    let phrase = own.unwrap_or_else(|| status.canonical_reason().unwrap_or_default().to_owned());
     let body = response.text().await.unwrap_or_default();
     ModelFailure::Refused(Box::new(Refusal {
         status: status.as_u16(),

@@ -62,6 +62,13 @@ impl World {
     }
 
     fn abort_turn_and(&mut self, session: &str, waits_to_retry: bool, then: Option<Cut>) {
+        if self.asks_about_plan(session) {
+            // All its steps are over.
+            self.drop_queue(session);
+            self.end_turn(session, TurnEnd::Interrupted);
+            let told = (!self.disposes).then(|| Cut::Interrupted(session.to_owned()));
+            return self.cut(told.into_iter().chain(then).collect());
+        }
         let late = self.profile.children_end_late;
         // No call that is cancelled ends the step.
         if let Some(run) = self.run_mut(session) {
@@ -171,6 +178,7 @@ impl World {
                             json!({"sessionID": session}),
                         );
                     }
+                    self.plan_question_aborted(&session);
                 }
                 Cut::End(session, error, end) => {
                     let Some(run) = self.run_mut(&session) else { continue };

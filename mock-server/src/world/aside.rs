@@ -1,7 +1,7 @@
 //! What the model is asked beside the work: a session's title, and words that a person wants. No history keeps it. A
 //! provider that refuses for the moment is asked again, as often as the servers do for each.
 
-use super::refusal::Told;
+use super::refusal::{CLOSED, Told, UNREACHABLE};
 use super::words::{WordsKind, WordsWish};
 use super::{Effect, EffectId, ModelFailure, Output, Purpose, World};
 use crate::model::{ChatRequest, Delta};
@@ -78,14 +78,18 @@ impl World {
     pub(super) fn aside_failed(&mut self, mut aside: Aside, failure: &ModelFailure) {
         let told = match failure {
             ModelFailure::Refused(refusal) => Told::of_refusal(self.profile, refusal),
-            ModelFailure::NoAnswer(url) => Told::of_no_answer(url),
+            ModelFailure::NoAnswer(url) => Told::of_no_answer(url, CLOSED),
+            ModelFailure::Unreachable(url) => Told::of_no_answer(url, UNREACHABLE),
             // What ends as if that were all is all, unless it comes as a whole.
             ModelFailure::Unfinished(_) if !aside.wanted.is_awaited_whole() => {
                 return self.aside_ended(&aside);
             }
             _ => Told::of_cut_off(),
         };
-        let is_refused = matches!(failure, ModelFailure::Refused(_) | ModelFailure::NoAnswer(_));
+        let is_refused = matches!(
+            failure,
+            ModelFailure::Refused(_) | ModelFailure::NoAnswer(_) | ModelFailure::Unreachable(_)
+        );
         let may_come = is_refused && told.error["data"]["isRetryable"] == true;
         if may_come && aside.refused < aside.wanted.retries() {
             let usual = FIRST_WAIT_MS << aside.refused;

@@ -2,7 +2,7 @@
 
 use super::abort::Cut;
 use super::media::why_untellable;
-use super::refusal::Told;
+use super::refusal::{CLOSED, Told, UNREACHABLE};
 use super::run::CallState;
 use super::run::TurnEnd;
 use super::session::merge;
@@ -25,7 +25,8 @@ impl World {
         let told = match failure {
             ModelFailure::Refused(refusal) => Told::of_refusal(self.profile, &refusal),
             ModelFailure::CutOff => Told::of_cut_off(),
-            ModelFailure::NoAnswer(url) => Told::of_no_answer(&url),
+            ModelFailure::NoAnswer(url) => Told::of_no_answer(&url, CLOSED),
+            ModelFailure::Unreachable(url) => Told::of_no_answer(&url, UNREACHABLE),
             ModelFailure::Unfinished(usage) => return self.answer_unfinished(session, usage),
             ModelFailure::Told(error) => Told::in_stream(self.profile, &error),
             ModelFailure::Nameless(lack) => {

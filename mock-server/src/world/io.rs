@@ -50,6 +50,8 @@ pub enum ModelFailure {
     Refused(Box<Refusal>),
     /// The connection breaks before anything of the answer comes, and what was asked.
     NoAnswer(String),
+    /// Nobody takes the connection, and what was to be asked.
+    Unreachable(String),
     /// The connection breaks in the middle of the answer.
     CutOff,
     /// The answer ends as if that were all, without a reason for the end that is known.

@@ -82,6 +82,7 @@ mod own_settings;
 mod patch;
 mod permission;
 mod person_line;
+mod planning;
 mod projects;
 mod prompt;
 mod prune;

@@ -335,7 +335,7 @@ impl World {
     }
 
     /// A session tells who works in it as soon as that changes.
-    fn note_agent_and_model(&mut self, session: &str, agent: &str, model: &Value) {
+    pub(crate) fn note_agent_and_model(&mut self, session: &str, agent: &str, model: &Value) {
         let variant = model.get("variant").cloned().unwrap_or_else(|| json!("default"));
         let wanted = json!({"id": model["modelID"], "providerID": model["providerID"], "variant": variant});
         let Some(owner) = self.sessions.get(session) else { return };

@@ -22,8 +22,9 @@ pub(crate) struct Told {
 
 /// What the servers call an answer whose connection breaks.
 const CUT_OFF: &str = "Connection reset by server";
-const CLOSED: &str = "The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the \
+pub(super) const CLOSED: &str = "The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the \
                       second argument to fetch()";
+pub(super) const UNREACHABLE: &str = "Unable to connect. Is the computer able to access the url?";
 const OVERLOADED: &str = "Provider is overloaded";
 
 /// The words of a refusal that is tried again, whatever its status says; and those of one that server knows by its
@@ -126,8 +127,8 @@ impl Told {
     }
 
     /// The connection breaks before there is an answer.
-    pub(crate) fn of_no_answer(url: &str) -> Self {
-        let message = format!("Cannot connect to API: {CLOSED}");
+    pub(crate) fn of_no_answer(url: &str, why: &str) -> Self {
+        let message = format!("Cannot connect to API: {why}");
         let data = json!({"message": message, "isRetryable": true, "metadata": {"url": url}});
         let error = json!({"name": "APIError", "data": data});
         Self { error, retry: Some(message), wait_ms: None, answered: false }

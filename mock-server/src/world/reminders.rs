@@ -1,9 +1,11 @@
 //! What an agent is reminded of when another one has worked before it, and when it is only to plan.
 
 use super::World;
+use super::planning::saved_plan;
 use super::rules::Action;
 use super::session::{Message, Session};
 use super::surroundings::{PlaceAsk, PlaceWish};
+use super::tools::place::resolved;
 use crate::profile::PlanWords;
 use serde_json::json;
 
@@ -16,9 +18,9 @@ pub(crate) struct Reminder {
 }
 
 /// The agent that only plans.
-const PLANNER: &str = "plan";
+pub(super) const PLANNER: &str = "plan";
 /// Where it writes plans, in the project's folder.
-const PLANS: &str = ".kilo/plans";
+pub(super) const PLANS: &str = ".kilo/plans";
 
 impl World {
     /// A step begins: an agent that follows another one is told, and that stays with the prompt.
@@ -91,6 +93,11 @@ impl World {
             PlanWords::WithFile { words, file, end, end_of_agent } if agent == PLANNER => {
                 let created = owner.created_ms.to_string();
                 let project = self.worktree_of(&owner.directory);
+                let saved = saved_plan(history).map(|plan| resolved(&project, plan));
+                // One line is about a plan that is saved, another about one that is not.
+                let other = if saved.is_some() { "${created}" } else { "${saved}" };
+                let file: String = file.split_inclusive('\n').filter(|line| !line.contains(other)).collect();
+                let file = file.replace("${saved}", &saved.unwrap_or_default());
                 let file = file.replace("${workspace}", &project).replace("${created}", &created);
                 let file = file.replace("${end}", if self.config.is_agents { end_of_agent } else { end });
                 vec![reminder(words.to_owned()), reminder(file)]

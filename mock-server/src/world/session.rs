@@ -20,7 +20,7 @@ pub(crate) struct Session {
     /// Its folder, relative to the project's, if it began here.
     pub(crate) path: Option<String>,
     pub(crate) parent: Option<String>,
-    slug: String,
+    pub(super) slug: String,
     pub(crate) title: String,
     /// The title is the one that every session starts with.
     pub(crate) has_default_title: bool,

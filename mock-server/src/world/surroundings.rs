@@ -2,7 +2,9 @@
 //! of what a server keeps in its home.
 
 use super::{EffectResult, FileChange, Found, Purpose, ShellWish, Ticket, World};
-use super::{agent_file, commit_words, config, files, find_lines, rule_files, sources, terminals, vcs};
+use super::{
+    agent_file, commit_words, config, files, find_lines, planning, rule_files, sources, terminals, vcs,
+};
 
 /// Something about the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,6 +158,8 @@ pub(super) enum PlaceAsk {
     Sources(sources::Sources),
     /// `rule_files`: somebody looks at the rules of a project.
     Rules(rule_files::RuleFiles),
+    /// Which of the files that may be a plan are there.
+    Plan(planning::PlanSought),
     /// The same, when they are written.
     RulesWritten(rule_files::RuleFiles),
     /// `agent_file`: an agent is kept, and the request answered.
@@ -198,6 +202,7 @@ impl World {
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),
             (PlaceAsk::Terminal(wish), PlaceFound::Program(program)) => self.open_terminal(&wish, program),
             (PlaceAsk::Sources(asked), PlaceFound::Existing(paths)) => self.tell_sources(asked, &paths),
+            (PlaceAsk::Plan(sought), PlaceFound::Existing(paths)) => self.plan_found(sought, &paths),
             (PlaceAsk::Rules(files), PlaceFound::Browsed(browsed)) => self.rules_seen(files, &browsed),
             (PlaceAsk::RulesWritten(files), PlaceFound::Kept(_)) => self.look_at_rules(files),
             (PlaceAsk::AgentFile(file), PlaceFound::Kept(_)) => self.agent_file_kept(file),

@@ -302,9 +302,16 @@ impl World {
             return;
         }
         if goes_on {
-            self.take_follow_ups(session);
+            let asks = calls && self.has_planned(session);
+            if !asks {
+                self.take_follow_ups(session);
+            }
             self.emit_status(session, "busy");
-            self.next_step(session);
+            if asks {
+                self.ask_what_follows_the_plan(session);
+            } else {
+                self.next_step(session);
+            }
             return;
         }
         if !rejected {
@@ -352,7 +359,12 @@ impl World {
             || run.stopped.is_some()
             || run.finish.is_some() && end != TurnEnd::Broken
         {
-            self.run_job(Job { session: session.to_owned(), prompt: run.prompt, then });
+            if run.summed_up.is_some() {
+                self.run_job(Job { session: session.to_owned(), prompt: run.prompt, then });
+            } else if !interrupted {
+                // That was told when the person was asked what comes after a plan.
+                self.title_after_work(session, &run.prompt);
+            }
         } else if end == TurnEnd::Error {
             self.title_after_work(session, &run.prompt);
         }

@@ -14,6 +14,7 @@ mod haste;
 mod moments;
 mod naming;
 mod outside;
+mod plans;
 mod questions;
 mod shell;
 mod stage;

@@ -26,6 +26,7 @@ mod write;
 
 use super::goal::{REPORT, ReportPlan};
 use super::permission::{forbidden, rejected};
+use super::planning::PLAN_EXIT;
 use super::run::CallState;
 use super::structured::STRUCTURED;
 use super::{Found, World, session::merge};
@@ -89,6 +90,7 @@ impl World {
             "task" => self.start_task(session, call),
             "write" => self.start_write(session, call),
             "question" => self.start_question(session, call),
+            PLAN_EXIT => self.start_plan_exit(session, call),
             "todowrite" => self.start_todos(session, call),
             STRUCTURED => self.take_structured(session, call),
             "skill" => self.start_skill(session, call),

@@ -11,6 +11,8 @@ pub(crate) struct OpenQuestion {
     pub(crate) id: String,
     pub(crate) session: String,
     call: usize,
+    /// No call asks, but the server, when a plan is saved.
+    pub(crate) is_about_plan: bool,
     /// As the event and the list have it.
     pub(crate) wire: Value,
 }
@@ -48,7 +50,13 @@ impl World {
             return;
         }
         self.emit_session(session, "question.asked", wire.clone());
-        self.questions.push(OpenQuestion { id, session: session.to_owned(), call, wire });
+        self.questions.push(OpenQuestion {
+            id,
+            session: session.to_owned(),
+            call,
+            is_about_plan: false,
+            wire,
+        });
     }
 
     /// A question that was asked waits; one that could not be asked fails its call.
@@ -71,6 +79,9 @@ impl World {
         let Some(open) = self.take_question(ticket, id) else { return };
         let properties = json!({"sessionID": open.session, "requestID": open.id, "answers": answers});
         self.emit_session(&open.session, "question.replied", properties);
+        if open.is_about_plan {
+            return self.plan_answered(&open.session, Some(answers));
+        }
         if !self.is_open_call(&open) {
             return;
         }
@@ -107,7 +118,9 @@ impl World {
 
     fn dismiss(&mut self, open: &OpenQuestion) {
         self.tell_rejected(open);
-        if self.is_open_call(open) {
+        if open.is_about_plan {
+            self.plan_answered(&open.session, None);
+        } else if self.is_open_call(open) {
             self.end_dismissed(&open.session, open.call);
         }
     }
@@ -170,14 +183,18 @@ impl World {
 }
 
 impl OpenQuestion {
+    /// The server asks what comes after a plan.
+    pub(crate) fn about_plan(id: String, session: &str, wire: Value) -> Self {
+        Self { id, session: session.to_owned(), call: usize::MAX, is_about_plan: true, wire }
+    }
+
     /// As the list has it.
     pub(crate) fn listed(&self, tells_blocking: bool) -> Value {
         let mut listed = self.wire.clone();
-        if let Some(tool) =
-            listed.as_object_mut().filter(|_| tells_blocking).and_then(|map| map.remove("tool"))
-        {
-            listed["blocking"] = Value::Null;
-            listed["tool"] = tool;
+        if let Some(map) = listed.as_object_mut().filter(|_| tells_blocking) {
+            let tool = map.remove("tool").unwrap_or_default();
+            map.insert("blocking".to_owned(), Value::Null);
+            map.insert("tool".to_owned(), tool);
         }
         listed
     }
