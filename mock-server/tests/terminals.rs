@@ -137,6 +137,18 @@ async fn a_shell_waits_for_who_types_and_ends_with_its_terminal() {
 }
 
 #[tokio::test]
+async fn a_terminal_in_a_folder_that_is_not_there_is_in_the_persons_own() {
+    let standin = StandIn::kilo().start().await.unwrap();
+    let line = "echo \"$(pwd)=$HOME=\"; read word";
+    let body = json!({"command": "sh", "args": ["-c", line], "cwd": "/nowhere/at/all"});
+    let (_, info) = asked(&standin, Method::POST, "/pty", body).await;
+    let mut guest = Guest::at(&standin, &format!("/pty/{}/connect", info["id"].as_str().unwrap()), "").await;
+    let seen = guest.sees("=\r\n").await;
+    let places: Vec<&str> = seen.split('=').collect();
+    assert_eq!(places[0].rsplit('}').next(), Some(places[1]), "{seen:?}");
+}
+
+#[tokio::test]
 async fn a_ticket_lets_in_once_where_it_is_for_and_who_comes_from_elsewhere_gets_none() {
     let standin = StandIn::opencode().start().await.unwrap();
     let (id, other) = (opened(&standin, "read word").await, opened(&standin, "read word").await);

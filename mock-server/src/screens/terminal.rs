@@ -7,6 +7,7 @@ use crate::shell::Utf8;
 use crate::world::{OnScreen, ShellEnd, ShellLine, ShellNews};
 use pty_process::{Command, OwnedReadPty, OwnedWritePty, Pts, Size};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -100,9 +101,11 @@ pub(crate) async fn run(
 }
 
 fn start(line: &ShellLine, on: &OnScreen, pts: Pts) -> pty_process::Result<Child> {
+    // Where the folder is not there, it is in the person's own.
+    let folder = if Path::new(&line.directory).is_dir() { &line.directory } else { &line.home };
     Command::new(&on.program)
         .args(&on.arguments)
-        .current_dir(&line.directory)
+        .current_dir(folder)
         .env_clear()
         .env("PATH", search_path())
         .env("HOME", &line.home)
