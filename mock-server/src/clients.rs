@@ -52,6 +52,16 @@ impl Client {
         self.name.as_deref().unwrap_or("cli")
     }
 
+    /// Its person is asked what comes after a plan.
+    pub(crate) fn is_asked_of_plans(&self) -> bool {
+        matches!(self.name(), "cli" | "vscode" | "jetbrains")
+    }
+
+    /// Its person may answer that in words of their own.
+    pub(crate) fn has_words_for_plans(&self) -> bool {
+        self.name() != "vscode"
+    }
+
     /// Is a tool offered that there is for some clients alone?
     pub(crate) fn is_offered(&self, server: ServerKind, tool: &str) -> bool {
         let offers = match server {

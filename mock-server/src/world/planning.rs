@@ -111,8 +111,11 @@ impl World {
         self.complete_told_call(&session, call, result);
     }
 
-    /// Has the planner said since the last prompt that its plan is saved?
+    /// Has the planner said since the last prompt that its plan is saved, to somebody who can be asked?
     pub(super) fn has_planned(&self, session: &str) -> bool {
+        if self.config.is_agents || !self.config.client.is_asked_of_plans() {
+            return false;
+        }
         let messages = self.sessions.get(session).map(|owner| owner.messages.as_slice()).unwrap_or_default();
         let answers = messages.iter().rev().take_while(|message| message.role() != "user");
         let mut parts = answers.flat_map(|message| &message.parts);
@@ -131,7 +134,7 @@ impl World {
         };
         let question = json!({
             "question": "Ready to implement?", "header": "Implement", "options": CHOICES.map(choice),
-            "questionKey": "plan.followup.question", "headerKey": "plan.followup.header", "custom": true,
+            "questionKey": "plan.followup.question", "headerKey": "plan.followup.header", "custom": self.config.client.has_words_for_plans(),
         });
         let wire = json!({"id": id, "sessionID": session, "questions": [question]});
         self.emit_global("question.asked", wire.clone());
