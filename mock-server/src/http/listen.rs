@@ -165,14 +165,13 @@ async fn connection(stream: TcpStream, lane: Lane, mut closing: watch::Receiver<
                 clock.pass(AT_ONCE).await;
                 wire.is_left().await;
             };
-            let answer = tokio::select! {
+            let (answer, let_in) = tokio::select! {
                 answer = answer(lane, request) => answer,
                 () = waits => {
                     given_up.notify_one();
                     std::future::pending().await
                 }
             };
-            let (answer, let_in) = answer;
             *guest.lock().unwrap_or_else(PoisonError::into_inner) = let_in;
             if answer.size_hint().exact().is_none() {
                 is_endless.store(true, Ordering::Relaxed);

@@ -55,7 +55,7 @@ impl Ids {
         format!("{adjective}-{noun}")
     }
 
-    /// What nobody can guess: a UUID by chance.
+    /// A ticket has the form of a UUID. On the real servers nobody can guess one; here the seed says it.
     pub(crate) fn ticket(&mut self) -> String {
         let [a, b] = [self.random.next_u64(), self.random.next_u64()];
         let (a, b) = (a & !0xf000 | 0x4000, b & !(0b11 << 62) | (0b10 << 62));

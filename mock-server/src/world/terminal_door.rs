@@ -41,9 +41,11 @@ impl World {
                     self.reply(request.ticket, 404, ReplyBody::Json(body));
                     return Some(());
                 }
+                let now_ms = self.now_ms;
+                self.terminals.tickets.retain(|ticket| now_ms < ticket.until_ms);
                 let word = self.ids.ticket();
                 let told = json!({"ticket": word, "expires_in": GOOD_S});
-                let until_ms = self.now_ms + GOOD_S * 1000;
+                let until_ms = now_ms + GOOD_S * 1000;
                 let made = DoorTicket { word, terminal: id, directory: directory.to_owned(), until_ms };
                 self.terminals.tickets.push(made);
                 self.tell_terminals(request.ticket, is_next, directory, told);
@@ -70,8 +72,8 @@ impl World {
     fn takes_ticket(&mut self, word: &str, terminal: &str, directory: &str) -> bool {
         let now_ms = self.now_ms;
         let tickets = &mut self.terminals.tickets;
-        tickets.retain(|ticket| now_ms < ticket.until_ms);
-        let Some(at) = tickets.iter().position(|ticket| ticket.word == word) else { return false };
+        let is_good = |ticket: &DoorTicket| ticket.word == word && now_ms < ticket.until_ms;
+        let Some(at) = tickets.iter().position(is_good) else { return false };
         let ticket = tickets.remove(at);
         ticket.terminal == terminal && ticket.directory == directory
     }
