@@ -7,6 +7,7 @@
     reason = "a test may: its failure is its answer"
 )]
 
+mod afar;
 mod again;
 mod consents;
 mod ends;
