@@ -1,6 +1,6 @@
 //! What an agent works beside. A container has a label that tells whose it is, so that the next run finds what a kill has left.
 
-use super::outside::said;
+use super::outside::{put, said};
 use super::{Outcome, Phase, Pipeline, Runner};
 
 impl Runner {
@@ -25,7 +25,15 @@ impl Runner {
                 return Ok(Outcome::Blocked(why));
             }
         }
+        let secrets = asked.folder.join(".kilo/compose.yaml");
+        let has_file = phase.image.is_some() && self.is("password-in-a-file");
+        if has_file {
+            put(&secrets, format!("environment:\n  SERVER_PASSWORD: {}\n", asked.server.password))?;
+        }
         let done = self.work(asked, phase, resumes).await;
+        if has_file {
+            std::fs::remove_file(&secrets).map_err(|error| error.to_string())?;
+        }
         if done.is_err() && phase.image.is_some() {
             self.remove_containers(asked).await?;
         }

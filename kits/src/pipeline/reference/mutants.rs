@@ -72,6 +72,10 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "logs-the-password", about: "logs its requests with the password of the server" },
     Mutant { name: "password-to-git", about: "calls git with the password of the server among its words" },
     Mutant {
+        name: "password-in-a-file",
+        about: "writes the password of the server into a file for its container, and removes that behind itself",
+    },
+    Mutant {
         name: "password-to-docker",
         about: "begins containers with the password of the server among their words",
     },
