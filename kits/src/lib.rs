@@ -8,7 +8,7 @@
 //! * [`story`] — a history, put in order for the checks.
 //! * [`judge`] — a history → a verdict; what follows a rule to the letter that is wrong is pinned.
 //! * [`gate`] — a kit's cases with an adapter, its mutants, and what must hold.
-//! * `git` — with nothing of the person's.
+//! * `git` — with nothing of the person's. * `held` — files that are kept open, to see which are written where they stand.
 //! * `timeline` — a history for people.
 //! * [`adapter`] — the lines of an adapter of our own: no reference need know how they are read.
 //!
@@ -23,6 +23,7 @@ pub mod gate;
 mod git;
 pub mod guards;
 pub mod handshake;
+mod held;
 pub mod judge;
 pub mod kit;
 pub mod pipeline;

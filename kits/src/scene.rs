@@ -175,10 +175,15 @@ impl Scene {
         self.folder.path()
     }
 
+    /// The number of the adapter's process, which is that of its group, too; none if it has no process of its own.
+    pub(crate) fn program_number(&self) -> Option<i32> {
+        self.running.as_ref()?.program_number()
+    }
+
     /// The most memory that the adapter has had so far, if it is a program and the system tells.
     #[must_use]
     pub fn memory_kb(&self) -> Option<u64> {
-        let program = self.running.as_ref()?.program_number()?;
+        let program = self.program_number()?;
         let status = std::fs::read_to_string(format!("/proc/{program}/status")).ok()?;
         let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         most.trim().trim_end_matches("kB").trim().parse().ok()

@@ -74,7 +74,7 @@ pub struct Call {
 }
 
 /// Something that the adapter showed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Told {
     /// When.
     pub at: At,

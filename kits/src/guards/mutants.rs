@@ -44,6 +44,9 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("once-is-always", "a yes for once is remembered"),
     mutant("forgets-always", "the list is not kept over a restart"),
     mutant("remembers-first-word", "a yes for always is remembered for the program"),
+    mutant("answers-the-first", "of two questions the first has the answer to the second"),
+    mutant("cuts-the-question", "the person is asked about the first sixty letters of a line"),
+    mutant("asks-about-the-first-line", "of several lines the person sees the first"),
     mutant("tries-everything", "what can't succeed is tried again, too"),
     mutant("one-try-less", "there are two tries instead of three"),
     mutant("one-try-more", "there are four"),
@@ -68,6 +71,8 @@ pub(super) const ALL: &[Mutant] = &[
         "it is written down that the person has logged out, and the key stays where it is",
     ),
     mutant("key-in-memory-only", "a key that was given is gone when the program starts again"),
+    mutant("key-follows-redirect", "whoever a provider names is told the key, too"),
+    mutant("key-in-arguments", "a program that asks in its place is started with the key among its words"),
     mutant("key-in-base64", "a key is kept with the settings, as a header would have it"),
     mutant(
         "policy-unfilled",
@@ -109,6 +114,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("reads-anywhere", "a file that the model asks for is read without a look at where it lies"),
     mutant("offers-nothing", "the model is told of no tools"),
     mutant("keeps-no-results", "what the calls of a task gave is not kept with it"),
+    mutant("cuts-the-words", "the model is told the first thousand letters of what the person says"),
     mutant("forgets-task", "every task begins anew"),
     mutant("one-conversation", "all tasks share one conversation"),
     mutant("end-without-result", "the call that ends a task has no result when the task goes on"),
@@ -136,6 +142,10 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("failure-has-no-end", "an action that fails is never told to be over"),
     mutant("server-without-environment", "a server of tools is started without its environment"),
     mutant("servers-share-environment", "a server of tools has the environments of all"),
+    mutant(
+        "server-key-in-arguments",
+        "a server of tools has its key among the words that it is started with",
+    ),
     mutant("server-not-greeted", "a server of tools is asked before it was greeted"),
     mutant(
         "server-settings-in-state",

@@ -1,9 +1,11 @@
 //! What a case does, step by step. What has to come of each step is written down beside it, for the checks.
 
+mod children;
 mod flow;
 mod gathered;
 mod index;
 mod operations;
+mod runs;
 mod standing;
 mod steps;
 
@@ -17,15 +19,16 @@ use crate::scene::{Scene, Troubled, broken, our_fault};
 use crate::story::Story;
 use fixtures::error::FileError;
 use fixtures::failures::{self, KEY};
-use fixtures::recording::Line;
 use fixtures::{commands, paths};
 use futures_util::future::BoxFuture;
 use harness::clock::within;
-use harness::link::AskError;
 use mock_server::endpoint::{Endpoint, Reply};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use steps::{Change, Configure, Context, KeyStep, Operate, Run, Step};
+use steps::{Change, Configure, Context, KeyStep, Operate, Step};
+
+/// The lane of an address that is somebody else's: no key may come there.
+pub(super) const ELSEWHERE: &str = "elsewhere";
 
 /// What has to come of a call stands under this name.
 pub(super) const WANTED: &str = "wanted";
@@ -38,11 +41,16 @@ impl Play for Steps {
             for form in key::in_base64() {
                 scene.keep_secret("key in base64", &form);
             }
-            let endpoint = Endpoint::start(scene.journal().clone()).await;
-            let endpoint = endpoint.map_err(|error| our_fault(format!("there is no port: {error}")))?;
+            let started = async |journal| {
+                let endpoint = Endpoint::start(journal).await;
+                endpoint.map_err(|error| our_fault(format!("there is no port: {error}")))
+            };
+            let endpoint = started(scene.journal().clone()).await?;
+            let elsewhere = started(scene.journal().clone()).await?;
             let mut stage = Stage {
                 scene,
                 endpoint,
+                elsewhere,
                 asked: BTreeMap::new(),
                 configured: Configure::default(),
                 servers: Vec::new(),
@@ -60,6 +68,8 @@ impl Play for Steps {
 struct Stage<'a> {
     scene: &'a mut Scene,
     endpoint: Endpoint,
+    /// An address of somebody else's.
+    elsewhere: Endpoint,
     /// How often each method was called.
     asked: BTreeMap<String, usize>,
     configured: Configure,
@@ -104,6 +114,7 @@ impl Stage<'_> {
             }
             Step::Commands(kinds) => self.commands(kinds).await,
             Step::Run(run) => self.run(run).await,
+            Step::RunAtOnce(runs) => self.run_at_once(runs).await,
             Step::Operate(operate) => self.operate(operate).await,
             Step::Errors(kinds) => self.errors(kinds).await,
             Step::Csp(steps::Empty {}) => self.ask("csp/describe", json!({}), json!({})).await,
@@ -217,39 +228,6 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// The agent runs a line; when the person is asked, the person says what the case says.
-    async fn run(&mut self, run: &Run) -> Result<(), Troubled> {
-        let line = &run.line;
-        let begun = self.scene.journal().lines().len();
-        let mut asked = self.scene.begin("command/run", json!({"line": line})).await?;
-        let (journal, limit) = (self.scene.journal().clone(), self.scene.limits().step);
-        let is_asked = within(limit, journal.wait_until(|lines| question(lines, begun).is_some()));
-        tokio::select! {
-            biased;
-            answer = asked.answered_within(limit) => match answer {
-                Some(Ok(_) | Err(AskError::Refused { .. })) => {}
-                Some(Err(error)) => return Err(broken(error.to_string())),
-                None => {
-                    return Err(broken(format!("it neither ran {line}, nor refused it, nor asked the person")));
-                }
-            },
-            Some(()) = is_asked => {
-                self.scene.person(format!("says {} to {line}", run.choice.word()));
-                let id = question(&journal.lines(), begun).unwrap_or_default();
-                let said = json!({"id": id, "choice": run.choice.word()});
-                self.scene.must("command/answer", said).await?;
-                // The answer to what was asked comes now.
-                let _answer = self.scene.answer(asked).await?;
-            }
-        }
-        self.want(
-            "command/run",
-            json!({"asks": run.asks, "runs": run.runs, "about": line, "makes": run.makes}),
-        );
-        ground::look(self.scene);
-        Ok(())
-    }
-
     async fn operate(&mut self, operate: &Operate) -> Result<(), Troubled> {
         let lane = format!("origin-{}", self.asked.get("op/run").copied().unwrap_or_default() + 1);
         self.endpoint.plan(&lane, operate.replies.iter().map(steps::Planned::reply).collect());
@@ -293,19 +271,7 @@ impl Stage<'_> {
                 self.scene.person("gives a key");
                 self.ask("secret/store", json!({"key": KEY}), json!({})).await?;
             }
-            KeyStep::Use | KeyStep::UseNone => {
-                let is_used = *key == KeyStep::Use;
-                // A host can say back only what it was told.
-                let says = if is_used {
-                    format!("Incorrect API key provided: {KEY}")
-                } else {
-                    "No API key".to_owned()
-                };
-                let body = json!({"error": {"message": says}});
-                self.endpoint.plan("provider", vec![Reply::json(401, &body)]);
-                let asked = json!({"url": self.endpoint.url("provider")});
-                self.ask("secret/use", asked, json!({"with_key": is_used})).await?;
-            }
+            KeyStep::Use | KeyStep::UseNone | KeyStep::UseRedirected => self.use_key(*key).await?,
             KeyStep::Dump => self.ask("state/dump", json!({}), json!({})).await?,
             KeyStep::Logout => {
                 self.scene.person("logs out");
@@ -317,15 +283,37 @@ impl Stage<'_> {
         Ok(())
     }
 
+    /// The key is used. The provider holds its answer until it was seen who knows the key then.
+    async fn use_key(&mut self, key: KeyStep) -> Result<(), Troubled> {
+        let is_used = key != KeyStep::UseNone;
+        // A host can say back only what it was told.
+        let says =
+            if is_used { format!("Incorrect API key provided: {KEY}") } else { "No API key".to_owned() };
+        let reply = match key {
+            KeyStep::UseRedirected => Reply::Answer {
+                status: 307,
+                headers: vec![("location".to_owned(), self.elsewhere.url(ELSEWHERE))],
+                body: String::new(),
+            },
+            _ => Reply::json(401, &json!({"error": {"message": says}})),
+        };
+        let (before, url) = (self.exchanges("provider"), self.endpoint.url("provider"));
+        let gate = format!("provider-{before}");
+        self.endpoint.plan("provider", vec![reply.held(&gate)]);
+        let asked = self.scene.begin("secret/use", json!({"url": url})).await?;
+        let come = self.scene.journal().wait_until(|lines| operations::on_lane(lines, "provider") > before);
+        // Who never asks is told by the count.
+        let _come = within(self.scene.limits().step, come).await;
+        self.look_at_children(&url);
+        self.endpoint.porter().open(&gate);
+        // That it refuses is an answer: the checks know what it means.
+        let _answer = self.scene.answer(asked).await?;
+        self.want("secret/use", json!({"with_key": is_used}));
+        Ok(())
+    }
+
     fn exchanges(&self, lane: &str) -> usize {
         let lines = self.scene.journal().lines();
         Story::of(&lines).exchanges.iter().filter(|exchange| exchange.lane.as_deref() == Some(lane)).count()
     }
-}
-
-/// The question that the person is shown since a line of the time line.
-fn question(lines: &[Line], since: usize) -> Option<Value> {
-    let story = Story::of(lines);
-    let prompt = story.updates_of("prompt").find(|told| told.at.line >= since)?;
-    Some(prompt.update["id"].clone())
 }

@@ -127,6 +127,7 @@ impl Adapter for Reference {
                 "command/run" => self.run(text(&params["line"]), &screen).await,
                 "command/answer" => {
                     let id = params["id"].as_u64().unwrap_or_default();
+                    let id = self.meant(id);
                     let question = self.state().questions.remove(&id);
                     let question = question.ok_or_else(|| RpcError::failed("nobody asks that"))?;
                     // Who asked is gone: the line does not run.
@@ -248,8 +249,23 @@ impl Reference {
             state.questions.insert(id, sender);
             id
         };
-        screen.show(json!({"kind": "prompt", "id": id, "line": line}));
+        screen.show(json!({"kind": "prompt", "id": id, "line": self.shown(line)}));
         receiver.await.unwrap_or_else(|_| "dismissed".to_owned())
+    }
+
+    /// The question that an answer is for.
+    fn meant(&self, id: u64) -> u64 {
+        let first = self.state().questions.keys().next().copied();
+        if self.is("answers-the-first") { first.unwrap_or(id) } else { id }
+    }
+
+    /// What the person sees of a line: all of it.
+    fn shown(&self, line: &str) -> String {
+        match self.mutant {
+            Some("cuts-the-question") => line.chars().take(60).collect(),
+            Some("asks-about-the-first-line") => line.lines().next().unwrap_or_default().to_owned(),
+            _ => line.to_owned(),
+        }
     }
 
     fn policy(&self) -> String {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
 
-/// The lines of a runner. `{issue}`, `{folder}`, `{server}`, `{user}`, `{password}`, `{phases}`, `{agent}` and `{file}` are
-/// filled in, and are in the environment as `PIPELINE_ISSUE` and so on.
+/// The lines of a runner. `{issue}`, `{folder}`, `{server}`, `{user}`, `{password}`, `{phases}`, `{agent}`, `{file}` and
+/// `{ask_limit_s}` are filled in, and are in the environment as `PIPELINE_ISSUE` and so on.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Commands {
@@ -118,6 +118,7 @@ fn words(params: &Value) -> Vec<(&'static str, String)> {
         ("phases", phases.join(" ")),
         ("agent", text(&params["agent"])),
         ("file", text(&params["file"])),
+        ("ask_limit_s", params["askLimitS"].to_string()),
     ]
 }
 

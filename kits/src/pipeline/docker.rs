@@ -1,5 +1,5 @@
 //! A `docker` that has no machines: it writes down which containers there would be, as files of a folder. It says what it
-//! was told, removes what was begun with `--rm` when that stops, and can refuse to begin anything.
+//! was told, removes what was begun with `--rm` when that stops, and can refuse to begin or to remove anything.
 
 use super::shim::{path_behind, put_program};
 use crate::scene::{Troubled, our_fault};
@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::ErrorKind;
 
 /// How it is with containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -16,6 +17,8 @@ pub(super) enum Engine {
     Runs,
     /// There is a `docker`, and nothing behind it.
     IsDown,
+    /// They can be begun, and nobody can remove them.
+    Keeps,
 }
 
 /// A folder to be put before all others on the `PATH`, and a docker in it.
@@ -27,7 +30,7 @@ pub(super) struct Docker {
 /// What is somebody else's; its name begins as those of the issue 7 may.
 const STRANGER: &str = "pipeline-70-checker";
 
-/// `@place@` and `@down@` are filled in. A container is a file: its image, whether it goes when it stops, whether it runs, and
+/// `@place@` is filled in. A container is a file: its image, whether it goes when it stops, whether it runs, and
 /// its labels.
 const PROGRAM: &str = include_str!("docker.sh");
 
@@ -37,15 +40,37 @@ impl Docker {
         let folder = tempfile::Builder::new().prefix("standin-docker-").tempdir().map_err(failed)?;
         let place = folder.path().join("state");
         fs::create_dir_all(place.join("containers")).map_err(failed)?;
-        let down = if engine == Engine::IsDown { "1" } else { "" };
-        let text = PROGRAM.replace("@place@", &place.to_string_lossy()).replace("@down@", down);
+        let text = PROGRAM.replace("@place@", &place.to_string_lossy());
         let programs = folder.path().join("bin");
         fs::create_dir_all(&programs).map_err(failed)?;
         put_program(&programs, "docker", &text)?;
         let stranger = "image=database\nauto=\nruns=1\nlabels=\n";
         fs::write(place.join("containers").join(STRANGER), stranger).map_err(failed)?;
         let path = path_behind(&programs)?;
-        Ok(Self { folder, path })
+        let docker = Self { folder, path };
+        docker.is(engine)?;
+        Ok(docker)
+    }
+
+    /// How it is from now on.
+    pub(super) fn is(&self, engine: Engine) -> Result<(), Troubled> {
+        for (name, which) in [("down", Engine::IsDown), ("keeps", Engine::Keeps)] {
+            let mark = self.folder.path().join("state").join(name);
+            let done = match engine == which {
+                true => fs::write(&mark, ""),
+                false => fs::remove_file(&mark).or_else(|error| match error.kind() {
+                    ErrorKind::NotFound => Ok(()),
+                    _ => Err(error),
+                }),
+            };
+            done.map_err(|error| our_fault(format!("failed to change a docker: {error}")))?;
+        }
+        Ok(())
+    }
+
+    /// Can containers not be removed just now?
+    pub(super) fn keeps(&self) -> bool {
+        self.folder.path().join("state/keeps").exists()
     }
 
     /// The `PATH` that a runner is to use for what it starts.
@@ -53,8 +78,8 @@ impl Docker {
         &self.path
     }
 
-    /// What there is, and whether somebody else's is among it.
-    pub(super) fn seen(&self) -> Value {
+    /// What there is, whether somebody else's is among it, and which of its commands were told one of these words.
+    pub(super) fn seen(&self, secrets: &[String]) -> Value {
         let folder = self.folder.path().join("state");
         let told = |name: &str| {
             let text = fs::read_to_string(folder.join("containers").join(name)).unwrap_or_default();
@@ -68,8 +93,12 @@ impl Docker {
         let (strangers, own): (Vec<&String>, Vec<&String>) =
             names.iter().partition(|name| name.as_str() == STRANGER);
         let begun = fs::read_to_string(folder.join("journal")).unwrap_or_default();
+        let says = |line: &&str| secrets.iter().any(|secret| line.contains(secret));
+        let saying: Vec<&str> =
+            begun.lines().filter(says).filter_map(|line| line.split(' ').next()).collect();
         json!({
             "own": own.into_iter().map(|name| told(name)).collect::<Vec<_>>(), "stranger": !strangers.is_empty(),
+            "saying": saying, "keeps": self.keeps(),
             "begun": begun.lines().filter(|line| line.starts_with("run ")).collect::<Vec<_>>(),
         })
     }
@@ -88,7 +117,7 @@ mod tests {
     }
 
     fn own(docker: &Docker) -> Vec<String> {
-        let seen = docker.seen();
+        let seen = docker.seen(&[]);
         seen["own"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
     }
 
@@ -111,8 +140,8 @@ mod tests {
         assert_eq!(docker(&it, "ps -q").1, STRANGER);
         assert!(!docker(&it, "rm -f b nobody").0);
         assert_eq!(own(&it), Vec::<String>::new());
-        assert_eq!(it.seen()["stranger"], true);
-        assert_eq!(it.seen()["begun"].as_array().unwrap().len(), 4);
+        assert_eq!(it.seen(&[])["stranger"], true);
+        assert_eq!(it.seen(&[])["begun"].as_array().unwrap().len(), 4);
     }
 
     #[test]
@@ -120,6 +149,19 @@ mod tests {
         let it = Docker::make(Engine::IsDown).unwrap();
         assert!(!docker(&it, "run -d --name a tools").0);
         assert!(!docker(&it, "ps -aq").0);
+        assert_eq!(own(&it), Vec::<String>::new());
+    }
+
+    #[test]
+    fn one_that_keeps_them_removes_none_until_it_is_another() {
+        let it = Docker::make(Engine::Keeps).unwrap();
+        assert!(docker(&it, "run -d --name a -e KEY=word tools").0);
+        assert!(!docker(&it, "rm --force a").0);
+        assert!(!docker(&it, "stop a").0);
+        assert_eq!(own(&it), ["a"]);
+        assert_eq!(it.seen(&["word".to_owned()])["saying"], json!(["run"]));
+        it.is(Engine::Runs).unwrap();
+        assert!(docker(&it, "rm --force a").0);
         assert_eq!(own(&it), Vec::<String>::new());
     }
 }

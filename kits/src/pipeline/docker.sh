@@ -2,7 +2,7 @@
 # A docker without machines: see docker.rs.
 place='@place@'
 printf '%s\n' "$*" >>"$place/journal"
-if [ -n '@down@' ]; then
+if [ -e "$place/down" ]; then
   echo 'Cannot connect to the Docker daemon. Is the docker daemon running?' >&2
   exit 1
 fi
@@ -62,6 +62,10 @@ stop | kill | rm)
     esac
     shift
   done
+  if [ -e "$place/keeps" ]; then
+    echo "Error response from daemon: removal of container $1 is already in progress" >&2
+    exit 1
+  fi
   for name in "$@"; do
     if [ ! -f "$name" ]; then
       echo "Error: No such container: $name" >&2

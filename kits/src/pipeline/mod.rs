@@ -3,7 +3,8 @@
 //!
 //! * `play` — a case: what is done, where the runner is killed. * `phases` — who works at what. * `stage` — the server whose
 //!   agents do the work.
-//! * `shim` — a git that holds at any of its calls. * `docker` — one without machines, that writes down what there would be.
+//! * `shim` — a git that holds at any of its calls. * `failing` — one that fails. * `docker` — one without machines, that
+//!   writes down what there would be.
 //! * [`commands`] — an adapter for runners that are commands.
 //! * `repository` — the folder and its repository; what the harness sees of it. * `kept` — whether work is still somewhere.
 //! * `patches` — those of agents, put on the beginning again.
@@ -12,6 +13,7 @@
 mod checks;
 pub mod commands;
 mod docker;
+mod failing;
 mod kept;
 mod patches;
 mod phases;
@@ -57,6 +59,10 @@ impl Kit for Pipeline {
             Capability {
                 name: "pipeline.container",
                 about: "begins a container for an agent, and removes it",
+            },
+            Capability {
+                name: "pipeline.unattended",
+                about: "ends when an agent asks for leave and nobody is there",
             },
             Capability { name: "pipeline.status", about: "tells where a resume would begin" },
             Capability { name: "pipeline.revert", about: "takes one file of an agent's diff back" },

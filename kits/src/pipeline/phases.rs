@@ -18,6 +18,8 @@ pub(super) struct Phase {
     pub(super) line: &'static str,
     /// Its agent works beside a container of this image.
     pub(super) image: Option<&'static str>,
+    /// Its agent asks before each line of the shell.
+    pub(super) asks: bool,
 }
 
 /// What stands in the submodule.
@@ -33,10 +35,11 @@ const PLAIN: Phase = Phase {
     runs: &[],
     line: "",
     image: None,
+    asks: false,
 };
 
 /// All phases that a case may have, in their order.
-pub(super) const PHASES: [Phase; 13] = [
+pub(super) const PHASES: [Phase; 14] = [
     Phase {
         name: "designing",
         agent: "designer",
@@ -133,6 +136,14 @@ pub(super) const PHASES: [Phase; 13] = [
         ..PLAIN
     },
     Phase {
+        name: "releasing",
+        agent: "release-manager",
+        files: &["docs/released.md"],
+        line: "mkdir -p docs && echo released >> docs/released.md",
+        asks: true,
+        ..PLAIN
+    },
+    Phase {
         name: "testing",
         agent: "tester",
         files: &["docs/tests.md"],
@@ -169,6 +180,7 @@ impl Phase {
             ("noting", _) => "noted\n",
             ("linking", _) => OF_THE_LIBRARY,
             ("checking", _) => "checked\n",
+            ("releasing", _) => "released\n",
             _ => "tested\n",
         }
     }

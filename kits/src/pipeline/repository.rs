@@ -62,6 +62,14 @@ impl Repository {
         Ok(repository)
     }
 
+    /// Git is told nothing of the runner's folder.
+    pub(super) fn forget_kilo(&mut self) -> Result<(), Troubled> {
+        self.write(".gitignore", ".env\n")?;
+        self.git(&["commit", "--quiet", "--message", "Nothing of .kilo", ".gitignore"])?;
+        self.base = self.git(&["rev-parse", "HEAD"])?;
+        Ok(())
+    }
+
     /// The person works on a branch of their own, which is ahead of the one that all began with.
     pub(super) fn branch_off(&mut self, branch: &str) -> Result<(), Troubled> {
         self.git(&["checkout", "--quiet", "-b", branch])?;
@@ -198,6 +206,7 @@ impl Repository {
             "main": self.main()?,
             "person": self.of_the_person(&stashes)?,
             "staged": self.git(&["diff", "--cached", "--name-only"])?,
+            "copies": self.copies()?,
             "checkpoints": self.checkpoints(),
             "diffs": names(&self.root.join(".kilo/logs/diffs")),
             "files": files,
@@ -212,6 +221,12 @@ impl Repository {
             "own": names(&self.root.join(".kilo")),
             "reserved": self.reserved(&refs),
         }))
+    }
+
+    /// What git calls new in the person's checkout, and lies in worktrees.
+    fn copies(&self) -> Result<Vec<String>, Troubled> {
+        let new = self.git(&["ls-files", "--others", "--exclude-standard", "--", ".kilo/worktrees"])?;
+        Ok(new.lines().map(str::to_owned).collect())
     }
 
     /// What stands on the branch that all began with.

@@ -92,7 +92,7 @@ fn folders() -> Vec<PathBuf> {
     std::env::split_paths(&Machine::of_this_process().path_env).collect()
 }
 
-fn on_the_path(program: &str) -> Result<PathBuf, Troubled> {
+pub(super) fn on_the_path(program: &str) -> Result<PathBuf, Troubled> {
     let found = folders().iter().map(|folder| folder.join(program)).find(|it| it.is_file());
     found.ok_or_else(|| our_fault(format!("{program} is not on the PATH: install it")))
 }

@@ -86,7 +86,11 @@ impl Stage {
     ) -> Result<Self, Troubled> {
         let agents: Map<String, Value> = PHASES
             .iter()
-            .map(|phase| (phase.agent.to_owned(), json!({"mode": "all", "permission": {"*": "allow"}})))
+            .map(|phase| {
+                let bash = if phase.asks { "ask" } else { "allow" };
+                let rules = json!({"*": "allow", "bash": bash});
+                (phase.agent.to_owned(), json!({"mode": "all", "permission": rules}))
+            })
             .collect();
         let config = json!({"agent": agents, "permission": {"*": "allow"}});
         let scenario = Scenario {

@@ -2,6 +2,7 @@
 //! tells who asked what, and how the tree was then.
 
 use crate::git::said;
+use crate::held::{Changed, Held};
 use crate::scene::{Scene, Troubled, our_fault, witness};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use fixtures::checkpoints::Checkpoint;
@@ -17,7 +18,7 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use walkdir::WalkDir;
 
 /// What the model does when it is told the edited message.
@@ -83,7 +84,12 @@ pub(super) struct Ground {
     pub(super) states: BTreeMap<String, Value>,
     /// By hash as the corpus has it: the real one.
     pub(super) hashes: BTreeMap<String, String>,
+    /// What the client kept on the disk at the last look.
+    stored: Mutex<Held>,
 }
+
+/// How a database begins that looks after its own writes.
+const DATABASE: &[u8] = b"SQLite format 3\0";
 
 impl Ground {
     pub(super) async fn lay(scene: &Scene, model: Model) -> Result<Self, Troubled> {
@@ -102,7 +108,8 @@ impl Ground {
         let options = ModelOptions { on_call, ..ModelOptions::default() };
         let model = ModelServer::start(Script::new(scenario, "/workspace"), options).await;
         let model = model.map_err(|error| our_fault(format!("failed to start a model: {error}")))?;
-        Ok(Self { workspace, store, shadow, model, states: BTreeMap::new(), hashes: BTreeMap::new() })
+        let (states, hashes) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Self { workspace, store, shadow, model, states, hashes, stored: Mutex::default() })
     }
 
     /// Makes a commit for each state that the checkpoints name; the workspace is left as it is after the last one.
@@ -214,6 +221,31 @@ impl Ground {
             all.lines().filter(|line| !line.contains(" tree ")).filter_map(|line| line.split(' ').next());
         let has = |id: &str| self.git(&["cat-file", "-p", id]).is_ok_and(|told| told.contains(text));
         texts.any(|id| !nameless.contains(id) && has(id))
+    }
+
+    /// The files of the client in which one of these texts stood at the look before, and that hold something else now: how they
+    /// were written. From here on those that are there now are looked at.
+    pub(super) fn stored(&self, texts: &[&str]) -> Value {
+        let files = WalkDir::new(&self.store).into_iter().flatten().filter(|it| it.file_type().is_file());
+        let below = |entry: walkdir::DirEntry| {
+            let path = entry.path().strip_prefix(&self.store).ok()?;
+            Some(path.to_string_lossy().into_owned())
+        };
+        let names: Vec<String> = files.filter_map(below).collect();
+        let mut held = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_some = |one: &Changed| {
+            let before = String::from_utf8_lossy(&one.before);
+            texts.iter().any(|text| !text.is_empty() && before.contains(text))
+        };
+        let how = |one: &Changed| match () {
+            () if !one.is_over => "replaced",
+            () if one.now.starts_with(DATABASE) => "in a database",
+            () if one.now.starts_with(&one.before) => "added to",
+            () => "written over",
+        };
+        let changed = held.look(&self.store, names);
+        let changed = changed.iter().filter(|one| has_some(one));
+        changed.map(|one| json!({"file": one.name, "how": how(one)})).collect()
     }
 
     fn git(&self, words: &[&str]) -> Result<String, Troubled> {

@@ -46,6 +46,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "no-guard", about: "two clicks are two edits" },
     Mutant { name: "any-task", about: "a task that is not open is edited" },
     Mutant { name: "two-files", about: "the lists are written one after the other" },
+    Mutant {
+        name: "writes-in-place",
+        about: "lists that have become shorter are written over where they stand",
+    },
     Mutant { name: "forgets-words", about: "the new words are lost when an edit fails" },
     Mutant { name: "reverts-at-work", about: "a server that refuses the revert is prompted all the same" },
     Mutant { name: "sends-beside", about: "the server is prompted, and takes nothing back" },
@@ -53,6 +57,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "forgets-helpers",
         about: "a yes to the helper of an agent whose turn was taken back goes to the server",
+    },
+    Mutant {
+        name: "leaves-the-question",
+        about: "the question of a turn that was taken back stays open on the server, for whoever says yes to it",
+    },
+    Mutant {
+        name: "goes-back-at-work",
+        about: "the server is told to go back while the agent is at work, which it refuses",
     },
     Mutant {
         name: "leaves-reverted",

@@ -187,6 +187,7 @@ impl Editing {
         let asked =
             json!({"taskId": "task-1", "user": begun.user, "model": begun.model, "checkpoints": begun.saved});
         scene.must("rewind/seed", asked).await?;
+        ground.stored(&[]);
         let working = self.works_for_ms;
         let _work: Option<Asked> = match working {
             Some(ms) => {
@@ -234,8 +235,10 @@ impl Editing {
         };
         Self::know_all_states(scene)?;
         let found: Vec<&String> = had.iter().filter(|text| ground.has(text)).collect();
+        let stored = ground.stored(&super::checks::texts(&snapshot["user"]));
         scene.witness("after", &json!({
             "snapshot": snapshot, "beside": beside, "tree": tree(&ground.workspace), "own": ground.own_repository(), "has": found,
+            "stored": stored,
         }));
         Ok(snapshot)
     }

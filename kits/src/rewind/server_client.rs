@@ -161,22 +161,7 @@ impl ServerClient {
 
     async fn edit_once(&self, edit: &Value) -> Result<(), RpcError> {
         let session = self.session().await?;
-        let helpers = self.get(&format!("/session/{session}/children")).await?;
-        // An agent's helper asks in a session of its own.
-        let helps = |asks: &Value| {
-            let mut helpers = helpers.as_array().into_iter().flatten();
-            !self.is("forgets-helpers") && helpers.any(|helper| helper["id"] == *asks)
-        };
-        let open = self.get("/permission").await?;
-        let open = open.as_array().into_iter().flatten();
-        let void = open.filter(|one| one["sessionID"] == session.as_str() || helps(&one["sessionID"]));
-        self.memory().void.extend(void.filter_map(|one| one["id"].as_str().map(str::to_owned)));
-        if *self.at_work.borrow() > 0 && !self.is("reverts-at-work") {
-            self.post(&format!("/session/{session}/abort"), json!({})).await?;
-            // The server refuses a revert while the turn still ends.
-            let mut at_work = self.at_work.subscribe();
-            let _ended = at_work.wait_for(|count| *count == 0).await;
-        }
+        self.halt(&session).await?;
         let target = self.target(&session, &edit["ordinal"]).await?;
         let words = edit["text"].as_str().unwrap_or_default();
         if edit["by"] == "copy" {
@@ -202,6 +187,33 @@ impl ServerClient {
         sent
     }
 
+    /// The agent stops, and nobody's yes to what it asks counts any more.
+    async fn halt(&self, session: &str) -> Result<(), RpcError> {
+        let helpers = self.get(&format!("/session/{session}/children")).await?;
+        // An agent's helper asks in a session of its own.
+        let helps = |asks: &Value| {
+            let mut helpers = helpers.as_array().into_iter().flatten();
+            !self.is("forgets-helpers") && helpers.any(|helper| helper["id"] == *asks)
+        };
+        let open = self.get("/permission").await?;
+        let open = open.as_array().into_iter().flatten();
+        let void = open.filter(|one| one["sessionID"] == session || helps(&one["sessionID"]));
+        let void: Vec<String> = void.filter_map(|one| one["id"].as_str().map(str::to_owned)).collect();
+        self.memory().void.extend(void.iter().cloned());
+        if *self.at_work.borrow() > 0 && !self.is("reverts-at-work") {
+            self.post(&format!("/session/{session}/abort"), json!({})).await?;
+            // The server refuses a revert while the turn still ends.
+            let mut at_work = self.at_work.subscribe();
+            let _ended = at_work.wait_for(|count| *count == 0).await;
+        }
+        // The server keeps the question of a turn that was aborted, and takes a late yes, whoever says it.
+        let leaves = self.is("leaves-the-question") || self.is("answers-late");
+        for id in void.iter().filter(|_| !leaves) {
+            self.post(&format!("/permission/{id}/reply"), json!({"reply": "reject"})).await?;
+        }
+        Ok(())
+    }
+
     /// The prompt of this number, as the server is told of it.
     async fn target(&self, session: &str, ordinal: &Value) -> Result<Value, RpcError> {
         let messages = self.get(&format!("/session/{session}/message")).await?;
@@ -216,6 +228,9 @@ impl ServerClient {
     /// Goes back to before a prompt, and says nothing.
     async fn back(&self, params: &Value) -> Result<Value, RpcError> {
         let session = self.session().await?;
+        if !self.is("goes-back-at-work") {
+            self.halt(&session).await?;
+        }
         let target = self.target(&session, &params["ordinal"]).await?;
         let (status, _) = self.post(&format!("/session/{session}/revert"), target).await?;
         Ok(json!({"ok": status == 200}))

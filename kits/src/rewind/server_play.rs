@@ -16,6 +16,9 @@ use std::time::Duration;
 /// What the user says.
 const PROMPTS: [&str; 3] = ["the first", "the second", "the third"];
 
+/// What the user says in place of it.
+const NEW_WORDS: &str = "something else";
+
 /// What is waited for comes soon, or is found missing by the checks.
 const SOON: Duration = Duration::from_secs(5);
 
@@ -43,6 +46,12 @@ pub(super) struct OnServer {
     /// The edit goes on in a copy.
     #[serde(default)]
     copy: bool,
+    /// The yes is said in another window of the user, too.
+    #[serde(default)]
+    elsewhere: bool,
+    /// In place of an edit the user goes back, and then says something else.
+    #[serde(default)]
+    back: bool,
     /// In place of an edit the user goes back, takes that back, and says something else.
     #[serde(default)]
     taken_back: bool,
@@ -133,7 +142,7 @@ impl OnServer {
             &json!({
                 "name": "on a server", "stays": {"user": stays, "model": stays}, "user": list, "model": list,
                 "seams": {"promptRefused": self.fails()}, "works_for_ms": self.is_at_work().then_some(1),
-                "late": LATE_WORDS,
+                "late": LATE_WORDS, "said_behind": self.back.then_some(NEW_WORDS),
             }),
         );
         scene.must("configure", json!({"server": server.url()})).await?;
@@ -146,12 +155,18 @@ impl OnServer {
         let before = turns(&server.journal().lines()).len();
         if self.taken_back {
             self.back_and_forth(scene).await?;
+        } else if self.back {
+            self.back_and_on(scene, &server).await?;
         } else {
             self.edit(scene, &server).await?;
         }
         if let Some(id) = seen {
             scene.person("says yes to the question that he has seen before");
             scene.ask("permission/answer", json!({"id": id, "reply": "once"})).await?.map_or_else(drop, drop);
+            if self.elsewhere {
+                scene.person("says yes to it in another window");
+                say_yes(&server, id.as_str().unwrap_or_default()).await.map_err(our_fault)?;
+            }
         }
         scene.settle().await;
         if let Some(asked) = last {
@@ -205,12 +220,35 @@ impl OnServer {
         scene.must("message/forth", json!({})).await.map(drop)
     }
 
+    /// The user goes back, which stops the agent, and then says something else.
+    async fn back_and_on(&self, scene: &mut Scene, server: &StandIn) -> Result<(), Troubled> {
+        scene.person(format!("goes back to before prompt {}", self.ordinal));
+        let back = scene.begin("message/back", json!({"ordinal": self.ordinal})).await?;
+        self.let_the_agent_go_on(server).await;
+        scene.answer(back).await?.map_or_else(drop, drop);
+        let snapshot = scene.must("task/snapshot", json!({})).await?;
+        scene.witness("gone", &snapshot);
+        scene.person(format!("prompts: {NEW_WORDS}"));
+        // That it refuses is an answer: what came of it is seen.
+        scene.ask("task/send", json!({"text": NEW_WORDS})).await?.map_or_else(drop, drop);
+        Ok(())
+    }
+
+    /// By then the agent was stopped, or it goes on beside what the user does.
+    async fn let_the_agent_go_on(&self, server: &StandIn) {
+        if self.is_at_work() {
+            let came = server.journal().wait_until(has_answered_a_revert);
+            let _came = within(SOON, came).await;
+            server.open_all_gates();
+        }
+    }
+
     /// The user edits, as often as he clicks.
     async fn edit(&self, scene: &mut Scene, server: &StandIn) -> Result<(), Troubled> {
         let mut edits = Vec::new();
         for click in 0..self.clicks {
             let text = if click == 0 {
-                "something else".to_owned()
+                NEW_WORDS.to_owned()
             } else {
                 format!("something else, click {}", click + 1)
             };
@@ -221,12 +259,7 @@ impl OnServer {
             }
             edits.push(scene.begin("message/edit", edit).await?);
         }
-        if self.is_at_work() {
-            // By then the agent was stopped, or it goes on beside the edit.
-            let came = server.journal().wait_until(has_answered_a_revert);
-            let _came = within(SOON, came).await;
-            server.open_all_gates();
-        }
+        self.let_the_agent_go_on(server).await;
         for edit in edits {
             scene.answer(edit).await?.map_or_else(drop, drop);
         }
@@ -266,6 +299,13 @@ impl OnServer {
         // Who never sees it can't say yes to it, and what that would do is not known.
         Err(broken("the agent asks for leave, and task/permissions never tells of it"))
     }
+}
+
+/// Another window of the user says yes; that the server knows of no such question any more is right.
+async fn say_yes(server: &StandIn, id: &str) -> Result<(), String> {
+    let client = reqwest::Client::builder().no_proxy().build().map_err(|error| error.to_string())?;
+    let asked = client.post(format!("{}/permission/{id}/reply", server.url()));
+    asked.json(&json!({"reply": "once"})).send().await.map(drop).map_err(|error| error.to_string())
 }
 
 /// What stands in the session that was made first, up to where it has gone back to.

@@ -23,7 +23,7 @@ fn examine(story: &Story<'_>) -> Examined {
         let words = text(&wanted["text"]);
         let last = told.iter().rposition(|message| message["role"] == "user").unwrap_or_default();
         examined.fact(says(&told[last.min(told.len())..], "user", words), || {
-            format!("{task}: the person's last words to the model are not “{words}”")
+            format!("{task}: the person's last words to the model are not “{}”", short(words))
         });
         for (_, before) in &all[..nth] {
             if before["task"] == wanted["task"] && before["killed"] == false {
@@ -38,4 +38,13 @@ fn examine(story: &Story<'_>) -> Examined {
         }
     }
     examined
+}
+
+/// Words as a finding has room for them: of long ones the end, which is what is lost.
+fn short(words: &str) -> String {
+    const LONGEST: usize = 100;
+    match words.chars().count() {
+        0..=LONGEST => words.to_owned(),
+        all => format!("…{}", words.chars().skip(all - LONGEST).collect::<String>()),
+    }
 }

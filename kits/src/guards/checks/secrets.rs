@@ -1,6 +1,7 @@
 //! A key stays where it belongs, and is gone when the person has logged out.
 
 use super::super::key::stands_in;
+use super::super::play::ELSEWHERE;
 use super::wanted;
 use crate::kit::Check;
 use crate::story::Story;
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "secrets",
-    about: "The key stands in no log, report, state, error or address, nor does it in base64; it is used while it is there, also when the program starts again, and then it is gone for good.",
+    about: "The key stands in no log, report, state, error, address or word to a program, nor does it in base64; it follows no redirect to others; it is used while it is there, also when the program starts again, and then it is gone for good.",
     examine,
 };
 
@@ -49,6 +50,20 @@ fn examine(story: &Story<'_>) -> Examined {
             seen.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         examined.fact(files.is_empty(), || {
             format!("after the person has logged out the key still stands in {}", files.join(", "))
+        });
+    }
+    for seen in story.seen_of("key-told-to") {
+        let programs: Vec<&str> =
+            seen.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        examined.fact(programs.is_empty(), || {
+            format!("the key is among the words that a program is started with: {}", programs.join(", "))
+        });
+    }
+    // Of a bearer the time line has no letters, so it is not found above.
+    for exchange in story.exchanges.iter().filter(|one| one.lane.as_deref() == Some(ELSEWHERE)) {
+        let has_bearer = exchange.headers.iter().any(|(name, _)| name == "authorization");
+        examined.fact(!has_bearer, || {
+            format!("line {}: the key follows a redirect to somebody else", exchange.at.line + 1)
         });
     }
     for (call, wanted) in wanted(story, "secret/use") {

@@ -37,6 +37,10 @@ fn examine(story: &Story<'_>) -> Examined {
         examined.fact(others.as_array().is_some_and(Vec::is_empty), || {
             format!("the server {name} has {others} of other servers in its environment")
         });
+        // Whoever can list what runs on a machine reads what it was started with.
+        examined.fact(seen.value["key_among_its_words"] != true, || {
+            format!("the key of the server {name} is among the words that it is started with")
+        });
         let asked = seen.value["asked"].as_array().into_iter().flatten().map(|asked| text(&asked["method"]));
         let asked: Vec<&str> = asked.collect();
         let greeted =

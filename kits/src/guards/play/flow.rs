@@ -22,7 +22,8 @@ impl Stage<'_> {
         let lets_go = lets_go(journal.clone(), self.endpoint.porter(), limit, lane.clone(), begun, holds);
         let lets_go = tokio::spawn(lets_go);
         let url = self.endpoint.url(&lane);
-        let asked = json!({"task": task.id, "text": task.text, "url": url, "holdAtDone": task.killed_at_end});
+        let asked =
+            json!({"task": task.id, "text": task.words(), "url": url, "holdAtDone": task.killed_at_end});
         let asked = self.scene.begin("task/send", asked).await?;
         if task.killed_at_end {
             let is_done = journal

@@ -163,7 +163,7 @@ impl Stage<'_> {
 }
 
 /// How many requests a lane has had.
-fn on_lane(lines: &[Line], lane: &str) -> usize {
+pub(super) fn on_lane(lines: &[Line], lane: &str) -> usize {
     lines.iter().filter(|line| matches!(line, Line::Request(it) if it.lane.as_deref() == Some(lane))).count()
 }
 

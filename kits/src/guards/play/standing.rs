@@ -100,7 +100,11 @@ impl Stage<'_> {
         let asked = fs::read_to_string(folder.join(format!("{name}.asked"))).unwrap_or_default();
         let asked: Vec<Value> = asked.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let has_own = variables(true).all(|variable| has(variable));
-        let seen = json!({"server": name, "has_own": has_own, "others": others, "asked": asked});
+        let words = fs::read_to_string(folder.join(format!("{name}.words"))).unwrap_or_default();
+        let is_told = words.contains(CANARY);
+        let seen = json!({
+            "server": name, "has_own": has_own, "others": others, "asked": asked, "key_among_its_words": is_told,
+        });
         self.scene.witness("server", &seen);
     }
 }

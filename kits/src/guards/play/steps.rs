@@ -42,6 +42,8 @@ pub(crate) enum Step {
     Commands(Vec<String>),
     /// The agent runs a line.
     Run(Run),
+    /// It runs several at once.
+    RunAtOnce(Vec<Run>),
     /// Something is done over HTTP that may fail.
     Operate(Operate),
     /// Each error of these kinds of the corpus happens.
@@ -292,6 +294,8 @@ pub(crate) enum KeyStep {
     Use,
     /// The same, and there is none any more.
     UseNone,
+    /// It is used, and the provider says that somebody else is to be asked.
+    UseRedirected,
     /// All state is shown.
     Dump,
     /// The person logs out.

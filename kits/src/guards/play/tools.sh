@@ -1,7 +1,8 @@
 # A server of tools: each line in and out is one JSON text. Its first argument is its name. It writes down what it is
-# asked and what is in its environment, beside itself.
+# asked, what is in its environment, and with which words it was started, beside itself.
 here=${0%/*}
 export -p > "$here/$1.env"
+printf '%s\n' "$0 $*" > "$here/$1.words"
 echo "begun with $CANARY_A$CANARY_B" >&2
 answers() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
 says() { answers '"result":{"content":[{"type":"text","text":"'"$1"'"}]'"$2"'}'; }

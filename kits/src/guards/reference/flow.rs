@@ -27,7 +27,10 @@ impl Reference {
     pub(super) async fn task(&self, params: &Value, screen: &Screen) -> Value {
         let id = text(&params["task"]);
         let mut messages = self.conversation(id);
-        messages.push(json!({"role": "user", "content": params["text"]}));
+        let words = text(&params["text"]);
+        let words =
+            if self.is("cuts-the-words") { words.chars().take(1000).collect() } else { words.to_owned() };
+        messages.push(json!({"role": "user", "content": words}));
         let (mut read, mut written) = (0, 0);
         loop {
             let Some(answer) = self.answer(text(&params["url"]), id, &messages, screen).await else {

@@ -6,8 +6,12 @@ use crate::adapter::Screen;
 use base64::engine::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harness::protocol::RpcError;
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response};
 use serde_json::{Value, json};
 use std::fs;
+use std::process::Stdio;
+use tokio::process::{Child, Command};
 
 impl Reference {
     pub(super) fn store(&self, key: &str, screen: &Screen) -> Result<Value, RpcError> {
@@ -35,16 +39,45 @@ impl Reference {
 
     /// Asks a provider with the person's key, if there is one.
     pub(super) async fn use_key(&self, url: &str) -> Value {
-        let mut request = self.client.post(url).body("{}");
-        if let Some(key) = self.key() {
-            request = request.bearer_auth(key);
-        }
-        let answer = match request.send().await {
+        let _helper = self.helper(url);
+        let answer = match self.post_with_key(&self.client, url).await {
+            Ok(_) if self.is("key-follows-redirect") => self.follow_with_key(url).await,
+            answer => answer,
+        };
+        let answer = match answer {
             Ok(answer) => answer.text().await.unwrap_or_default(),
             Err(_) => "there was no answer".to_owned(),
         };
         let said = if self.is("says-key") { answer } else { without_keys(&answer) };
         json!({"ok": false, "message": said})
+    }
+
+    /// Whoever is asked elsewhere by a redirect is told no key: the client sees to that.
+    async fn post_with_key(&self, client: &Client, url: &str) -> reqwest::Result<Response> {
+        let request = client.post(url).body("{}");
+        match self.key() {
+            Some(key) => request.bearer_auth(key).send().await,
+            None => request.send().await,
+        }
+    }
+
+    /// The way of a mutant: where it is told to go it says all that it has said before.
+    async fn follow_with_key(&self, url: &str) -> reqwest::Result<Response> {
+        let client = Client::builder().no_proxy().redirect(Policy::none()).build()?;
+        let answer = self.post_with_key(&client, url).await?;
+        let place = answer.headers().get("location").and_then(|place| place.to_str().ok());
+        match place.map(str::to_owned) {
+            Some(place) => self.post_with_key(&client, &place).await,
+            None => Ok(answer),
+        }
+    }
+
+    /// A mutant has a program that asks in its place; it is told the key when it is started.
+    fn helper(&self, url: &str) -> Option<Child> {
+        let key = self.key().filter(|_| self.is("key-in-arguments"))?;
+        let mut helper = Command::new("/bin/sh");
+        helper.args(["-c", "read -r _; exit 0", "helper", url, &format!("Bearer {key}")]);
+        helper.stdin(Stdio::piped()).kill_on_drop(true).spawn().ok()
     }
 
     pub(super) fn log_out(&self) -> Result<Value, RpcError> {

@@ -41,6 +41,9 @@ impl Reference {
         let args = params["args"].as_array().into_iter().flatten().map(text);
         let mut command = Command::new(text(&params["command"]));
         command.args(args).env_clear().envs(given.iter().map(|(name, value)| (name, text(value))));
+        if self.is("server-key-in-arguments") {
+            command.args(own_words(params));
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut process = command.spawn().map_err(|error| RpcError::failed(error.to_string()))?;
         let (Some(input), Some(output), Some(words)) =
@@ -117,6 +120,12 @@ impl Reference {
         }
         names
     }
+}
+
+/// The way of a mutant: what stands in the environment of a server is among its words, too.
+fn own_words(params: &Value) -> Vec<String> {
+    let own = params["env"].as_object().into_iter().flatten();
+    own.map(|(name, value)| format!("--env={name}={}", text(value))).collect()
 }
 
 impl Server {

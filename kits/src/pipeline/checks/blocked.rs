@@ -22,7 +22,9 @@ fn examine(story: &Story<'_>) -> Examined {
         examined.fact(matches!(status, Some("blocked" | "fail")), || {
             format!("{phase} could not be ended well, and its checkpoint says {}", says(status))
         });
-        let worked = list(&run.value["prompted"]).iter().any(|it| it["phase"] == phase);
+        // Who asks and is not answered has done nothing.
+        let works = list(&run.value["prompted"]).iter().any(|it| it["phase"] == phase);
+        let worked = works && run.value["asks"].is_null();
         if worked {
             examined.fact(list(&look.value["kept"]).iter().any(|kept| kept == phase), || {
                 format!("the work of {phase} is nowhere any more")

@@ -44,7 +44,9 @@ fn examine(story: &Story<'_>) -> Examined {
             }
         }
     }
-    for ended in story.seen_of("prompted").filter(|seen| seen.value["killed"].is_null()) {
+    for ended in
+        story.seen_of("prompted").filter(|seen| seen.value["killed"].is_null() && seen.value["hangs"] != true)
+    {
         let last = looks(story, &["gone"]).find(|look| look.at.line > ended.at.line);
         let files: Vec<&str> = last
             .map(|look| list(&look.value["checkpoints"]))

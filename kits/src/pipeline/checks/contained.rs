@@ -1,6 +1,7 @@
 //! A runner writes where it may: an issue with an odd name leads nowhere else.
 
-use super::{list, looks, subject, word};
+use super::super::repository::is_reserved;
+use super::{list, looks, prompted, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -15,7 +16,16 @@ fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     let subject = subject(story);
     let led = led(word(&subject, "issue"));
-    for look in looks(story, &["killed", "gone", "swept", "swept-back"]) {
+    let root = word(&subject, "root");
+    for asked in prompted(story) {
+        let place = word(asked, "directory");
+        let below = place.strip_prefix(root).unwrap_or(place);
+        let is_wrong = below.split('/').any(is_reserved);
+        examined.fact(!is_wrong, || {
+            format!("{} was sent to work in {place}, which can be made on no Windows", word(asked, "agent"))
+        });
+    }
+    for look in looks(story, &["held", "killed", "gone", "swept", "swept-back"]) {
         let names = |key: &str, is_strange: &dyn Fn(&str) -> bool| {
             let names = list(&look.value[key]).iter().filter_map(|it| it.as_str());
             names.filter(|name| is_strange(name)).collect::<Vec<_>>().join(", ")

@@ -28,7 +28,8 @@ fn examine(story: &Story<'_>) -> Examined {
             .any(|it| it["runs"] == true && Some(&it["image"]) == image);
         examined.fact(runs, || "the agent works, and its container does not run".to_owned());
     }
-    for look in looks(story, &["gone", "swept"]) {
+    // What nobody can remove just now is another question: whether it is told.
+    for look in looks(story, &["gone", "swept"]).filter(|look| look.value["keeps"] != true) {
         let left = own(&look.value);
         examined.fact(left.is_empty(), || format!("left is {}", left.join(", ")));
     }

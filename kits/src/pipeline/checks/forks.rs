@@ -1,6 +1,6 @@
 //! A way back before destructive edits, under a name that every system takes.
 
-use super::{list, looks, subject, word};
+use super::{is_no_name, list, looks, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -23,7 +23,9 @@ fn examine(story: &Story<'_>) -> Examined {
     let issue = word(&subject, "issue");
     for run in story.seen_of("prompted").filter(|seen| seen.value["killed"].is_string()) {
         let known = list(&subject["phases"]).iter().find(|phase| phase["phase"] == run.value["killed"]);
-        let Some(phase) = known.filter(|phase| phase["destructive"] == true) else { continue };
+        let Some(phase) = known.filter(|phase| phase["destructive"] == true && !is_no_name(issue)) else {
+            continue;
+        };
         let Some(held) = looks(story, &["killed"]).find(|look| look.at.line > run.at.line) else { continue };
         let agent = word(phase, "agent");
         let name = format!("checkpoint/{issue}-{agent}-");

@@ -26,9 +26,10 @@ fn examine(story: &Story<'_>) -> Examined {
             .filter_map(|it| it.as_str())
             .filter(|it| it.starts_with(&own))
             .collect();
-        // A dirty one may stay: somebody may want it.
+        // A dirty one may stay: somebody may want it. So may one that nobody can remove just now.
+        let may_stay = had_work || look.value["keeps"] == true;
         examined
-            .fact(left.is_empty() || had_work, || format!("{} still there, and nothing in it", named(left)));
+            .fact(left.is_empty() || may_stay, || format!("{} still there, and nothing in it", named(left)));
         // Whose agent is about to begin has a worktree without work in it, too.
         let is_strange = |it: &&str| it.starts_with(".kilo/worktrees/") && !it.starts_with(&own);
         let were = before.map(|it| list(&it.value["worktrees"])).unwrap_or_default();

@@ -14,6 +14,8 @@ mod resumes;
 mod secrets;
 mod status;
 mod taken_back;
+mod unattended;
+mod unremoved;
 mod whole;
 mod work;
 
@@ -33,11 +35,13 @@ pub(super) fn all() -> Vec<Check> {
         diff_log::CHECK,
         work::CHECK,
         blocked::CHECK,
+        unattended::CHECK,
         plan::CHECK,
         containers::CHECK,
         status::CHECK,
         taken_back::CHECK,
         left_overs::CHECK,
+        unremoved::CHECK,
         contained::CHECK,
         secrets::CHECK,
     ]
@@ -84,6 +88,17 @@ fn issue_of<'a>(prompted: &'a Value, subject: &'a Value) -> &'a str {
 /// Is an issue called what no file can be called, here or elsewhere? Who does not refuse it gives its files names of his own.
 fn is_no_name(issue: &str) -> bool {
     issue.contains('/') || is_reserved(issue)
+}
+
+/// What the runner said in the call before this line: what it answered, and what it showed meanwhile.
+fn said_before(story: &Story<'_>, line: usize) -> String {
+    let Some(call) = story.calls.iter().rfind(|call| call.at.line < line) else { return String::new() };
+    let shown = story.updates.iter().filter(|told| (call.at.line..line).contains(&told.at.line));
+    let mut said: String = shown.map(|told| told.update.to_string()).collect();
+    if let Some((_, answer)) = &call.answer {
+        said += &answer.as_ref().map_or_else(|error| error.message.clone(), Value::to_string);
+    }
+    said
 }
 
 /// What the checkpoint of a phase says that came of it, when the harness looked.

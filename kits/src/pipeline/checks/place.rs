@@ -1,7 +1,7 @@
 //! Where the agents work: each in its own worktree, and the person's checkout stays as it is.
 
 use super::super::repository::STAGED;
-use super::{is_no_name, issue_of, looks, named, prompted, subject, word};
+use super::{is_no_name, issue_of, list, looks, named, prompted, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -37,6 +37,11 @@ fn examine(story: &Story<'_>) -> Examined {
             let is_same = look.value["main"] == subject["main"];
             examined.fact(is_same, || format!("main has moved, and the person is on {own}"));
         }
+        // Whoever searches in the checkout, watches it, or adds all of it, would have each file twice.
+        let copies = named(list(&look.value["copies"]).iter().filter_map(|it| it.as_str()));
+        examined.fact(copies.is_empty(), || {
+            format!("for git {copies} is new in the person's checkout: let it ignore worktrees")
+        });
         let wanted = if subject["staged"] == true { STAGED.0 } else { "" };
         examined.fact(staged == wanted, || {
             let told =

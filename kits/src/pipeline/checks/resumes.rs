@@ -1,6 +1,6 @@
 //! Where a runner goes on: behind what is done, at what is not, and nowhere else.
 
-use super::{list, looks, status_in, subject, word};
+use super::{list, looks, said_before, status_in, subject, word};
 use crate::kit::Check;
 use crate::story::{Seen, Story};
 use harness::checks::Examined;
@@ -51,15 +51,4 @@ fn is_stopped(look: &Seen, issue: &str, phase: &str) -> bool {
 fn stops_at<'a>(run: &Value, wanted: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let at = wanted.iter().position(|phase| run["orStopsAt"] == **phase)?;
     Some(&wanted[..at])
-}
-
-/// What the runner said in the call before this line: what it answered, and what it showed meanwhile.
-fn said_before(story: &Story<'_>, line: usize) -> String {
-    let Some(call) = story.calls.iter().rfind(|call| call.at.line < line) else { return String::new() };
-    let shown = story.updates.iter().filter(|told| (call.at.line..line).contains(&told.at.line));
-    let mut said: String = shown.map(|told| told.update.to_string()).collect();
-    if let Some((_, answer)) = &call.answer {
-        said += &answer.as_ref().map_or_else(|error| error.message.clone(), Value::to_string);
-    }
-    said
 }

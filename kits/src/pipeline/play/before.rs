@@ -3,10 +3,10 @@
 use super::super::phases::Phase;
 use super::super::repository::UNFINISHED;
 use super::{Place, Played};
-use crate::scene::{Scene, Troubled, our_fault};
+use crate::scene::{Scene, Troubled, broken, our_fault};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A checkpoint that a case puts there.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -25,6 +25,8 @@ pub(super) struct Planted {
     /// It says more than it needs to.
     #[serde(default)]
     more: bool,
+    /// Whom it names as the next agent; without it the one whose turn it is.
+    next: Option<String>,
 }
 
 fn success() -> String {
@@ -49,6 +51,8 @@ pub(super) enum LeftOver {
     HalfMade,
     /// A file in the worktree that the runner has made before it was killed.
     InIts,
+    /// The branch of that worktree, with work on it; somebody has removed the worktree.
+    Branch,
 }
 
 impl Played {
@@ -58,7 +62,7 @@ impl Played {
         scene.person(format!("has a checkpoint of {issue}: {} {}", phase.name, planted.status));
         let mut says = json!({
             "issue_number": issue, "phase": phase.name, "agent_name": phase.agent, "files_modified": phase.files,
-            "status": planted.status, "timestamp": planted.timestamp, "next_agent": Value::Null,
+            "status": planted.status, "timestamp": planted.timestamp, "next_agent": self.next_agent(planted)?,
         });
         if planted.more {
             says["runner_version"] = json!("9.9");
@@ -70,6 +74,17 @@ impl Played {
             place.repository.do_work(phase)?;
         }
         place.repository.write(&format!(".kilo/logs/checkpoints/{issue}-{}.json", phase.name), &text)
+    }
+
+    /// Behind a success the agent of the next phase, else the phase's own.
+    fn next_agent(&self, planted: &Planted) -> Result<Option<String>, Troubled> {
+        if planted.next.is_some() {
+            return Ok(planted.next.clone());
+        }
+        let phases = self.phases()?;
+        let at = phases.iter().position(|phase| phase.name == planted.phase);
+        let at = at.map(|at| if planted.status == "success" { at + 1 } else { at });
+        Ok(at.and_then(|at| phases.get(at)).map(|phase| phase.agent.to_owned()))
     }
 
     pub(super) fn leave(
@@ -93,6 +108,15 @@ impl Played {
                 repository.write(&file, UNFINISHED)?;
                 repository.git(&["worktree", "lock", "--reason", "somebody works here", &folder])?;
             }
+            LeftOver::Branch => {
+                repository.write(&file, UNFINISHED)?;
+                let its = repository.root.join(&folder);
+                for words in [&["add", "--all"][..], &["commit", "--quiet", "--message", "Begun"]] {
+                    let done = repository.git_in(&its, words);
+                    done.map_err(|why| broken(format!("{folder} is no worktree: {why}")))?;
+                }
+                repository.git(&["worktree", "remove", "--force", &folder])?;
+            }
             LeftOver::HalfMade => {
                 repository.write(&file, UNFINISHED)?;
                 let nowhere = repository.root.join(".git/worktrees/nowhere");
@@ -100,7 +124,12 @@ impl Played {
             }
         }
         let locked = (left_over == LeftOver::Locked).then_some(folder);
-        scene.witness("left-over", &json!({"holdsWork": left_over != LeftOver::Gone, "locked": locked}));
+        let holds_work = match left_over {
+            LeftOver::Gone => false,
+            LeftOver::Branch => place.repository.has_unfinished()?,
+            _ => true,
+        };
+        scene.witness("left-over", &json!({"holdsWork": holds_work, "locked": locked}));
         Ok(())
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Going {
     names: Option<String>,
     /// It may also stop before this phase, if its checkpoint says that it is blocked or has failed.
     or_stops_at: Option<String>,
-    /// The runner is killed here, and its server with it.
+    /// The runner is killed here, and its server with it; who may stop may have done so before.
     kill: Option<Spot>,
     /// The agent of this phase fails after its work.
     fails: Option<String>,
@@ -31,6 +31,8 @@ pub(super) struct Going {
     meanwhile: Option<Meanwhile>,
     /// This phase can't begin or end well, and is blocked or has failed.
     blocked: Option<String>,
+    /// The agent of this phase asks for leave, and nobody is there to give it.
+    asks: Option<String>,
 }
 
 /// A place in a run.
@@ -63,13 +65,13 @@ impl Going {
 
     /// Does a phase of it end as it should not?
     pub(super) fn is_blocked(&self) -> bool {
-        self.meanwhile.is_some() || self.blocked.is_some()
+        self.meanwhile.is_some() || self.blocked.is_some() || self.asks.is_some()
     }
 
     /// The phase at which it ends early.
     fn last(&self) -> Option<&str> {
         let crossed = self.meanwhile.map(|_| CROSSED);
-        self.fails.as_deref().or(crossed).or(self.blocked.as_deref())
+        self.fails.as_deref().or(crossed).or(self.blocked.as_deref()).or(self.asks.as_deref())
     }
 }
 
@@ -85,11 +87,17 @@ impl Played {
         let stage = Stage::begin(&place.repository.root, hold.as_slice(), going.fails.as_deref()).await?;
         let told = self.told(place, Some(&stage))?;
         scene.person(format!("{method} of the issue {}", self.issue));
-        match hold {
+        let mut hangs = false;
+        let killed = match hold {
+            None if going.asks.is_some() => {
+                hangs = unattended(scene, method, told).await?;
+                false
+            }
             // That it refuses is an answer: what it has done is seen.
-            None => scene.ask(method, told).await?.map_or_else(drop, drop),
+            None => scene.ask(method, told).await?.map_or_else(|_| false, |_| false),
             Some(spot) => self.held(scene, place, (method, told), going, &stage, spot).await?,
-        }
+        };
+        let killed = going.kill.as_ref().filter(|_| killed);
         let prompted = stage.prompted();
         stage.end().await;
         let stops_at = going.or_stops_at.as_deref();
@@ -97,12 +105,14 @@ impl Played {
             "prompted",
             &json!({
                 "method": method, "wanted": going.prompts, "orStops": going.or_stops, "names": going.names, "orStopsAt": stops_at,
-                "prompted": prompted, "killed": going.kill.as_ref().map(|spot| &spot.phase),
+                "prompted": prompted, "killed": killed.map(|spot| &spot.phase),
                 "failed": going.fails, "blocked": going.meanwhile.map(|_| CROSSED).or(going.blocked.as_deref()),
+                "asks": going.asks, "hangs": hangs,
             }),
         );
-        place.look(scene, if going.kill.is_some() { "killed" } else { "gone" })?;
-        if going.kill.is_some() {
+        let is_ended = killed.is_some() || hangs;
+        place.look(scene, if is_ended { "killed" } else { "gone" })?;
+        if is_ended {
             return scene.restart().await;
         }
         let app = if going.meanwhile.is_some() { format!("app\n{OWN_LINE}") } else { "app\n".to_owned() };
@@ -124,7 +134,7 @@ impl Played {
         Ok(names.find(|name| said_of(&self.issue, name, &seen) != Some("success")).cloned())
     }
 
-    /// Waits until it has come to its place; then it is killed, or the person does something and it goes on.
+    /// Waits until it has come to its place; then it is killed, or the person does something and it goes on. Was it killed?
     async fn held(
         &self,
         scene: &mut Scene,
@@ -133,7 +143,7 @@ impl Played {
         going: &Going,
         stage: &Stage,
         spot: (&str, Moment),
-    ) -> Result<(), Troubled> {
+    ) -> Result<bool, Troubled> {
         let (phase, limit) = (spot.0, scene.limits().answer);
         let mut asked = scene.begin(method, told).await?;
         let spots = [spot];
@@ -141,18 +151,33 @@ impl Played {
         tokio::select! {
             biased;
             come = within(limit, stage.come_to(&spots)) => come.ok_or_else(never)?,
-            _ = asked.answered_within(limit) => return Err(never()),
+            _ = asked.answered_within(limit) => {
+                return if going.or_stops { Ok(false) } else { Err(never()) };
+            }
         }
         place.look(scene, "held")?;
         let Some(meanwhile) = going.meanwhile else {
             scene.person(format!("kills the runner and its server in the phase {phase}"));
             scene.kill().await;
-            return Ok(());
+            return Ok(true);
         };
         scene.person(format!("writes in the file of the agent meanwhile: {meanwhile:?}"));
         place.repository.own_line(meanwhile == Meanwhile::Commits)?;
         stage.open();
         scene.answer(asked).await?.map_or_else(drop, drop);
-        Ok(())
+        Ok(false)
     }
+}
+
+/// Nobody answers an agent's question. Whoever waits for that for ever is ended; does it?
+async fn unattended(scene: &mut Scene, method: &str, told: Value) -> Result<bool, Troubled> {
+    let limit = scene.limits().answer;
+    let mut asked = scene.begin(method, told).await?;
+    // That it refuses is an answer: what it has done is seen.
+    let is_over = asked.answered_within(limit).await.is_some();
+    if !is_over {
+        scene.person("is not there; the runner still waits, and is killed");
+        scene.kill().await;
+    }
+    Ok(!is_over)
 }

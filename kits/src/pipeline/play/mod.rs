@@ -1,26 +1,26 @@
 //! A case: what stands there before, what the runner is told to do, where it is killed, and what comes after.
 //!
-//! * `before` — what is there already. * `going` — a run or a resume, and what happens in its midst. * `held` —
-//!   the checkpoints of the last look. * `sweep` — killed between
-//!   any two calls of git. * `together` — two issues at once. * `wishes` — a status, a plan, a file taken back, a sweep.
+//! * `before` — what is there already. * `going` — a run or a resume, and what happens in its midst. * `sweep` — killed
+//!   between any two calls of git, or each of them fails. * `together` — two issues at once.
+//!   * `wishes` — a status, a plan, a file taken back, a sweep.
 
 mod before;
 mod going;
-mod held;
 mod sweep;
 mod together;
 mod wishes;
 
 use super::docker::{Docker, Engine};
+use super::failing::Failing;
 use super::phases::{PHASES, Phase, base};
-use super::repository::{Repository, runs};
+use super::repository::{Repository, names, runs};
 use super::stage::{PASSWORD, Stage};
+use crate::held::{Changed, Held};
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled};
 use before::{LeftOver, Planted};
 use futures_util::future::BoxFuture;
 use going::Going;
-use held::Held;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -45,6 +45,9 @@ pub(super) struct Played {
     /// ahead of it.
     #[serde(default)]
     staged: bool,
+    /// The person's `.gitignore` does not name `.kilo`.
+    #[serde(default)]
+    unignored: bool,
     /// The person has nothing begun and nothing changed; a stash of before is there.
     #[serde(default)]
     clean: bool,
@@ -63,6 +66,9 @@ fn seven() -> String {
 fn usual() -> Vec<String> {
     ["designing", "implementing", "testing"].map(str::to_owned).to_vec()
 }
+
+/// So many seconds a question of an agent may stand there, when nobody is there who could answer it.
+const ASK_LIMIT_S: u32 = 3;
 
 /// One thing that happens.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -84,6 +90,12 @@ enum Step {
     Together(Together),
     /// Killed between any two calls of git, each time anew, and resumed.
     Sweep(Empty),
+    /// One call of git fails, each time another one, and the runner is resumed.
+    Fails(Empty),
+    /// From now on it is so with containers.
+    Docker(Engine),
+    /// From now on it is so with git.
+    Git(GitIs),
     /// Left-overs are swept.
     Cleanup(Empty),
     /// Somebody asks how far it is.
@@ -96,12 +108,26 @@ enum Step {
 #[serde(deny_unknown_fields)]
 struct Empty {}
 
+/// How it is with git.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum GitIs {
+    /// As it is installed.
+    Works,
+    /// It can remove no worktree: somebody has a file of it open.
+    KeepsWorktrees,
+    /// It works, and what it is told is written down.
+    Journals,
+}
+
 /// The place of a case.
 struct Place {
     repository: Repository,
     /// The checkpoints that stood there at the last look.
     held: Mutex<Held>,
     docker: Option<Docker>,
+    /// The git in front of git, where there is one.
+    git: Mutex<Option<(GitIs, Failing)>>,
     phases: Vec<&'static Phase>,
     asks: Asks,
     /// Spellings of what a runner must keep to itself.
@@ -113,6 +139,9 @@ impl Play for Played {
         Box::pin(async move {
             scene.keep_secret("password of the server", PASSWORD);
             let mut repository = Repository::make(scene.folder())?;
+            if self.unignored {
+                repository.forget_kilo()?;
+            }
             if let Some(branch) = &self.branch {
                 repository.branch_off(branch)?;
             }
@@ -146,6 +175,9 @@ impl Play for Played {
                     Step::Resume(going) => self.goes(scene, &place, "pipeline/resume", going).await?,
                     Step::Together(together) => self.both(scene, &place, together).await?,
                     Step::Sweep(_) => self.sweep(scene).await?,
+                    Step::Fails(_) => self.sweep_of_failures(scene).await?,
+                    Step::Docker(engine) => place.docker_is(scene, *engine)?,
+                    Step::Git(how) => place.git_is(scene, *how)?,
                     Step::Cleanup(_) => self.clean(scene, &place).await?,
                     Step::Status(_) => self.status(scene, &place).await?,
                     Step::TakeBack(taken) => self.take_back(scene, &place, taken).await?,
@@ -224,6 +256,7 @@ impl Place {
             repository,
             held: Mutex::default(),
             docker: None,
+            git: Mutex::default(),
             phases,
             asks: Asks::default(),
             secrets: Mutex::default(),
@@ -243,7 +276,9 @@ impl Place {
                 told
             })
             .collect();
-        let mut told = json!({"issue": issue, "folder": self.repository.root, "phases": phases});
+        let mut told = json!({
+            "issue": issue, "folder": self.repository.root, "phases": phases, "askLimitS": ASK_LIMIT_S,
+        });
         if let Some(stage) = stage {
             *self.secrets.lock().unwrap_or_else(PoisonError::into_inner) = stage.secrets().to_vec();
             told["server"] = stage.address();
@@ -251,7 +286,35 @@ impl Place {
         if let Some(docker) = &self.docker {
             told["path"] = json!(docker.path());
         }
+        if let Some((_, git)) = &*self.git.lock().unwrap_or_else(PoisonError::into_inner) {
+            told["path"] = json!(git.path());
+        }
         told
+    }
+
+    /// It is another way with containers.
+    fn docker_is(&self, scene: &mut Scene, engine: Engine) -> Result<(), Troubled> {
+        scene.person(format!("has a docker that is so: {engine:?}"));
+        self.docker.as_ref().map_or(Ok(()), |docker| docker.is(engine))
+    }
+
+    /// It is another way with git.
+    fn git_is(&self, scene: &mut Scene, how: GitIs) -> Result<(), Troubled> {
+        scene.person(format!("has a git that is so: {how:?}"));
+        let failing = match how {
+            GitIs::Works => None,
+            GitIs::KeepsWorktrees => Some((how, Failing::told("worktree remove")?)),
+            GitIs::Journals => Some((how, Failing::never()?)),
+        };
+        *self.git.lock().unwrap_or_else(PoisonError::into_inner) = failing;
+        Ok(())
+    }
+
+    /// Can something not be removed just now, whoever tries?
+    fn keeps(&self) -> bool {
+        let git = self.git.lock().unwrap_or_else(PoisonError::into_inner);
+        let keeps = git.as_ref().is_some_and(|(how, _)| *how == GitIs::KeepsWorktrees);
+        keeps || self.docker.as_ref().is_some_and(Docker::keeps)
     }
 
     /// Writes down what is there.
@@ -259,9 +322,12 @@ impl Place {
         let mut seen = self.repository.seen()?;
         seen["when"] = json!(when);
         let folder = self.repository.root.join(".kilo/logs/checkpoints");
-        let (replaced, over) = self.held.lock().unwrap_or_else(PoisonError::into_inner).look(&folder);
-        seen["replaced"] = json!(replaced);
-        seen["writtenOver"] = json!(over);
+        let checkpoints = names(&folder).into_iter().filter(|name| name.ends_with(".json"));
+        let changed = self.held.lock().unwrap_or_else(PoisonError::into_inner).look(&folder, checkpoints);
+        let name = |one: &Changed| one.name.clone();
+        seen["replaced"] = changed.iter().map(name).collect();
+        seen["writtenOver"] = changed.iter().filter(|one| one.is_over).map(name).collect();
+        seen["keeps"] = json!(self.keeps());
         if self.asks.kept {
             let [kept, merged] = self.repository.kept(&self.phases)?;
             (seen["kept"], seen["merged"]) = (json!(kept), json!(merged));
@@ -270,11 +336,14 @@ impl Place {
             seen["leftOver"] = json!(self.repository.has_unfinished()?);
         }
         let secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, git)) = &*self.git.lock().unwrap_or_else(PoisonError::into_inner) {
+            seen["gitSaying"] = json!(git.saying(&secrets));
+        }
         seen["sayingSecrets"] = json!(self.repository.saying(&secrets));
         let others = std::fs::read_to_string(self.repository.root.join(".kilo/worktrees/other/mine.txt"));
         seen["others"] = json!(others.is_ok());
         if let Some(docker) = &self.docker {
-            seen["containers"] = docker.seen();
+            seen["containers"] = docker.seen(&secrets);
         }
         scene.witness("disk", &seen);
         Ok(())

@@ -1,5 +1,7 @@
-//! A runner that is killed at its first call of git, at its second, and so on, each time in a fresh repository, and resumed.
+//! A runner that is killed at its first call of git, at its second, and so on, or whose call fails, each time in a fresh
+//! repository, and resumed.
 
+use super::super::failing::Failing;
 use super::super::phases::Phase;
 use super::super::repository::Repository;
 use super::super::shim::Shim;
@@ -17,10 +19,7 @@ impl Played {
     pub(super) async fn sweep(&self, scene: &mut Scene) -> Result<(), Troubled> {
         let limit = scene.limits().answer;
         for call in 1..=MOST_CALLS {
-            let root = scene.folder().join("work");
-            std::fs::remove_dir_all(&root).map_err(|error| our_fault(error.to_string()))?;
-            let place = Place::of(Repository::make(scene.folder())?, self.phases()?);
-            place.repository.begin_own_work()?;
+            let place = self.fresh(scene)?;
             let mut shim = Shim::holding_at(call)?;
             let stage = Stage::begin(&place.repository.root, &[], None).await?;
             scene.person(format!("pipeline/run of the issue {}, killed at call {call} of git", self.issue));
@@ -45,6 +44,38 @@ impl Played {
             self.ends(scene, &place, &undone).await?;
         }
         Err(broken(format!("a run calls git more than {MOST_CALLS} times")))
+    }
+
+    /// As the other sweep; the call fails, and the runner lives on.
+    pub(super) async fn sweep_of_failures(&self, scene: &mut Scene) -> Result<(), Troubled> {
+        for call in 1..=MOST_CALLS {
+            let place = self.fresh(scene)?;
+            let failing = Failing::at(call)?;
+            let stage = Stage::begin(&place.repository.root, &[], None).await?;
+            scene.person(format!("pipeline/run of the issue {}; call {call} of git fails", self.issue));
+            let mut told = self.told(&place, Some(&stage))?;
+            told["path"] = json!(failing.path());
+            // That it can't go on is an answer: what it has done is seen.
+            scene.ask("pipeline/run", told).await?.map_or_else(drop, drop);
+            stage.end().await;
+            let Some(words) = failing.has_failed() else {
+                scene.witness("swept-calls", &json!(call - 1));
+                return Ok(());
+            };
+            scene.witness("interrupted", &json!({"call": call, "git": words, "fails": true}));
+            let undone = undone(&self.issue, &self.phases()?, &place.repository.seen()?);
+            self.ends(scene, &place, &undone).await?;
+        }
+        Err(broken(format!("a run calls git more than {MOST_CALLS} times")))
+    }
+
+    /// The same place, as if nothing had been.
+    fn fresh(&self, scene: &Scene) -> Result<Place, Troubled> {
+        let root = scene.folder().join("work");
+        std::fs::remove_dir_all(&root).map_err(|error| our_fault(error.to_string()))?;
+        let place = Place::of(Repository::make(scene.folder())?, self.phases()?);
+        place.repository.begin_own_work()?;
+        Ok(place)
     }
 
     /// A resume that nobody disturbs; what is done already without a checkpoint need not be done again.

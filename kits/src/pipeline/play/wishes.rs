@@ -24,7 +24,12 @@ pub(super) struct TakenBack {
 impl Played {
     pub(super) async fn clean(&self, scene: &mut Scene, place: &Place) -> Result<(), Troubled> {
         scene.person("sweeps what is left");
-        scene.must("pipeline/cleanup", self.told(place, None)?).await?;
+        let told = self.told(place, None)?;
+        match place.keeps() {
+            // Who can't remove what is left says so: that is an answer.
+            true => scene.ask("pipeline/cleanup", told).await?.map_or_else(drop, drop),
+            false => drop(scene.must("pipeline/cleanup", told).await?),
+        }
         place.look(scene, "swept")
     }
 

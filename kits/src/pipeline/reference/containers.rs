@@ -1,6 +1,6 @@
 //! What an agent works beside. A container has a label that tells whose it is, so that the next run finds what a kill has left.
 
-use super::outside::said;
+use super::outside::{put, said};
 use super::{Outcome, Phase, Pipeline, Runner};
 
 impl Runner {
@@ -14,19 +14,48 @@ impl Runner {
         if let Some(image) = &phase.image {
             let name = format!("pipeline-{}-{}", asked.issue, phase.agent);
             let label = format!("pipeline={}", asked.issue);
-            let begin = ["run", "--detach", "--rm", "--name", &name, "--label", &label, image];
+            let password = format!("SERVER_PASSWORD={}", asked.server.password);
+            let mut begin = vec!["run", "--detach", "--rm", "--name", &name, "--label", &label, image];
+            if self.is("password-to-docker") {
+                begin.splice(1..1, ["--env", &password]);
+            }
             if let Err(why) = said(asked, "docker", &asked.folder, &begin).await
                 && !self.is("works-without")
             {
                 return Ok(Outcome::Blocked(why));
             }
         }
+        let secrets = asked.folder.join(".kilo/compose.yaml");
+        let has_file = phase.image.is_some() && self.is("password-in-a-file");
+        if has_file {
+            put(&secrets, format!("environment:\n  SERVER_PASSWORD: {}\n", asked.server.password))?;
+        }
         let done = self.work(asked, phase, resumes).await;
-        let is_over = matches!(done, Ok(Outcome::Done(_))) || !self.is("leaks-on-fail");
-        if phase.image.is_some() && is_over && !self.is("leaks-containers") && !self.is("works-without") {
+        if has_file {
+            std::fs::remove_file(&secrets).map_err(|error| error.to_string())?;
+        }
+        if done.is_err() && phase.image.is_some() {
             self.remove_containers(asked).await?;
         }
         done
+    }
+
+    /// Behind the checkpoint: one that can't be removed leaves nobody's work to be done twice.
+    pub(super) async fn end_containers(
+        &self,
+        asked: &Pipeline,
+        phase: &Phase,
+        done: &Outcome,
+    ) -> Result<(), String> {
+        let is_over = match done {
+            Outcome::Done(_) => true,
+            Outcome::Failed => !self.is("leaks-on-fail"),
+            Outcome::Blocked(_) => !self.is("leaks-on-fail") && !self.is("leaks-on-kill"),
+        };
+        if phase.image.is_some() && is_over && !self.is("leaks-containers") && !self.is("works-without") {
+            self.remove_containers(asked).await?;
+        }
+        Ok(())
     }
 
     /// Those of this issue; where no phase has one, docker is not asked.
@@ -45,7 +74,8 @@ impl Runner {
             return Ok(());
         };
         for name in listed.lines() {
-            said(asked, "docker", &asked.folder, &["rm", "--force", name]).await?;
+            let removed = said(asked, "docker", &asked.folder, &["rm", "--force", name]).await;
+            self.looked_at(removed)?;
         }
         Ok(())
     }

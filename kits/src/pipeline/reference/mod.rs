@@ -1,8 +1,9 @@
 //! A careful runner, and mutants of it. It knows git, docker and a server's REST; of the stand-in it knows nothing.
 //!
-//! * `worktrees` — where agents work, and what becomes of it. * `containers` — what they work beside. * `wishes` — a status, a
-//!   file taken back. * `outside` — git, docker, the server, the disk. * `mutants` — the switches.
+//! * `worktrees` — where agents work, and what becomes of it. * `containers` — what they work beside. * `asks` — what they ask.
+//! * `wishes` — a status, a file taken back. * `outside` — git, docker, the server, the disk. * `mutants` — the switches.
 
+mod asks;
 mod containers;
 mod mutants;
 mod outside;
@@ -89,6 +90,7 @@ impl Adapter for Runner {
             "plan",
             "submodule",
             "container",
+            "unattended",
             "status",
             "revert",
         ];
@@ -116,16 +118,25 @@ impl Adapter for Runner {
             let is_plain =
                 asked.issue.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_'));
             let stays = self.is("issue-within-kilo") && stays_in_kilo(&asked.issue);
-            let is_name = is_plain && (self.is("takes-reserved-names") || !is_of_a_device(&asked.issue));
+            let is_name = is_plain
+                && (self.is("takes-reserved-names")
+                    || self.is("tidies-reserved-names")
+                    || !is_of_a_device(&asked.issue));
             if !self.is("unsafe-issue") && !stays && (asked.issue.is_empty() || !is_name) {
                 return Err(RpcError::failed(format!("'{}' is no name for an issue", asked.issue)));
             }
+            let tidied = self
+                .is("tidies-reserved-names")
+                .then(|| asked.folder.join(".kilo/worktrees").join(&asked.issue));
             let done = match method.as_str() {
                 "pipeline/cleanup" => self.sweep(&asked).await,
                 "pipeline/status" => Ok(self.status(&asked)),
                 "diff/revertFile" => self.take_back(&asked).await,
                 _ => self.go(&asked, method == "pipeline/resume").await,
             };
+            if let Some(folder) = tidied {
+                let _may_be_full = fs::remove_dir(folder);
+            }
             done.map_err(RpcError::failed)
         })
     }
@@ -159,6 +170,9 @@ impl Runner {
                 self.checkpoint(asked, phase, "success", &[], next)?;
             }
             let done = self.beside(asked, phase, resumes).await?;
+            if self.is("late-removal") {
+                self.remove_containers(asked).await?;
+            }
             if self.is("late-checkpoint") {
                 self.remove(asked, phase, matches!(done, Outcome::Done(_))).await?;
             }
@@ -169,6 +183,7 @@ impl Runner {
                 Outcome::Blocked(_) => ("blocked", &[][..], Some(phase.agent.as_str())),
             };
             self.checkpoint(asked, phase, status, files, next)?;
+            self.end_containers(asked, phase, &done).await?;
             match done {
                 Outcome::Done(_) => self.remove(asked, phase, true).await?,
                 Outcome::Blocked(_) if self.is("goes-on-blocked") => {}
@@ -190,6 +205,12 @@ impl Runner {
             let time = |phase: &Phase| self.read(asked, phase).map(|it| it["timestamp"].to_string());
             let newest = (0..asked.phases.len()).filter(|at| time(&asked.phases[*at]).is_some());
             return newest.max_by_key(|at| time(&asked.phases[*at])).map_or(0, |at| at + 1);
+        }
+        if self.is("by-next-agent") {
+            let told = |phase: &Phase| self.read(asked, phase).filter(|says| says["status"] == "success");
+            let Some(last) = asked.phases.iter().rev().find_map(told) else { return 0 };
+            let next = asked.phases.iter().position(|phase| last["next_agent"] == phase.agent.as_str());
+            return next.unwrap_or(asked.phases.len());
         }
         let is_done = |phase: &Phase| match self.read(asked, phase) {
             Some(says) => {

@@ -1,5 +1,6 @@
 //! What the reference asks of others: git, docker, the server, the disk.
 
+use super::asks::{listen, question};
 use super::{Phase, Pipeline, Server};
 use crate::git::alone;
 use serde_json::{Value, json};
@@ -7,13 +8,35 @@ use std::fs;
 use std::path::Path;
 use tokio::process::Command;
 
-/// The last words of an agent, or none if the server says that it has not done its work, in whatever words.
+/// What is done with a question that nobody is there to answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unasked {
+    /// It is answered with no.
+    SaysNo,
+    /// A mutant says yes.
+    SaysYes,
+    /// Another one waits.
+    Waits,
+}
+
+/// What came of an agent's work.
+pub(super) enum Said {
+    /// It is done; these are its last words.
+    Words(String),
+    /// The server says that it is not, in whatever words.
+    Failed,
+    /// It has asked for leave, and nobody is there.
+    Asks,
+}
+
+/// Sends an agent to work, and waits until it is done. What it asks is answered with no: there is nobody.
 pub(super) async fn prompt(
     asked: &Pipeline,
     phase: &Phase,
     place: &Path,
     plan: Option<&str>,
-) -> Result<Option<String>, String> {
+    unasked: Unasked,
+) -> Result<Said, String> {
     let Server { url, user, password } = &asked.server;
     let client = reqwest::Client::builder().no_proxy().build().map_err(|error| error.to_string())?;
     let post = |path: String, body: Value| {
@@ -33,13 +56,34 @@ pub(super) async fn prompt(
     let plan = plan.map(|plan| format!("\n\nThe plan, as it was handed over:\n\n{plan}")).unwrap_or_default();
     let text = format!("Issue {}, phase {}. Do your part.{plan}", asked.issue, phase.phase);
     let body = json!({"agent": phase.agent, "parts": [{"type": "text", "text": text}]});
-    let (is_success, said) = post(format!("/session/{id}/message"), body).await?;
+    let events = listen(&client, asked, place).await?;
+    let question = async {
+        match unasked {
+            Unasked::Waits => std::future::pending().await,
+            _ => question(events, id).await,
+        }
+    };
+    let work = post(format!("/session/{id}/message"), body);
+    tokio::pin!(work, question);
+    let (is_success, said) = tokio::select! {
+        said = &mut work => said?,
+        which = question => {
+            let yes = unasked == Unasked::SaysYes;
+            let reply = json!({"reply": if yes { "once" } else { "reject" }});
+            post(format!("/permission/{which}/reply"), reply).await?;
+            let said = work.await?;
+            if !yes {
+                return Ok(Said::Asks);
+            }
+            said
+        }
+    };
     if !is_success || said.pointer("/info/error").is_some() {
-        return Ok(None);
+        return Ok(Said::Failed);
     }
     let mut parts = said["parts"].as_array().into_iter().flatten();
     let last = parts.rfind(|part| part["type"] == "text").and_then(|part| part["text"].as_str());
-    Ok(Some(last.unwrap_or_default().to_owned()))
+    Ok(Said::Words(last.unwrap_or_default().to_owned()))
 }
 
 /// git, in this folder, found where the pipeline says.

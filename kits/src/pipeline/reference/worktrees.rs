@@ -1,6 +1,6 @@
 //! Where agents work, and what becomes of it: merged, kept, put away, swept.
 
-use super::outside::{git, prompt, put};
+use super::outside::{Said, Unasked, git, prompt, put};
 use super::{NOW, Outcome, Phase, Pipeline, Runner, plain};
 use serde_json::{Value, json};
 use std::fs;
@@ -42,7 +42,17 @@ impl Runner {
         }
         let elsewhere = self.is("resume-in-main") && resumes;
         let plan = self.plan(asked);
-        let words = prompt(asked, phase, if elsewhere { root } else { &place }, plan.as_deref()).await?;
+        let unasked = match self.mutant {
+            Some("endless-ask") => Unasked::Waits,
+            Some("says-yes") => Unasked::SaysYes,
+            _ => Unasked::SaysNo,
+        };
+        let at = if elsewhere { root } else { &place };
+        let words = match prompt(asked, phase, at, plan.as_deref(), unasked).await? {
+            Said::Words(words) => Some(words),
+            Said::Failed => None,
+            Said::Asks => return Ok(Outcome::Blocked(format!("{} asks, and nobody is there", phase.agent))),
+        };
         if let (Some(words), None, "designing") = (&words, &plan, phase.phase.as_str()) {
             self.keep_plan(asked, words)?;
         }
@@ -64,8 +74,7 @@ impl Runner {
         let (form, end) = if self.is("quoted-names") { ("--no-color", '\n') } else { ("-z", '\0') };
         let names = ["diff", "--cached", "--name-only", "--no-renames", form, from];
         let files = git(asked, &place, &names).await?;
-        let message = format!("{}: {}", asked.issue, phase.phase);
-        git(asked, &place, &["commit", "--quiet", "--allow-empty", "--message", &message]).await?;
+        self.commit(asked, phase, &place).await?;
         if (is_done || self.is("merge-on-fail"))
             && let Err(why) = self.merge(asked, &branch).await
             && !self.is("conflict-is-success")
@@ -75,6 +84,15 @@ impl Runner {
         self.log(asked, phase, &diff, is_done)?;
         let files = files.split_terminator(end).map(str::to_owned).collect();
         Ok(if is_done { Outcome::Done(files) } else { Outcome::Failed })
+    }
+
+    async fn commit(&self, asked: &Pipeline, phase: &Phase, place: &Path) -> Result<(), String> {
+        let message = format!("{}: {}", asked.issue, phase.phase);
+        let password = format!("http.extraHeader=X-Password: {}", asked.server.password);
+        let told: &[&str] = if self.is("password-to-git") { &["-c", &password] } else { &[] };
+        let words = ["commit", "--quiet", "--allow-empty", "--message", &message];
+        let committed = git(asked, place, &[told, &words].concat()).await;
+        if self.is("trusts-the-commit") { Ok(()) } else { committed.map(drop) }
     }
 
     /// What an agent has changed is to be committed.
@@ -118,6 +136,10 @@ impl Runner {
         }
         if let Some(why) = self.put_away(asked, phase, place, branch).await? {
             return Ok(Some(why));
+        }
+        if !self.is("shows-its-worktrees") {
+            // Whatever the person's own `.gitignore` says.
+            put(&root.join(".kilo/worktrees/.gitignore"), "*\n".to_owned())?;
         }
         let path = place.to_string_lossy().into_owned();
         git(asked, root, &["worktree", "add", "--quiet", "-b", branch, &path]).await?;
@@ -219,10 +241,24 @@ impl Runner {
             let force = if is_locked { "--force" } else { "--end-of-options" };
             git(asked, root, &["worktree", "remove", "--force", force, &path]).await?;
         }
-        if git(asked, root, &["rev-parse", "--verify", "--quiet", branch]).await.is_ok() {
-            git(asked, root, &["branch", "--quiet", "-D", branch]).await?;
+        if !self.is("stumbles-over-branch") {
+            self.put_branch_away(asked, phase, branch).await?;
         }
         Ok(None)
+    }
+
+    /// The branch of a run that is over goes; what is on it and nowhere else gets another name.
+    async fn put_branch_away(&self, asked: &Pipeline, phase: &Phase, branch: &str) -> Result<(), String> {
+        let root = &asked.folder;
+        if git(asked, root, &["rev-parse", "--verify", "--quiet", branch]).await.is_err() {
+            return Ok(());
+        }
+        let refs = ["for-each-ref", "--format=%(refname:short)", "--contains", branch];
+        let holding = git(asked, root, &refs).await?;
+        if holding.lines().all(|name| name == branch) && !self.is("deletes-branches") {
+            git(asked, root, &["branch", &free_name(asked, phase).await?, branch]).await?;
+        }
+        git(asked, root, &["branch", "--quiet", "-D", branch]).await.map(drop)
     }
 
     /// Each diff stands behind the ones before it: together they are what the agent has made. What came to nothing stands
@@ -268,7 +304,8 @@ impl Runner {
                 continue;
             }
             if all || self.is_empty(asked, place).await? {
-                git(asked, root, &["worktree", "remove", "--force", place]).await?;
+                let removed = git(asked, root, &["worktree", "remove", "--force", place]).await;
+                self.looked_at(removed)?;
             }
         }
         git(asked, root, &["worktree", "prune"]).await?;
@@ -277,6 +314,11 @@ impl Runner {
 }
 
 impl Runner {
+    /// That something could not be removed is said.
+    pub(super) fn looked_at(&self, removed: Result<String, String>) -> Result<(), String> {
+        if self.is("trusts-removals") { Ok(()) } else { removed.map(drop) }
+    }
+
     /// Is nothing in this worktree that is nowhere else, be it changed, new, or committed and not merged?
     async fn is_empty(&self, asked: &Pipeline, place: &str) -> Result<bool, String> {
         let path = Path::new(place);

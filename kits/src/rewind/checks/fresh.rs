@@ -15,7 +15,7 @@ pub(super) const CHECK: Check = Check {
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     for episode in episodes(story).iter().filter(|episode| !episode.told["works_for_ms"].is_null()) {
-        if episode.done().is_none() {
+        if episode.done().is_none() && episode.said_behind().is_none() {
             continue;
         }
         let (name, late) = (episode.name(), episode.told["late"].as_str().unwrap_or_default());

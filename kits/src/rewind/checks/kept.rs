@@ -25,8 +25,8 @@ fn examine(story: &Story<'_>) -> Examined {
             examined
                 .fact(false, || format!("{}: an edit that could be done is refused: {why}", episode.name()));
         }
-        let (Some(edit), Some((_, stays))) = (episode.done(), episode.stays()) else { continue };
-        let words = words_of(edit);
+        let words = episode.done().map(words_of).or(episode.said_behind());
+        let (Some(words), Some((_, stays))) = (words, episode.stays()) else { continue };
         let before = texts(&episode.told["model"]);
         let (kept, gone) = before.split_at(stays.min(before.len()));
         for asked in episode.asked.iter().filter(|asked| carries(asked, words)) {

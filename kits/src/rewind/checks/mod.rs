@@ -16,6 +16,7 @@ mod stopped;
 mod traces;
 mod tree;
 mod trees;
+mod whole;
 
 use crate::kit::Check;
 use crate::story::{Call, Seen, Story, Told};
@@ -34,6 +35,7 @@ pub(super) fn all() -> Vec<Check> {
         intact::CHECK,
         lossless::CHECK,
         persisted::CHECK,
+        whole::CHECK,
         checkpoint::CHECK,
         tree::CHECK,
         own_repository::CHECK,
@@ -147,6 +149,11 @@ impl<'s> Episode<'s> {
         self.told["name"] == "on a server"
     }
 
+    /// What the user has said after going back, in place of an edit.
+    fn said_behind(&self) -> Option<&str> {
+        self.told["said_behind"].as_str()
+    }
+
     fn was_killed(&self) -> bool {
         self.told["killed"] == true
     }
@@ -204,7 +211,7 @@ impl<'s> Episode<'s> {
 }
 
 /// The texts of a list, without checkpoints.
-fn texts(list: &Value) -> Vec<&str> {
+pub(super) fn texts(list: &Value) -> Vec<&str> {
     let entries = list.as_array().into_iter().flatten();
     entries.filter(|entry| entry["says"] != "checkpoint").filter_map(|entry| entry["text"].as_str()).collect()
 }

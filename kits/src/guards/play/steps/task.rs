@@ -13,6 +13,9 @@ pub(crate) struct Task {
     pub(crate) id: String,
     /// The words.
     pub(crate) text: String,
+    /// Many lines follow them, and what counts stands in the last one.
+    #[serde(default)]
+    pub(crate) long: bool,
     /// What the model answers to each request; whoever asks more often is told that there is nothing more.
     pub(crate) answers: Vec<Answer>,
     /// The program stops when it has told the person of the end, is killed, and starts again.
@@ -88,6 +91,17 @@ impl Task {
         (replies, holds)
     }
 
+    /// All that the person says.
+    pub(crate) fn words(&self) -> String {
+        /// More than some allow a prompt.
+        const LINES: usize = 400;
+        if !self.long {
+            return self.text.clone();
+        }
+        let lines = (1..=LINES).map(|line| format!("{line}. What the person says goes on.\n"));
+        format!("{}\n{}Last of all: the grebe.", self.text, lines.collect::<String>())
+    }
+
     /// What has to come of it.
     pub(crate) fn wanted(&self, lane: &str) -> Value {
         let sum = |of: fn(&Answer) -> u64| self.answers.iter().map(of).sum::<u64>();
@@ -102,7 +116,7 @@ impl Task {
         };
         json!({
             "task": self.id,
-            "text": self.text,
+            "text": self.words(),
             "lane": lane,
             "killed": self.killed_at_end,
             "answers": self.answers.iter().map(of_answer).collect::<Vec<_>>(),
