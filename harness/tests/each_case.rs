@@ -73,7 +73,7 @@ fn tells_what_its_snapshot_tells(named: &NamedCase, shown: &BTreeMap<String, Vec
 /// came by itself or with everything else, is free: it differs from run to run.
 fn observations(named: &NamedCase, history: &Recording) -> String {
     let updates = history::updates(&history.lines);
-    let went = updates.iter().filter(|update| {
+    let went = updates.into_iter().filter(|update| {
         matches!(
             update,
             Update::Connection { .. }
@@ -82,6 +82,11 @@ fn observations(named: &NamedCase, history: &Recording) -> String {
                 | Update::Error { .. }
         )
     });
+    let mut went: Vec<Update> = went.collect();
+    // Which of several tasks ends first is free, too.
+    for of_tasks in went.chunk_by_mut(|a, b| a.task_id().is_some() && b.task_id().is_some()) {
+        of_tasks.sort_by(|a, b| a.task_id().cmp(&b.task_id()));
+    }
     // What a server says at its end is the system's, and differs.
     let without_words = |update: &Update| match update {
         Update::Server { state, reason, .. } => {
@@ -89,7 +94,7 @@ fn observations(named: &NamedCase, history: &Recording) -> String {
         }
         update => update.clone(),
     };
-    let mut lines: Vec<String> = went.map(|update| seen(&without_words(update))).collect();
+    let mut lines: Vec<String> = went.iter().map(|update| seen(&without_words(update))).collect();
     let is_about_changes = named.case.proves.iter().any(|id| id == "diff.shown");
     for (task_id, view) in history::screen(&history.lines).tasks {
         let diff = view.diff.as_ref().filter(|_| is_about_changes).map(changed);

@@ -357,6 +357,7 @@ impl Builder {
             clock: self.clock,
             seed: self.seed,
             shell: None,
+            user: None,
             allow_shell: self.allow_shell,
             allow_outside: self.allow_outside,
             is_agents: false,

@@ -17,7 +17,7 @@ use crate::model::{Beat, ModelNews, Reading, Report, Script};
 use crate::performer::{Act, Asked, Audience, Frame, Gate, Performer, WireReply};
 use crate::profile::Profile;
 use crate::project_files::Elsewhere;
-use crate::workspace::Workspace;
+use crate::workspace::{Grounds, Workspace};
 use crate::world::{
     ApiRequest, Effect, EffectId, EffectResult, Input, ModelFailure, Output, Page, ProgramNews, ShellNews,
     World, WorldConfig,
@@ -31,12 +31,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use store::Store;
 
-/// A world with its workspace and its model.
+/// A world with the folders in which its agents work, and its model.
 #[derive(Debug)]
 pub struct Engine {
     profile: &'static Profile,
     world: World,
-    workspace: Workspace,
+    grounds: Grounds,
     mind: Mind,
     pages: Pages,
     model_calls: u64,
@@ -105,7 +105,7 @@ impl Engine {
         Self {
             profile,
             world: World::new(profile, config),
-            workspace,
+            grounds: Grounds::new(workspace),
             mind,
             pages: Pages::default(),
             model_calls: 0,

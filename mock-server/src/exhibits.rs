@@ -216,6 +216,9 @@ fn configure(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
         if let Some((_, _, body)) = answers.get_mut(path)
             && let Ok(Value::Object(mut all)) = serde_json::from_str(body)
         {
+            if let Some(user) = &config.user {
+                all.insert("username".to_owned(), json!(user));
+            }
             if config.brings_model {
                 all.retain(|key, _| !OF_THE_MODEL.contains(&key.as_str()));
             }

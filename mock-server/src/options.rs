@@ -60,6 +60,8 @@ pub struct Options {
     pub allow_shell: bool,
     /// The shell that the environment names (`SHELL`): lines run in it, if it is there.
     pub shell: Option<String>,
+    /// Who the environment says the person is (`USER`): settings that name nobody name them.
+    pub user: Option<String>,
     /// The agent may go wherever the server that is stood in for lets it, not only to folders that the stand-in has made.
     pub allow_outside: bool,
     /// It stands behind an agent on stdin and stdout, which some of its words depend on.
@@ -130,6 +132,7 @@ impl Options {
             seed: 1,
             allow_shell: false,
             shell: None,
+            user: None,
             allow_outside: false,
             is_agents: false,
             client: Client::default(),

@@ -28,8 +28,8 @@ impl Workspace {
                 PlaceFound::Names(self.names_below(Path::new(&folder), Path::new(&project)))
             }
             PlaceWish::Contents(folder) => PlaceFound::Contents(self.search(&folder, None)),
-            PlaceWish::SinceCommit => PlaceFound::Changes(self.since_commit()),
-            PlaceWish::SinceBranch(branch) => PlaceFound::Changes(self.since_branch(&branch)),
+            PlaceWish::Since { branch: None, .. } => PlaceFound::Changes(self.since_commit()),
+            PlaceWish::Since { branch: Some(branch), .. } => PlaceFound::Changes(self.since_branch(&branch)),
             PlaceWish::Branches { folder } => {
                 let Branches { current, default } = Branches::of(Path::new(&folder));
                 PlaceFound::Branches { current, default }

@@ -1,6 +1,7 @@
 //! The folder in which the agent works: snapshots with git's own tree ids, reads and writes that stay inside.
 
 mod blob;
+mod grounds;
 mod project;
 mod repository;
 mod restore;
@@ -8,6 +9,7 @@ mod tree;
 
 use crate::world::{Chosen, FileChange, Found, NO_BLOB, RestoredFile, Sight};
 use blob::{Blob, Known};
+pub(crate) use grounds::Grounds;
 pub(crate) use project::{Branches, GLOBAL, Project, git_says};
 pub(crate) use repository::make as make_repository;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -64,6 +66,24 @@ impl Workspace {
     pub fn and(mut self, folder: &Path) -> Self {
         self.open.extend(folder.canonicalize());
         self
+    }
+
+    /// May the agent go there?
+    fn lets_into(&self, folder: &Path) -> bool {
+        std::iter::once(&self.root).chain(&self.open).any(|open| folder.starts_with(open))
+    }
+
+    /// Another folder in which agents of the same server work: they may go to all places of both.
+    fn neighbour(&self, root: &Path) -> std::io::Result<Self> {
+        let mut other = Self { begins_committed: self.begins_committed, ..Self::new(root)? };
+        other.open.clone_from(&self.open);
+        other.open.push(self.root.clone());
+        Ok(other)
+    }
+
+    /// Is this the name of one of its states?
+    fn has_kept(&self, state: &str) -> bool {
+        self.snapshots.contains_key(state)
     }
 
     /// The folder, without links in its path.
@@ -233,7 +253,7 @@ impl Workspace {
             names.push(format!("{}{slash}", entry.file_name().to_string_lossy()));
         }
         // Clients are told that the workspace is a repository; a fresh folder need not really be one.
-        if folder == self.root && !names.iter().any(|name| name == ".git/") {
+        if folder == self.root && !names.iter().any(|name| matches!(name.as_str(), ".git/" | ".git")) {
             names.push(".git/".to_owned());
         }
         names.sort();
@@ -321,7 +341,7 @@ impl Workspace {
             }
             existing = existing.parent().ok_or_else(|| format!("{path} has no folder"))?;
         };
-        if std::iter::once(&self.root).chain(&self.open).any(|folder| resolved.starts_with(folder)) {
+        if self.lets_into(&resolved) {
             Ok(wanted)
         } else {
             Err(format!(

@@ -162,7 +162,7 @@ fn with_agent(
     }
     set.options.workspace = workspace;
     set.options.elsewhere = elsewhere;
-    set.options.shell = super::surroundings::shell();
+    super::surroundings::person(&mut set.options);
     let mut plan = std::mem::take(&mut set.options.faults);
     set.options.faults.faults = std::mem::take(&mut plan.faults);
     let runtime = runtime()?;

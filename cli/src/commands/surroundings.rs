@@ -3,7 +3,7 @@
 use super::Failure;
 use super::stage::Set;
 use fixtures::ServerKind;
-use mock_server::{Client, Elsewhere, Play, read_settings};
+use mock_server::{Client, Elsewhere, Options, Play, read_settings};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
@@ -12,9 +12,12 @@ fn given(server: ServerKind, name: &str) -> Option<String> {
     std::env::var(format!("{}_{name}", server.env_prefix())).ok().filter(|value| !value.is_empty())
 }
 
-#[expect(clippy::disallowed_methods, reason = "the real servers take it from the environment")]
-pub(super) fn shell() -> Option<String> {
-    std::env::var("SHELL").ok().filter(|path| !path.is_empty())
+/// The shell and the name of the person.
+#[expect(clippy::disallowed_methods, reason = "the real servers take these from the environment")]
+pub(super) fn person(options: &mut Options) {
+    let named = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    options.shell = named("SHELL");
+    options.user = named("USER");
 }
 
 fn is_on(server: ServerKind, name: &str) -> bool {
@@ -34,7 +37,7 @@ pub(super) fn surround(set: &mut Set) -> Result<(), Failure> {
     set.options.username = given(server, "SERVER_USERNAME");
     set.options.client =
         Client { name: given(server, "CLIENT"), asks: is_on(server, "ENABLE_QUESTION_TOOL") };
-    set.options.shell = shell();
+    person(&mut set.options);
     let Play::Scenario(scenario) = &mut set.options.play else { return Ok(()) };
     set.options.elsewhere = settings(server)?;
     if set.is_tour && set.options.elsewhere.says_something() {

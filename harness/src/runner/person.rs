@@ -11,6 +11,7 @@ use crate::sight::Sight;
 use fixtures::recording::{Line, TroubleKind, UserLine};
 use fixtures::scenario::{
     ClientAct, Ending, PermissionAnswer, PromptRoute, RawRequest, RequestBody, UserAct, UserStep, WaitFor,
+    found_at,
 };
 use serde_json::Value;
 use std::sync::PoisonError;
@@ -97,9 +98,9 @@ impl Run {
             UserAct::WaitFor(WaitFor::Event { event, containing, save, .. }) => {
                 let session = self.session_of(step).await?;
                 let came = self.wait_for_event(event, containing.as_deref(), session.as_deref()).await?;
-                let named = save.iter().filter_map(|(name, pointer)| {
-                    Some((format!("${{{name}}}"), came.pointer(pointer)?.as_str()?.to_owned()))
-                });
+                let named = save
+                    .iter()
+                    .filter_map(|(name, pointer)| Some((format!("${{{name}}}"), found_at(&came, pointer)?)));
                 self.heard.extend(named);
                 Ok(())
             }

@@ -91,25 +91,40 @@ impl Engine {
                 paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
             ),
             Effect::ReadProject { settings } => {
-                let root = self.workspace.root();
+                let root = self.grounds.own().root();
                 let files = ProjectFiles::read(self.profile, root, &self.elsewhere, &settings);
                 self.pages.exhibits.learn(&files);
                 EffectResult::Project(Box::new(files))
             }
             Effect::ReadNext { directory, settings } => {
                 let home = self.elsewhere.home.as_deref().unwrap_or(Path::new("/"));
-                let root = self.workspace.root();
+                let root = self.grounds.own().root();
                 let files = NextFiles::read(self.profile, (root, Path::new(&directory)), home, settings);
                 EffectResult::NextFiles(files.map(Arc::new))
             }
-            Effect::Place(wish) => self.workspace.around(wish, self.elsewhere.home.as_deref()).into(),
-            Effect::Snapshot { directory, .. } => EffectResult::Snapshot(self.workspace.snapshot(&directory)),
-            Effect::Changes { from, to, .. } => EffectResult::Changes(self.workspace.changes(&from, &to)),
-            Effect::Read { path } => EffectResult::Read(self.workspace.read(&path)),
-            Effect::Study { path } => EffectResult::Studied(Box::new(self.workspace.study(&path))),
-            Effect::Search { path, chosen } => EffectResult::Read(self.workspace.search(&path, chosen)),
-            Effect::Write { path, content } => EffectResult::Written(self.workspace.put(&path, content)),
-            Effect::Restore { files } => EffectResult::Written(self.workspace.restore(&files)),
+            Effect::Ground { folder } => {
+                let (is_there, project) = self.grounds.look(&folder, self.profile.server.word());
+                EffectResult::Ground(is_there, project.map(Box::new))
+            }
+            Effect::Place(wish) => {
+                let ground = self.grounds.of(wish.place().unwrap_or_default());
+                ground.around(wish, self.elsewhere.home.as_deref()).into()
+            }
+            Effect::Snapshot { directory, .. } => {
+                EffectResult::Snapshot(self.grounds.of(&directory).snapshot(&directory))
+            }
+            Effect::Changes { from, to, .. } => EffectResult::Changes(self.grounds.changes(&from, &to)),
+            Effect::Read { path } => EffectResult::Read(self.grounds.of(&path).read(&path)),
+            Effect::Study { path } => EffectResult::Studied(Box::new(self.grounds.of(&path).study(&path))),
+            Effect::Search { path, chosen } => {
+                EffectResult::Read(self.grounds.of(&path).search(&path, chosen))
+            }
+            Effect::Write { path, content } => {
+                EffectResult::Written(self.grounds.of(&path).put(&path, content))
+            }
+            Effect::Restore { directory, files } => {
+                EffectResult::Written(self.grounds.of(&directory).restore(&files))
+            }
             Effect::Begin { within } => match self.mind {
                 Mind::Remote { call_wait_ms, .. } if self.answering.contains(&within) => {
                     self.delayed.insert(id, within);

@@ -23,7 +23,7 @@ impl Person {
         let config = WorldConfig {
             seed: 1,
             directory: root.clone(),
-            project: Project { id: GLOBAL.to_owned(), worktree: root.clone(), is_repository: true },
+            project: Project::begun(GLOBAL.to_owned(), &root),
             home: root.clone(),
             said: scenario.workspace.config.clone(),
             kept: serde_json::Map::new(),
@@ -34,6 +34,7 @@ impl Person {
             brings_model: false,
             runs_shell: false,
             shell: None,
+            user: None,
             has_screens: false,
             is_agents: false,
             client: crate::Client::default(),

@@ -102,7 +102,7 @@ impl Stage {
         }
         let root = workspace.root().to_string_lossy().into_owned();
         let project = match commit {
-            Some(id) => Project { id, worktree: root.clone(), is_repository: true },
+            Some(id) => Project::begun(id, &root),
             None => Project::of(workspace.root(), profile.server.word()),
         };
         let mut said = scenario.workspace.config.clone();
@@ -122,6 +122,7 @@ impl Stage {
             cloud: options.cloud.clone(),
             runs_shell: folders.is_fresh || options.allow_shell,
             shell: options.shell.clone(),
+            user: options.user.clone(),
             has_screens: matches!(options.clock, ClockKind::Real | ClockKind::Scaled { .. }),
             is_agents: options.is_agents,
             client: options.client.clone(),

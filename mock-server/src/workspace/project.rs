@@ -17,6 +17,8 @@ pub struct Project {
     pub id: String,
     /// The folder of its repository; `/` without one.
     pub worktree: String,
+    /// Where the repository is at home of which that folder is another worktree; else the same.
+    pub home: String,
     /// Is there a repository?
     pub is_repository: bool,
 }
@@ -31,53 +33,83 @@ pub(crate) struct Branches {
 impl Project {
     /// The project of a folder. `mark` is the file in which the server keeps the id, where it has been before.
     pub(crate) fn of(folder: &Path, mark: &str) -> Self {
-        let Some((worktree, git)) = repository_of(folder) else {
-            return Self { id: GLOBAL.to_owned(), worktree: "/".to_owned(), is_repository: false };
+        let Some(Repository { worktree, common, .. }) = Repository::of(folder) else {
+            return Self::of_none();
         };
         let kept = || {
-            fs::read_to_string(git.join(mark)).ok().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty())
+            fs::read_to_string(common.join(mark))
+                .ok()
+                .map(|id| id.trim().to_owned())
+                .filter(|id| !id.is_empty())
         };
         let id = remote_id(&worktree).or_else(kept).or_else(|| first_commit(&worktree));
+        let worktree = worktree.to_string_lossy().into_owned();
+        let home = common.file_name().is_some_and(|name| name == ".git").then(|| common.parent()).flatten();
         Self {
             id: id.unwrap_or_else(|| GLOBAL.to_owned()),
-            worktree: worktree.to_string_lossy().into_owned(),
+            home: home.map_or_else(|| worktree.clone(), |home| home.to_string_lossy().into_owned()),
+            worktree,
             is_repository: true,
         }
+    }
+
+    fn of_none() -> Self {
+        Self { id: GLOBAL.to_owned(), worktree: "/".to_owned(), home: "/".to_owned(), is_repository: false }
+    }
+
+    /// The repository of a folder with this first commit.
+    pub(crate) fn begun(id: String, worktree: &str) -> Self {
+        Self { id, worktree: worktree.to_owned(), home: worktree.to_owned(), is_repository: true }
     }
 }
 
 impl Branches {
     /// Those of the repository that a folder belongs to. One that is not there has none, whatever is above it.
     pub(crate) fn of(folder: &Path) -> Self {
-        let Some((_, git)) = repository_of(folder).filter(|_| folder.is_dir()) else {
+        let Some(Repository { git, common, .. }) = Repository::of(folder).filter(|_| folder.is_dir()) else {
             return Self::default();
         };
         let target = |file: PathBuf, prefix: &str| {
             let head = fs::read_to_string(file).ok()?;
             head.trim().strip_prefix("ref: ")?.strip_prefix(prefix).map(str::to_owned)
         };
-        let packed = fs::read_to_string(git.join("packed-refs")).unwrap_or_default();
+        let packed = fs::read_to_string(common.join("packed-refs")).unwrap_or_default();
         let is_branch = |name: &&str| {
-            git.join("refs/heads").join(name).is_file()
+            common.join("refs/heads").join(name).is_file()
                 || packed.lines().any(|line| line.ends_with(&format!(" refs/heads/{name}")))
         };
         let usual = || ["main", "master"].iter().find(|name| is_branch(name)).map(|&name| name.to_owned());
-        let remote = target(git.join("refs/remotes/origin/HEAD"), "refs/remotes/origin/");
+        let remote = target(common.join("refs/remotes/origin/HEAD"), "refs/remotes/origin/");
         Self { current: target(git.join("HEAD"), "refs/heads/"), default: remote.or_else(usual) }
     }
 }
 
-/// The folder of a repository, and where git keeps it.
-fn repository_of(folder: &Path) -> Option<(PathBuf, PathBuf)> {
-    folder.ancestors().find_map(|folder| {
-        let git = folder.join(".git");
-        let place = fs::metadata(&git).ok()?;
-        if place.is_dir() {
-            return Some((folder.to_path_buf(), git));
+/// A repository, as one of its worktrees has it.
+pub(super) struct Repository {
+    worktree: PathBuf,
+    /// Where git keeps what is the worktree's own.
+    pub(super) git: PathBuf,
+    /// Where it keeps the rest.
+    pub(super) common: PathBuf,
+}
+
+impl Repository {
+    /// That to which a folder belongs.
+    fn of(folder: &Path) -> Option<Self> {
+        folder.ancestors().find_map(Self::at)
+    }
+
+    /// The one with this worktree.
+    pub(super) fn at(worktree: &Path) -> Option<Self> {
+        let mut git = worktree.join(".git");
+        if !fs::metadata(&git).ok()?.is_dir() {
+            let elsewhere = fs::read_to_string(&git).ok()?;
+            git = worktree.join(elsewhere.trim().strip_prefix("gitdir: ")?);
         }
-        let elsewhere = fs::read_to_string(&git).ok()?;
-        Some((folder.to_path_buf(), folder.join(elsewhere.trim().strip_prefix("gitdir: ")?)))
-    })
+        let common = fs::read_to_string(git.join("commondir")).ok().map(|path| git.join(path.trim()));
+        let common = common.and_then(|common| common.canonicalize().ok()).unwrap_or_else(|| git.clone());
+        Some(Self { worktree: worktree.to_path_buf(), git, common })
+    }
 }
 
 /// A repository that comes from somewhere is the same project wherever it was cloned to.

@@ -2,6 +2,7 @@
 //! program is needed for it, but the agent may use its own.
 
 use super::blob::{Blob, Known};
+use super::project::Repository;
 use super::tree::{LINK, PLAIN, PROGRAM, Tree, encoded_tree, hex, id_of, read_project};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -49,10 +50,10 @@ pub(crate) fn make(root: &Path) -> io::Result<String> {
 
 /// The files of the commit that is checked out; `None` where git keeps any of them in a way that is not read here.
 pub(crate) fn checked_out(root: &Path) -> Option<BTreeMap<String, Blob>> {
-    let git = root.join(".git");
+    let Repository { git, common, .. } = Repository::at(root)?;
     let head = fs::read_to_string(git.join("HEAD")).ok()?;
     let id = match head.trim().strip_prefix("ref: ") {
-        Some(branch) => fs::read_to_string(git.join(branch)).ok()?,
+        Some(branch) => fs::read_to_string(common.join(branch)).ok()?,
         None => head,
     };
     at_commit(root, id.trim())
@@ -60,7 +61,7 @@ pub(crate) fn checked_out(root: &Path) -> Option<BTreeMap<String, Blob>> {
 
 /// The files of a commit.
 pub(crate) fn at_commit(root: &Path, id: &str) -> Option<BTreeMap<String, Blob>> {
-    let git = root.join(".git");
+    let git = Repository::at(root)?.common;
     let commit = String::from_utf8(kept(&git, id)?).ok()?;
     let mut files = BTreeMap::new();
     read_kept_tree(&git, commit.strip_prefix("tree ")?.get(..40)?, "", &mut files)?;

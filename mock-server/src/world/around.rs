@@ -101,8 +101,6 @@ impl World {
             | "telemetry.setEnabled"
             | "tui.control.response"
             | "sync.start"
-            | "network.reply"
-            | "network.reject"
             | "backgroundProcess.stopSession" => json!(true),
             "experimental.session.background" => json!(false),
             "kilo.notifications" if self.ask_for_news(ticket) => return Some(()),

@@ -6,6 +6,7 @@ use super::patch;
 use super::surroundings::{PlaceFound, PlaceWish};
 use crate::model::ChatRequest;
 use crate::project_files::{NextFiles, ProjectFiles};
+use crate::workspace::Project;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -71,6 +72,11 @@ pub enum Effect {
         /// The paths.
         paths: Vec<String>,
     },
+    /// Look whether a folder is there that a client names, and to which project it belongs.
+    Ground {
+        /// The folder, absolute.
+        folder: String,
+    },
     /// Get a page.
     Fetch(PageWish),
     /// Run a shell line, and tell of it while it runs.
@@ -79,7 +85,9 @@ pub enum Effect {
     Start(Program),
     /// Make these files as they were in a snapshot; those that it does not have go.
     Restore {
-        /// Each with the name of its snapshot; paths are relative to the folder. `None` is every file of the snapshot.
+        /// A folder of the project.
+        directory: String,
+        /// Each with the name of its snapshot; paths are relative to the project. `None` is every file of the snapshot.
         files: Vec<RestoredFile>,
     },
     /// Come back after all that is already on its way.
@@ -127,6 +135,8 @@ pub enum EffectResult {
     Written(Result<(), String>),
     /// The paths, and whether each is a folder.
     Looked(Vec<(String, bool)>),
+    /// Whether the folder is there; its project, if it is another one than that of the server's own folder.
+    Ground(bool, Option<Box<Project>>),
     /// The page, or why there is none.
     Fetched(Result<Page, String>),
     /// Everything before has been done.

@@ -2,6 +2,7 @@
 
 use super::abort::Cut;
 use super::media::why_untellable;
+use super::offline::Lost;
 use super::refusal::{CLOSED, Told, UNREACHABLE};
 use super::run::CallState;
 use super::run::TurnEnd;
@@ -22,6 +23,9 @@ const RETRIES: u32 = 5;
 impl World {
     /// The model's answer to the current step has failed.
     pub(crate) fn answer_failed(&mut self, session: &str, failure: ModelFailure) {
+        if let Some(lost) = Lost::of(self.profile, &failure) {
+            return self.connection_lost(session, &lost);
+        }
         let told = match failure {
             ModelFailure::Refused(refusal) => Told::of_refusal(self.profile, &refusal),
             ModelFailure::CutOff => Told::of_cut_off(),
@@ -38,7 +42,7 @@ impl World {
                 Told::unknown(self.profile, &message)
             }
         };
-        let may_retry = self.profile.retries_begun_answers || !self.answer_says_something(session);
+        let may_retry = self.may_ask_again(session);
         let Some(run) = self.run_mut(session) else { return };
         match &told.retry {
             Some(message) if may_retry && run.attempt < RETRIES => {
@@ -55,6 +59,11 @@ impl World {
         let Some(why) = why_untellable(messages) else { return false };
         self.fail_turn(session, Told::unknown(self.profile, &why).error);
         true
+    }
+
+    /// May the model be asked again, if that is worth it?
+    pub(super) fn may_ask_again(&mut self, session: &str) -> bool {
+        self.profile.retries_begun_answers || !self.answer_says_something(session)
     }
 
     /// Has the answer to the current step said, thought or called anything?

@@ -4,7 +4,7 @@
 use super::instance::is_of_instance;
 use super::{ApiRequest, Effect, Purpose, Ticket, World};
 use crate::mistakes::Mistake;
-use crate::workspace::GLOBAL;
+use crate::workspace::{GLOBAL, Project};
 
 /// Operations of the next generation that are about no folder.
 const NOWHERE: &[&str] = &["v2.health.get", "v2.event.subscribe", "v2.session."];
@@ -20,21 +20,24 @@ impl World {
         let is_about_it =
             !self.config.is_agents && (operation.starts_with("v2.") || is_of_instance(operation));
         if is_other && is_about_it {
-            let wish = Effect::Look { paths: vec![directory] };
+            let wish = Effect::Ground { folder: directory };
             self.effect(Purpose::Folder(Box::new(request.clone())), wish);
         }
         is_other && is_about_it
     }
 
-    /// It is there, or not; the request that waited is answered.
-    pub(super) fn folder_looked(&mut self, request: &ApiRequest, looked: &[(String, bool)]) {
-        for (folder, is_there) in looked {
-            if *is_there {
-                self.gone_folders.remove(folder);
-            } else {
-                self.gone_folders.insert(folder.clone());
-            }
+    /// It is there, or not, and belongs to a project; the request that waited is answered.
+    pub(super) fn folder_looked(&mut self, request: &ApiRequest, is_there: bool, project: Option<Project>) {
+        let folder = self.directory_of(request);
+        if is_there {
+            self.gone_folders.remove(&folder);
+        } else {
+            self.gone_folders.insert(folder.clone());
         }
+        match project {
+            Some(project) => self.other_projects.insert(folder, project),
+            None => self.other_projects.remove(&folder),
+        };
         self.answer_in_folder(request);
     }
 
@@ -111,17 +114,24 @@ impl World {
         fails
     }
 
-    pub(super) fn project_of(&self, directory: &str) -> String {
-        match self.in_repository(directory) {
-            Some(_) => self.config.project.id.clone(),
-            None => GLOBAL.to_owned(),
-        }
+    /// The project of a folder that belongs to a repository.
+    pub(super) fn repository_of(&self, directory: &str) -> Option<&Project> {
+        let own = || Some(&self.config.project).filter(|own| own.is_repository);
+        let project = self.other_projects.get(directory).or_else(own)?;
+        within(directory, &project.worktree).map(|_| project)
     }
 
-    /// Where a folder stands in the repository of the workspace, if there is one and it does.
+    pub(super) fn project_of(&self, directory: &str) -> String {
+        self.repository_of(directory).map_or(GLOBAL, |project| &project.id).to_owned()
+    }
+
+    pub(super) fn directory_of_session(&self, session: &str) -> String {
+        self.sessions.get(session).map(|owner| owner.directory.clone()).unwrap_or_default()
+    }
+
+    /// Where a folder stands in its repository, if it belongs to one.
     pub(super) fn in_repository<'a>(&self, directory: &'a str) -> Option<&'a str> {
-        let project = &self.config.project;
-        if project.is_repository { within(directory, &project.worktree) } else { None }
+        within(directory, &self.repository_of(directory)?.worktree)
     }
 
     /// Where a folder stands in the workspace, whose files have settings, in a repository or not.

@@ -169,7 +169,7 @@ impl World {
         self.reply_json(request.ticket, Value::Array(list));
     }
 
-    fn is_in(&self, session: &str, directory: &str) -> bool {
+    pub(super) fn is_in(&self, session: &str, directory: &str) -> bool {
         self.sessions.get(session).is_none_or(|owner| owner.directory == directory)
     }
 
@@ -251,6 +251,7 @@ impl World {
         for session in &here {
             self.permissions.forget(session);
             self.questions.retain(|open| open.session != *session);
+            self.forget_network(session);
         }
         self.permissions.dispose(directory);
         self.end_servers(directory, ended.servers);

@@ -66,10 +66,8 @@ impl World {
     pub(super) fn answer_memory(&mut self, request: &ApiRequest, operation: &str) -> Option<()> {
         let what = operation.strip_prefix("memory.")?;
         let (ticket, directory) = (request.ticket, self.directory_of(request));
-        let root = match self.in_repository(&directory) {
-            Some(_) => self.memory_root(&self.config.project.worktree),
-            None => self.memory_root(&directory),
-        };
+        let root = self.repository_of(&directory).map_or(&directory, |project| &project.worktree);
+        let root = self.memory_root(root);
         let memory = self.memories.entry(directory.clone()).or_default();
         let empty = json!({"text": "", "bytes": 0, "tokens": 0, "truncated": false});
         let nothing = json!({"trigger": "rebuild", "operationCount": 0, "cost": 0, "tokens": 0});

@@ -12,8 +12,8 @@
 //! * `command`, `person_line` — commands and lines of the person; `agents` — who can work.
 //! * `turn` — from a prompt to idle: one step of the model after the other; `run` — what is known of it meanwhile.
 //! * `answer` — the deltas of one answer of the model → parts.
-//! * `failure` — answers that do not come, or not whole; `refusal` — what a provider says then; `abort` — the person
-//!   ends a turn.
+//! * `failure` — answers that do not come, or not whole; `refusal` — what a provider says then; `offline` — a model that is out
+//!   of reach is waited for; `abort` — the person ends a turn.
 //! * `tools` — what the agent's tools do, one file each.
 //! * `permission` — who may do what; `consent` — what a person answers; `rules` — what the rules say.
 //! * `ghost` — a session that is deleted while its turn runs.
@@ -78,6 +78,7 @@ mod model_usage;
 mod models;
 mod news;
 mod next;
+mod offline;
 mod own_settings;
 mod patch;
 mod permission;
@@ -126,6 +127,7 @@ mod words;
 use crate::doc::Operations;
 use crate::profile::Profile;
 use crate::project_files::NextFiles;
+use crate::workspace::Project;
 pub(crate) use config::{configured, merge};
 pub(crate) use effect::NO_BLOB;
 pub use effect::{
@@ -169,6 +171,8 @@ pub struct World {
     permissions: Permissions,
     /// The questions that wait for the person.
     questions: Vec<tools::OpenQuestion>,
+    /// The turns that wait for the network.
+    network_waits: Vec<offline::NetworkWait>,
     /// Who can work.
     agents: Arc<agents::Agents>,
     /// The directories that somebody has named.
@@ -199,6 +203,8 @@ pub struct World {
     has_old_files: bool,
     /// The folders that are not there, of those that were asked about.
     gone_folders: BTreeSet<String>,
+    /// The projects of folders that belong to another one than the server's own.
+    other_projects: BTreeMap<String, Project>,
     booted: BTreeSet<String>,
     booted_next: BTreeSet<String>,
     /// The directories where new sessions run their commands in a sandbox.
@@ -234,6 +240,7 @@ impl World {
             now_ms: 0,
             sessions: BTreeMap::new(),
             questions: Vec::new(),
+            network_waits: Vec::new(),
             instances: instance::Instances::new(),
             obstacles: BTreeMap::new(),
             settings_moved: false,
@@ -248,6 +255,7 @@ impl World {
             disposes: false,
             has_old_files: false,
             gone_folders: BTreeSet::new(),
+            other_projects: BTreeMap::new(),
             booted: BTreeSet::new(),
             booted_next: BTreeSet::new(),
             sandboxed: BTreeSet::new(),
@@ -343,7 +351,9 @@ impl World {
             (Purpose::Letter(letter), EffectResult::Read(found)) => self.letter_looked(*letter, found),
             (Purpose::CommandName(of), EffectResult::Read(found)) => self.name_looked_up(*of, found),
             (Purpose::Place(ask), EffectResult::Place(found)) => self.place_told(*ask, found),
-            (Purpose::Folder(request), EffectResult::Looked(looked)) => self.folder_looked(&request, &looked),
+            (Purpose::Folder(request), EffectResult::Ground(is_there, project)) => {
+                self.folder_looked(&request, is_there, project.map(|project| *project));
+            }
             (Purpose::Project(request), EffectResult::Project(files)) => self.learn(&files, &request),
             (Purpose::NextFiles(directory, request), EffectResult::NextFiles(files)) => {
                 self.next_learns(&directory, request.as_deref(), files);

@@ -19,6 +19,9 @@ pub(super) struct Project {
     id: String,
     worktree: String,
     is_repository: bool,
+    /// Other worktrees of it in which somebody has worked.
+    #[serde(default)]
+    sandboxes: Vec<String>,
     said: Map<String, Value>,
     created_ms: u64,
     updated_ms: u64,
@@ -40,7 +43,7 @@ impl Project {
         if let Some(initialized_ms) = self.initialized_ms {
             wire["time"]["initialized"] = json!(initialized_ms);
         }
-        wire["sandboxes"] = json!([]);
+        wire["sandboxes"] = json!(self.sandboxes);
         if let Some(commands) = self.said.get("commands") {
             wire["commands"] = commands.clone();
         }
@@ -53,7 +56,7 @@ impl Project {
         if self.is_repository {
             wire["vcs"] = json!("git");
         }
-        wire["sandboxes"] = json!([]);
+        wire["sandboxes"] = json!(self.sandboxes);
         wire["time"] = json!({"created": self.created_ms, "updated": self.updated_ms});
         wire
     }
@@ -62,10 +65,7 @@ impl Project {
 impl World {
     /// The folder of a directory's project.
     pub(super) fn worktree_of(&self, directory: &str) -> String {
-        match self.in_repository(directory) {
-            Some(_) => self.config.project.worktree.clone(),
-            None => "/".to_owned(),
-        }
+        self.repository_of(directory).map_or("/", |project| &project.worktree).to_owned()
     }
 
     /// Do the settings let files be kept?
@@ -86,19 +86,23 @@ impl World {
 
     /// An instance of the project begins: its project is told. Gives the project as the instance will know it.
     pub(super) fn visit_project(&mut self, directory: &str) -> Value {
-        let (id, worktree) = (self.project_of(directory), self.worktree_of(directory));
+        let repository = self.repository_of(directory).cloned();
+        let id = repository.as_ref().map_or(GLOBAL, |project| &project.id).to_owned();
+        let home = repository.as_ref().map_or("/", |project| &project.home).to_owned();
+        let sandbox = repository.as_ref().map(|project| &project.worktree).filter(|folder| **folder != home);
         let now = self.now_ms;
         let known = self.projects.iter_mut().find(|project| project.id == id);
         let (wire, told) = if let Some(project) = known {
             project.updated_ms = now;
+            project.sandboxes.extend(sandbox.filter(|folder| !project.sandboxes.contains(folder)).cloned());
             (project.wire(), project.wire())
         } else {
-            let is_repository = self.in_repository(directory).is_some();
             let (created_ms, updated_ms) = (now, now);
             let project = Project {
                 id: id.clone(),
-                worktree,
-                is_repository,
+                worktree: home,
+                is_repository: repository.is_some(),
+                sandboxes: sandbox.into_iter().cloned().collect(),
                 said: Map::new(),
                 created_ms,
                 updated_ms,

@@ -21,7 +21,7 @@ pub(crate) struct Told {
 }
 
 /// What the servers call an answer whose connection breaks.
-const CUT_OFF: &str = "Connection reset by server";
+pub(super) const CUT_OFF: &str = "Connection reset by server";
 pub(super) const CLOSED: &str = "The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the \
                       second argument to fetch()";
 pub(super) const UNREACHABLE: &str = "Unable to connect. Is the computer able to access the url?";

@@ -73,6 +73,7 @@ impl World {
             session.queue.clear();
         }
         self.questions.clear();
+        self.network_waits.clear();
         let allowed = self.permissions.start_again();
         self.config.kept = self.kept_settings(&allowed);
         self.grammar_from_ms = None;

@@ -125,13 +125,14 @@ impl World {
     fn put_back(&mut self, rewind: Rewind) {
         // What is put back twice ends as the later one has it.
         let stage = Stage::PuttingBack;
+        let directory = self.directory_of_session(&rewind.session);
         let files = rewind.earlier.clone();
         if files.is_empty() {
             return self.put_files_back(rewind);
         }
         self.effect(
             Purpose::Rewind(Box::new(Rewind { earlier: Vec::new(), stage, ..rewind })),
-            Effect::Restore { files },
+            Effect::Restore { directory, files },
         );
     }
 
@@ -141,7 +142,11 @@ impl World {
         }
         let files = rewind.files.clone();
         let stage = Stage::LookingAgain;
-        self.effect(Purpose::Rewind(Box::new(Rewind { stage, ..rewind })), Effect::Restore { files });
+        let directory = self.directory_of_session(&rewind.session);
+        self.effect(
+            Purpose::Rewind(Box::new(Rewind { stage, ..rewind })),
+            Effect::Restore { directory, files },
+        );
     }
 
     /// One more thing is done.

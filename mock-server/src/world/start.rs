@@ -33,6 +33,8 @@ pub struct WorldConfig {
     pub runs_shell: bool,
     /// The shell that the environment names.
     pub shell: Option<String>,
+    /// Who the environment says the person is.
+    pub user: Option<String>,
     /// What runs in a terminal runs beside everything else, and people look at it.
     pub has_screens: bool,
     /// It stands behind an agent on stdin and stdout.

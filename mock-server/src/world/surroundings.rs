@@ -27,10 +27,14 @@ pub enum PlaceWish {
     },
     /// The files below this folder, absolute, that are not ignored, with what stands in them.
     Contents(String),
-    /// What has changed since the commit with which the workspace began.
-    SinceCommit,
-    /// What has changed since the checked out commit and this branch went apart.
-    SinceBranch(String),
+    /// What has changed in a project since the commit with which it began, or since the checked out commit and a branch
+    /// went apart.
+    Since {
+        /// A folder of the project, absolute.
+        folder: String,
+        /// That branch.
+        branch: Option<String>,
+    },
     /// The branches of the repository that a folder belongs to.
     Branches {
         /// The folder, absolute.
@@ -81,6 +85,25 @@ pub enum PlaceWish {
         /// The words of each question.
         asks: Vec<Vec<String>>,
     },
+}
+
+impl PlaceWish {
+    /// The place that it is about.
+    pub(crate) fn place(&self) -> Option<&str> {
+        match self {
+            Self::Browse { folder, .. }
+            | Self::Names { folder, .. }
+            | Self::Contents(folder)
+            | Self::Since { folder, .. }
+            | Self::Branches { folder }
+            | Self::Git { folder, .. }
+            | Self::Program { folder, .. } => Some(folder),
+            Self::Write { path, .. } | Self::MakeFolder(path) => Some(path),
+            Self::Existing(paths) => paths.first().map(String::as_str),
+            Self::ForgetAgent { folders, .. } => folders.first().map(String::as_str),
+            Self::Shells | Self::Keep { .. } => None,
+        }
+    }
 }
 
 /// What the machine says.
@@ -169,7 +192,7 @@ pub(super) enum PlaceAsk {
     /// `vcs`: which branch is checked out in the folder of an instance.
     Branch(String),
     /// `vcs`: somebody asks what a branch has changed.
-    OnBranch(vcs::Question),
+    OnBranch(vcs::Question, String),
     /// `commit_words`: somebody wants the message of a commit.
     Commit(commit_words::CommitWish),
     /// The same, when it is known which files have changed.
@@ -212,8 +235,8 @@ impl World {
             (PlaceAsk::Branch(directory), PlaceFound::Branches { current, .. }) => {
                 self.on_branch(&directory, current);
             }
-            (PlaceAsk::OnBranch(question), PlaceFound::Branches { current, default }) => {
-                self.branch_known(question, current, default);
+            (PlaceAsk::OnBranch(question, folder), PlaceFound::Branches { current, default }) => {
+                self.branch_known((question, folder), current, default);
             }
             (PlaceAsk::Commit(wish), PlaceFound::Git(said)) => self.changes_to_commit(wish, said),
             (PlaceAsk::CommitDiffs(of), PlaceFound::Git(said)) => self.diffs_to_commit(&of, said),

@@ -76,7 +76,7 @@ impl World {
                 let (ticket, context) = (request.ticket, context_of(request));
                 let question = Question { ticket, below, kind: Kind::Diff, context };
                 let folder = self.directory_of(request);
-                self.ask_place(PlaceAsk::OnBranch(question), PlaceWish::Branches { folder });
+                self.ask_place(PlaceAsk::OnBranch(question, folder.clone()), PlaceWish::Branches { folder });
             }
             (Some("git"), _) => self.ask_changes(request, Kind::Diff),
             _ => self.reply_json(request.ticket, json!([])),
@@ -86,12 +86,15 @@ impl World {
     /// What a branch has changed since it left the default one; on that there is nothing to compare it with.
     pub(super) fn branch_known(
         &mut self,
-        question: Question,
+        (question, folder): (Question, String),
         current: Option<String>,
         default: Option<String>,
     ) {
         match default.filter(|default| current.as_ref() != Some(default)) {
-            Some(default) => self.ask_place(PlaceAsk::Changes(question), PlaceWish::SinceBranch(default)),
+            Some(branch) => {
+                let wish = PlaceWish::Since { folder, branch: Some(branch) };
+                self.ask_place(PlaceAsk::Changes(question), wish);
+            }
             None => self.reply_json(question.ticket, json!([])),
         }
     }
@@ -122,7 +125,8 @@ impl World {
         match self.part_of_repository(request) {
             Some(below) => {
                 let question = Question { ticket, below, kind, context: context_of(request) };
-                self.ask_place(PlaceAsk::Changes(question), PlaceWish::SinceCommit);
+                let wish = PlaceWish::Since { folder: self.directory_of(request), branch: None };
+                self.ask_place(PlaceAsk::Changes(question), wish);
             }
             None => {
                 let question = Question { ticket, below: String::new(), kind, context: 0 };

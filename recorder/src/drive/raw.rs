@@ -3,7 +3,7 @@
 use super::Problem;
 use super::person::Person;
 use super::waiting::timed;
-use fixtures::scenario::{RawRequest, fill_in_words};
+use fixtures::scenario::{RawRequest, fill_in_words, found_at};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -55,15 +55,9 @@ impl Person<'_> {
         what: &str,
     ) -> Result<(), Problem> {
         for (word, pointer) in save {
-            let found = match from.pointer(pointer) {
-                Some(Value::String(text)) => text.clone(),
-                Some(Value::Null) | None => {
-                    return Err(Problem::Unusable(format!(
-                        "{what} has nothing at {pointer} to save as {word}"
-                    )));
-                }
-                Some(other) => other.to_string(),
-            };
+            let found = found_at(from, pointer).ok_or_else(|| {
+                Problem::Unusable(format!("{what} has nothing at {pointer} to save as {word}"))
+            })?;
             self.saved.insert(word.clone(), found);
         }
         Ok(())

@@ -5,7 +5,7 @@ use super::{Client, Session};
 use crate::drive::Problem;
 use fixtures::scenario::{
     ACP_NOTICE, ACP_REQUEST, PermissionAnswer, RawRequest, RequestBody, UserAct, UserStep, WaitFor,
-    fill_in_words,
+    fill_in_words, found_at,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -178,15 +178,9 @@ impl Client<'_> {
 
     fn save(&mut self, save: &BTreeMap<String, String>, from: &Value, what: &str) -> Result<(), Problem> {
         for (word, pointer) in save {
-            let found = match from.pointer(pointer) {
-                Some(Value::String(text)) => text.clone(),
-                Some(Value::Null) | None => {
-                    return Err(Problem::Unusable(format!(
-                        "{what} has nothing at {pointer} to save as {word}: {from}"
-                    )));
-                }
-                Some(other) => other.to_string(),
-            };
+            let found = found_at(from, pointer).ok_or_else(|| {
+                Problem::Unusable(format!("{what} has nothing at {pointer} to save as {word}: {from}"))
+            })?;
             self.saved.insert(word.clone(), found);
         }
         Ok(())
