@@ -10,7 +10,6 @@ use fixtures::sse;
 use hyper::ext::ReasonPhrase;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// What is sent within this time was sent at once.
@@ -145,15 +144,15 @@ async fn stream(mut response: reqwest::Response, tell: impl Fn(Vec<ModelNews>)) 
 #[derive(Debug)]
 pub(crate) struct Reading {
     parser: sse::Parser,
-    /// The calls that have begun.
-    calls: BTreeSet<usize>,
+    /// The numbers of the calls that have begun, in order.
+    calls: Vec<usize>,
     reason: Option<FinishReason>,
     usage: Usage,
 }
 
 impl Default for Reading {
     fn default() -> Self {
-        Self { parser: sse::Parser::new(), calls: BTreeSet::new(), reason: None, usage: Usage::UNTOLD }
+        Self { parser: sse::Parser::new(), calls: Vec::new(), reason: None, usage: Usage::UNTOLD }
     }
 }
 
@@ -204,9 +203,14 @@ impl Reading {
             tell(ModelNews::Delta(Delta::Text(said)));
         }
         for (place, call) in content["tool_calls"].as_array().into_iter().flatten().enumerate() {
-            let index = call["index"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(place);
+            let number =
+                call["index"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(place);
             let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            if self.calls.insert(index) {
+            // What a call is numbered with says only which pieces are one.
+            let known = self.calls.iter().position(|known| *known == number);
+            let index = known.unwrap_or(self.calls.len());
+            if known.is_none() {
+                self.calls.push(number);
                 for (lacks, pointer) in [("id", "/id"), ("function.name", "/function/name")] {
                     if call.pointer(pointer).is_none_or(Value::is_null) {
                         return Err(lacks);

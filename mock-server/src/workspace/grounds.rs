@@ -67,3 +67,58 @@ impl Grounds {
         known.unwrap_or(&self.own).changes(from, to)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A folder with three repositories: the server's own, one in it, and another worktree beside it.
+    fn place() -> (tempfile::TempDir, Grounds, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for git in ["own/.git/worktrees/tree", "own/nest/.git", "tree", "plain"] {
+            fs::create_dir_all(root.join(git)).unwrap();
+        }
+        fs::write(root.join("own/.git/worktrees/tree/commondir"), "../..\n").unwrap();
+        let linked = format!("gitdir: {}\n", root.join("own/.git/worktrees/tree").display());
+        fs::write(root.join("tree/.git"), linked).unwrap();
+        fs::write(root.join("own/nest/n.txt"), "n\n").unwrap();
+        let own = Workspace::new(&root.join("own")).unwrap();
+        (folder, Grounds::new(own), root.to_string_lossy().into_owned())
+    }
+
+    #[test]
+    fn a_repository_in_the_folder_is_a_ground_of_its_own() {
+        let (_folder, mut grounds, root) = place();
+        let nest = format!("{root}/own/nest");
+        let (is_there, project) = grounds.look(&nest, "kilo");
+        let project = project.unwrap();
+        assert!(is_there);
+        assert_eq!((project.worktree.as_str(), project.home.as_str()), (nest.as_str(), nest.as_str()));
+        assert_eq!(grounds.of(&format!("{nest}/n.txt")).root(), Path::new(&nest));
+        let own = format!("{root}/own");
+        assert_eq!(grounds.of(&format!("{own}/nested")).root(), Path::new(&own));
+        let before = grounds.of(&nest).snapshot(&nest);
+        fs::write(format!("{nest}/n.txt"), "m\n").unwrap();
+        let after = grounds.of(&nest).snapshot(&nest);
+        let changed: Vec<_> =
+            grounds.changes(&before, &after).into_iter().map(|change| change.path).collect();
+        assert_eq!(changed, ["n.txt"]);
+        assert_eq!(grounds.look(&format!("{root}/own"), "kilo"), (true, None));
+        assert_eq!(grounds.look(&format!("{root}/nowhere"), "kilo"), (false, None));
+    }
+
+    #[test]
+    fn another_worktree_is_at_home_where_its_repository_is_and_known_only_where_one_may_go() {
+        let (_folder, mut grounds, root) = place();
+        let tree = format!("{root}/tree");
+        assert_eq!(grounds.look(&tree, "kilo"), (true, None), "nobody may go there");
+        grounds.own = Workspace::new(&Path::new(&root).join("own")).unwrap().and(Path::new(&root));
+        let (_, project) = grounds.look(&tree, "kilo");
+        let project = project.unwrap();
+        assert_eq!((project.worktree, project.home), (tree.clone(), format!("{root}/own")));
+        assert_eq!(grounds.of(&tree).root(), Path::new(&tree));
+        assert_eq!(grounds.look(&format!("{root}/plain"), "kilo"), (true, None));
+    }
+}

@@ -263,7 +263,8 @@ impl World {
         let agent = word(&known, "agent").or_else(|| word(&wish, "agent"));
         let agent = agent.unwrap_or_else(|| self.default_agent().to_owned());
         let chosen = |value: &Value| {
-            let (provider, model) = value["model"].as_str()?.split_once('/')?;
+            let said = value["model"].as_str().filter(|said| !said.is_empty())?;
+            let (provider, model) = said.split_once('/').unwrap_or((said, ""));
             Some(json!({"providerID": provider, "modelID": model}))
         };
         let own = known.get("agent").and_then(|_| self.own_model_of(&agent));

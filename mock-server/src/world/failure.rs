@@ -78,12 +78,11 @@ impl World {
         called || said || partial.iter().any(|text| !text.trim().is_empty())
     }
 
-    /// What has come of the answer stays as it is: its text is never told whole.
+    /// What has come of the answer stays as it is: its text is never told whole, unless the person stops the wait.
     fn wait_to_retry(&mut self, session: &str, message: &str, told: &Told) {
         let now = self.now_ms;
         self.forget_turn(session);
         let Some(run) = self.run_mut(session) else { return };
-        run.begin_answer();
         let longest = if told.answered { u64::MAX } else { LONGEST_WAIT_MS };
         let doubled = FIRST_WAIT_MS.saturating_mul(1 << run.attempt.min(8)).min(longest);
         run.attempt += 1;
@@ -98,6 +97,7 @@ impl World {
     pub(crate) fn retry(&mut self, session: &str) {
         if let Some(run) = self.run_mut(session) {
             run.retry = None;
+            run.begin_answer();
             self.ask_model(session);
         }
     }

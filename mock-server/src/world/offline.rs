@@ -110,7 +110,6 @@ impl World {
         self.emit_session(session, "session.network.asked", wire.clone());
         let status = json!({"type": "offline", "requestID": id, "message": message});
         if let Some(run) = self.run_mut(session) {
-            run.begin_answer();
             run.retry = Some(status.clone());
         }
         self.emit_session(session, "session.status", json!({"sessionID": session, "status": status}));
@@ -126,7 +125,8 @@ impl World {
     }
 
     /// `POST /network/{id}/reply` and `…/reject`. Who is late is told the same.
-    pub(super) fn answer_network(&mut self, ticket: Ticket, id: &str, is_back: bool) {
+    pub(super) fn answer_network(&mut self, ticket: Ticket, id: &str, said: &str) {
+        let is_back = said == "reply";
         self.reply_json(ticket, json!(true));
         let Some(at) = self.network_waits.iter().position(|wait| wait.id == id) else { return };
         let NetworkWait { id, session, error, .. } = self.network_waits.remove(at);
@@ -136,13 +136,13 @@ impl World {
         let Some(run) = self.run_mut(&session).filter(|run| run.retry.as_ref().is_some_and(waits)) else {
             return;
         };
-        run.retry = None;
         if !is_back {
+            run.retry = None;
             return self.fail_turn(&session, error);
         }
         let status = json!({"type": "retry", "attempt": 0, "message": "Reconnected", "next": self.now_ms});
         self.emit_session(&session, "session.status", json!({"sessionID": session, "status": status}));
-        self.ask_model(&session);
+        self.retry(&session);
     }
 
     /// Nobody can answer any more what a session waits for: its instance has ended.

@@ -146,11 +146,11 @@ impl Permissions {
             let standing = self.standing_in(&who.directory);
             return rules::decide(self.fixed(who).chain(standing), permission, pattern);
         }
-        let said = rules::decide(self.fixed(who), permission, pattern);
+        let said = rules::decide_carefully(self.fixed(who), permission, pattern);
         let everything = Rule::new("*", "*", Action::Allow, Source::Session);
         let unasked = self.unasked.contains(&who.session).then_some(&everything);
         let standing = self.standing_in(&who.directory);
-        let kept = standing.chain(unasked).rfind(|rule| rule.fits(permission, pattern));
+        let kept = rules::standing(standing.chain(unasked), permission, pattern);
         match (said.action, kept) {
             (_, Some(kept)) if kept.action == Action::Deny => kept.clone(),
             (Action::Allow, Some(kept)) => kept.clone(),

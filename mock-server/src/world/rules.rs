@@ -89,9 +89,37 @@ impl Rule {
         json!({"permission": self.permission, "pattern": self.pattern, "action": self.action.word()})
     }
 
+    /// Who may do nothing at all may still be asked, by Kilo's server, whether they may go elsewhere.
+    fn counts_for(&self, permission: &str) -> bool {
+        let denies_everything = self.permission == "*" && self.pattern == "*" && self.action == Action::Deny;
+        permission != "external_directory" || !denies_everything
+    }
+
+    /// That server does not take what is allowed in general for a word about files that hold secrets.
+    fn is_too_broad(&self, permission: &str, path: &str) -> bool {
+        let is_broad = self.permission == "*" || self.pattern == "*";
+        permission == "read" && self.action == Action::Allow && is_broad && secret(path).is_some()
+    }
+
+    /// So it asks.
+    fn careful(self, permission: &str, path: &str) -> Self {
+        match secret(path) {
+            Some(secret) if self.is_too_broad(permission, path) => {
+                Self::new(permission, secret, Action::Ask, self.source)
+            }
+            _ => self,
+        }
+    }
+
     pub(crate) fn fits(&self, permission: &str, pattern: &str) -> bool {
         matches(permission, &self.permission) && matches(pattern, &self.pattern)
     }
+}
+
+/// The pattern of files that hold secrets, for one of them.
+fn secret(path: &str) -> Option<&'static str> {
+    let found = ["*.env", "*.env.*"].into_iter().find(|pattern| matches(path, pattern));
+    found.filter(|_| !matches(path, "*.env.example"))
 }
 
 /// The rules of a configuration, in its order.
@@ -150,6 +178,27 @@ pub(crate) fn decide<'r>(
     found.unwrap_or_else(|| Rule::new(permission, "*", Action::Ask, Source::Agent))
 }
 
+/// The same as Kilo's server decides it.
+pub(crate) fn decide_carefully<'r>(
+    rules: impl DoubleEndedIterator<Item = &'r Rule>,
+    permission: &str,
+    pattern: &str,
+) -> Rule {
+    let said = decide(rules.filter(|rule| rule.counts_for(permission)), permission, pattern);
+    said.careful(permission, pattern)
+}
+
+/// The last of the rules that a person has left standing that fits, if its word counts there.
+pub(crate) fn standing<'r>(
+    rules: impl DoubleEndedIterator<Item = &'r Rule>,
+    permission: &str,
+    pattern: &str,
+) -> Option<&'r Rule> {
+    let mut counting = rules.filter(|rule| rule.counts_for(permission));
+    let found = counting.rfind(|rule| rule.fits(permission, pattern));
+    found.filter(|rule| !rule.is_too_broad(permission, pattern))
+}
+
 /// `*` is any text and `?` any letter; a last ` *` may be missing. Backslashes count as slashes.
 pub fn matches(text: &str, pattern: &str) -> bool {
     // Most are words, and most of them other words.
@@ -193,6 +242,26 @@ fn fits(text: &[char], pattern: &[char]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn general_words_let_nobody_read_secrets() {
+        let all = Rule::new("*", "*", Action::Allow, Source::Project);
+        let any = Rule::plain("read", Action::Allow, Source::Project);
+        let narrow = Rule::new("read", "*.env", Action::Allow, Source::Project);
+        for (rule, path, action) in [
+            (&all, "deep/.env", Action::Ask),
+            (&any, ".env.local", Action::Ask),
+            (&any, ".env.example", Action::Allow),
+            (&any, "env", Action::Allow),
+            (&narrow, ".env", Action::Allow),
+        ] {
+            assert_eq!(rule.clone().careful("read", path).action, action, "{path}");
+            assert_eq!(rule.clone().careful("edit", path).action, Action::Allow, "{path}");
+        }
+        let nothing = Rule::new("*", "*", Action::Deny, Source::Agent);
+        assert!(nothing.counts_for("read") && !nothing.counts_for("external_directory"));
+        assert!(all.counts_for("external_directory"));
+    }
 
     #[test]
     fn a_pattern_fits_as_the_servers_say() {

@@ -82,3 +82,30 @@ async fn a_model_that_nobody_reaches_is_told_of_as_such() {
     let wanted = "Cannot connect to API: Unable to connect. Is the computer able to access the url?";
     assert_eq!(told["properties"]["status"]["message"], wanted);
 }
+
+#[tokio::test]
+async fn calls_are_numbered_as_a_model_likes() {
+    let url = model(|heard| {
+        if heard.contains("\"role\":\"tool\"") || !heard.contains("\"tools\"") {
+            return streamed(json!({"content": "Good."}), "stop");
+        }
+        let call = |index: u64, id: &str, pattern: &str| {
+            let function = json!({"name": "glob", "arguments": json!({"pattern": pattern}).to_string()});
+            json!({"index": index, "id": id, "type": "function", "function": function})
+        };
+        streamed(json!({"tool_calls": [call(7, "call_a", "*.a"), call(2, "call_b", "*.b")]}), "tool_calls")
+    })
+    .await;
+    for server in ServerKind::ALL {
+        let mut stage = stage(server, url.clone()).await;
+        let session = stage.session().await;
+        stage.begin(&session, "look").await;
+        stage.until_kind("session.idle").await;
+        let over = stage.seen.iter().map(|event| &event["properties"]["part"]);
+        let over = over.filter(|part| part["state"]["status"] == "completed");
+        let mut done: Vec<_> =
+            over.map(|part| format!("{} {}", part["callID"], part["state"]["input"]["pattern"])).collect();
+        done.sort();
+        assert_eq!(done, [r#""call_a" "*.a""#, r#""call_b" "*.b""#], "{server}");
+    }
+}
