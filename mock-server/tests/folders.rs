@@ -12,6 +12,7 @@ use fixtures::{ServerKind, catalog};
 use mock_server::{Options, StandIn};
 use reqwest::Client;
 use serde_json::Value;
+use std::fs;
 
 async fn stand_in(server: ServerKind) -> StandIn {
     StandIn::start(Options::scenario(server, catalog::scenario("text/welcome").unwrap())).await.unwrap()
@@ -44,5 +45,29 @@ async fn from_outside_of_the_project_rules_lead_to_the_servers_own_files_from_th
         assert!(plans(&inside).iter().all(|pattern| pattern.starts_with("../")), "{server}");
         assert!(plans(&outside).iter().all(|pattern| pattern.starts_with(&home)), "{server}: {outside}");
         assert_eq!(plans(&inside).len(), plans(&outside).len(), "{server}");
+    }
+}
+
+#[tokio::test]
+async fn a_repository_elsewhere_is_a_project_where_one_may_go() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().canonicalize().unwrap();
+    for git in ["own/.git", "own/nest/.git", "own/nest/deep", "other/.git"] {
+        fs::create_dir_all(root.join(git)).unwrap();
+    }
+    let scenario = || catalog::scenario("text/welcome").unwrap();
+    for (server, allow_outside) in [(ServerKind::Kilo, false), (ServerKind::Opencode, true)] {
+        let workspace = Some(root.join("own"));
+        let stand_in =
+            StandIn::start(Options { workspace, allow_outside, ..Options::scenario(server, scenario()) });
+        let stand_in = stand_in.await.unwrap();
+        for (folder, worktree, is_known) in
+            [("own", "own", true), ("own/nest/deep", "own/nest", true), ("other", "other", allow_outside)]
+        {
+            let directory = root.join(folder);
+            let path = get(&stand_in, &format!("/path?directory={}", directory.display())).await;
+            let worktree = if is_known { root.join(worktree) } else { "/".into() };
+            assert_eq!(path["worktree"], worktree.to_str().unwrap(), "{server} {folder}");
+        }
     }
 }

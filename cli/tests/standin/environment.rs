@@ -15,13 +15,14 @@ async fn a_stand_in_under_its_own_name_takes_the_settings_of_the_server_from_the
         let mut command = Command::new(STANDIN);
         command.args(["serve", "--profile", "opencode"]).env_clear().env("TMPDIR", place.path());
         command
+            .env("USER", "anna")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .envs(given.map(|text| ("OPENCODE_CONFIG_CONTENT", text)));
         let server = Server::start(command);
         let config: Value =
             reqwest::get(format!("{}/config", server.url)).await.unwrap().json().await.unwrap();
-        assert_eq!(config["username"] == "me", given.is_some());
+        assert_eq!(config["username"], if given.is_some() { "me" } else { "anna" });
         // Of the tour alone the settings want leave for edits.
         assert_eq!(config["permission"]["edit"], asks, "{config}");
     }
