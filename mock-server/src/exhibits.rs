@@ -247,7 +247,7 @@ fn add_skills(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
         told["location"] = json!(location);
         told["content"] = json!(content);
         if server == ServerKind::Kilo {
-            told["trusted"] = json!(false);
+            told["trusted"] = json!(config.trusts(location));
         }
         match known.iter_mut().find(|known| known["name"] == name.as_str()) {
             Some(known) => *known = told,

@@ -1,4 +1,4 @@
-//! Gets pages for the agent, from this machine only: the only file of this crate that asks other servers.
+//! Gets pages for the agent, from this machine only. (Servers of tools are asked in `addresses`.)
 
 use crate::world::{Page, PageWish};
 use std::net::IpAddr;
@@ -54,7 +54,8 @@ pub(crate) async fn fetch(wish: PageWish) -> Result<Page, String> {
     Ok(Page { kind, bytes: bytes.to_vec() })
 }
 
-fn is_here(url: &reqwest::Url) -> bool {
+/// Is this an address of this machine?
+pub(crate) fn is_here(url: &reqwest::Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -28,6 +28,7 @@
 //! * `options` — what a stand-in is to be; [`standin`] — the front door; `builder` — the same in the words of a test; `verify` — what a test would not notice.
 
 pub mod acp;
+mod addresses;
 mod builder;
 mod clients;
 pub mod clock;

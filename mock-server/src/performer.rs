@@ -1,7 +1,7 @@
 //! What the HTTP shell needs of whoever answers: the stateful world, or a recording that is played again.
 
 use crate::model::{ChatRequest, ModelNews, Report};
-use crate::world::{ApiRequest, Page, PageWish, Program, ProgramNews, ShellLine, ShellNews, Ticket};
+use crate::world::{ApiRequest, Page, PageWish, ProgramNews, ShellLine, ShellNews, Ticket, ToolServer};
 use bytes::Bytes;
 use fixtures::fault_plan::{During, StreamName};
 use fixtures::recording::ModelCall;
@@ -163,8 +163,8 @@ pub enum Act {
     Ask(u64, ChatRequest),
     /// Runs a shell line, and tells the performer of it under this number.
     Run(u64, ShellLine),
-    /// Starts a program, and tells the performer of it under this number.
-    Start(u64, Program),
+    /// Starts a server of tools, or finds it, and tells the performer of it under this number.
+    Start(u64, ToolServer),
     /// Says a line to the program of this number, if it still runs.
     Tell(u64, String),
     /// Gets a page, and gives it to the performer under this number.

@@ -83,8 +83,8 @@ impl Engine {
                 acts.push(Act::Run(id, line));
                 return;
             }
-            Effect::Start(program) => {
-                acts.push(Act::Start(id, program));
+            Effect::Start(server) => {
+                acts.push(Act::Start(id, server));
                 return;
             }
             Effect::Look { paths } => EffectResult::Looked(

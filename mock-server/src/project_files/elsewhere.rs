@@ -1,7 +1,7 @@
 //! Settings that lie elsewhere than in the workspace: in the server's home, and where its environment says. What the
 //! environment says comes last and counts most, but for the one file that is read before those of the workspace.
 
-use super::{Fault, Places, ProjectFiles, What, merge_settings, said_in};
+use super::{Fault, Places, ProjectFiles, What, legacy, merge_settings, said_in};
 use crate::profile::Profile;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -72,7 +72,9 @@ impl ProjectFiles {
                 crate::world::merge(&mut of_all.settings, &Value::Object(one.settings));
                 of_all.faults.extend(one.faults);
             }
-            merge_settings(&mut self.settings, &Value::Object(of_all.settings));
+            legacy::keep_shell(profile, &mut of_all.settings);
+            merge_settings(&mut self.settings, &Value::Object(of_all.settings.clone()));
+            self.of_all = of_all.settings;
             self.faults.extend(of_all.faults);
         }
         if let Some(file) = &elsewhere.file {

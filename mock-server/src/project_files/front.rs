@@ -28,7 +28,8 @@ impl Front {
     }
 }
 
-fn fields(head: &str) -> Option<Map<String, Value>> {
+/// The fields of a text that is all fields.
+pub(super) fn fields(head: &str) -> Option<Map<String, Value>> {
     match YamlLoader::load_from_str(head).ok()?.first().map(told) {
         Some(Some(Value::Object(fields))) => Some(fields),
         Some(Some(Value::Null)) | None => Some(Map::new()),

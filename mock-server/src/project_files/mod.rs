@@ -2,7 +2,7 @@
 //! the server looks for it. As the real servers do, it leaves its marks there.
 //!
 //! * `front` — Markdown with fields before it; `jsonc` — settings as people write them (`jsonc_edit`: an entry is taken out); `misspelled` — what is no JSON.
-//! * `elsewhere` — settings in a home, and where the environment says.
+//! * `legacy` — what an older generation of the server kept; `elsewhere` — settings in a home, and where the environment says.
 //! * `references` — what stands in them for something else; `faults` — files that can't be used.
 //! * `next` — the same files, as the next generation reads them.
 
@@ -11,6 +11,7 @@ mod faults;
 mod front;
 mod jsonc;
 mod jsonc_edit;
+mod legacy;
 mod misspelled;
 mod next;
 mod opinion;
@@ -43,6 +44,8 @@ const SKILL: &str = "SKILL.md";
 pub struct ProjectFiles {
     /// The settings, with the agents and commands that have files of their own.
     pub settings: Map<String, Value>,
+    /// Those of them that hold in all workspaces.
+    pub(crate) of_all: Map<String, Value>,
     /// The settings that overrule whatever a stand-in is told.
     pub(crate) over: Map<String, Value>,
     /// The skills, in the order in which they are found.
@@ -60,7 +63,7 @@ impl ProjectFiles {
         elsewhere: &Elsewhere,
         said: &Map<String, Value>,
     ) -> Self {
-        let mut found = Self::default();
+        let mut found = Self { settings: legacy::settings(profile, root, elsewhere), ..Self::default() };
         found.read_before(profile, elsewhere);
         let places = Places { root, home: elsewhere.home_or_root() };
         let is_read = !elsewhere.skips_workspace;
@@ -81,9 +84,9 @@ impl ProjectFiles {
             read(&mut found, &root.join(name), profile.folder_settings);
         }
         of_home.iter().for_each(|folder| read(&mut found, folder, profile.folder_settings));
+        found.read_after(profile, root, elsewhere);
         let named = found.skill_folders(root, said);
         found.skills.extend(named.into_iter().flat_map(|folder| skills(profile, &folder)));
-        found.read_after(profile, root, elsewhere);
         found
     }
 
@@ -108,7 +111,7 @@ impl ProjectFiles {
     /// The folders that the settings name for skills; those below the workspace.
     fn skill_folders(&self, root: &Path, said: &Map<String, Value>) -> Vec<PathBuf> {
         let paths = |settings: &Map<String, Value>| settings.get("skills")?.get("paths")?.as_array().cloned();
-        let paths = paths(said).or_else(|| paths(&self.settings)).unwrap_or_default();
+        let paths = [&self.over, said, &self.settings].into_iter().find_map(paths).unwrap_or_default();
         let folders =
             paths.iter().filter_map(Value::as_str).filter_map(|path| root.join(path).canonicalize().ok());
         let root = root.canonicalize().ok();

@@ -118,6 +118,7 @@ impl Stage {
             config: Map::new(),
             skills: Vec::new(),
             faults: Vec::new(),
+            of_all: serde_json::Map::new(),
             brings_model: false,
             cloud: options.cloud.clone(),
             runs_shell: folders.is_fresh || options.allow_shell,

@@ -77,8 +77,7 @@ impl World {
         let body = self.known_settings(request);
         let schema = self.settings.global_has_schema.then(|| self.schema());
         merge(&mut self.settings.global, &body);
-        let mut told = schema_first(schema);
-        told.extend(self.settings.global.clone());
+        let told = self.global_with(schema);
         self.settings.global_has_schema |= !self.settings.global.is_empty();
         self.reply_json(request.ticket, Value::Object(told));
         if self.settings.global == before {
@@ -121,8 +120,14 @@ impl World {
     }
 
     pub(super) fn global_settings(&self) -> Map<String, Value> {
-        let mut all = schema_first(self.settings.global_has_schema.then(|| self.schema()));
-        all.extend(self.settings.global.clone());
+        self.global_with(self.settings.global_has_schema.then(|| self.schema()))
+    }
+
+    /// What the files of the home say, with what clients have set.
+    fn global_with(&self, schema: Option<String>) -> Map<String, Value> {
+        let mut all = schema_first(schema);
+        merge(&mut all, &Value::Object(self.config.of_all.clone()));
+        merge(&mut all, &Value::Object(self.settings.global.clone()));
         all
     }
 

@@ -1,7 +1,7 @@
 //! What a world wants done outside it, and what comes back.
 
 use super::io::EffectId;
-use super::mcp::Program;
+use super::mcp::ToolServer;
 use super::patch;
 use super::surroundings::{PlaceFound, PlaceWish};
 use crate::model::ChatRequest;
@@ -81,8 +81,8 @@ pub enum Effect {
     Fetch(PageWish),
     /// Run a shell line, and tell of it while it runs.
     Run(ShellLine),
-    /// Start a program, and tell what it says until it is dropped.
-    Start(Program),
+    /// Start a server of tools, or find it, and tell what it says until it is dropped.
+    Start(ToolServer),
     /// Make these files as they were in a snapshot; those that it does not have go.
     Restore {
         /// A folder of the project.

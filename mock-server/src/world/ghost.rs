@@ -3,7 +3,17 @@
 
 use super::World;
 use super::run::TurnEnd;
+use super::session::{Message, Session};
 use serde_json::{Value, json};
+
+/// A part that could not be kept, for its session is gone.
+#[derive(Debug, Clone)]
+pub(crate) struct LostPart {
+    /// What the server says of it.
+    message: String,
+    /// Text or thought, which is tried once more in the end.
+    is_said: bool,
+}
 
 /// What one server says when it finds nothing to go on with; behind it stands a trace of its own code, which is left out.
 const NOTHING_LEFT: &str = "Error: No user message found in stream. This should never happen.";
@@ -50,21 +60,18 @@ impl World {
             id.as_str().unwrap_or_default().to_owned()
         });
         let data = in_order_of_making(data);
-        let message = format!(
-            "Failed query: insert into \"part\" (\"id\", \"message_id\", \"session_id\", \"time_created\", \
-             \"time_updated\", \"data\") values (?, ?, ?, ?, ?, ?) on conflict (\"part\".\"id\") do update set \
-             \"time_updated\" = ?, \"data\" = ?\nparams: {},{now},{now},{data},{now},{data}",
-            ids.join(",")
-        );
+        let is_said = matches!(part["type"].as_str(), Some("text" | "reasoning"));
+        let message = failed_query("part", &["id", "message_id", "session_id"], &ids, now, now, &data);
         if let Some(run) = self.run_mut(session) {
-            run.lost.get_or_insert(message);
+            run.lost.get_or_insert(LostPart { message, is_said });
         }
     }
 
     /// Ends a turn that could not keep something. Says whether it did.
     pub(crate) fn end_if_lost(&mut self, session: &str) -> bool {
-        let Some(message) = self.run_mut(session).and_then(|run| run.lost.take()) else { return false };
-        self.tell_end(session, &json!({"name": "UnknownError", "data": {"message": message}}));
+        let lost = self.run_mut(session).and_then(|run| run.lost.as_ref());
+        let Some(message) = lost.map(|lost| lost.message.clone()) else { return false };
+        self.tell_end(session, &unknown(&message));
         self.end_turn(session, TurnEnd::Error);
         true
     }
@@ -79,18 +86,73 @@ impl World {
     pub(crate) fn bury(&mut self, session: &str) {
         self.forget_turn(session);
         let Some(gone) = self.sessions.remove(session) else { return };
+        let last_word = self.last_word(&gone);
         let run = gone.run.unwrap_or_default();
         let queued = gone.queue.into_iter().flat_map(|queued| [(queued.ticket, queued.command)]);
         let commands = run.commands.into_iter().map(|command| (None, Some(command)));
         let late = commands.chain(queued);
         let late = late.filter_map(|(ticket, command)| ticket.or_else(|| command?.ticket));
         let waiting: Vec<_> = run.tickets.into_iter().chain(run.yes).chain(late).collect();
-        if waiting.is_empty() && !self.profile.lost_parts_end_turns {
-            let error = json!({"name": "UnknownError", "data": {"message": NOTHING_LEFT}});
+        if waiting.is_empty() {
+            let error = unknown(&last_word);
             self.emit(&gone.directory, "session.error", json!({"sessionID": session, "error": error}));
         }
         for ticket in waiting {
             self.unknown_error(ticket);
         }
     }
+
+    /// What nobody waits for is told at the end: who can't keep a part tries it once more, or fails with its message.
+    fn last_word(&self, gone: &Session) -> String {
+        let Some(run) = gone.run.as_ref() else { return NOTHING_LEFT.to_owned() };
+        let Some(lost) = &run.lost else { return NOTHING_LEFT.to_owned() };
+        let query = match gone.message(&run.message) {
+            Some(message) if !lost.is_said => {
+                let (data, created_ms) = self.answer_as_kept(message, &lost.message);
+                let ids = [&run.message, &gone.id].map(String::clone);
+                failed_query("message", &["id", "session_id"], &ids, created_ms, self.now_ms, &data)
+            }
+            _ => lost.message.clone(),
+        };
+        format!("EffectDrizzleQueryError: {query}")
+    }
+
+    /// An answer that ends in an error, in the order in which the server has put it together, and when it began.
+    fn answer_as_kept(&self, message: &Message, error: &str) -> (Value, u64) {
+        let info = &message.info;
+        let created_ms = info["time"]["created"].as_u64().unwrap_or(self.now_ms);
+        let mut data = json!({});
+        for key in ["parentID", "role", "mode", "agent", "path", "cost", "tokens", "modelID", "providerID"] {
+            data[key] = info[key].clone();
+        }
+        data["time"] = json!({"created": created_ms, "completed": self.now_ms});
+        if let Some(finish) = info.get("finish") {
+            data["finish"] = finish.clone();
+        }
+        data["error"] = unknown(error);
+        (data, created_ms)
+    }
+}
+
+/// How the server tells that its database refused a row of a table.
+fn failed_query(
+    table: &str,
+    keys: &[&str],
+    ids: &[String],
+    created_ms: u64,
+    updated_ms: u64,
+    data: &Value,
+) -> String {
+    let columns: String = keys.iter().map(|key| format!("\"{key}\", ")).collect();
+    let marks = "?, ".repeat(keys.len());
+    let ids = ids.join(",");
+    format!(
+        "Failed query: insert into \"{table}\" ({columns}\"time_created\", \"time_updated\", \"data\") values \
+         ({marks}?, ?, ?) on conflict (\"{table}\".\"id\") do update set \"time_updated\" = ?, \"data\" = ?\n\
+         params: {ids},{created_ms},{updated_ms},{data},{updated_ms},{data}"
+    )
+}
+
+fn unknown(message: &str) -> Value {
+    json!({"name": "UnknownError", "data": {"message": message}})
 }

@@ -55,6 +55,11 @@ impl Ids {
         format!("{adjective}-{noun}")
     }
 
+    /// What secures a talk with somebody: 64 hex digits.
+    pub(crate) fn state(&mut self) -> String {
+        (0..4).map(|_| format!("{:016x}", self.random.next_u64())).collect()
+    }
+
     /// A ticket has the form of a UUID. On the real servers nobody can guess one; here the seed says it.
     pub(crate) fn ticket(&mut self) -> String {
         let [a, b] = [self.random.next_u64(), self.random.next_u64()];

@@ -140,7 +140,7 @@ pub use io::{
     Subscription, Ticket,
 };
 pub use kept::Kept;
-pub use mcp::{Program, ProgramNews};
+pub use mcp::{Address, Program, ProgramNews, ToolServer};
 pub(crate) use models::is_offered;
 use permission::Permissions;
 use purpose::Purpose;

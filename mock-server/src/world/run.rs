@@ -2,6 +2,7 @@
 
 use super::Ticket;
 use super::compaction::Compaction;
+use super::ghost::LostPart;
 use super::person_line::PersonLine;
 use super::prompt::{Executed, Queued};
 use super::subtask::Subtask;
@@ -73,7 +74,7 @@ pub(crate) struct Run {
     /// The person said no to a call: the turn ends with this step.
     pub(crate) rejected: bool,
     /// What could not be kept, in the words of the mistake.
-    pub(crate) lost: Option<String>,
+    pub(crate) lost: Option<LostPart>,
     /// The person is asked whether the agent goes in circles: what comes meanwhile waits.
     pub(crate) suspicion: Option<super::circles::Suspicion>,
 }

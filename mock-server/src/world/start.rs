@@ -1,5 +1,6 @@
 //! What a world starts with: its place, its settings, and what the files of its workspace say.
 
+use super::folders::within;
 use super::tools::Skill;
 use crate::clients::Client;
 use crate::project_files::{Fault, ProjectFiles, merge_settings};
@@ -29,6 +30,8 @@ pub struct WorldConfig {
     pub(crate) faults: Vec<Fault>,
     /// The address of the cloud that is asked for news.
     pub cloud: Option<String>,
+    /// The settings of all workspaces, as the files of the home have them.
+    pub(crate) of_all: Map<String, Value>,
     /// Shell lines of the agent are run.
     pub runs_shell: bool,
     /// The shell that the environment names.
@@ -46,6 +49,12 @@ pub struct WorldConfig {
 }
 
 impl WorldConfig {
+    /// Who distrusts what stands in a project trusts what stands elsewhere.
+    pub(crate) fn trusts(&self, path: &str) -> bool {
+        let worktree = Some(&self.project.worktree).filter(|_| self.project.is_repository);
+        within(path, &self.directory).is_none() && worktree.is_none_or(|root| within(path, root).is_none())
+    }
+
     /// The files of the workspace say this.
     pub(crate) fn learn(&mut self, files: &ProjectFiles) {
         self.config.clone_from(&self.kept);
@@ -54,6 +63,7 @@ impl WorldConfig {
         merge_settings(&mut self.config, &Value::Object(self.said.clone()));
         merge_settings(&mut self.config, &Value::Object(files.over.clone()));
         self.brings_model = names_its_model(&files.over);
+        self.of_all.clone_from(&files.of_all);
         self.skills.clone_from(&files.skills);
         self.faults.clone_from(&files.faults);
     }

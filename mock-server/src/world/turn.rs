@@ -147,6 +147,7 @@ impl World {
         let Some(run) = owner.run.as_ref() else { return };
         if run.finish.is_some() && run.calls.iter().all(|call| call.state == CallState::Done) {
             let directory = owner.directory.clone();
+            self.step_of_calls_ends(session);
             self.effect(Purpose::StepEnd(session.to_owned()), self.snapshot_behind_step(session, &directory));
         }
     }

@@ -5,11 +5,12 @@ use super::{Core, Inner};
 use crate::model::ModelNews;
 use crate::performer::Act;
 use crate::screens::Hand;
-use crate::world::{Page, Program, ProgramNews, ShellLine, ShellNews};
-use crate::{fetch, programs, screens, shell};
+use crate::world::{Page, Program, ProgramNews, ShellLine, ShellNews, ToolServer};
+use crate::{addresses, fetch, programs, screens, shell};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, mpsc};
 use std::time::Duration;
+use tokio::sync::mpsc as mpsc_async;
 use tokio::task::JoinHandle;
 
 /// So much may wait to be heard that programs have told.
@@ -21,6 +22,8 @@ pub(super) struct AllRunning {
     /// When each of the shell lines among them began, in milliseconds.
     lines: HashMap<u64, u64>,
     programs: HashMap<u64, programs::Running>,
+    /// What is said to servers of tools that are no programs of this stand-in.
+    addresses: HashMap<u64, mpsc_async::UnboundedSender<String>>,
     /// What programs tell where time is logical: it is heard when time is about to leap.
     tell: mpsc::SyncSender<(u64, ProgramNews)>,
     told: mpsc::Receiver<(u64, ProgramNews)>,
@@ -38,7 +41,8 @@ impl Drop for Task {
 impl Default for AllRunning {
     fn default() -> Self {
         let (tell, told) = mpsc::sync_channel(UNHEARD_MAX);
-        Self { tasks: HashMap::new(), lines: HashMap::new(), programs: HashMap::new(), tell, told }
+        let (tasks, lines) = (HashMap::new(), HashMap::new());
+        Self { tasks, lines, programs: HashMap::new(), addresses: HashMap::new(), tell, told }
     }
 }
 
@@ -47,6 +51,7 @@ impl AllRunning {
         self.tasks.remove(&number);
         self.lines.remove(&number);
         self.programs.remove(&number);
+        self.addresses.remove(&number);
     }
 
     /// When the line began that began last.
@@ -54,8 +59,13 @@ impl AllRunning {
         self.lines.values().max().copied()
     }
 
-    /// Says a line to a program.
+    /// Says a line to a server of tools.
     pub(super) fn tell(&self, number: u64, line: String) {
+        if let Some(address) = self.addresses.get(&number) {
+            // Who has left hears nothing.
+            address.send(line).ok();
+            return;
+        }
         if let Some(program) = self.programs.get(&number) {
             program.tell(line);
         }
@@ -63,7 +73,11 @@ impl AllRunning {
 
     /// What a program tells within so much of the machine's time, where time is logical.
     pub(super) fn told_within(&self, patience: Duration) -> Option<(u64, ProgramNews)> {
-        if self.programs.is_empty() { None } else { self.told.recv_timeout(patience).ok() }
+        if self.programs.is_empty() {
+            self.told.try_recv().ok()
+        } else {
+            self.told.recv_timeout(patience).ok()
+        }
     }
 }
 
@@ -102,7 +116,23 @@ impl Core {
                 };
                 (number, tokio::spawn(fetching))
             }
-            Act::Start(number, program) => return self.start(inner, number, &program),
+            Act::Start(number, ToolServer::Program(program)) => return self.start(inner, number, &program),
+            Act::Start(number, ToolServer::Address(_)) if self.clock.is_logical() => {
+                // Nobody can say when such a one answers.
+                let failed = ProgramNews::Failed(addresses::UNREACHABLE.to_owned());
+                inner.running.tell.try_send((number, failed)).ok();
+                return;
+            }
+            Act::Start(number, ToolServer::Address(address)) => {
+                let (say, said) = mpsc_async::unbounded_channel();
+                inner.running.addresses.insert(number, say);
+                let tell = move |news: ProgramNews| {
+                    if let Some(core) = core.upgrade() {
+                        core.program_says(number, news);
+                    }
+                };
+                (number, tokio::spawn(addresses::talk(address, said, tell)))
+            }
             Act::Draw(id, rows, columns) => {
                 if let Some(screen) = self.screens.of(&id) {
                     screen.touch(Hand::Draws { rows, columns });

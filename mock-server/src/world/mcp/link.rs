@@ -22,6 +22,8 @@ pub(crate) struct Link {
     next_request: u64,
     /// What it has been asked, by number.
     asked: BTreeMap<u64, Question>,
+    /// The calls that it has answered in the current step of a session.
+    pub(super) answered: Vec<(String, u64)>,
 }
 
 /// A question to a server, and the end of the patience for its answer.
@@ -40,7 +42,13 @@ pub(super) enum Asked {
     /// Which tools it has: those of the pages so far, and how the pages before were asked for.
     Tools { so_far: Vec<ServedTool>, cursors: Vec<String> },
     /// To perform a call of this session.
-    Call(String, usize),
+    Call {
+        session: String,
+        call: usize,
+        tool: String,
+        /// What the tool's answers have to look like, where that is told.
+        shape: Option<Value>,
+    },
 }
 
 /// A tool that a server has.
@@ -50,6 +58,8 @@ pub(super) struct ServedTool {
     pub(super) name: String,
     /// What a model is told of it.
     pub(super) definition: Value,
+    /// The schema of its answers.
+    pub(super) shape: Option<Value>,
 }
 
 /// What a server says.
@@ -75,13 +85,15 @@ impl ServedTool {
         merge(parameters.as_object_mut()?, &Value::Object(said.clone()));
         parameters["additionalProperties"] = json!(false);
         let description = tool["description"].as_str().unwrap_or_default();
-        Some(Self { name, definition: json!({"description": description, "parameters": parameters}) })
+        let definition = json!({"description": description, "parameters": parameters});
+        Some(Self { name, definition, shape: tool.get("outputSchema").cloned() })
     }
 }
 
 impl Link {
     pub(super) fn new(directory: String, name: String, patience_ms: Option<u64>) -> Self {
-        Self { directory, name, patience_ms, is_open: false, next_request: 0, asked: BTreeMap::new() }
+        let (asked, answered) = (BTreeMap::new(), Vec::new());
+        Self { directory, name, patience_ms, is_open: false, next_request: 0, asked, answered }
     }
 
     /// A number for the next question.
@@ -105,9 +117,15 @@ impl Link {
 
     /// The questions that are asked for a session.
     pub(super) fn asked_for(&self, session: &str) -> Vec<u64> {
-        let is_for = |question: &Question| matches!(&question.asked, Asked::Call(of, _) if of == session);
+        let is_for =
+            |question: &Question| matches!(&question.asked, Asked::Call { session: of, .. } if of == session);
         self.asked.iter().filter(|(_, question)| is_for(question)).map(|(request, _)| *request).collect()
     }
+}
+
+/// The number of the question in a line that was to be said.
+pub(super) fn request_of(line: &str) -> Option<u64> {
+    serde_json::from_str::<Value>(line).ok()?["id"].as_u64()
 }
 
 /// Takes a line apart.

@@ -1,10 +1,13 @@
 //! Servers of tools: which there are in an instance, how they are, and the routes about them.
 //!
 //! Those that the settings name are started when somebody first asks about them or a turn begins. A local one is a
-//! program: `talk` says what it is asked, `link` how. One at an address can't be reached.
+//! program, a remote one is asked over HTTP: `reach` says who it is, `talk` what it is asked, `link` how, `shape` what its
+//! answers have to look like.
 
 mod link;
 mod program;
+mod reach;
+mod shape;
 mod talk;
 
 use super::routes::body_of;
@@ -12,7 +15,8 @@ use super::{ApiRequest, EffectId, ReplyBody, Ticket, World};
 use crate::target::unescaped;
 pub(super) use link::Link;
 use link::{ServedTool, spelled};
-pub use program::{Program, ProgramNews};
+pub use program::{Address, Program, ProgramNews, ToolServer};
+use reach::failure;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -53,10 +57,17 @@ enum Then {
 #[derive(Debug)]
 enum Wish {
     List,
-    Add { name: String, config: Value },
+    Add {
+        name: String,
+        config: Value,
+    },
     Connect(String),
     Disconnect(String),
-    Authorize(String),
+    /// The person is to let the server in; or that was done before.
+    Authorize {
+        name: String,
+        only_begins: bool,
+    },
     Callback(String),
     Forget(String),
 }
@@ -67,7 +78,7 @@ impl Wish {
             Self::List | Self::Add { .. } => None,
             Self::Connect(name)
             | Self::Disconnect(name)
-            | Self::Authorize(name)
+            | Self::Authorize { name, .. }
             | Self::Callback(name)
             | Self::Forget(name) => Some(name),
         }
@@ -87,7 +98,9 @@ impl World {
             }
             "mcp.connect" => Wish::Connect(name),
             "mcp.disconnect" => Wish::Disconnect(name),
-            "mcp.auth.start" | "mcp.auth.authenticate" => Wish::Authorize(name),
+            "mcp.auth.start" | "mcp.auth.authenticate" => {
+                Wish::Authorize { name, only_begins: operation == "mcp.auth.start" }
+            }
             "mcp.auth.callback" => Wish::Callback(name),
             "mcp.auth.remove" => Wish::Forget(name),
             _ => return None,
@@ -273,9 +286,18 @@ impl World {
                 self.let_go(client);
                 self.reply_json(ticket, json!(true));
             }
-            (Wish::Authorize(name), Some(server)) => {
+            (Wish::Authorize { name, only_begins }, Some(server)) => {
                 if server.config["type"] == "remote" && server.config["oauth"] != false {
-                    return self.unknown_error(ticket);
+                    // Who takes one in without a key has nothing to sign.
+                    if server.status["status"] != "connected" {
+                        return self.unknown_error(ticket);
+                    }
+                    let welcome = if only_begins {
+                        json!({"authorizationUrl": "", "oauthState": self.ids.state()})
+                    } else {
+                        server.status.clone()
+                    };
+                    return self.reply_json(ticket, welcome);
                 }
                 let error = format!("MCP server {name} does not support OAuth");
                 self.reply(ticket, 400, ReplyBody::Json(json!({"error": error})));
@@ -284,7 +306,7 @@ impl World {
             (Wish::Callback(_), _) => self.unknown_error(ticket),
             (Wish::Forget(_), _) => self.reply_json(ticket, json!({"success": true})),
             (Wish::List, _) => self.goes_on(directory, Then::List(ticket)),
-            (Wish::Connect(_) | Wish::Disconnect(_) | Wish::Authorize(_), None) => {}
+            (Wish::Connect(_) | Wish::Disconnect(_) | Wish::Authorize { .. }, None) => {}
         }
     }
 
@@ -354,47 +376,4 @@ impl Servers {
 
 fn failed(error: &str) -> Value {
     json!({"status": "failed", "error": error})
-}
-
-/// Why a server can't be had, where that is known without trying.
-fn failure(name: &str, config: &Value, runs_programs: bool) -> Option<String> {
-    if config["type"] == "remote" {
-        let url = config["url"].as_str().unwrap_or_default();
-        return Some(if is_url(url) {
-            "SSE error: Unable to connect. Is the computer able to access the url?".to_owned()
-        } else {
-            format!("Invalid MCP URL for \"{name}\"")
-        });
-    }
-    if config["command"][0].as_str().is_none() {
-        return Some("The \"file\" argument must be of type string. Received undefined".to_owned());
-    }
-    (!runs_programs).then(|| {
-        "standin starts servers of tools only in a folder of its own, or with --allow-shell".to_owned()
-    })
-}
-
-/// A scheme and something behind it.
-fn is_url(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(scheme, rest)| {
-        scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
-            && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
-            && !rest.trim_start_matches('/').is_empty()
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_can_t_be_tried_fails_in_its_own_words() {
-        let local = |command: Value| failure("x", &json!({"type": "local", "command": command}), true);
-        assert_eq!(local(json!(["sh"])), None);
-        assert!(local(json!([])).unwrap().ends_with("Received undefined"));
-        assert!(failure("x", &json!({"command": ["sh"]}), false).unwrap().contains("--allow-shell"));
-        let remote = |url: &str| failure("x", &json!({"type": "remote", "url": url}), true).unwrap();
-        assert_eq!(remote("nonsense"), "Invalid MCP URL for \"x\"");
-        assert!(remote("http://127.0.0.1:1/mcp").starts_with("SSE error"));
-    }
 }

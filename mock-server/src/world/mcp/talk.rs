@@ -1,8 +1,12 @@
 //! What is asked of servers of tools and what follows from their answers: they are started, say who they are and which
 //! tools they have, are called, and leave.
 
-use super::link::{Asked, Heard, Link, Question, ServedTool, heard, hello, tools_of, wrong_hello};
-use crate::world::{Effect, EffectId, Output, Program, ProgramNews, Purpose, World, resolved};
+use super::ProgramNews;
+use super::link::{
+    Asked, Heard, Link, Question, ServedTool, heard, hello, request_of, tools_of, wrong_hello,
+};
+use super::shape::misshapen;
+use crate::world::{Effect, EffectId, Output, Purpose, World};
 use serde_json::{Value, json};
 
 /// How long a server may take to say who it is, or which tools it has.
@@ -16,20 +20,7 @@ const NO_TOOLS: &str = "Failed to get tools";
 impl World {
     /// Starts the program of a server, and asks who it is.
     pub(super) fn start_server(&mut self, directory: &str, name: &str, config: &Value) -> EffectId {
-        let texts = |list: &Value| -> Vec<String> {
-            list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-        };
-        let environment = config["environment"].as_object().into_iter().flatten();
-        let folder = config["cwd"].as_str().filter(|_| self.profile.servers_have_folders);
-        let program = Program {
-            command: texts(&config["command"]),
-            directory: folder.map_or_else(|| directory.to_owned(), |folder| resolved(directory, folder)),
-            home: self.config.home.clone(),
-            environment: environment
-                .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
-                .collect(),
-        };
-        let link = self.named_effect(Purpose::ToolServer, Effect::Start(program));
+        let link = self.named_effect(Purpose::ToolServer, Effect::Start(self.tool_server(directory, config)));
         let patience_ms = config["timeout"].as_u64();
         self.links.insert(link, Link::new(directory.to_owned(), name.to_owned(), patience_ms));
         let hello = hello(self.profile.server.word(), self.profile.version);
@@ -55,7 +46,16 @@ impl World {
         let Some(open) = self.links.get_mut(&link) else { return };
         let request = open.next_request();
         let until_ms = self.now_ms + patience_ms;
-        self.tell_server(link, &json!({"method": method, "params": params, "jsonrpc": "2.0", "id": request}));
+        let mut message = json!({"method": method});
+        if params != json!({}) {
+            message["params"] = params;
+        }
+        if matches!(asked, Asked::Call { .. }) {
+            message["params"]["_meta"] = json!({"progressToken": request});
+        }
+        message["jsonrpc"] = json!("2.0");
+        message["id"] = json!(request);
+        self.tell_server(link, &message);
         let patience = self.named_effect(Purpose::ToolPatience(link, request), Effect::Wait { until_ms });
         if let Some(open) = self.links.get_mut(&link) {
             open.put(request, Question { asked, patience, patience_ms });
@@ -81,7 +81,9 @@ impl World {
             self.config.config.get("experimental").and_then(|settings| settings["mcp_timeout"].as_u64());
         let patience_ms = patience_ms.or(told).unwrap_or(CALL_PATIENCE_MS);
         let params = json!({"name": tool, "arguments": arguments});
-        self.ask_server(link, Asked::Call(session.to_owned(), call), "tools/call", params, patience_ms);
+        let (session, shape) = (session.to_owned(), self.shape_of(link, tool));
+        let asked = Asked::Call { session, call, tool: tool.to_owned(), shape };
+        self.ask_server(link, asked, "tools/call", params, patience_ms);
         true
     }
 
@@ -119,12 +121,13 @@ impl World {
         match news {
             ProgramNews::Failed(error) => self.server_settled(link, Err(error)),
             ProgramNews::Ended => self.server_left(link),
-            ProgramNews::Line(line) => match heard(&line) {
-                Heard::Answer(request, answer) => {
-                    if let Some(question) = self.taken_back(link, request) {
-                        self.server_answered(link, question.asked, answer);
-                    }
+            ProgramNews::Refused { line, why } => {
+                if let Some(request) = request_of(&line) {
+                    self.answer_came(link, request, Err(why));
                 }
+            }
+            ProgramNews::Line(line) => match heard(&line) {
+                Heard::Answer(request, answer) => self.answer_came(link, request, answer),
                 Heard::Wish(id, method) => self.answer_server(link, &id, &method),
                 Heard::ToolsChanged if self.links.get(&link).is_some_and(|link| link.is_open) => {
                     self.ask_for_tools(link, Vec::new(), Vec::new());
@@ -134,12 +137,36 @@ impl World {
         }
     }
 
+    fn answer_came(&mut self, link: EffectId, request: u64, answer: Result<Value, String>) {
+        let Some(question) = self.taken_back(link, request) else { return };
+        if let Asked::Call { session, .. } = &question.asked
+            && let Some(open) = self.links.get_mut(&link)
+        {
+            open.answered.push((session.clone(), request));
+        }
+        self.server_answered(link, question.asked, answer);
+    }
+
+    /// The step is over that calls were made in. The real servers take back all that they have asked in it, answered or
+    /// not.
+    pub(in crate::world) fn step_of_calls_ends(&mut self, session: &str) {
+        let over = self.links.iter_mut().flat_map(|(id, link)| {
+            let over = link.answered.extract_if(.., |(of, _)| of == session);
+            over.map(|(_, request)| (*id, request)).collect::<Vec<_>>()
+        });
+        for (link, request) in over.collect::<Vec<_>>() {
+            let params = json!({"requestId": request, "reason": "AbortError: The operation was aborted."});
+            let message = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+            self.tell_server(link, &message);
+        }
+    }
+
     /// The patience for an answer is over.
     pub(in crate::world) fn patience_over(&mut self, link: EffectId, request: u64) {
         let Some(question) = self.taken_back(link, request) else { return };
         let error = match question.asked {
             Asked::Hello => format!("Operation timed out after {}ms", question.patience_ms),
-            Asked::Tools { .. } | Asked::Call(..) => TIMED_OUT.to_owned(),
+            Asked::Tools { .. } | Asked::Call { .. } => TIMED_OUT.to_owned(),
         };
         self.cancel(link, request, &format!("McpError: {TIMED_OUT}"));
         self.server_answered(link, question.asked, Err(error));
@@ -154,7 +181,13 @@ impl World {
             (Asked::Hello, Err(error)) => self.server_settled(link, Err(error)),
             (Asked::Tools { so_far, cursors }, Ok(page)) => self.take_tools(link, so_far, cursors, &page),
             (Asked::Tools { .. }, Err(_)) => self.no_tools(link),
-            (Asked::Call(session, call), answer) => self.call_served(&session, call, answer),
+            (Asked::Call { session, call, tool, shape }, answer) => {
+                let fitting = answer.and_then(|answer| match shape {
+                    Some(shape) => misshapen(&tool, &shape, &answer).map_or(Ok(answer), Err),
+                    None => Ok(answer),
+                });
+                self.call_served(&session, call, fitting);
+            }
         }
     }
 
@@ -216,7 +249,7 @@ impl World {
     fn unanswered(&mut self, question: Question, error: &str) {
         self.waiting.remove(&question.patience);
         self.outputs.push(Output::Drop(question.patience));
-        if let Asked::Call(session, call) = question.asked {
+        if let Asked::Call { session, call, .. } = question.asked {
             self.call_served(&session, call, Err(error.to_owned()));
         }
     }

@@ -126,7 +126,7 @@ impl World {
             );
             let mut told = json!({"name": skill.name, "description": skill.description, "source": "skill"});
             if self.profile.distrusts_files {
-                told["trusted"] = json!(false);
+                told["trusted"] = json!(self.config.trusts(&skill.location));
             }
             told["template"] = json!(template);
             told["hints"] = json!([]);
