@@ -65,7 +65,20 @@ impl Exhibits {
         answers
     }
 
-    /// The answer to a read that the world can't answer.
+    /// The answer to a read that the world can't answer, in a folder.
+    pub(crate) fn answer_in(&self, request: &ApiRequest, directory: &str) -> Option<WireReply> {
+        let mut reply = self.answer(request)?;
+        let root = self.of.as_ref().map_or(directory, |(_, config)| config.directory.as_str());
+        let is_below = directory.strip_prefix(root).is_some_and(|below| below.starts_with('/'));
+        if request.path.starts_with("/api/") && is_below {
+            let mut told: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+            next::place(&mut told, root, directory);
+            reply.body = Bytes::from(told.to_string());
+        }
+        Some(reply)
+    }
+
+    /// The same for the whole place.
     pub(crate) fn answer(&self, request: &ApiRequest) -> Option<WireReply> {
         if request.method != "GET" {
             return None;
@@ -241,9 +254,7 @@ fn add_skills(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
     let mut known: Vec<Value> = serde_json::from_str(body).unwrap_or_default();
     for Skill { name, description, location, content, .. } in &config.skills {
         let mut told = json!({"name": name});
-        if let Some(description) = description {
-            told["description"] = json!(description);
-        }
+        told["description"] = json!(description);
         told["location"] = json!(location);
         told["content"] = json!(content);
         if server == ServerKind::Kilo {

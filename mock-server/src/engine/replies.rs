@@ -29,8 +29,8 @@ pub(super) fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
             (Some("application/json".to_owned()), Bytes::from(told))
         }
         ReplyBody::Bytes(kind, bytes) => (Some(kind), Bytes::from(bytes)),
-        ReplyBody::NotPlayed { words, operation, request } => {
-            if let Some(recorded) = pages.exhibits.answer(&request) {
+        ReplyBody::NotPlayed { directory, words, operation, request } => {
+            if let Some(recorded) = pages.exhibits.answer_in(&request, &directory) {
                 return recorded;
             }
             let message = format!("the stand-in does not play {words} ({operation})");

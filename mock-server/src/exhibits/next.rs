@@ -38,6 +38,15 @@ pub(super) fn told(
     Some(known.to_string())
 }
 
+/// An answer that was told of `root` is about a folder below it.
+pub(super) fn place(told: &mut Value, root: &str, directory: &str) {
+    for place in ["/location/directory", "/directory"] {
+        if let Some(known) = told.pointer_mut(place).filter(|known| *known == root) {
+            *known = json!(directory);
+        }
+    }
+}
+
 /// Rules are about places as they are seen from the folder: each that lies outside is so many steps further away.
 fn lead_out(told: &mut Value, steps: usize) {
     for agent in told.as_array_mut().into_iter().flatten() {

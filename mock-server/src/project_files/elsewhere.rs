@@ -2,6 +2,7 @@
 //! environment says comes last and counts most, but for the one file that is read before those of the workspace.
 
 use super::{Fault, Places, ProjectFiles, What, legacy, merge_settings, said_in};
+use crate::doc::Operations;
 use crate::profile::Profile;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -74,6 +75,8 @@ impl ProjectFiles {
             }
             legacy::keep_shell(profile, &mut of_all.settings);
             merge_settings(&mut self.settings, &Value::Object(of_all.settings.clone()));
+            let known = Operations::of(profile.server).fields_of_body("config.update");
+            of_all.settings.retain(|key, _| key == "$schema" || known.contains(key));
             self.of_all = of_all.settings;
             self.faults.extend(of_all.faults);
         }

@@ -16,6 +16,11 @@ pub(super) struct Front {
 static FIELD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([A-Za-z_]\w*)\s*:\s*(.+)$").unwrap());
 
 impl Front {
+    /// Who can't read the fields takes all for text.
+    pub(super) fn read_or_take(text: &str) -> Self {
+        Self::read(text).unwrap_or_else(|| Self { fields: Map::new(), text: text.to_owned() })
+    }
+
     /// `None` when the fields are none.
     pub(super) fn read(text: &str) -> Option<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");

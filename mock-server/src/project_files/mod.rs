@@ -239,7 +239,7 @@ fn markdown(
         let read = paths.filter_map(|path| {
             let text = trusted(profile, &path)?;
             let name = path.strip_prefix(kind).ok()?.with_extension("").to_string_lossy().into_owned();
-            Some((path, name, Front::read(&text)?))
+            Some((path, name, Front::read_or_take(&text)))
         });
         read.collect()
     };

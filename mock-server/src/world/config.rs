@@ -146,7 +146,7 @@ impl World {
 
     /// What the configuration says, with what clients have set.
     pub(super) fn all_settings(&self) -> Map<String, Value> {
-        let mut config = self.settings.global.clone();
+        let mut config = self.global_with(None);
         for said in self.project_settings(&self.config.directory) {
             merge(&mut config, &Value::Object(said.clone()));
         }

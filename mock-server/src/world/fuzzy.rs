@@ -38,7 +38,8 @@ const ENTRIES: &[&str] = &[
 pub(super) fn best(query: &str, names: Vec<String>, limit: usize) -> Vec<String> {
     let parts: Vec<&str> = query.split_whitespace().collect();
     let looks_for_something = parts.iter().any(|part| part.len() >= SHORTEST);
-    let only_folders = query.ends_with('/');
+    // Words of one letter each are near to no file, and to every folder.
+    let only_folders = query.ends_with('/') || !looks_for_something && query.trim().len() >= SHORTEST;
     let mut found: Vec<(i32, String)> = names
         .into_iter()
         .filter(|name| !only_folders || name.ends_with('/'))

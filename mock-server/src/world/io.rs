@@ -138,6 +138,8 @@ pub enum ReplyBody {
     },
     /// The world has nothing to say to this operation; its name, and the request that meant it.
     NotPlayed {
+        /// The folder that the request is about.
+        directory: String,
         /// Method and path.
         words: String,
         /// `server.about`, ….

@@ -198,7 +198,8 @@ impl World {
         let ticket = request.ticket;
         if let Some(operation) = self.operations.find(&request.method, &request.path) {
             let (words, operation) = (operation.words(), operation.id.clone());
-            let body = ReplyBody::NotPlayed { words, operation, request: Box::new(request.clone()) };
+            let (directory, request) = (self.directory_of(request), Box::new(request.clone()));
+            let body = ReplyBody::NotPlayed { directory, words, operation, request };
             return self.reply(ticket, 501, body);
         }
         match self.profile.unknown_route {
