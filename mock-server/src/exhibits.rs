@@ -236,6 +236,10 @@ fn configure(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
                 all.retain(|key, _| !OF_THE_MODEL.contains(&key.as_str()));
             }
             let mut said = in_use(whole(config.config.clone(), server));
+            let agents = said.get_mut("agent").and_then(Value::as_object_mut).into_iter().flatten();
+            for (_, agent) in agents.filter(|(_, agent)| agent["options"].is_null()) {
+                agent.as_object_mut().map(|agent| agent.shift_remove("options"));
+            }
             // The provider of the recorded server is the scenario's, too.
             if let (Some(known), Some(provider)) = (all.get("provider"), said.get_mut("provider")) {
                 let mut both = Map::from_iter([("provider".to_owned(), known.clone())]);

@@ -27,6 +27,8 @@ impl Person {
             home: root.clone(),
             said: scenario.workspace.config.clone(),
             kept: serde_json::Map::new(),
+            of_all: serde_json::Map::new(),
+            unclaimed: serde_json::Value::Null,
             config: scenario.workspace.config.clone(),
             skills: Vec::new(),
             faults: Vec::new(),

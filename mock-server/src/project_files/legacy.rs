@@ -93,6 +93,8 @@ fn agent_of(mode: &Value) -> Option<Value> {
     }
     agent["prompt"] = json!(prompt.join("\n\n"));
     agent["permission"] = permission_of(mode["groups"].as_array()?);
+    // Who stands in no settings has no options, and none are told.
+    agent["options"] = Value::Null;
     Some(agent)
 }
 

@@ -46,6 +46,8 @@ pub struct ProjectFiles {
     pub settings: Map<String, Value>,
     /// Those of them that hold in all workspaces.
     pub(crate) of_all: Map<String, Value>,
+    /// The permissions among them that no settings have said: who asks why is told of the agent.
+    pub(crate) unclaimed: Value,
     /// The settings that overrule whatever a stand-in is told.
     pub(crate) over: Map<String, Value>,
     /// The skills, in the order in which they are found.
@@ -63,7 +65,9 @@ impl ProjectFiles {
         elsewhere: &Elsewhere,
         said: &Map<String, Value>,
     ) -> Self {
-        let mut found = Self { settings: legacy::settings(profile, root, elsewhere), ..Self::default() };
+        let settings = legacy::settings(profile, root, elsewhere);
+        let unclaimed = settings.get("permission").cloned().unwrap_or_default();
+        let mut found = Self { settings, unclaimed, ..Self::default() };
         found.read_before(profile, elsewhere);
         let places = Places { root, home: elsewhere.home_or_root() };
         let is_read = !elsewhere.skips_workspace;

@@ -60,6 +60,9 @@ impl World {
             Delta::Reasoning(text) => self.add_text(session, &message, "reasoning", text),
             Delta::ToolStart { id, name, .. } => {
                 self.close_reasoning(session, &message);
+                if self.run_mut(session).is_some_and(|run| run.compaction.is_some()) {
+                    return self.refuse_call_of_summary(session, name);
+                }
                 self.tool_started(session, &message, id, name);
             }
             Delta::ToolArguments { index, text } => self.tool_arguments(session, *index, text),

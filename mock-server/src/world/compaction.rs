@@ -265,6 +265,12 @@ impl World {
         u64::try_from(units(&told.to_string())).unwrap_or(u64::MAX).div_ceil(4)
     }
 
+    /// Who sums up may not do anything else.
+    pub(crate) fn refuse_call_of_summary(&mut self, session: &str, tool: &str) {
+        let message = format!("Tool call not allowed while generating summary: {tool}");
+        self.fail_turn(session, json!({"name": "UnknownError", "data": {"message": message}}));
+    }
+
     /// The step that has ended was a summary: what is kept, and how the work goes on. Says whether it does.
     pub(crate) fn finish_compaction(&mut self, session: &str) -> bool {
         let Some(done) = self.run_mut(session).and_then(|run| run.compaction.take()) else { return false };

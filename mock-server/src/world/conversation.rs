@@ -3,7 +3,7 @@
 use super::World;
 use super::agents::Agent;
 use super::goal::REPORT;
-use super::media::Senses;
+use super::media::{Senses, is_garbled};
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
@@ -237,7 +237,7 @@ fn words(text: impl Into<String>) -> Value {
 /// A text that was kept with its bytes is told as a text; one that was read is told already.
 fn is_words(part: &Value) -> bool {
     let (mime, url) = (part["mime"].as_str().unwrap_or_default(), part["url"].as_str().unwrap_or_default());
-    mime.starts_with("text/") && mime != "text/plain" && url.starts_with("data:")
+    mime.starts_with("text/") && mime != "text/plain" && url.starts_with("data:") && !is_garbled(part)
 }
 
 /// A step that failed is not told to the model; what a person broke off is, as far as it came.

@@ -34,14 +34,38 @@ impl World {
 
 /// Of these the prompt's own words say what stands in them.
 const TOLD_BESIDE: [&str; 2] = ["text/plain", "application/x-directory"];
-/// Of a file of no kind: what nobody can put into words for a model. Who finds it in a request can't ask.
+/// Of a file of no kind: why nobody can put it into words for a model. Who finds it in a request can't ask.
 const UNTELLABLE: &str = "untellable";
 
 /// Why these messages can't be told to a model.
 pub(super) fn why_untellable(messages: &[Value]) -> Option<String> {
     let pieces = messages.iter().filter_map(|message| message["content"].as_array()).flatten();
-    let mime = pieces.filter_map(|piece| piece[UNTELLABLE].as_str()).next()?;
-    Some(format!("'file part media type {mime}' functionality not supported."))
+    pieces.filter_map(|piece| piece[UNTELLABLE].as_str()).next().map(str::to_owned)
+}
+
+/// Why a file of no kind can't be put into words: it is taken apart first.
+fn why(file: &Value, mime: &str) -> String {
+    if mime.starts_with("text/") && is_garbled(file) {
+        return "The string contains invalid characters.".to_owned();
+    }
+    format!("'file part media type {mime}' functionality not supported.")
+}
+
+/// What comes with its bytes has to come in base64.
+pub(super) fn is_garbled(file: &Value) -> bool {
+    let url = file["url"].as_str().unwrap_or_default();
+    let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(','));
+    data.is_some_and(|(_, data)| !is_base64(data))
+}
+
+/// As JavaScript takes it.
+fn is_base64(data: &str) -> bool {
+    let data: String = data.split_ascii_whitespace().collect();
+    let whole = data.len() % 4 == 0;
+    let bare = if whole { data.trim_end_matches('=') } else { &data };
+    data.len() - bare.len() <= 2
+        && bare.len() % 4 != 1
+        && bare.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"+/".contains(&letter))
 }
 
 impl Senses {
@@ -52,7 +76,7 @@ impl Senses {
         if TOLD_BESIDE.contains(&mime) {
             return None;
         }
-        let Some(kind) = kind_of(mime) else { return Some(json!({UNTELLABLE: mime})) };
+        let Some(kind) = kind_of(mime) else { return Some(json!({UNTELLABLE: why(file, mime)})) };
         let taken = if self.0.iter().any(|own| own == kind) { taken(file, mime, kind) } else { None };
         taken.or_else(|| Some(untold(file, kind)))
     }
@@ -124,5 +148,10 @@ mod tests {
         let why = "'file part media type application/zip' functionality not supported.";
         assert_eq!(why_untellable(&messages).as_deref(), Some(why));
         assert_eq!(why_untellable(&[json!({"role": "user", "content": "data:,"})]), None);
+        for (url, garbled) in
+            [("a,YSxi", false), ("a;base64,YSxiCg==", false), ("a,plain%20x", true), ("a,abcde", true)]
+        {
+            assert_eq!(is_garbled(&json!({"url": format!("data:{url}")})), garbled, "{url}");
+        }
     }
 }

@@ -62,6 +62,7 @@ pub(crate) fn in_use(mut settings: Map<String, Value>) -> Map<String, Value> {
 
 /// What is said of an agent, in its whole form.
 pub(crate) fn whole_agent(agent: &mut Map<String, Value>) {
+    let tells_options = agent.get("options") != Some(&Value::Null);
     let mut options = agent.get("options").and_then(Value::as_object).cloned().unwrap_or_default();
     for (key, value) in agent.iter().filter(|(key, _)| !OF_AGENT.contains(&key.as_str())) {
         options.insert(key.clone(), value.clone());
@@ -72,7 +73,9 @@ pub(crate) fn whole_agent(agent: &mut Map<String, Value>) {
         permission.insert(key.clone(), value.clone());
     }
     let steps = agent.get("steps").or_else(|| agent.get("maxSteps")).cloned();
-    agent.insert("options".to_owned(), Value::Object(options));
+    if tells_options {
+        agent.insert("options".to_owned(), Value::Object(options));
+    }
     agent.insert("permission".to_owned(), Value::Object(permission));
     agent.extend(steps.map(|steps| ("steps".to_owned(), steps)));
 }

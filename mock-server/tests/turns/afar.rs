@@ -5,6 +5,8 @@ use crate::stage::Stage;
 use fixtures::{ServerKind, catalog};
 use mock_server::Options;
 use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -107,5 +109,32 @@ async fn calls_are_numbered_as_a_model_likes() {
             over.map(|part| format!("{} {}", part["callID"], part["state"]["input"]["pattern"])).collect();
         done.sort();
         assert_eq!(done, [r#""call_a" "*.a""#, r#""call_b" "*.b""#], "{server}");
+    }
+}
+
+#[tokio::test]
+async fn who_sums_up_calls_nothing() {
+    for server in ServerKind::ALL {
+        let is_summed_up = Arc::new(AtomicBool::new(false));
+        let calls = Arc::clone(&is_summed_up);
+        let url = model(move |_| {
+            if !calls.load(Ordering::SeqCst) {
+                return streamed(json!({"content": "Good."}), "stop");
+            }
+            let call = json!({"name": "bash", "arguments": json!({"command": "echo no"}).to_string()});
+            let calls = json!([{"index": 0, "id": "call_1", "type": "function", "function": call}]);
+            streamed(json!({"content": "First: ", "tool_calls": calls}), "tool_calls")
+        })
+        .await;
+        let mut stage = stage(server, url).await;
+        let session = stage.session().await;
+        stage.begin(&session, "hello").await;
+        stage.until_kind("session.idle").await;
+        is_summed_up.store(true, Ordering::SeqCst);
+        let wish = json!({"providerID": "fake", "modelID": "fake"});
+        stage.post(&format!("/session/{session}/summarize"), wish).await;
+        let told = stage.until_kind("session.error").await;
+        let words = told["properties"]["error"]["data"]["message"].as_str().unwrap();
+        assert_eq!(words, "Tool call not allowed while generating summary: bash", "{server}");
     }
 }

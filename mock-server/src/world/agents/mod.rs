@@ -49,14 +49,23 @@ pub(crate) struct Places {
     home: String,
     /// The folders of skills: all may go there.
     skills: Vec<String>,
+    /// Permissions that stand in no settings.
+    unclaimed: Value,
 }
 
 impl Places {
+    /// A rule of the settings, unless it stands in none.
+    fn claimed(&self, rule: Rule) -> Rule {
+        let said = &self.unclaimed[&rule.permission][&rule.pattern];
+        if *said == rule.action.word() { Rule { source: Source::Agent, ..rule } } else { rule }
+    }
+
     pub(crate) fn of(config: &WorldConfig) -> Self {
         Self {
             directory: config.directory.clone(),
             home: config.home.clone(),
             skills: config.skills.iter().map(|skill| skill.folder.clone()).collect(),
+            unclaimed: config.unclaimed.clone(),
         }
     }
 }

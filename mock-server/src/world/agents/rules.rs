@@ -48,7 +48,10 @@ impl<'a> Rulebook<'a> {
             profile,
             roster,
             places,
-            settings: of_config(settings, &places.home),
+            settings: of_config(settings, &places.home)
+                .into_iter()
+                .map(|rule| places.claimed(rule))
+                .collect(),
             servers: servers.collect(),
             base: Vec::new(),
             last: None,
@@ -69,7 +72,7 @@ impl<'a> Rulebook<'a> {
 
     /// What was recorded of an agent, with the folders of this place.
     fn moved(&self, told: &Value) -> Value {
-        let (roster, Places { directory, home, skills }) = (self.roster, self.places);
+        let (roster, Places { directory, home, skills, .. }) = (self.roster, self.places);
         let mut moved = told.clone();
         each_text(&mut moved, &|text| {
             if text.contains(&roster.workspace) || text.contains(&roster.home) {
@@ -301,8 +304,8 @@ mod tests {
         for server in [ServerKind::Kilo, ServerKind::Opencode] {
             let roster = Roster::of(server);
             let settings = Map::new();
-            let places =
-                Places { directory: roster.workspace.clone(), home: roster.home.clone(), skills: Vec::new() };
+            let (directory, home) = (roster.workspace.clone(), roster.home.clone());
+            let places = Places { directory, home, ..Places::default() };
             let book = Rulebook::of(Profile::of(server), roster, &settings, &places);
             for told in &roster.agents {
                 let mut rules = book.of_release(told.as_object().unwrap());
