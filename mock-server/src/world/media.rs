@@ -61,7 +61,7 @@ pub(super) fn is_garbled(file: &Value) -> bool {
 /// As JavaScript takes it.
 fn is_base64(data: &str) -> bool {
     let data: String = data.split_ascii_whitespace().collect();
-    let whole = data.len() % 4 == 0;
+    let whole = data.len().is_multiple_of(4);
     let bare = if whole { data.trim_end_matches('=') } else { &data };
     data.len() - bare.len() <= 2
         && bare.len() % 4 != 1
