@@ -189,10 +189,15 @@ fn trigger_row(
     let mut because: Vec<String> =
         said.filter(|said| said.fired).map(|said| said.words.clone()).into_iter().collect();
     let mut untold = Vec::new();
-    for row in rows.iter().filter(|row| trigger.watches.contains(&row.id)) {
-        let (id, places) = (&row.id, red_cells(matrix, &row.id, cells));
+    for id in trigger.watches.iter().collect::<BTreeSet<_>>() {
+        let places = red_cells(matrix, id, cells);
+        if !places.is_empty() {
+            because.push(because::of_cells(id, &places));
+            continue;
+        }
+        // What a later phase alone asks for has no row: it is not missed, and fires where it is seen.
+        let Some(row) = rows.iter().find(|row| row.id == *id) else { continue };
         match (row.evidence, row.worst()) {
-            _ if !places.is_empty() => because.push(because::of_cells(id, &places)),
             (Evidence::Checked, RequirementState::Failing) => untold.extend(could_not_see(row)),
             (Evidence::DataOnly, RequirementState::Failing) => because.push(format!("{id} does not hold")),
             (_, RequirementState::NotEvaluated) if trigger.signal.is_none() => {

@@ -186,19 +186,22 @@ fn of_kind(more: &str, verdict: Verdict, known: &Known) -> (RequirementState, Ga
 }
 
 fn judged_with(more: &str, whole: Cell, known: &Known) -> Gate {
+    judge(&watched(more), &[two()], Ran { cells: vec![whole], ..Ran::default() }, known)
+}
+
+fn watched(more: &str) -> Matrix {
     let requirement = format!(
         "title = \"A\"\nowner = \"o\"\n[[requirement]]\nid = \"a.b\"\nabout = \"x\"\nclaims = [\"p §a bullet 1\"]\nphase = 2\n{more}\n"
     );
     let trigger = "[[trigger]]\nid = \"t\"\nabout = \"x\"\nclaims = [\"p §a bullet 2\"]\nphase = 2\nwatches = [\"a.b\"]\naction = \"stop\"\nsignal = { name = \"s\", of = \"sum\", more_than = 3, by = \"plan\" }\n";
     let file = |path: &str, text: &str| (PathBuf::from(path), text.to_owned());
-    let matrix = Matrix::read(&[
+    Matrix::read(&[
         file("plans/p/index.toml", INDEX),
         file("requirements/a.toml", &requirement),
         file("triggers.toml", trigger),
         file("cases/x/whole.toml", CASE),
     ])
-    .unwrap();
-    judge(&matrix, &[two()], Ran { cells: vec![whole], ..Ran::default() }, known)
+    .unwrap()
 }
 
 #[test]
@@ -351,9 +354,14 @@ fn what_holds_by_a_decision_alone_is_told_until_its_time_is_over() {
 fn a_trigger_fires_for_its_check_in_whatever_case() {
     let mut elsewhere = cell("x/elsewhere", false, Verdict::Pass);
     elsewhere.checks[0].verdict = Verdict::Fail;
-    let gate = judged_with("evidence = \"checked\"\ncheck = \"convergence\"", elsewhere, &Known::default());
-    assert_eq!(gate.triggers[0].because, ["a.b does not hold in x/elsewhere (kilo)"]);
-    assert_eq!(gate.phases[0].fired, ["t"]);
+    let mut matrix = watched("evidence = \"checked\"\ncheck = \"convergence\"");
+    for asked_in in [2, 3] {
+        matrix.requirements.get_mut("a.b").unwrap().phase = asked_in;
+        let ran = Ran { cells: vec![elsewhere.clone()], ..Ran::default() };
+        let gate = judge(&matrix, &[two()], ran, &Known::default());
+        assert_eq!(gate.triggers[0].because, ["a.b does not hold in x/elsewhere (kilo)"]);
+        assert_eq!(gate.phases[0].fired, ["t"], "also before a phase asks for it");
+    }
 }
 
 #[test]
