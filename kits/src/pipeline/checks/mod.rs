@@ -90,6 +90,14 @@ fn is_no_name(issue: &str) -> bool {
     issue.contains('/') || is_reserved(issue)
 }
 
+/// Why the runner refused the call before this line, in brackets behind a finding.
+fn refused_before(story: &Story<'_>, line: usize) -> String {
+    let call = story.calls.iter().rfind(|call| call.at.line < line);
+    let answer = call.and_then(|call| call.answer.as_ref());
+    let refused = answer.and_then(|(_, answer)| answer.as_ref().err());
+    refused.map(|error| format!(" ({})", error.message)).unwrap_or_default()
+}
+
 /// What the runner said in the call before this line: what it answered, and what it showed meanwhile.
 fn said_before(story: &Story<'_>, line: usize) -> String {
     let Some(call) = story.calls.iter().rfind(|call| call.at.line < line) else { return String::new() };
