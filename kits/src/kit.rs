@@ -6,6 +6,7 @@ use crate::story::Story;
 use fixtures::error::FileError;
 use futures_util::future::BoxFuture;
 use harness::checks::Examined;
+use harness::clock::Limits;
 use schemars::Schema;
 use std::path::Path;
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
@@ -23,6 +24,11 @@ pub trait Kit: Sync {
 
     /// The kinds of `update` that its adapters send, beside those of the spine (`waits`, `waited`).
     fn updates(&self) -> &'static [&'static str];
+
+    /// How long what may take, where its adapters need longer than others.
+    fn limits(&self, usual: Limits) -> Limits {
+        usual
+    }
 
     /// Its checks.
     fn checks(&self) -> Vec<Check>;

@@ -99,7 +99,7 @@ impl Scene {
         let secrets = Secrets::default();
         let running = Some(start(kit, subject, &journal, &secrets)?);
         let hello = Hello::default();
-        let (subject, limits) = (subject.clone(), *limits);
+        let (subject, limits) = (subject.clone(), kit.limits(*limits));
         Ok(Self {
             kit,
             subject,

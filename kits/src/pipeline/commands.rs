@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
@@ -92,10 +93,19 @@ impl Adapter for Commands {
                 true if method == "pipeline/status" => serde_json::from_slice(&output.stdout)
                     .map_err(|error| RpcError::failed(format!("what it prints is no JSON: {error}"))),
                 true => Ok(json!({"status": "success"})),
-                false => Err(RpcError::failed(format!("the command ended with {}", output.status))),
+                false => Err(RpcError::failed(ended(output.status, &said))),
             }
         })
     }
+}
+
+/// How a command ended, and the last of what it said: there most programs say why.
+fn ended(status: ExitStatus, said: &str) -> String {
+    const MOST: usize = 300;
+    let last = said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let words: String = last.chars().take(MOST).collect();
+    let why = if words.is_empty() { words } else { format!(": {words}") };
+    format!("the command ended with {status}{why}")
 }
 
 /// What stands for what. Phases are told as `name:agent`, with a `!` where the agent edits destructively, and `@image` where
@@ -157,6 +167,16 @@ mod tests {
             &json!({"issue": "it's; rm -rf", "phases": [{"phase": "a", "agent": "b", "destructive": true}]}),
         );
         assert_eq!(filled("go {issue} {phases} {other}", &words), "go 'it'\\''s; rm -rf' 'a:b!' {other}");
+    }
+
+    #[test]
+    fn a_command_that_fails_is_told_with_its_last_words() {
+        let status = ExitStatus::default();
+        assert_eq!(
+            ended(status, "begun\nsh: runer: not found\n\n"),
+            format!("the command ended with {status}: sh: runer: not found")
+        );
+        assert_eq!(ended(status, " \n"), format!("the command ended with {status}"));
     }
 
     #[test]

@@ -28,11 +28,16 @@ use crate::case::{self, Head};
 use crate::kit::{Capability, Check, Kit, Mutant, Play};
 use fixtures::error::FileError;
 use futures_util::future::BoxFuture;
+use harness::clock::Limits;
 use reference::Runner;
 use schemars::Schema;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
+
+/// A run is a hundred processes and more: where others keep the machine busy, it takes several times as long as alone.
+const RUN: Duration = Duration::from_secs(60);
 
 /// The kit.
 pub struct Pipeline;
@@ -71,6 +76,10 @@ impl Kit for Pipeline {
 
     fn updates(&self) -> &'static [&'static str] {
         &["notice"]
+    }
+
+    fn limits(&self, usual: Limits) -> Limits {
+        Limits { answer: usual.answer.max(RUN), ..usual }
     }
 
     fn checks(&self) -> Vec<Check> {

@@ -7,7 +7,7 @@ use crate::kit::Play;
 use crate::scene::{Scene, Troubled, broken, our_fault};
 use crate::story::is_seen;
 use fixtures::histories::Case as History;
-use fixtures::recording::Line;
+use fixtures::recording::{Line, TroubleKind};
 use futures_util::future::BoxFuture;
 use harness::clock::within;
 use harness::link::Asked;
@@ -190,12 +190,7 @@ impl Editing {
         ground.stored(&[]);
         let working = self.works_for_ms;
         let _work: Option<Asked> = match working {
-            Some(ms) => {
-                let asked = json!({"ms": ms, "file": LATE_FILE, "words": LATE_WORDS});
-                let asked = scene.begin("task/work", asked).await?;
-                scene.settle().await;
-                Some(asked)
-            }
+            Some(ms) => Some(self.work(scene, ms).await?),
             None => None,
         };
         if self.switch {
@@ -219,6 +214,20 @@ impl Editing {
             Some(again) => self.edit_again(scene, &ground, history, &begun, &snapshot, again).await,
             None => Ok(()),
         }
+    }
+
+    /// The agent begins to work.
+    async fn work(&self, scene: &mut Scene, ms: u32) -> Result<Asked, Troubled> {
+        let asked = json!({"ms": ms, "file": LATE_FILE, "words": LATE_WORDS});
+        let mut asked = scene.begin("task/work", asked).await?;
+        scene.settle().await;
+        // Nobody can stop what is over: an edit would show nothing.
+        if asked.answered_within(Duration::ZERO).await.is_some() {
+            let over =
+                format!("the agent was to work for {ms} ms, and that was over before the edit could begin");
+            return Err((TroubleKind::FaultNeverFired, over));
+        }
+        Ok(asked)
     }
 
     /// How all is when an edit is over.

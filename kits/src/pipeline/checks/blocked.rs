@@ -1,6 +1,6 @@
 //! What can't be merged or begun: it is said, nothing is lost, and the person's checkout is as the person left it.
 
-use super::{list, looks, says, status_in, subject, word};
+use super::{is_refused_before, list, looks, says, status_in, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -19,7 +19,16 @@ fn examine(story: &Story<'_>) -> Examined {
         let phase = word(&run.value, "blocked");
         let Some(look) = looks(story, &["gone"]).find(|look| look.at.line > run.at.line) else { continue };
         let status = status_in(look, issue, phase);
-        examined.fact(matches!(status, Some("blocked" | "fail")), || {
+        // Who sees at once that it can't be ended may begin nothing at all: then there is no phase that is blocked.
+        let begins_nothing = run.value["orStops"] == true && list(&run.value["prompted"]).is_empty();
+        let is_said = if begins_nothing {
+            let is_refused = is_refused_before(story, run.at.line);
+            examined.fact(is_refused, || "nothing is begun, and the runner says that all is done".to_owned());
+            status != Some("success")
+        } else {
+            matches!(status, Some("blocked" | "fail"))
+        };
+        examined.fact(is_said, || {
             format!("{phase} could not be ended well, and its checkpoint says {}", says(status))
         });
         // Who asks and is not answered has done nothing.

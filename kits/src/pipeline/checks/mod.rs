@@ -22,6 +22,7 @@ mod work;
 use super::repository::is_reserved;
 use crate::kit::Check;
 use crate::story::{Seen, Story};
+use harness::protocol::RpcError;
 use serde_json::Value;
 
 pub(super) fn all() -> Vec<Check> {
@@ -88,6 +89,24 @@ fn issue_of<'a>(prompted: &'a Value, subject: &'a Value) -> &'a str {
 /// Is an issue called what no file can be called, here or elsewhere? Who does not refuse it gives its files names of his own.
 fn is_no_name(issue: &str) -> bool {
     issue.contains('/') || is_reserved(issue)
+}
+
+/// What the call before this line was answered with.
+fn answer_before<'a>(story: &'a Story<'_>, line: usize) -> Option<&'a Result<Value, RpcError>> {
+    let call = story.calls.iter().rfind(|call| call.at.line < line)?;
+    call.answer.as_ref().map(|(_, answer)| answer)
+}
+
+/// Why the runner refused the call before this line, in brackets behind a finding.
+fn refused_before(story: &Story<'_>, line: usize) -> String {
+    let refused = answer_before(story, line).and_then(|answer| answer.as_ref().err());
+    refused.map(|error| format!(" ({})", error.message)).unwrap_or_default()
+}
+
+/// Was the call before this line answered otherwise than with a success?
+fn is_refused_before(story: &Story<'_>, line: usize) -> bool {
+    let answer = answer_before(story, line);
+    answer.is_some_and(|answer| answer.as_ref().map_or(true, |said| said["status"] != "success"))
 }
 
 /// What the runner said in the call before this line: what it answered, and what it showed meanwhile.

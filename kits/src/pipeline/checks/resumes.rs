@@ -1,6 +1,6 @@
 //! Where a runner goes on: behind what is done, at what is not, and nowhere else.
 
-use super::{list, looks, said_before, status_in, subject, word};
+use super::{list, looks, refused_before, said_before, status_in, subject, word};
 use crate::kit::Check;
 use crate::story::{Seen, Story};
 use harness::checks::Examined;
@@ -36,7 +36,8 @@ fn examine(story: &Story<'_>) -> Examined {
         let stops = stops || stops_early;
         let fewer = run.value["orFewer"] == true && wanted.ends_with(&found);
         examined.fact(found == wanted || stops || fewer, || {
-            format!("{} had to prompt {wanted:?} and prompted {found:?}", word(&run.value, "method"))
+            let (method, why) = (word(&run.value, "method"), refused_before(story, run.at.line));
+            format!("{method} had to prompt {wanted:?} and prompted {found:?}{why}")
         });
     }
     examined

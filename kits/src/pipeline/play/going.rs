@@ -3,9 +3,10 @@
 use super::super::repository::OWN_LINE;
 use super::super::stage::{Moment, Stage};
 use super::wishes::said_of;
-use super::{Place, Played};
+use super::{Place, Played, UNATTENDED};
 use crate::scene::{Scene, Troubled, broken};
 use harness::clock::within;
+use harness::link::AskError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -88,14 +89,14 @@ impl Played {
         let told = self.told(place, Some(&stage))?;
         scene.person(format!("{method} of the issue {}", self.issue));
         let mut hangs = false;
-        let killed = match hold {
-            None if going.asks.is_some() => {
-                hangs = unattended(scene, method, told).await?;
+        let killed = match (hold, &going.asks) {
+            (None, Some(phase)) => {
+                hangs = unattended(scene, (method, told), &stage, phase).await?;
                 false
             }
             // That it refuses is an answer: what it has done is seen.
-            None => scene.ask(method, told).await?.map_or_else(|_| false, |_| false),
-            Some(spot) => self.held(scene, place, (method, told), going, &stage, spot).await?,
+            (None, None) => scene.ask(method, told).await?.map_or_else(|_| false, |_| false),
+            (Some(spot), _) => self.held(scene, place, (method, told), going, &stage, spot).await?,
         };
         let killed = going.kill.as_ref().filter(|_| killed);
         let prompted = stage.prompted();
@@ -147,12 +148,16 @@ impl Played {
         let (phase, limit) = (spot.0, scene.limits().answer);
         let mut asked = scene.begin(method, told).await?;
         let spots = [spot];
-        let never = || broken(format!("{method} never came to the phase {phase}"));
+        let never = |why: &str| broken(format!("{method} never came to the phase {phase}{why}"));
         tokio::select! {
             biased;
-            come = within(limit, stage.come_to(&spots)) => come.ok_or_else(never)?,
-            _ = asked.answered_within(limit) => {
-                return if going.or_stops { Ok(false) } else { Err(never()) };
+            come = within(limit, stage.come_to(&spots)) => come.ok_or_else(|| never(""))?,
+            answer = asked.answered_within(limit) => {
+                return match answer {
+                    _ if going.or_stops => Ok(false),
+                    Some(Err(AskError::Refused { error, .. })) => Err(never(&format!(": {}", error.message))),
+                    _ => Err(never("")),
+                };
             }
         }
         place.look(scene, "held")?;
@@ -170,11 +175,21 @@ impl Played {
 }
 
 /// Nobody answers an agent's question. Whoever waits for that for ever is ended; does it?
-async fn unattended(scene: &mut Scene, method: &str, told: Value) -> Result<bool, Troubled> {
+async fn unattended(
+    scene: &mut Scene,
+    (method, told): (&str, Value),
+    stage: &Stage,
+    phase: &str,
+) -> Result<bool, Troubled> {
     let limit = scene.limits().answer;
     let mut asked = scene.begin(method, told).await?;
+    let asks = [(phase, Moment::Asked)];
     // That it refuses is an answer: what it has done is seen.
-    let is_over = asked.answered_within(limit).await.is_some();
+    let is_over = tokio::select! {
+        biased;
+        answer = asked.answered_within(limit) => answer.is_some(),
+        () = stage.come_to(&asks) => asked.answered_within(UNATTENDED).await.is_some(),
+    };
     if !is_over {
         scene.person("is not there; the runner still waits, and is killed");
         scene.kill().await;

@@ -25,6 +25,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use together::Together;
 use wishes::TakenBack;
 
@@ -69,6 +70,9 @@ fn usual() -> Vec<String> {
 
 /// So many seconds a question of an agent may stand there, when nobody is there who could answer it.
 const ASK_LIMIT_S: u32 = 3;
+
+/// So long after an agent has asked a run may still go on.
+const UNATTENDED: Duration = Duration::from_secs(10);
 
 /// One thing that happens.
 #[derive(Debug, Deserialize, JsonSchema)]

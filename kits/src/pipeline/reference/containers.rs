@@ -40,6 +40,12 @@ impl Runner {
         done
     }
 
+    /// Is a container wanted, and does nobody answer who could begin one?
+    pub(super) async fn is_engine_down(&self, asked: &Pipeline) -> bool {
+        let wanted = asked.phases.iter().any(|phase| phase.image.is_some());
+        wanted && said(asked, "docker", &asked.folder, &["ps"]).await.is_err()
+    }
+
     /// Behind the checkpoint: one that can't be removed leaves nobody's work to be done twice.
     pub(super) async fn end_containers(
         &self,

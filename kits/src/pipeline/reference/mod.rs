@@ -159,6 +159,9 @@ impl Runner {
         if self.is("stops-without-a-word") && asked.phases.iter().any(is_torn) {
             return Err("expected value at line 1".to_owned());
         }
+        if self.is("begins-nothing") && self.is_engine_down(asked).await {
+            return Ok(json!({"status": "success"}));
+        }
         if self.is("logs-the-password") {
             let Server { url, user, password } = &asked.server;
             put(&asked.folder.join(".kilo/logs/requests.log"), format!("POST {url} as {user}:{password}\n"))?;

@@ -129,6 +129,10 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "late-removal", about: "removes a container between the merge and the checkpoint" },
     Mutant { name: "sweeps-containers", about: "all containers whose name begins alike are removed" },
     Mutant { name: "works-without", about: "an agent works though its container could not be begun" },
+    Mutant {
+        name: "begins-nothing",
+        about: "begins nothing where no container could be begun, and says that all is done",
+    },
     Mutant { name: "status-of-the-last", about: "says of the last checkpoint that it is where it stands" },
     Mutant { name: "reverts-all", about: "takes back all that an agent did, not one file" },
     Mutant { name: "checks-out-the-base", about: "takes back what others did to the file, too" },
