@@ -1,7 +1,7 @@
 //! Talks to servers of tools at addresses of this machine: each line that is said is posted, and what comes back, at once
 //! or bit by bit, is what they tell. Who does not take posts may be one of the older kind, which tells all on one stream.
 
-use crate::fetch::is_here;
+use crate::fetch::{is_here, stays_here};
 use crate::world::{Address, ProgramNews};
 use fixtures::sse::Parser;
 use futures_util::StreamExt as _;
@@ -41,7 +41,7 @@ pub(crate) async fn talk(
     tell: impl Fn(ProgramNews) + Clone + Send + Sync + 'static,
 ) {
     let url = Url::parse(&address.url).ok().filter(is_here);
-    let client = Client::builder().no_proxy().build().ok();
+    let client = Client::builder().no_proxy().redirect(stays_here()).build().ok();
     // As if there were no network.
     let (Some(url), Some(client)) = (url, client) else {
         return tell(ProgramNews::Failed(UNREACHABLE.to_owned()));

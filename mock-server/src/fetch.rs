@@ -15,14 +15,9 @@ const REDIRECTS: usize = 127;
 /// Gets a page; what fails is told in the servers' words.
 pub(crate) async fn fetch(wish: PageWish) -> Result<Page, String> {
     let unreachable = || format!("Transport error (GET {})", wish.url);
-    let redirects = reqwest::redirect::Policy::custom(|attempt| match attempt.previous().len() {
-        REDIRECTS.. => attempt.error("too many redirects"),
-        _ if is_here(attempt.url()) => attempt.follow(),
-        _ => attempt.stop(),
-    });
     let client = reqwest::Client::builder()
         .no_proxy()
-        .redirect(redirects)
+        .redirect(stays_here())
         .user_agent(AGENT)
         .timeout(Duration::from_millis(wish.timeout_ms))
         .build()
@@ -52,6 +47,15 @@ pub(crate) async fn fetch(wish: PageWish) -> Result<Page, String> {
         return Err("Response too large (exceeds 5MB limit)".to_owned());
     }
     Ok(Page { kind, bytes: bytes.to_vec() })
+}
+
+/// Who is sent elsewhere goes there only if that is on this machine.
+pub(crate) fn stays_here() -> reqwest::redirect::Policy {
+    reqwest::redirect::Policy::custom(|attempt| match attempt.previous().len() {
+        REDIRECTS.. => attempt.error("too many redirects"),
+        _ if is_here(attempt.url()) => attempt.follow(),
+        _ => attempt.stop(),
+    })
 }
 
 /// Is this an address of this machine?

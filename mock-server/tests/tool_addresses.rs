@@ -12,8 +12,8 @@
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::routing::{any, get, post};
 use axum::{Json, Router};
 use fixtures::ServerKind;
 use fixtures::scenario::Scenario;
@@ -99,6 +99,7 @@ about = "The agent calls tools of servers at an address."
 far = { type = "remote", url = "FAR/mcp", headers = { "x-key" = "k" } }
 old = { type = "remote", url = "OLD/sse" }
 gone = { type = "remote", url = "FAR/gone" }
+moved = { type = "remote", url = "FAR/moved" }
 abroad = { type = "remote", url = "http://standin.invalid/mcp" }
 [workspace.config]
 permission = { "*" = "allow" }
@@ -118,7 +119,9 @@ steps = [{ prompt = "call" }, { wait_for = "idle" }]
 
 async fn called(server: ServerKind) {
     let heard = Heard::default();
-    let far = serve(Router::new().route("/mcp", post(by_post)).with_state(Arc::clone(&heard))).await;
+    let moved = any(async || Redirect::temporary("http://standin.invalid/mcp"));
+    let router = Router::new().route("/mcp", post(by_post)).route("/moved", moved);
+    let far = serve(router.with_state(Arc::clone(&heard))).await;
     let old = serve(by_stream()).await;
     let text = SCENARIO.replace("FAR", &far).replace("OLD", &old);
     let scenario = Scenario::parse(Path::new("far.toml"), &text).unwrap();
@@ -134,6 +137,7 @@ async fn called(server: ServerKind) {
     assert_eq!(servers["far"]["status"], "connected", "{server}: {servers}");
     assert_eq!(servers["old"]["status"], "connected", "{server}: {servers}");
     assert_eq!(servers["gone"]["error"], "SSE error: Non-200 status code (404)", "{server}: {servers}");
+    assert_eq!(servers["moved"]["error"], "SSE error: Non-200 status code (307)", "{server}: {servers}");
     assert!(servers["abroad"]["error"].as_str().unwrap().contains("Unable to connect"), "{servers}");
     let session = post("/session", json!({})).await["id"].as_str().unwrap().to_owned();
     let prompt = json!({"parts": [{"type": "text", "text": "call"}]});

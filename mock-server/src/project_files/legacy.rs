@@ -251,3 +251,63 @@ fn notes_in(folder: &Path) -> Vec<PathBuf> {
     notes.sort();
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixtures::ServerKind;
+
+    #[test]
+    fn what_lies_in_a_home_counts_less_than_what_lies_in_the_workspace() {
+        let (home, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let write = |folder: &tempfile::TempDir, path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let mode = |slug: &str, role: &str| {
+            format!("customModes:\n  - slug: {slug}\n    roleDefinition: {role}\n    groups: [read]\n")
+        };
+        write(&home, MODES, &mode("x", "Of the home."));
+        write(&home, ".kilocode/workflows/w.md", "Of the home.");
+        write(&home, ".kilocode/rules/r.md", "Rule.");
+        write(&home, ".kilocode/.kilocodeignore", "a.txt\n!b.txt\n");
+        write(&root, MODES, &mode("x", "Of the workspace."));
+        write(&root, ".kilo/workflows/w.md", "# W\n\nOf the workspace.");
+        let told = |server| settings(Profile::of(server), root.path(), &Elsewhere::home(home.path()));
+        let found = told(ServerKind::Kilo);
+        assert_eq!(found["agent"]["x"]["prompt"], "Of the workspace.");
+        assert_eq!(found["command"]["w"]["description"], "Of the workspace.");
+        assert!(found["instructions"][0].as_str().unwrap().ends_with("/.kilocode/rules/r.md"));
+        let rules = json!({"*": "allow", "a.txt": "deny", "b.txt": "allow"});
+        assert_eq!(found["permission"], json!({"read": rules, "edit": rules}));
+        assert_eq!(told(ServerKind::Opencode), Map::new());
+    }
+
+    #[test]
+    fn one_mode_that_says_too_little_spoils_them_all() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |text: &str| fs::write(root.path().join(MODES), text).unwrap();
+        write("customModes:\n  - {slug: a, groups: []}\n  - {slug: b}\n");
+        assert_eq!(modes(root.path(), None), None);
+        write("customModes:\n  - {slug: a, groups: [mcp]}\n  - {slug: ask, groups: []}\n");
+        let permission = json!({"mcp": "allow", "read": "deny", "edit": "deny", "bash": "deny"});
+        let found = modes(root.path(), None).unwrap();
+        assert_eq!((found.len(), &found["a"]["permission"]), (1, &permission));
+    }
+
+    #[test]
+    fn whose_settings_are_older_than_the_question_is_not_asked() {
+        let kept = |server, said: Value| {
+            let mut said = said.as_object().cloned().unwrap();
+            keep_shell(Profile::of(server), &mut said);
+            said.get("permission").cloned().unwrap_or_default()
+        };
+        let (kilo, opencode) = (ServerKind::Kilo, ServerKind::Opencode);
+        assert_eq!(kept(kilo, json!({"model": "a/b"})), json!({"bash": "allow"}));
+        assert_eq!(kept(kilo, json!({"permission": {"bash": "ask"}})), json!({"bash": "ask"}));
+        assert_eq!(kept(kilo, json!({"permission": "ask"})), "ask");
+        assert_eq!(kept(kilo, json!({"$schema": "x"})), Value::Null);
+        assert_eq!(kept(opencode, json!({"model": "a/b"})), Value::Null);
+    }
+}
