@@ -28,6 +28,7 @@ impl Person {
             said: scenario.workspace.config.clone(),
             kept: serde_json::Map::new(),
             of_all: serde_json::Map::new(),
+            file_of_all: None,
             unclaimed: serde_json::Value::Null,
             config: scenario.workspace.config.clone(),
             skills: Vec::new(),

@@ -68,7 +68,9 @@ impl ProjectFiles {
             let places = Places { root: &folder, home: elsewhere.home_or_root() };
             for name in [OLD_NAME].iter().chain(profile.project_settings) {
                 let mut one = Self::default();
-                one.read_settings(profile, &folder.join(name), places);
+                let file = folder.join(name);
+                one.read_settings(profile, &file, places);
+                self.file_of_all = Some(file).filter(|file| file.is_file()).or(self.file_of_all.take());
                 // Among these instructions replace one another, as all else.
                 crate::world::merge(&mut of_all.settings, &Value::Object(one.settings));
                 of_all.faults.extend(one.faults);

@@ -46,6 +46,8 @@ pub struct ProjectFiles {
     pub settings: Map<String, Value>,
     /// Those of them that hold in all workspaces.
     pub(crate) of_all: Map<String, Value>,
+    /// The last of the files that have these.
+    pub(crate) file_of_all: Option<PathBuf>,
     /// The permissions among them that no settings have said: who asks why is told of the agent.
     pub(crate) unclaimed: Value,
     /// The settings that overrule whatever a stand-in is told.

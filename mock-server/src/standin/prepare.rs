@@ -119,6 +119,7 @@ impl Stage {
             skills: Vec::new(),
             faults: Vec::new(),
             of_all: serde_json::Map::new(),
+            file_of_all: None,
             unclaimed: serde_json::Value::Null,
             brings_model: false,
             cloud: options.cloud.clone(),

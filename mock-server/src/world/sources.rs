@@ -70,8 +70,9 @@ impl World {
                 told.push(source("config-dir-file", &label, &path, is_there(&path)));
             }
         }
-        let global = (!self.global_settings().is_empty())
-            .then(|| format!("{}/.config/{}/kilo.jsonc", self.config.home, self.profile.server.word()));
+        let set = || format!("{}/.config/{}/kilo.jsonc", self.config.home, self.profile.server.word());
+        let global =
+            self.config.file_of_all.clone().or_else(|| (!self.global_settings().is_empty()).then(set));
         let ticket = asked.request.ticket;
         let body = ReplyBody::Sources { request: Box::new(asked.request), global, project: told };
         self.reply(ticket, 200, body);

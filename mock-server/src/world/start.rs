@@ -32,6 +32,8 @@ pub struct WorldConfig {
     pub cloud: Option<String>,
     /// The settings of all workspaces, as the files of the home have them.
     pub(crate) of_all: Map<String, Value>,
+    /// The last of the files that have them.
+    pub(crate) file_of_all: Option<String>,
     /// Permissions that stand in no settings.
     pub(crate) unclaimed: Value,
     /// Shell lines of the agent are run.
@@ -66,6 +68,7 @@ impl WorldConfig {
         merge_settings(&mut self.config, &Value::Object(files.over.clone()));
         self.brings_model = names_its_model(&files.over);
         self.of_all.clone_from(&files.of_all);
+        self.file_of_all = files.file_of_all.as_ref().map(|file| file.to_string_lossy().into_owned());
         self.unclaimed.clone_from(&files.unclaimed);
         self.skills.clone_from(&files.skills);
         self.faults.clone_from(&files.faults);
