@@ -167,11 +167,18 @@ async fn settings_credentials_and_the_folder_come_from_whoever_starts_it() {
     command.env("KILO_PERMISSION", r#"{"bash": "deny"}"#);
     command.env("KILO_SERVER_USERNAME", "somebody").env("KILO_SERVER_PASSWORD", "secret-of-a-test");
     let server = Server::start(command);
-    let asked = reqwest::Client::new().get(format!("{}/config", server.url));
-    let config: Value =
-        asked.basic_auth("somebody", Some("secret-of-a-test")).send().await.unwrap().json().await.unwrap();
-    assert_eq!(config["username"], "me");
-    assert_eq!(config["permission"], json!({"edit": "ask", "bash": "deny"}));
+    let config = async |patch: Option<Value>| -> Value {
+        let (client, url) = (reqwest::Client::new(), format!("{}/config", server.url));
+        let asked = patch.map_or_else(|| client.get(&url), |patch| client.patch(&url).json(&patch));
+        asked.basic_auth("somebody", Some("secret-of-a-test")).send().await.unwrap().json().await.unwrap()
+    };
+    let said = config(None).await;
+    assert_eq!(said["username"], "me");
+    assert_eq!(said["permission"], json!({"edit": "ask", "bash": "deny"}));
+    config(Some(json!({"username": "somebody else", "permission": {"bash": "allow"}}))).await;
+    let said = config(None).await;
+    assert_eq!(said["username"], "me", "who has started it has the last word");
+    assert_eq!(said["permission"]["bash"], "deny");
     let asked = reqwest::Client::new().get(format!("{}/path", server.url));
     let path: Value =
         asked.basic_auth("somebody", Some("secret-of-a-test")).send().await.unwrap().json().await.unwrap();

@@ -29,6 +29,7 @@ impl Person {
             kept: serde_json::Map::new(),
             of_all: serde_json::Map::new(),
             file_of_all: None,
+            over: serde_json::Map::new(),
             unclaimed: serde_json::Value::Null,
             config: scenario.workspace.config.clone(),
             skills: Vec::new(),

@@ -120,6 +120,7 @@ impl Stage {
             faults: Vec::new(),
             of_all: serde_json::Map::new(),
             file_of_all: None,
+            over: serde_json::Map::new(),
             unclaimed: serde_json::Value::Null,
             brings_model: false,
             cloud: options.cloud.clone(),

@@ -109,6 +109,7 @@ impl World {
         }
         yield_to_start(&mut over);
         overrule(&mut over, &self.config.said);
+        overrule(&mut over, &self.config.over);
         in_use(over)
     }
 

@@ -30,6 +30,8 @@ pub struct WorldConfig {
     pub(crate) faults: Vec<Fault>,
     /// The address of the cloud that is asked for news.
     pub cloud: Option<String>,
+    /// The settings of the environment, which overrule all others.
+    pub(crate) over: Map<String, Value>,
     /// The settings of all workspaces, as the files of the home have them.
     pub(crate) of_all: Map<String, Value>,
     /// The last of the files that have them.
@@ -67,6 +69,7 @@ impl WorldConfig {
         merge_settings(&mut self.config, &Value::Object(self.said.clone()));
         merge_settings(&mut self.config, &Value::Object(files.over.clone()));
         self.brings_model = names_its_model(&files.over);
+        self.over.clone_from(&files.over);
         self.of_all.clone_from(&files.of_all);
         self.file_of_all = files.file_of_all.as_ref().map(|file| file.to_string_lossy().into_owned());
         self.unclaimed.clone_from(&files.unclaimed);
