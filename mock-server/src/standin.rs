@@ -10,7 +10,7 @@ use crate::clock::{Clock, ClockKind};
 use crate::control::{Control, Maker};
 use crate::fault::ArmedPlan;
 use crate::http::Lane;
-use crate::http::auth::Access;
+use crate::http::auth::{self, Access};
 use crate::http::core::Core;
 use crate::http::in_memory::Lanes;
 use crate::http::listen::serve;
@@ -108,6 +108,7 @@ impl StandIn {
             password: Arc::new(RwLock::new(options.password.clone())),
             guest: Arc::default(),
             origins: options.origins.clone(),
+            guarded: auth::guarded_by(profile.server),
         };
         let model = options.model.as_deref().map(RemoteModel::at).transpose().map_err(StartError::Model)?;
         let core = Core::new(performer, clock, journal.clone(), access, profile, faults.clone(), model);

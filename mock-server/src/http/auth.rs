@@ -1,6 +1,7 @@
 //! Who may ask: Basic credentials as the real servers have them, and a Host header of this machine.
 
 use axum::http::{HeaderMap, header};
+use fixtures::ServerKind;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -15,6 +16,16 @@ pub(crate) struct Access {
     pub(crate) guest: Arc<RwLock<Option<String>>>,
     /// Pages of other sites that may, too.
     pub(crate) origins: Vec<String>,
+    /// What is done for nobody who has no password to show, even where none is wanted otherwise.
+    pub(crate) guarded: &'static [&'static str],
+}
+
+/// The paths that Kilo guards so.
+const GUARDED_BY_KILO: &[&str] =
+    &["/permission/allow-everything", "/kilocode/snapshot/remove", "/kilocode/worktree/teardown"];
+
+pub(crate) fn guarded_by(server: ServerKind) -> &'static [&'static str] {
+    if server == ServerKind::Kilo { GUARDED_BY_KILO } else { &[] }
 }
 
 /// Why a request is refused.
@@ -28,7 +39,7 @@ pub(crate) enum Refusal {
 const LOOPBACK_NAMES: &[&str] = &["127.0.0.1", "localhost", "[::1]", "0.0.0.0"];
 
 /// `None` when the request may pass.
-pub(crate) fn check(access: &Access, headers: &HeaderMap, query: &str) -> Option<Refusal> {
+pub(crate) fn check(access: &Access, headers: &HeaderMap, path: &str, query: &str) -> Option<Refusal> {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("127.0.0.1");
     let name = host.rsplit_once(':').filter(|(_, port)| port.chars().all(|c| c.is_ascii_digit()));
     let name = name.map_or(host, |(name, _)| name);
@@ -36,7 +47,9 @@ pub(crate) fn check(access: &Access, headers: &HeaderMap, query: &str) -> Option
         return Some(Refusal::ForeignHost);
     }
     let password = access.password.read().unwrap_or_else(PoisonError::into_inner);
-    let password = password.as_ref()?;
+    let Some(password) = password.as_ref() else {
+        return access.guarded.contains(&path).then_some(Refusal::Unauthorized);
+    };
     let guest = access.guest.read().unwrap_or_else(PoisonError::into_inner);
     let is_known = |given: &str| {
         let word = given.strip_prefix(access.username.as_str()).and_then(|given| given.strip_prefix(':'));
@@ -80,6 +93,7 @@ mod tests {
             password: Arc::new(RwLock::new(Some("pw".into()))),
             guest: Arc::default(),
             origins: Vec::new(),
+            guarded: &[],
         }
     }
 
@@ -90,7 +104,7 @@ mod tests {
             headers.insert(header::AUTHORIZATION, authorization.parse().unwrap());
         }
         headers.insert(header::HOST, host.parse().unwrap());
-        check(&access, &headers, query)
+        check(&access, &headers, "/", query)
     }
 
     #[test]
@@ -117,7 +131,7 @@ mod tests {
             for one in given {
                 headers.append(header::AUTHORIZATION, one.parse().unwrap());
             }
-            assert_eq!(check(&access, &headers, ""), refusal, "{given:?}");
+            assert_eq!(check(&access, &headers, "/", ""), refusal, "{given:?}");
         }
     }
 

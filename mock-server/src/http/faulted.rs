@@ -24,7 +24,8 @@ pub(super) async fn handle(lane: Visitor, request: Request<Body>) -> Response<Bo
     let is_stream = parts.method == "GET" && StreamName::is_path(path);
     let query = parts.uri.query().unwrap_or_default();
     // Whoever is of another site is nobody's client, and no fault is for him.
-    let is_foreign = auth::check(&lane.core.access, &parts.headers, query) == Some(Refusal::ForeignHost);
+    let refusal = auth::check(&lane.core.access, &parts.headers, path, query);
+    let is_foreign = refusal == Some(Refusal::ForeignHost);
     if control::is_for(path)
         && !is_foreign
         && let Some(control) = &lane.core.control

@@ -50,7 +50,7 @@ struct Exchange(u64);
 /// Answers a request; what a fault does to the answer stands in `faulted.rs`.
 async fn perform(lane: &Visitor, parts: &Parts, body: Body, faults: AnswerFaults) -> Response<Body> {
     let query = parts.uri.query().unwrap_or_default();
-    let refusal = auth::check(&lane.core.access, &parts.headers, query);
+    let refusal = auth::check(&lane.core.access, &parts.headers, parts.uri.path(), query);
     if parts.method == Method::OPTIONS && refusal != Some(Refusal::ForeignHost) {
         return preflight(lane, parts);
     }

@@ -29,6 +29,13 @@ async fn stage(server: ServerKind) -> Stage {
     Stage::open(Options::scenario(server, scenario)).await
 }
 
+/// The same, for whom a password is wanted.
+async fn guarded_stage() -> Stage {
+    let scenario = Scenario::parse(Path::new("s.toml"), SCENARIO).unwrap();
+    let (username, password) = (Some("me".to_owned()), Some("a word".to_owned()));
+    Stage::open(Options { username, password, ..Options::scenario(ServerKind::Kilo, scenario) }).await
+}
+
 /// Is a turn in this folder asked for permission? If it is, this is the answer.
 async fn is_asked(stage: &Stage, folder: &str, reply: &str) -> bool {
     let query = format!("?directory={folder}");
@@ -67,8 +74,24 @@ async fn what_opencode_writes_down_nowhere_is_forgotten_with_its_instance_and_un
 }
 
 #[tokio::test]
+async fn kilo_allows_nothing_to_everybody_where_no_password_is_wanted() {
+    let open = stage(ServerKind::Kilo).await;
+    for path in ["/permission/allow-everything", "/kilocode/snapshot/remove", "/kilocode/worktree/teardown"] {
+        assert_eq!(
+            open.post_text(path, r#"{"enable": true, "worktree": "x"}"#).await,
+            (401, Value::Null),
+            "{path}"
+        );
+    }
+    assert_eq!(
+        guarded_stage().await.post_text("/kilocode/snapshot/remove", r#"{"worktree": "x"}"#).await.0,
+        400
+    );
+}
+
+#[tokio::test]
 async fn kilo_writes_down_that_everything_is_allowed() {
-    let mut stage = stage(ServerKind::Kilo).await;
+    let mut stage = guarded_stage().await;
     let session = stage.session().await;
     for (enable, left) in [(true, json!({"*": "allow"})), (false, json!({})), (false, json!({}))] {
         stage.seen.clear();

@@ -1,7 +1,9 @@
 //! A stand-in and a client that sends, reads, and waits for events.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use fixtures::sse;
 use mock_server::{Options, StandIn};
+use reqwest::header::{AUTHORIZATION, HeaderMap};
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 
@@ -16,8 +18,13 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn open(options: Options) -> Self {
+        let credentials = options.username.as_ref().zip(options.password.as_ref()).map(|(name, password)| {
+            let word = BASE64_STANDARD.encode(format!("{name}:{password}"));
+            HeaderMap::from_iter([(AUTHORIZATION, format!("Basic {word}").parse().unwrap())])
+        });
         let stand_in = StandIn::start(options).await.unwrap();
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client = Client::builder().no_proxy().default_headers(credentials.unwrap_or_default());
+        let client = client.build().unwrap();
         let response = client.get(format!("{}/event", stand_in.url())).send().await.unwrap();
         Self { stand_in, client, response, parser: sse::Parser::new(), seen: Vec::new() }
     }
