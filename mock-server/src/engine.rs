@@ -191,7 +191,9 @@ impl Engine {
                     }
                     Output::Event(event) => {
                         acts.extend(send(&event));
-                        acts.extend(self.next_listens.then(|| send_next(&event)).flatten());
+                        acts.extend(
+                            self.next_listens.then(|| send_next(&event, self.profile.server)).flatten(),
+                        );
                     }
                     Output::SessionEvent(session, event) => {
                         let directory = Some(Arc::from(session));

@@ -3,6 +3,7 @@
 use crate::performer::{Act, Audience, Frame};
 use crate::world::{Event, Subscription};
 use bytes::Bytes;
+use fixtures::ServerKind;
 use fixtures::fault_plan::StreamName;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -28,14 +29,23 @@ pub(crate) fn open(ticket: u64, subscription: Subscription) -> Act {
 
 /// Families of events that the next generation does not tell: twins, the server's own, those for terminals.
 const UNTOLD: &[&str] = &["sync", "server.", "tui."];
+/// What Kilo does not tell there beside these.
+const UNTOLD_BY_KILO: &[&str] = &["indexing.", "session.turn."];
+/// What OpenCode has no words for there: its stream ends where it should tell it.
+const SPEECHLESS: &str = "session.status";
 
 /// An event as the next generation tells it; what is of the server itself is not told there.
-pub(crate) fn send_next(event: &Event) -> Option<Act> {
+pub(crate) fn send_next(event: &Event, server: ServerKind) -> Option<Act> {
+    let more = if server == ServerKind::Kilo { UNTOLD_BY_KILO } else { &[] };
     let kind = event.payload["type"]
         .as_str()
-        .filter(|kind| !UNTOLD.iter().any(|family| kind.starts_with(family)))?;
+        .filter(|kind| !UNTOLD.iter().chain(more).any(|family| kind.starts_with(family)))?;
     if event.directory == "global" {
         return None;
+    }
+    let to = Audience { stream: StreamName::NextEvent, directory: None };
+    if server == ServerKind::Opencode && kind == SPEECHLESS {
+        return Some(Act::Close(to));
     }
     let location = json!({"directory": event.directory});
     let data = event.data.as_ref().unwrap_or_else(|| &event.payload["properties"]);
@@ -45,7 +55,6 @@ pub(crate) fn send_next(event: &Event) -> Option<Act> {
     wire.extend(event.durable.clone().map(|durable| ("durable".to_owned(), durable)));
     wire.insert("location".to_owned(), location);
     wire.insert("data".to_owned(), data.clone());
-    let to = Audience { stream: StreamName::NextEvent, directory: None };
     Some(Act::Send(to, frame(&Value::Object(wire))))
 }
 

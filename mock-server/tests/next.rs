@@ -25,13 +25,18 @@ impl Stream {
 
     /// The next frame.
     async fn next(&mut self) -> String {
+        self.try_next().await.expect("the stream ended too early")
+    }
+
+    /// The next frame, if the stream does not end.
+    async fn try_next(&mut self) -> Option<String> {
         loop {
             if let Some((frame, rest)) = self.text.split_once("\n\n") {
                 let (frame, rest) = (frame.to_owned(), rest.to_owned());
                 self.text = rest;
-                return frame;
+                return Some(frame);
             }
-            let chunk = self.response.chunk().await.unwrap().expect("the stream ended too early");
+            let chunk = self.response.chunk().await.unwrap()?;
             self.text.push_str(std::str::from_utf8(&chunk).unwrap());
         }
     }
@@ -141,4 +146,32 @@ async fn a_model_that_can_not_be_reached_is_told() {
     let kinds: Vec<&Value> = history["data"].as_array().unwrap().iter().map(|event| &event["type"]).collect();
     assert_eq!(kinds, ["session.next.step.started", "session.next.step.failed"]);
     assert_eq!(history["data"][1]["durable"]["version"], 2);
+}
+
+#[tokio::test]
+async fn who_has_no_words_for_a_turn_ends_the_stream_and_who_has_leaves_its_bounds_out() {
+    for server in ServerKind::ALL {
+        let (_stand_in, client, url) = stand_in(server).await;
+        let mut stream = Stream::open(&client, format!("{url}/api/event")).await;
+        let session = client.post(format!("{url}/session")).json(&json!({})).send().await.unwrap();
+        let session = session.json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned();
+        let prompt = json!({"parts": [{"type": "text", "text": "hello"}]});
+        client.post(format!("{url}/session/{session}/message")).json(&prompt).send().await.unwrap();
+        let mut told = Vec::new();
+        let ends = loop {
+            if let Some(frame) = stream.try_next().await {
+                let Some(event) = frame.strip_prefix("data: ") else { continue };
+                let kind = serde_json::from_str::<Value>(event).unwrap()["type"].as_str().unwrap().to_owned();
+                if kind == "session.idle" {
+                    break false;
+                }
+                told.push(kind);
+            } else {
+                break true;
+            }
+        };
+        assert_eq!(ends, server == ServerKind::Opencode, "{server}: {told:?}");
+        assert_eq!(told.iter().any(|kind| kind == "session.status"), !ends, "{server}");
+        assert!(!told.iter().any(|kind| kind.starts_with("session.turn.")), "{server}: {told:?}");
+    }
 }
