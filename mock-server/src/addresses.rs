@@ -24,7 +24,7 @@ struct Talk<T> {
     url: Url,
     headers: HeaderMap,
     /// What each request repeats of what the server has said.
-    known: Arc<Mutex<Known>>,
+    known: Mutex<Known>,
     tell: T,
 }
 
@@ -38,7 +38,7 @@ struct Known {
 pub(crate) async fn talk(
     address: Address,
     mut said: UnboundedReceiver<String>,
-    tell: impl Fn(ProgramNews) + Clone + Send + Sync + 'static,
+    tell: impl Fn(ProgramNews) + Send + Sync + 'static,
 ) {
     let url = Url::parse(&address.url).ok().filter(is_here);
     let client = Client::builder().no_proxy().redirect(stays_here()).build().ok();
@@ -49,7 +49,7 @@ pub(crate) async fn talk(
     let headers = address.headers.iter().filter_map(|(name, value)| {
         Some((name.parse::<HeaderName>().ok()?, HeaderValue::from_str(value).ok()?))
     });
-    let talk = Talk { client, url, headers: headers.collect(), known: Arc::default(), tell };
+    let talk = Talk { client, url, headers: headers.collect(), known: Mutex::default(), tell };
     let Some(hello) = said.recv().await else { return };
     match talk.post(&hello).await {
         Ok(answer) => talk.hear(&hello, answer).await,
@@ -58,21 +58,27 @@ pub(crate) async fn talk(
     let talk = Arc::new(talk);
     let mut at_work = JoinSet::new();
     while let Some(line) = said.recv().await {
-        let is_question = question(&line);
         let talk = Arc::clone(&talk);
-        if is_question {
-            at_work.spawn(async move { talk.say(&line).await });
-            continue;
-        }
-        talk.say(&line).await;
-        if line.contains("notifications/initialized") {
-            at_work.spawn(async move { talk.listen().await });
+        match (method(&line), is_question(&line)) {
+            // The answer may take its time; what is said meanwhile does not wait for it.
+            (_, true) => {
+                at_work.spawn(async move { talk.say(&line).await });
+            }
+            (Some(said), false) if said == "notifications/initialized" => {
+                talk.say(&line).await;
+                at_work.spawn(async move { talk.listen().await });
+            }
+            _ => talk.say(&line).await,
         }
     }
 }
 
+fn method(line: &str) -> Option<String> {
+    serde_json::from_str::<Value>(line).ok()?["method"].as_str().map(str::to_owned)
+}
+
 /// Does a line want an answer?
-fn question(line: &str) -> bool {
+fn is_question(line: &str) -> bool {
     serde_json::from_str::<Value>(line)
         .is_ok_and(|said| said.get("id").is_some() && said.get("method").is_some())
 }
@@ -116,7 +122,7 @@ impl<T: Fn(ProgramNews)> Talk<T> {
         if let Some(session) = answer.headers().get("mcp-session-id") {
             self.known.lock().unwrap_or_else(PoisonError::into_inner).session = Some(session.clone());
         }
-        if answer.status() == reqwest::StatusCode::ACCEPTED || !question(line) {
+        if answer.status() == reqwest::StatusCode::ACCEPTED || !is_question(line) {
             return;
         }
         if kind.contains(STREAM) {
@@ -136,11 +142,13 @@ impl<T: Fn(ProgramNews)> Talk<T> {
     }
 
     fn told(&self, line: &str) {
-        let version = serde_json::from_str::<Value>(line).ok();
-        let version = version.as_ref().and_then(|told| told.pointer("/result/protocolVersion")?.as_str());
-        if let Some(version) = version.and_then(|version| HeaderValue::from_str(version).ok()) {
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).version = Some(version);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.version.is_none() {
+            let hello = serde_json::from_str::<Value>(line).unwrap_or_default();
+            let version = hello.pointer("/result/protocolVersion").and_then(Value::as_str);
+            known.version = version.and_then(|version| HeaderValue::from_str(version).ok());
         }
+        drop(known);
         (self.tell)(ProgramNews::Line(line.to_owned()));
     }
 

@@ -17,7 +17,7 @@ use axum::routing::{any, get, post};
 use axum::{Json, Router};
 use fixtures::ServerKind;
 use fixtures::scenario::Scenario;
-use mock_server::{Options, StandIn};
+use mock_server::{ClockKind, Options, StandIn};
 use reqwest::Client;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -35,7 +35,7 @@ fn answer(said: &Value) -> Value {
             "serverInfo": {"name": "far", "version": "1"},
         }),
         "tools/list" => {
-            let tools: Vec<Value> = ["plain", "stream", "broken"]
+            let tools: Vec<Value> = ["plain", "stream", "broken", "silent"]
                 .map(|name| json!({"name": name, "inputSchema": {"type": "object"}}))
                 .into();
             json!({"tools": tools})
@@ -53,6 +53,7 @@ async fn by_post(State(heard): State<Heard>, headers: HeaderMap, Json(said): Jso
         return StatusCode::ACCEPTED.into_response();
     }
     match said["params"]["name"].as_str() {
+        Some("silent") => std::future::pending().await,
         Some("broken") => (StatusCode::INTERNAL_SERVER_ERROR, "boom").into_response(),
         Some("stream") => {
             let text = format!(
@@ -104,6 +105,9 @@ abroad = { type = "remote", url = "http://standin.invalid/mcp" }
 [workspace.config]
 permission = { "*" = "allow" }
 [[agent]]
+on = { prompt_contains = "wait" }
+steps = [{ tool = "far_plain", input = {} }, { tool = "far_silent", input = {} }, { say = "Never." }]
+[[agent]]
 on = { prompt_contains = "" }
 steps = [
   { tool = "far_plain", input = { n = 1 } },
@@ -114,7 +118,7 @@ steps = [
   { say = "Done." },
 ]
 [user]
-steps = [{ prompt = "call" }, { wait_for = "idle" }]
+steps = [{ prompt = "call" }, { wait_for = "idle" }, { prompt = "wait" }, { wait_for = "idle" }]
 "#;
 
 async fn called(server: ServerKind) {
@@ -177,4 +181,51 @@ async fn servers_of_tools_are_asked_at_their_address() {
     for server in ServerKind::ALL {
         called(server).await;
     }
+}
+
+/// A stand-in that is told of a server of tools at this address, on this clock.
+async fn told_of(far: &str, clock: ClockKind) -> StandIn {
+    let text = SCENARIO.replace("FAR", far).replace("OLD", far);
+    let scenario = Scenario::parse(Path::new("far.toml"), &text).unwrap();
+    StandIn::start(Options { clock, ..Options::scenario(ServerKind::Kilo, scenario) }).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_was_asked_in_a_step_is_taken_back_when_the_person_ends_it() {
+    let heard = Heard::default();
+    let far = serve(Router::new().route("/mcp", post(by_post)).with_state(Arc::clone(&heard))).await;
+    let stand_in = told_of(&far, ClockKind::Real).await;
+    let (client, url) = (Client::builder().no_proxy().build().unwrap(), stand_in.url());
+    let post =
+        async |path: &str, body: Value| client.post(format!("{url}{path}")).json(&body).send().await.unwrap();
+    let session = post("/session", json!({})).await.json::<Value>().await.unwrap();
+    let session = session["id"].as_str().unwrap().to_owned();
+    let prompt = json!({"parts": [{"type": "text", "text": "wait"}]});
+    post(&format!("/session/{session}/prompt_async"), prompt).await;
+    let lines = |method: &str| -> Vec<Value> {
+        let heard = heard.lock().unwrap();
+        heard.iter().map(|(line, _)| line.clone()).filter(|line| line["method"] == method).collect()
+    };
+    while lines("tools/call").len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    post(&format!("/session/{session}/abort"), json!({})).await;
+    while lines("notifications/cancelled").len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let asked: Vec<Value> = lines("tools/call").iter().map(|line| line["id"].clone()).collect();
+    let taken_back = lines("notifications/cancelled");
+    let ids: Vec<Value> = taken_back.iter().map(|line| line["params"]["requestId"].clone()).collect();
+    assert_eq!(ids, asked);
+    assert_eq!(taken_back[0]["params"]["reason"], "AbortError: The operation was aborted.");
+}
+
+#[tokio::test]
+async fn in_logical_time_nobody_is_there() {
+    let far = serve(Router::new().route("/mcp", post(by_post)).with_state(Heard::default())).await;
+    let stand_in = told_of(&far, ClockKind::Logical).await;
+    let client = Client::builder().no_proxy().build().unwrap();
+    let servers = client.get(format!("{}/mcp", stand_in.url())).send().await.unwrap();
+    let servers: Value = servers.json().await.unwrap();
+    assert!(servers["far"]["error"].as_str().unwrap().contains("Unable to connect"), "{servers}");
 }

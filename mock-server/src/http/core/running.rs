@@ -131,7 +131,15 @@ impl Core {
                         core.program_says(number, news);
                     }
                 };
-                (number, tokio::spawn(addresses::talk(address, said, tell)))
+                let is_alone = self.clock.is_virtual();
+                let talking = async move {
+                    // Where there is no socket, nobody is there.
+                    match is_alone {
+                        true => tell(ProgramNews::Failed(addresses::UNREACHABLE.to_owned())),
+                        false => addresses::talk(address, said, tell).await,
+                    }
+                };
+                (number, tokio::spawn(talking))
             }
             Act::Draw(id, rows, columns) => {
                 if let Some(screen) = self.screens.of(&id) {

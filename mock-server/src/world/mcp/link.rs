@@ -22,7 +22,7 @@ pub(crate) struct Link {
     next_request: u64,
     /// What it has been asked, by number.
     asked: BTreeMap<u64, Question>,
-    /// The calls that it has answered in the current step of a session.
+    /// The calls of a session's current step for which nobody waits any more.
     pub(super) answered: Vec<(String, u64)>,
 }
 

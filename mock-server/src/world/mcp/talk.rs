@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 const PATIENCE_MS: u64 = 30_000;
 /// How long a call may take.
 const CALL_PATIENCE_MS: u64 = 60_000;
+const ABORTED: &str = "AbortError: The operation was aborted.";
 const CLOSED: &str = "MCP error -32000: Connection closed";
 const TIMED_OUT: &str = "MCP error -32001: Request timed out";
 const NO_TOOLS: &str = "Failed to get tools";
@@ -96,16 +97,17 @@ impl World {
             .collect();
         for (link, request) in asked {
             self.taken_back(link, request);
-            self.cancel(link, request, "Aborted");
+            if let Some(open) = self.links.get_mut(&link) {
+                open.answered.push((session.to_owned(), request));
+            }
         }
+        self.step_of_calls_ends(session);
     }
 
     fn cancel(&mut self, link: EffectId, request: u64, reason: &str) {
         let params = json!({"requestId": request, "reason": reason});
-        self.tell_server(
-            link,
-            &json!({"method": "notifications/cancelled", "params": params, "jsonrpc": "2.0"}),
-        );
+        let message = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+        self.tell_server(link, &message);
     }
 
     /// A question is nobody's any more, nor is the patience for its answer.
@@ -147,17 +149,15 @@ impl World {
         self.server_answered(link, question.asked, answer);
     }
 
-    /// The step is over that calls were made in. The real servers take back all that they have asked in it, answered or
-    /// not.
+    /// The step is over that calls were made in, or it was cut short. The real servers take back all that they have asked
+    /// in it, answered or not.
     pub(in crate::world) fn step_of_calls_ends(&mut self, session: &str) {
         let over = self.links.iter_mut().flat_map(|(id, link)| {
             let over = link.answered.extract_if(.., |(of, _)| of == session);
             over.map(|(_, request)| (*id, request)).collect::<Vec<_>>()
         });
         for (link, request) in over.collect::<Vec<_>>() {
-            let params = json!({"requestId": request, "reason": "AbortError: The operation was aborted."});
-            let message = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
-            self.tell_server(link, &message);
+            self.cancel(link, request, ABORTED);
         }
     }
 
