@@ -69,6 +69,7 @@ mod surroundings;
 mod target;
 mod verify;
 pub mod workspace;
+mod worktrees;
 pub mod world;
 
 pub use builder::{Builder, WELCOME};

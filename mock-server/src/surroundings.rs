@@ -52,6 +52,7 @@ impl Workspace {
             }
             PlaceWish::MakeFolder(path) => PlaceFound::Kept(self.make_folder(&path)),
             PlaceWish::Git { folder, asks } => PlaceFound::Git(self.ask_git(Path::new(&folder), &asks)),
+            PlaceWish::Worktree(wish) => self.worktrees(wish, home).into(),
         }
     }
 

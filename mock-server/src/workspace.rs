@@ -10,7 +10,7 @@ mod tree;
 use crate::world::{Chosen, FileChange, Found, NO_BLOB, RestoredFile, Sight};
 use blob::{Blob, Known};
 pub(crate) use grounds::Grounds;
-pub(crate) use project::{Branches, GLOBAL, Project, git_says};
+pub(crate) use project::{Branches, GLOBAL, Project, git_says, other_worktrees};
 pub(crate) use repository::make as make_repository;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -69,7 +69,7 @@ impl Workspace {
     }
 
     /// May the agent go there?
-    fn lets_into(&self, folder: &Path) -> bool {
+    pub(crate) fn lets_into(&self, folder: &Path) -> bool {
         std::iter::once(&self.root).chain(&self.open).any(|open| folder.starts_with(open))
     }
 

@@ -36,11 +36,11 @@ async function types(text) {
   keys("Enter");
 }
 
-/** Waits until the screen has this. */
-async function until(words) {
+/** Waits until the screen has this, or has it no more. */
+async function until(words, has = true) {
   const begun = Date.now();
   while (Date.now() - begun < LONGEST) {
-    if (screen().includes(words)) return true;
+    if (screen().includes(words) === has) return true;
     await pause(50);
   }
   return false;
@@ -99,6 +99,7 @@ try {
   keys("Right");
   await calm();
   keys("Enter");
+  await until("Permission required", false);
   // One of them asks for the reason, too.
   if ((await calm()).includes("Reject permission")) keys("Enter");
   await check("it is refused", "never.txt");

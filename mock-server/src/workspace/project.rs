@@ -112,6 +112,23 @@ impl Repository {
     }
 }
 
+/// The worktrees of a folder's repository, but for the one where it is at home; sorted, as git lists them.
+pub(crate) fn other_worktrees(folder: &Path) -> Vec<String> {
+    let Some(Repository { common, .. }) = Repository::of(folder) else { return Vec::new() };
+    let mut found: Vec<String> = fs::read_dir(common.join("worktrees"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let git = fs::read_to_string(entry.path().join("gitdir")).ok()?;
+            let git = entry.path().join(git.trim());
+            Some(git.parent()?.to_string_lossy().into_owned())
+        })
+        .collect();
+    found.sort();
+    found
+}
+
 /// A repository that comes from somewhere is the same project wherever it was cloned to.
 fn remote_id(worktree: &Path) -> Option<String> {
     let url = git(worktree, &["config", "--get", "remote.origin.url"])?;

@@ -338,6 +338,8 @@ impl Purpose {
             | Self::Letter(_)
             | Self::CommandLine(_)
             | Self::Terminal(_)
+            | Self::Worktree(_)
+            | Self::WorktreeLine(_)
             | Self::CommandName(_)
             | Self::Place(_)
             | Self::Folder(_)

@@ -66,7 +66,6 @@ const FIXED: &[Fixed] = &[
     ("v2.integration.attempt.cancel", 204, ""),
     ("v2.projectCopy.refresh", 204, ""),
     ("v2.pty.connect", 404, ""),
-    ("worktree.remove", 200, "true"),
 ];
 
 /// Those that fail, as if the server had; some of them look for what is not there.
@@ -129,9 +128,6 @@ impl World {
                     let status = json!({"enabled": is_on, "connected": false});
                     self.emit(&directory, "kilo-sessions.remote-status-changed", status);
                 }
-            }
-            "worktree.remove" => {
-                self.visit_project(&directory);
             }
             "v2.credential.remove" | "v2.credential.update" => {
                 self.emit_outside_project(&directory, "integration.updated", json!({}));
@@ -209,7 +205,6 @@ impl World {
                 let data = json!({"message": "Patch can't be applied", "reason": "not-clean"});
                 (400, json!({"name": "VcsApplyError", "data": data}))
             }
-            "worktree.reset" => (400, named("WorktreeResetFailedError", "Worktree not found".to_owned())),
             _ => return self.client_alone(request, operation, segments),
         })
     }

@@ -30,7 +30,6 @@ impl World {
             "vcs.status" => self.vcs_status(request),
             "vcs.diff" => self.vcs_diff(request),
             "vcs.diff.raw" => self.vcs_diff_raw(request),
-            "worktree.diff" => self.worktree_diff(request),
             "instance.dispose" => self.dispose_one(request),
             "instance.reload" => self.reload(request),
             "global.dispose" => self.dispose_globally(ticket),
@@ -58,6 +57,7 @@ impl World {
                     .or_else(|| self.about_agent_file(request, operation, name))
                     .or_else(|| self.remove_agent(request, operation))
                     .or_else(|| self.about_words(request, operation, name))
+                    .or_else(|| self.about_worktrees(request, operation))
                     .or_else(|| self.answer_alone(request, operation, &segments))
                     .or_else(|| self.answer_memory(request, operation))
                     .or_else(|| self.about_servers(request, operation, name))

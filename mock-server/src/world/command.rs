@@ -306,7 +306,7 @@ impl World {
         };
         // The variant of the prompt before is not taken over.
         if let Some(fields) = asked.as_object_mut() {
-            fields.remove("variant");
+            fields.shift_remove("variant");
         }
         let prompt = Prompt {
             message: word(&wish, "messageID"),

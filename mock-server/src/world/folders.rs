@@ -29,16 +29,21 @@ impl World {
     /// It is there, or not, and belongs to a project; the request that waited is answered.
     pub(super) fn folder_looked(&mut self, request: &ApiRequest, is_there: bool, project: Option<Project>) {
         let folder = self.directory_of(request);
+        self.note_folder(&folder, is_there, project);
+        self.answer_in_folder(request);
+    }
+
+    /// What is known of a folder.
+    pub(super) fn note_folder(&mut self, folder: &str, is_there: bool, project: Option<Project>) {
         if is_there {
-            self.gone_folders.remove(&folder);
+            self.gone_folders.remove(folder);
         } else {
-            self.gone_folders.insert(folder.clone());
+            self.gone_folders.insert(folder.to_owned());
         }
         match project {
-            Some(project) => self.other_projects.insert(folder, project),
-            None => self.other_projects.remove(&folder),
+            Some(project) => self.other_projects.insert(folder.to_owned(), project),
+            None => self.other_projects.remove(folder),
         };
-        self.answer_in_folder(request);
     }
 
     /// Is a folder known not to be there?

@@ -77,7 +77,7 @@ impl World {
                 }
                 if let Some(fields) = part.as_object_mut() {
                     for own in ["id", "sessionID", "messageID"] {
-                        fields.remove(own);
+                        fields.shift_remove(own);
                     }
                 }
                 self.add_part(fork, &id, part);

@@ -138,7 +138,7 @@ fn whole(value: &Value) -> u64 {
 fn without_lines(diffs: &Value) -> Value {
     let mut diffs = diffs.clone();
     for file in diffs.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
-        file.remove("patch");
+        file.shift_remove("patch");
     }
     diffs
 }

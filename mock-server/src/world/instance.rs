@@ -82,7 +82,8 @@ impl World {
         self.enter(&directory, is_asked_for && operation != "event.subscribe");
     }
 
-    fn enter(&mut self, directory: &str, tells: bool) {
+    /// It begins, if it has not yet; who listens is told of it, or not.
+    pub(super) fn enter(&mut self, directory: &str, tells: bool) {
         if self.instances.contains_key(directory) {
             return;
         }

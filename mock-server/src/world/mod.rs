@@ -20,7 +20,7 @@
 //! * `sandbox` — whether a session's commands are kept apart.
 //! * `circles` — the same call again and again.
 //! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `find_lines`, `projects`, `vcs`,
-//!   `config` (and `sources`), `accounts`, `mcp`, `signals`; `instance` — a directory that somebody has named, until it is disposed of.
+//!   `config` (and `sources`), `accounts`, `mcp`, `signals`, `worktrees`; `instance` — a directory that somebody has named, until it is disposed of.
 //! * `next` — sessions, permissions and events as the next generation (`/api/…`) has them.
 //! * `apart` — what is asked of a network, of accounts, of others: a stand-in is alone. `memory` — Kilo's, of a project.
 //! * `surroundings` — what is asked of the machine for them.
@@ -29,7 +29,7 @@
 //! * `conversation` — what the model is told; `tokens` — what that cost; `history` — what of it counts; `reminders` —
 //!   what is told beside.
 //! * `compaction` — a conversation is summed up (`room`: when it is due; `too_long`: the provider took no more; `in_words`); `prune` — old outputs are forgotten; `subtask` — a prompt gives work to another agent.
-//! * `telling` — the envelopes of events. `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
+//! * `telling` — the envelopes of events; `told_order` — how the fields of what they tell stand. `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 //! * `restart` — a server ends, and another one begins over what it has kept; `kept` — the other one is another process.
 //! * `start` — what a world starts with; `purpose` — what a result is for; `goal` — the server prompts its own agent.
 
@@ -118,11 +118,13 @@ mod terminals;
 mod terms;
 mod title;
 mod tokens;
+mod told_order;
 mod too_long;
 mod tools;
 mod turn;
 mod vcs;
 mod words;
+mod worktrees;
 
 use crate::doc::Operations;
 use crate::profile::Profile;
@@ -157,6 +159,7 @@ pub use surroundings::{Browsed, PlaceFound, PlaceWish};
 pub(crate) use terms::variants;
 pub use tools::Skill;
 pub(crate) use tools::place::resolved;
+pub use worktrees::{Compared, WorktreeFound, WorktreeWish};
 
 /// The state of a stand-in.
 #[derive(Debug)]
@@ -353,6 +356,9 @@ impl World {
             (Purpose::Place(ask), EffectResult::Place(found)) => self.place_told(*ask, found),
             (Purpose::Folder(request), EffectResult::Ground(is_there, project)) => {
                 self.folder_looked(&request, is_there, project.map(|project| *project));
+            }
+            (Purpose::Worktree(begun), EffectResult::Ground(is_there, project)) => {
+                self.worktree_filled(*begun, is_there, project.map(|project| *project));
             }
             (Purpose::Project(request), EffectResult::Project(files)) => self.learn(&files, &request),
             (Purpose::NextFiles(directory, request), EffectResult::NextFiles(files)) => {

@@ -22,6 +22,9 @@ pub(super) struct Project {
     /// Other worktrees of it in which somebody has worked.
     #[serde(default)]
     sandboxes: Vec<String>,
+    /// The folders in which it lies besides, and how that came about, the newest first.
+    #[serde(default)]
+    folders: Vec<(String, Option<String>)>,
     said: Map<String, Value>,
     created_ms: u64,
     updated_ms: u64,
@@ -48,6 +51,17 @@ impl Project {
             wire["commands"] = commands.clone();
         }
         wire
+    }
+
+    /// Somebody works in another worktree of it.
+    fn take_in(&mut self, sandbox: Option<&String>) {
+        let Some(folder) = sandbox else { return };
+        if !self.sandboxes.contains(folder) {
+            self.sandboxes.push(folder.clone());
+        }
+        if self.folders.iter().all(|(known, _)| known != folder) {
+            self.folders.insert(0, (folder.clone(), None));
+        }
     }
 
     /// As it is told when it is new.
@@ -94,20 +108,22 @@ impl World {
         let known = self.projects.iter_mut().find(|project| project.id == id);
         let (wire, told) = if let Some(project) = known {
             project.updated_ms = now;
-            project.sandboxes.extend(sandbox.filter(|folder| !project.sandboxes.contains(folder)).cloned());
+            project.take_in(sandbox);
             (project.wire(), project.wire())
         } else {
             let (created_ms, updated_ms) = (now, now);
-            let project = Project {
+            let mut project = Project {
                 id: id.clone(),
                 worktree: home,
                 is_repository: repository.is_some(),
-                sandboxes: sandbox.into_iter().cloned().collect(),
+                sandboxes: Vec::new(),
+                folders: Vec::new(),
                 said: Map::new(),
                 created_ms,
                 updated_ms,
                 initialized_ms: None,
             };
+            project.take_in(sandbox);
             let told = (project.wire(), project.announcement());
             self.projects.push(project);
             told
@@ -141,6 +157,75 @@ impl World {
     /// Has anybody visited a project?
     pub(super) fn knows_project(&self, id: &str) -> bool {
         self.projects.iter().any(|project| project.id == id)
+    }
+
+    fn known_project(&mut self, id: &str) -> Option<&mut Project> {
+        self.projects.iter_mut().find(|project| project.id == id)
+    }
+
+    /// The other worktrees of a project in which somebody has worked.
+    pub(super) fn sandboxes_of(&self, id: &str) -> Vec<String> {
+        let known = self.projects.iter().find(|project| project.id == id);
+        known.map(|project| project.sandboxes.clone()).unwrap_or_default()
+    }
+
+    /// Somebody is to work in another worktree of a project.
+    pub(super) fn add_sandbox(&mut self, id: &str, folder: &str) {
+        self.change_sandboxes(id, |sandboxes| {
+            if !sandboxes.iter().any(|known| known == folder) {
+                sandboxes.push(folder.to_owned());
+            }
+        });
+    }
+
+    /// Nobody will any more.
+    pub(super) fn forget_sandbox(&mut self, id: &str, folder: &str) {
+        self.change_sandboxes(id, |sandboxes| sandboxes.retain(|known| known != folder));
+    }
+
+    fn change_sandboxes(&mut self, id: &str, change: impl FnOnce(&mut Vec<String>)) {
+        let now = self.now_ms;
+        if let Some(project) = self.known_project(id) {
+            change(&mut project.sandboxes);
+            project.updated_ms = now;
+            let wire = project.wire();
+            self.tell_project(id, wire);
+        }
+    }
+
+    /// The line with which work in a new worktree of a project begins.
+    pub(super) fn start_line_of(&mut self, id: &str) -> String {
+        let commands = self.known_project(id).and_then(|project| project.said.get("commands"));
+        commands.and_then(|commands| commands["start"].as_str()).unwrap_or_default().to_owned()
+    }
+
+    /// The folders in which a project is known to lie besides.
+    pub(super) fn folders_of_project(&self, id: &str) -> Vec<String> {
+        let known = self.projects.iter().find(|project| project.id == id);
+        known
+            .map(|project| project.folders.iter().map(|(folder, _)| folder.clone()).collect())
+            .unwrap_or_default()
+    }
+
+    /// These are the copies of a project, and of those that were known these are there. Is any of it new?
+    pub(super) fn learn_folders(
+        &mut self,
+        id: &str,
+        copies: &[String],
+        standing: &[String],
+        how: &str,
+    ) -> bool {
+        let Some(project) = self.known_project(id) else { return false };
+        let before = project.folders.clone();
+        project.folders.retain(|(folder, _)| standing.contains(folder));
+        for (_, told) in project.folders.iter_mut().filter(|(folder, _)| copies.contains(folder)) {
+            *told = Some(how.to_owned());
+        }
+        let is_new = |folder: &&String| project.folders.iter().all(|(known, _)| known != *folder);
+        let new: Vec<_> =
+            copies.iter().filter(is_new).map(|folder| (folder.clone(), Some(how.to_owned()))).collect();
+        project.folders.splice(0..0, new);
+        project.folders != before
     }
 
     /// `GET /project`.
@@ -189,7 +274,14 @@ impl World {
     /// `GET /project/{id}/directories`.
     pub(super) fn project_directories(&mut self, ticket: u64, id: &str) {
         let known = self.projects.iter().find(|project| project.id == id && project.is_repository);
-        let list: Vec<Value> = known.iter().map(|project| json!({"directory": project.worktree})).collect();
+        let mut list: Vec<Value> = Vec::new();
+        if let Some(project) = known {
+            list.extend(project.folders.iter().map(|(folder, strategy)| match strategy {
+                Some(strategy) => json!({"directory": folder, "strategy": strategy}),
+                None => json!({"directory": folder}),
+            }));
+            list.push(json!({"directory": project.worktree}));
+        }
         self.reply_json(ticket, Value::Array(list));
     }
 

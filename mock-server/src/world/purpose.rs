@@ -2,7 +2,7 @@
 
 use super::{
     ApiRequest, EffectId, ShellNews, Ticket, World, abort, aside, command, letter, revert, summary,
-    surroundings, tools,
+    surroundings, tools, worktrees,
 };
 
 /// What an effect's result is for.
@@ -74,6 +74,10 @@ pub(super) enum Purpose {
     Place(Box<surroundings::PlaceAsk>),
     /// `folders`: whether the folder is there that this is about.
     Folder(Box<ApiRequest>),
+    /// `worktrees`: its files are there.
+    Worktree(Box<worktrees::Begun>),
+    /// `worktrees`: a line that prepares one.
+    WorktreeLine(Box<worktrees::Begun>),
     /// `instance`: the files of the workspace, before this is answered.
     Project(Box<ApiRequest>),
     /// `next`: what files say to the next generation in this directory, before this is answered, if anything.
@@ -110,6 +114,11 @@ impl World {
             Some(Purpose::CommandLine(calling)) => {
                 if let Some(calling) = self.command_line_says(*calling, &news) {
                     self.waiting.insert(effect, Purpose::CommandLine(calling));
+                }
+            }
+            Some(Purpose::WorktreeLine(begun)) => {
+                if let Some(begun) = self.worktree_line_says(begun, &news) {
+                    self.waiting.insert(effect, Purpose::WorktreeLine(begun));
                 }
             }
             Some(Purpose::Terminal(id)) => {

@@ -324,6 +324,9 @@ impl World {
     pub(crate) fn emit_part(&mut self, session: &str, message: &str, place: usize) {
         let Some(part) = self.part_mut(session, message, place).cloned() else { return };
         self.lose_part(session, &part);
+        let known = self.sessions.get(session).and_then(|owner| owner.message(message));
+        let is_said = known.is_some_and(|message| message.role() == "user");
+        let part = self.as_told(part, is_said);
         let time = self.now_ms;
         self.emit_synced(
             session,

@@ -4,6 +4,7 @@ use super::routes::body_of;
 use super::session::{NewSession, Session, is_default_title};
 use super::{ApiRequest, ReplyBody, World, patch};
 use crate::javascript;
+use fixtures::ServerKind;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 
@@ -29,9 +30,11 @@ impl World {
         let start = query("start").map_or(0.0, number_or_none);
         let roots = query("roots") == Some("true");
         let search = query("search").filter(|words| !words.is_empty()).map(|words| format!("%{words}%"));
+        // Kilo looks for a folder's sessions in all projects.
+        let is_of_any = self.profile.server == ServerKind::Kilo && matches!(place, Place::Directory);
         let fits = |session: &&Session| {
             !session.is_gone
-                && session.project == project
+                && (is_of_any || session.project == project)
                 && place.holds(session, &directory)
                 && (!roots || session.parent.is_none())
                 && !is_before(session.updated_ms, start)

@@ -192,7 +192,7 @@ impl World {
     fn emit_session_summed_up(&mut self, session: &str) {
         let mut info = self.session_info(session);
         if let Some(summary) = info.get_mut("summary").and_then(Value::as_object_mut) {
-            summary.remove("diffs");
+            summary.shift_remove("diffs");
         }
         self.emit_synced(session, "session.updated", json!({"sessionID": session, "info": info}));
     }

@@ -1,9 +1,12 @@
 //! What the world asks of the machine around its sessions, and what it is told: the vocabulary of reads over REST and
 //! of what a server keeps in its home.
 
-use super::{EffectResult, FileChange, Found, Purpose, ShellWish, Ticket, World};
+use super::{
+    EffectResult, FileChange, Found, Purpose, ShellWish, Ticket, WorktreeFound, WorktreeWish, World,
+};
 use super::{
     agent_file, commit_words, config, files, find_lines, planning, rule_files, sources, terminals, vcs,
+    worktrees,
 };
 
 /// Something about the machine.
@@ -85,6 +88,8 @@ pub enum PlaceWish {
         /// The words of each question.
         asks: Vec<Vec<String>>,
     },
+    /// Something about worktrees.
+    Worktree(WorktreeWish),
 }
 
 impl PlaceWish {
@@ -100,6 +105,7 @@ impl PlaceWish {
             | Self::Program { folder, .. } => Some(folder),
             Self::Write { path, .. } | Self::MakeFolder(path) => Some(path),
             Self::Existing(paths) => paths.first().map(String::as_str),
+            Self::Worktree(wish) => Some(wish.place()),
             Self::ForgetAgent { folders, .. } => folders.first().map(String::as_str),
             Self::Shells | Self::Keep { .. } => None,
         }
@@ -136,6 +142,8 @@ pub enum PlaceFound {
     Kept(Result<(), String>),
     /// What git says to each question, without the space behind it; nothing where there is no such folder, or no git.
     Git(Option<Vec<String>>),
+    /// What it says of worktrees.
+    Worktree(WorktreeFound),
 }
 
 /// What stands at a path.
@@ -199,6 +207,8 @@ pub(super) enum PlaceAsk {
     CommitDiffs(Box<commit_words::Committed>),
     /// `vcs`: which files git knows.
     Tracked(vcs::Question, Vec<super::FileChange>),
+    /// `worktrees`: somebody asks about them.
+    Worktree(worktrees::Ask),
     /// Nobody waits for it.
     Nobody,
 }
@@ -243,6 +253,7 @@ impl World {
             (PlaceAsk::Tracked(question, changes), PlaceFound::Git(said)) => {
                 self.tracked(&question, changes, said);
             }
+            (PlaceAsk::Worktree(ask), PlaceFound::Worktree(found)) => self.worktrees_told(ask, found),
             (PlaceAsk::Nobody, _) => {}
             (ask, found) => debug_assert!(false, "{ask:?} can't take {found:?}"),
         }

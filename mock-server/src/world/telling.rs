@@ -90,15 +90,21 @@ impl World {
             for (kind, properties) in self.profile.boot_events() {
                 self.emit(directory, kind, properties);
             }
+            self.look_for_copies(directory);
         }
     }
 
     /// An instance that has booted at the first connection tells of its plugins again, once.
     pub(super) fn boot_again(&mut self, directory: &str) {
         if self.booted_next.insert(directory.to_owned()) {
+            // What files say to the next generation is known from here on.
+            if !self.next_files.contains_key(directory) {
+                self.read_next(directory, None);
+            }
             for (kind, properties) in self.profile.plugin_events() {
                 self.emit(directory, kind, properties);
             }
+            self.look_for_copies(directory);
         }
     }
 
@@ -123,6 +129,7 @@ impl World {
                 data: None,
             }));
         }
+        self.look_for_copies(directory);
     }
 }
 

@@ -123,7 +123,7 @@ pub(crate) fn variants(said: &Value, server: ServerKind) -> Map<String, Value> {
     merge_settings(&mut variants, &Value::Object(own));
     variants.retain(|_, variant| !is_off(variant));
     for variant in variants.values_mut().filter_map(Value::as_object_mut) {
-        variant.remove("disabled");
+        variant.shift_remove("disabled");
     }
     variants
 }

@@ -23,8 +23,6 @@ enum Kind {
     Diff,
     /// The text of all diffs.
     Raw,
-    /// Diffs with the whole texts.
-    Worktree,
 }
 
 impl World {
@@ -99,16 +97,6 @@ impl World {
         }
     }
 
-    /// `GET /experimental/worktree/diff`: against the branch that the folder was begun with.
-    pub(super) fn worktree_diff(&mut self, request: &ApiRequest) {
-        let base = request.query.iter().find(|(key, _)| key == "base").map(|(_, base)| base.as_str());
-        let is_known = matches!(base, None | Some("HEAD" | "main"));
-        match self.part_of_repository(request) {
-            Some(below) if !below.is_empty() || !is_known => self.not_played(request),
-            _ => self.ask_changes(request, Kind::Worktree),
-        }
-    }
-
     /// `GET /vcs/diff/raw`.
     pub(super) fn vcs_diff_raw(&mut self, request: &ApiRequest) {
         self.ask_changes(request, Kind::Raw);
@@ -137,7 +125,7 @@ impl World {
 
     pub(super) fn changed(&mut self, question: Question, mut changes: Vec<FileChange>) {
         changes.retain(|change| change.path.starts_with(&question.below));
-        if matches!(question.kind, Kind::Raw | Kind::Worktree) {
+        if question.kind == Kind::Raw {
             if changes.iter().all(|change| change.before.is_some()) {
                 return self.tell_changes(&question, &changes, &[]);
             }
@@ -177,10 +165,6 @@ impl World {
                 let body = ReplyBody::Bytes("text/x-diff; charset=utf-8".to_owned(), bytes);
                 self.reply_with(ticket, ApiReply { status: 200, headers: Vec::new(), body });
             }
-            Kind::Worktree => {
-                let list = changes.iter().chain(new).map(describe_whole).collect();
-                self.reply_json(ticket, Value::Array(list));
-            }
             Kind::Diff if !below.is_empty() => {
                 let list = changes.iter().map(|change| describe_lost(change, context)).collect();
                 self.reply_json(ticket, Value::Array(list));
@@ -211,17 +195,6 @@ fn describe_lost(change: &FileChange, context: usize) -> Value {
         wire["additions"] = json!(0);
     }
     wire
-}
-
-/// With both texts.
-fn describe_whole(change: &FileChange) -> Value {
-    let (additions, deletions) = patch::count(change);
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let (before, after) = (text(&change.before), text(&change.after));
-    json!({
-        "file": change.path, "patch": patch::index_style(&change.path, &before, &after, patch::Header::Plain),
-        "before": before, "after": after, "additions": additions, "deletions": deletions, "status": status(change),
-    })
 }
 
 fn status(change: &FileChange) -> &'static str {

@@ -160,7 +160,7 @@ impl World {
         metadata["truncated"] = json!(false);
         let mut only_told = json!({});
         if let (true, Some(fields)) = (self.profile.file_diffs, metadata.as_object_mut()) {
-            only_told = json!({"diff": fields.remove("diff")});
+            only_told = json!({"diff": fields.shift_remove("diff")});
         }
         let title = plan.relative.clone();
         self.complete_call(
