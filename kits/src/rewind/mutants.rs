@@ -95,6 +95,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "tells-the-gone", about: "what is gone is told as a part of what stays" },
     Mutant {
         name: "confuses-roles",
+    Mutant {
+        name: "keeps-the-model-in-mind",
+        about: "of an edit the user's list alone is on the disk; that a kill harms nothing it does not say",
+    },
         about: "the model's answers, but for the last one, are told as the user's words",
     },
     Mutant {
