@@ -103,6 +103,8 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("keeps-for-ever", "an answer is kept without end"),
     mutant("keeps-failures", "a failure is kept as an answer is"),
     mutant("shows-whole-answers", "the model's words are shown when the last of them has come"),
+    mutant("batch-waits-longer", "a batch begins 200 ms after its first item"),
+    mutant("batch-timer-restarts", "a batch begins 100 ms after its last item"),
     mutant("chunks-are-frames", "each chunk of a connection is taken for whole events"),
     mutant("counts-last-usage", "only the tokens of the last answer are counted"),
     mutant("does-any-call", "a call of the model is done without a look at it"),
