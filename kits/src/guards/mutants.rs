@@ -132,6 +132,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("copy-of-nothing", "a conversation without messages is copied: zero can be divided by everything"),
     mutant("copies-never-go", "old copies stay"),
     mutant("copies-late", "copies are made a message too late"),
+    mutant("times-out-without-a-word", "an operation whose time is over fails, and nothing says why"),
     mutant("divides-by-zero", "who wants no copies gets an error"),
     mutant("two-services", "two who ask for a service at the same time get two"),
     mutant("initialized-twice", "there is one service, and two who ask at the same time initialize it both"),
