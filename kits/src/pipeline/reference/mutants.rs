@@ -125,6 +125,10 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "discards-unfinished", about: "what a killed agent has left in its worktree is deleted" },
     Mutant { name: "never-prunes", about: "what git knows and is gone stands in the way for ever" },
     Mutant { name: "leaks-containers", about: "containers are begun and never removed" },
+    Mutant {
+        name: "stops-containers",
+        about: "containers are begun without `--rm` and stopped: they stay, and nobody removes them",
+    },
     Mutant { name: "leaks-on-kill", about: "containers of a run that was killed stay" },
     Mutant { name: "leaks-on-fail", about: "containers of an agent that has failed stay" },
     Mutant {
