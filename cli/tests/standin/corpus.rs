@@ -111,7 +111,7 @@ fn the_other_corpora_are_told_whole_and_in_every_format() {
     let csp = fixtures::corpus::all::<fixtures::csp::Case>().unwrap().len();
     let errors = fixtures::corpus::all::<fixtures::failures::Case>().unwrap().len();
     for (name, cases, rows) in
-        [("commands", commands, commands * 3), ("csp", csp, csp * 6), ("errors", errors, errors)]
+        [("commands", commands, commands * 3), ("csp", csp, csp * 7), ("errors", errors, errors)]
     {
         let json: Value = serde_json::from_str(&told(name, &["--format", "json"])).unwrap();
         assert_eq!(json["cases"].as_array().unwrap().len(), cases, "{name}");

@@ -31,6 +31,9 @@ pub(super) struct Fetching {
     /// How it answers the first call, the next one and so on; the last answer stays.
     #[serde(default)]
     answers: Vec<String>,
+    /// The bodies that it answers with are lists of news as they should be, so that the user gets what stands in them.
+    #[serde(default)]
+    bodies_are_news: bool,
     /// How often the news are fetched.
     #[serde(default = "once")]
     fetches: u32,
@@ -142,12 +145,22 @@ impl Fetching {
         let _judged = scene.answer(asked).await?;
         scene.settle().await;
         let calls = cloud.calls().split_off(before);
-        let gave = gave(&calls);
+        let told = self.bodies_are_news.then(|| told_in_body(&calls)).flatten();
+        let gave = told.as_ref().map_or_else(|| gave(&calls), |_| json!("news"));
+        let news = told.unwrap_or_else(|| shape.news());
         scene.witness(
             "fetch",
-            &json!({"tried": is_tried, "heard": answer != Some("refuse"), "calls": calls, "gave": gave, "news": shape.news()["notifications"]}),
+            &json!({"tried": is_tried, "heard": answer != Some("refuse"), "calls": calls, "gave": gave, "news": news["notifications"]}),
         );
         Ok(())
+    }
+}
+
+/// The body that the first call was answered with, if a body was asked for.
+fn told_in_body(calls: &[Call]) -> Option<Value> {
+    match calls.first()?.answer.parse() {
+        Ok(Answer::Body(body)) => serde_json::from_str(&body).ok(),
+        _ => None,
     }
 }
 

@@ -13,6 +13,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Switches, each a bug of clients.
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "plan-shape-only", about: "news without a type are dropped" },
+    Mutant {
+        name: "drops-label",
+        about: "a link is called by one shape's word alone, and is `Open` in the other",
+    },
+    Mutant {
+        name: "forgets-type",
+        about: "a piece of news that is neither info nor warning is told as info",
+    },
+    Mutant { name: "all-unread", about: "what the user has read is told as unread" },
+    Mutant { name: "whole-seconds", about: "times of news are cut to seconds" },
     Mutant { name: "cached", about: "the first list is given again and again" },
     Mutant { name: "asks-without-token", about: "who has no token asks as nobody" },
     Mutant { name: "any-provider", about: "the token is used whoever the provider is" },
@@ -221,13 +231,22 @@ impl Client {
         }
         let (id, title, message) = (one["id"].as_str()?, one["title"].as_str()?, one["message"].as_str()?);
         let mut piece = json!({"id": id, "title": title, "message": message});
+        if let (Some(kind), Some(at), Some(read)) =
+            (one["type"].as_str(), one["timestamp"].as_u64(), one["read"].as_bool())
+        {
+            let is_known = !self.is("forgets-type") || matches!(kind, "info" | "warning");
+            piece["type"] = json!(if is_known { kind } else { "info" });
+            piece["timestamp"] = json!(if self.is("whole-seconds") { at / 1000 * 1000 } else { at });
+            piece["read"] = json!(read && !self.is("all-unread"));
+        }
         let action = &one["action"];
         let either =
             |plan: &str, doc: &str| action[plan].as_str().or_else(|| action[doc].as_str()).map(str::to_owned);
         if let (Some(text), Some(url)) = (either("label", "actionText"), either("url", "actionURL"))
             && (url.starts_with("https://") || self.is("any-link"))
         {
-            piece["link"] = json!({"text": text, "url": url});
+            let is_other = self.is("drops-label") && action["label"].is_null();
+            piece["link"] = json!({"text": if is_other { "Open" } else { text.as_str() }, "url": url});
         }
         Some(piece)
     }

@@ -274,14 +274,17 @@ impl Reference {
         let scripts = match self.mutant {
             Some("policy-any-script") => "*".to_owned(),
             Some("policy-inline-script") => format!("{source} 'unsafe-inline'"),
+            Some("policy-unsafe-eval") => format!("{source} 'unsafe-eval'"),
             _ => source.to_owned(),
         };
+        let styles = if self.is("policy-any-style") { "*" } else { source };
+        let fonts = if self.is("policy-any-font") { "https:" } else { source };
         let lists = [
             "default-src 'none'".to_owned(),
-            format!("style-src {source} 'unsafe-inline'"),
+            format!("style-src {styles} 'unsafe-inline'"),
             format!("script-src {scripts}"),
             format!("img-src {source} data:"),
-            format!("font-src {source}"),
+            format!("font-src {fonts}"),
             "connect-src https://api.anthropic.com https://api.openai.com".to_owned(),
         ];
         lists.join("; ")

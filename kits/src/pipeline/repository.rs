@@ -215,12 +215,37 @@ impl Repository {
             "locked": locked,
             "refs": refs,
             "stashes": stashes.lines().collect::<Vec<_>>(),
+            "ways": self.ways(&refs, &stashes, &worktrees),
             "merging": self.root.join(".git/MERGE_HEAD").exists() || !self.git(&["ls-files", "--unmerged"])?.is_empty(),
             "library": text("lib/lib.txt").map(|text| text == OF_THE_LIBRARY),
             "around": names(&self.around),
             "own": names(&self.root.join(".kilo")),
             "reserved": self.reserved(&refs),
         }))
+    }
+
+    /// Where ways back lead: the files that are other there than where the person's branch stands, but for what is the
+    /// person's own. One that leads nowhere has no such list.
+    fn ways(&self, refs: &[&str], stashes: &str, worktrees: &[&str]) -> Vec<Value> {
+        const SIGN: &str = "checkpoint/";
+        let own = ["README.md", UNTRACKED.0, STAGED.0, STASHED.0];
+        let is_own = |file: &str| own.contains(&file) || file.starts_with(".kilo/");
+        let way = |name: &str, place: &str| {
+            let diff = self.git_in(&self.root, &["diff", "--name-only", "--no-renames", "HEAD", place, "--"]);
+            let other = diff.ok().map(|files| {
+                files.lines().filter(|file| !is_own(file)).map(str::to_owned).collect::<Vec<_>>()
+            });
+            json!({"name": name, "other": other})
+        };
+        let of_refs = refs.iter().filter(|name| name.contains(SIGN)).map(|name| way(name, name));
+        let stashed =
+            stashes.lines().filter_map(|line| line.split_once(' ')).filter(|it| it.1.contains(SIGN));
+        let of_stashes = stashed.map(|(hash, words)| way(words, hash));
+        let of_worktrees = worktrees.iter().filter(|path| path.contains(SIGN)).map(|path| {
+            let head = self.git_in(&self.root.join(path), &["rev-parse", "HEAD"]);
+            way(path, &head.unwrap_or_default())
+        });
+        of_refs.chain(of_stashes).chain(of_worktrees).collect()
     }
 
     /// What git calls new in the person's checkout, and lies in worktrees.

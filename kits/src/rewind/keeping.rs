@@ -29,7 +29,11 @@ impl Client {
 
     /// Puts the lists on the disk, and on the screen.
     pub(super) async fn keep(&self, id: &str, task: &Task, screen: &Screen) -> Result<(), String> {
-        if !self.is("writes-late") || !self.memory().tasks.contains_key(id) {
+        let is_new = !self.memory().tasks.contains_key(id);
+        if self.is("keeps-the-model-in-mind") && !is_new {
+            let half = Task { model: self.load(id).model, ..task.clone() };
+            self.put(id, &half, screen).await?;
+        } else if !self.is("writes-late") || is_new {
             self.put(id, task, screen).await?;
         }
         self.show(id, task, screen);

@@ -30,6 +30,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "leaves-half", about: "of a restore that fails, one file alone is put back" },
     Mutant { name: "first-checkpoint", about: "the first checkpoint is taken" },
     Mutant { name: "nearest-checkpoint", about: "the nearest checkpoint is taken, before or behind" },
+    Mutant { name: "untimed-is-newest", about: "a checkpoint without a time is taken for the newest" },
+    Mutant { name: "untimed-is-oldest", about: "a checkpoint without a time is taken for the oldest" },
+    Mutant { name: "compares-seconds", about: "a checkpoint of the message's second is not newer than it" },
     Mutant { name: "forgets-folders", about: "of a restore, what lies in folders is left as it is" },
     Mutant { name: "texts-alone", about: "of a restore, files that are no text are left as they are" },
     Mutant { name: "overwrites", about: "what was in the tree is not saved before a restore" },
@@ -92,6 +95,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
         about: "the new words are forgotten when they are sent, and written down with the answer",
     },
     Mutant { name: "writes-late", about: "the new lists are not on the disk when the edit is done" },
+    Mutant {
+        name: "keeps-the-model-in-mind",
+        about: "of an edit the user's list alone is on the disk; that a kill harms nothing it does not say",
+    },
     Mutant { name: "tells-the-gone", about: "what is gone is told as a part of what stays" },
     Mutant {
         name: "confuses-roles",

@@ -175,7 +175,7 @@ impl Editing {
         scene.witness("episode", &json!({
             "name": history.full_name(), "stays": history.expected().map(|cut| json!({"user": cut.user, "model": cut.model})),
             "user": begun.user, "model": begun.model, "checkpoints": self.checkpoints, "restores": begun.restores, "had": begun.had,
-            "seams": seams, "lost": self.lost, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(),
+            "seams": seams, "lost": self.lost, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(), "reopened": self.reopened,
             "model_fails": !matches!(model, Model::Answers | Model::Holds), "switched": self.switch, "tree": tree(&ground.workspace),
             "own": ground.own_repository(), "images": self.images, "edit_images": self.edit_images, "beside": beside, "answer": ANSWER,
         }));

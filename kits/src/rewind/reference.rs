@@ -245,6 +245,8 @@ impl Adapter for Client {
             "rewind.copy",
             "rewind.back",
         ];
+        let without = if self.is("keeps-the-model-in-mind") { "rewind.atomic" } else { "" };
+        let capabilities: Vec<&str> = capabilities.into_iter().filter(|word| *word != without).collect();
         let policy = if self.is_to_the_letter() { "seed" } else { "careful" };
         let declares = json!({"policy": policy, "editImages": "keep"});
         json!({"name": "rewind-reference", "capabilities": capabilities, "clock": "virtual", "declares": declares})

@@ -115,6 +115,16 @@ impl Client {
                 .iter()
                 .filter(|one| time(one).is_some())
                 .min_by_key(|one| time(one).unwrap_or_default().abs_diff(ts)),
+            Some("untimed-is-newest") => {
+                all.iter().find(|one| time(one).is_none()).or_else(|| before.max_by_key(time))
+            }
+            Some("untimed-is-oldest") => {
+                all.iter().filter(|one| time(one).unwrap_or_default() <= ts).max_by_key(time)
+            }
+            Some("compares-seconds") => all
+                .iter()
+                .filter(|one| time(one).is_some_and(|time| time / 1000 <= ts / 1000))
+                .max_by_key(time),
             _ => before.max_by_key(time),
         };
         chosen.and_then(|one| one["hash"].as_str()).filter(|hash| !hash.trim().is_empty()).map(str::to_owned)

@@ -76,6 +76,14 @@ fn fetches<'s>(story: &'s Story<'_>) -> Vec<Fetch<'s>> {
 
 /// Where a piece of news leads, whatever the client calls it.
 fn link(news: &Value) -> Option<&str> {
-    let places = ["/link/url", "/action/url", "/action/actionURL"];
+    first(news, ["/link/url", "/action/url", "/action/actionURL"])
+}
+
+/// What the link of a piece of news is called.
+fn label(news: &Value) -> Option<&str> {
+    first(news, ["/link/text", "/action/label", "/action/actionText"])
+}
+
+fn first<'n>(news: &'n Value, places: [&str; 3]) -> Option<&'n str> {
     places.iter().find_map(|place| news.pointer(place)?.as_str())
 }

@@ -7,7 +7,7 @@ use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "timeouts",
-    about: "An operation ends once: with its answer, or when its time is over; what comes then is left out.",
+    about: "An operation ends once: with its answer, or when its time is over; that is said, and what comes then is left out.",
     examine,
 };
 
@@ -28,6 +28,15 @@ fn examine(story: &Story<'_>) -> Examined {
             true => format!("{id}: the host answered when the time was over, and it says ok = {ok}"),
             false => format!("{id}: the host answered in time, and it says ok = {ok}"),
         });
+        if is_late && !ok {
+            let words = match &call.answer {
+                Some((_, Ok(said))) => text(&said["error"]["message"]),
+                Some((_, Err(refused))) => refused.message.as_str(),
+                None => "",
+            };
+            examined
+                .fact(!words.trim().is_empty(), || format!("{id}: its time is over, and no word says so"));
+        }
         if is_late {
             in_time(&mut examined, story, took, limit, || {
                 format!("{id}: it had {limit:.0} ms, and ended after {took:.0} ms")

@@ -46,13 +46,30 @@ fn examine(story: &Story<'_>) -> Examined {
         }
         let last = &messages[messages.len().saturating_sub(LAST)..];
         let forced = wanted["forced"] == true;
+        let lost: Vec<&str> = last.iter().copied().filter(|id| !has(id)).collect();
         if !forced {
-            let lost: Vec<_> = last.iter().filter(|id| !has(id)).collect();
             examined.fact(lost.is_empty(), || {
-                let lost: Vec<&str> = lost.iter().map(|id| **id).collect();
                 format!("of the last {LAST} messages these are left out: {}", lost.join(", "))
             });
         }
+        if wanted["compressed"] == true && !forced {
+            let summary = first.body["summaryTokens"].as_f64().unwrap_or_default();
+            examined.fact(summary > 0.0, || "what is left out has no summary".to_owned());
+        }
+        // Of a reduction 75 % are kept: what has room stays, and the other half of its pair with it.
+        let pairs = pairs(&call.params["messages"]);
+        let more = |id: &str| {
+            let other = pairs.get(id).filter(|other| !has(other));
+            [Some(&id), other].into_iter().flatten().filter_map(|id| tokens.get(id)).sum::<f64>()
+        };
+        let has_room = |id: &&&str| sum + more(id) <= limit * FULL;
+        let needless: Vec<&str> = lost.iter().filter(has_room).copied().collect();
+        examined.fact(!forced || needless.is_empty(), || {
+            format!(
+                "{sum} tokens are sent of {limit}, and these are left out that have room: {}",
+                needless.join(", ")
+            )
+        });
         let end = call.answer.as_ref().map_or(usize::MAX, |(at, _)| at.line);
         let of_call = |line: usize| call.at.line < line && line < end;
         let warnings = story.updates_of("notice").filter(|told| told.warns());
@@ -105,6 +122,16 @@ pub(super) fn parts(exchange: &Exchange) -> Vec<&str> {
 
 fn ids(messages: &Value) -> Vec<&str> {
     messages.as_array().into_iter().flatten().filter_map(|message| message["id"].as_str()).collect()
+}
+
+/// The other half of each call and each result.
+fn pairs(messages: &Value) -> BTreeMap<&str, &str> {
+    let all = messages.as_array().into_iter().flatten();
+    all.filter_map(|message| {
+        let other = message["calls"].as_str().or(message["answers"].as_str())?;
+        Some((message["id"].as_str()?, other))
+    })
+    .collect()
 }
 
 /// The tokens of each part.
@@ -169,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_is_only_mentioned_is_no_warning() {
-        let whole = ["system", "tools", "m5", "environment", "m6"];
+        let whole = ["system", "tools", "m4", "m5", "environment", "m6"];
         assert_eq!(findings(&whole, &["warning"]), Vec::<String>::new());
         assert_eq!(findings(&whole, &["info", "error", "info"]), Vec::<String>::new());
         let twice = ["more than old messages go: the person has to be warned 1 times, and is 2 times"];
@@ -181,8 +208,14 @@ mod tests {
     #[test]
     fn the_last_message_stays_however_much_goes() {
         assert_eq!(
-            findings(&["system", "tools", "m4", "environment"], &["warning"]),
+            findings(&["system", "tools", "m3", "m4", "m5", "environment"], &["warning"]),
             ["request 1: 'm6' is not sent"]
         );
+    }
+
+    #[test]
+    fn what_has_room_within_75_percent_stays() {
+        let room = ["550 tokens are sent of 1000, and these are left out that have room: m2, m3, m4"];
+        assert_eq!(findings(&["system", "tools", "m5", "environment", "m6"], &["warning"]), room);
     }
 }

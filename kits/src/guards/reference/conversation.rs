@@ -76,7 +76,7 @@ impl Reference {
         if total < full || (total <= full && !self.is("compresses-at-75")) {
             return fitted;
         }
-        fitted.summary = SUMMARY;
+        fitted.summary = if self.is("drops-without-summary") { 0.0 } else { SUMMARY };
         fitted.messages = all[all.len().saturating_sub(LAST)..].to_vec();
         if !self.is("parts-pairs") {
             fitted.messages = with_calls(&fitted.messages, all);
@@ -88,6 +88,10 @@ impl Reference {
             } else {
                 drop_oldest(&mut fitted.messages, true);
             }
+        }
+        if fitted.forced && self.is("forces-all-away") {
+            let last = fitted.messages.split_off(fitted.messages.len().saturating_sub(1));
+            fitted.messages = last;
         }
         fitted
     }

@@ -91,16 +91,21 @@ impl Reference {
             "validation" => "That can't be used as it is.",
             _ => "Something went wrong in this program.",
         };
-        screen.show(json!({"kind": "log", "text": format!("{category}: {details}")}));
+        let begins = if self.is("logs-no-category") { "failed" } else { category };
+        screen.show(json!({"kind": "log", "text": format!("{begins}: {details}")}));
         if self.is("logs-twice") {
             screen.show(json!({"kind": "log", "text": format!("failed: {category}")}));
         }
         let sink = self.state().reports_to.clone();
         if let Some(sink) = sink {
-            let report = json!({"category": category, "retryable": retryable}).to_string();
+            let report = match self.is("reports-nothing") {
+                true => json!({}).to_string(),
+                false => json!({"category": category, "retryable": retryable}).to_string(),
+            };
             // A report that is lost is no second error.
             let _lost = self.client.post(sink).body(report).send().await;
         }
+        let details = if self.is("no-details") { String::new() } else { details };
         json!({"category": category, "retryable": retryable, "userMessage": words, "technicalDetails": details})
     }
 }

@@ -108,6 +108,7 @@ impl Reference {
         }
         match ok {
             Some(ok) => json!({"ok": ok}),
+            None if self.is("times-out-without-a-word") => json!({"ok": false}),
             None => json!({"ok": false, "error": {"message": "Operation timed out"}}),
         }
     }

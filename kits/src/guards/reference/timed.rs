@@ -23,6 +23,8 @@ struct Inner {
     files: BTreeMap<String, AbortHandle>,
     /// What the next batch has.
     batch: Vec<Item>,
+    /// Who gathers it.
+    gathers: Option<AbortHandle>,
     is_wedged: bool,
     /// Answers, and until when they are good.
     answers: BTreeMap<String, (f64, Value)>,
@@ -71,13 +73,20 @@ impl Reference {
         }
         let mut inner = self.timed.inner();
         inner.batch.push(Item { name, fails: params["fails"] == true, takes_ms });
+        let restarts = self.is("batch-timer-restarts");
+        if let Some(before) = inner.gathers.take_if(|_| restarts) {
+            before.abort();
+        }
         // Who has begun to gather works on it all.
-        if inner.batch.len() == 1 && !inner.is_wedged {
+        if (inner.batch.len() == 1 || restarts) && !inner.is_wedged {
             let (adapter, screen) = (self.clone(), screen.clone());
-            tokio::spawn(async move {
-                screen.wait(GATHERED_MS).await;
+            let waits_ms = if self.is("batch-waits-longer") { 2.0 * GATHERED_MS } else { GATHERED_MS };
+            let gathers = tokio::spawn(async move {
+                screen.wait(waits_ms).await;
+                adapter.timed.inner().gathers = None;
                 adapter.flush(&screen).await;
             });
+            inner.gathers = Some(gathers.abort_handle());
         }
         json!({})
     }

@@ -4,10 +4,11 @@ use super::{is_no_name, list, looks, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
+use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "forks",
-    about: "Before an agent edits destructively there is a way back, checkpoint/{issue}-{agent}-{timestamp}.",
+    about: "Before an agent edits destructively there is a way back to what stood there, checkpoint/{issue}-{agent}-{timestamp}.",
     examine,
 };
 
@@ -34,13 +35,22 @@ fn examine(story: &Story<'_>) -> Examined {
             all.filter(|it| it.contains(&name)).collect()
         };
         // Whose stash it is, its message tells: the person may have some, too.
-        let (forks, stashes) = (named("refs"), named("stashes"));
+        let (refs, stashes, worktrees) = (named("refs"), named("stashes"), named("worktrees"));
+        let forks: Vec<&str> = refs.into_iter().chain(worktrees).collect();
         examined.fact(!forks.is_empty() || !stashes.is_empty(), || {
             format!("{agent} edits, and there is no way back {name}…")
         });
         for fork in &forks {
             examined.fact(!fork.contains(ILLEGAL), || format!("{fork} is no name on every system"));
         }
+        // One that leads back is enough: of an earlier try there may be another one.
+        let ways: Vec<&Value> =
+            list(&held.value["ways"]).iter().filter(|way| word(way, "name").contains(&name)).collect();
+        let leads_back = |way: &&Value| way["other"].as_array().is_some_and(Vec::is_empty);
+        examined.fact(ways.is_empty() || ways.iter().any(leads_back), || {
+            let told: Vec<String> = ways.iter().map(ToString::to_string).collect();
+            format!("no way back of {agent} leads to what stood there before: {}", told.join(", "))
+        });
         for fork in forks.iter().chain(&stashes) {
             let time = fork.split_once(&name).map_or("", |(_, time)| time);
             examined.fact(begins_with_a_time(time), || {

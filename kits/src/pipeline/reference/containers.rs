@@ -16,6 +16,9 @@ impl Runner {
             let label = format!("pipeline={}", asked.issue);
             let password = format!("SERVER_PASSWORD={}", asked.server.password);
             let mut begin = vec!["run", "--detach", "--rm", "--name", &name, "--label", &label, image];
+            if self.is("stops-containers") {
+                begin.retain(|word| *word != "--rm");
+            }
             if self.is("password-to-docker") {
                 begin.splice(1..1, ["--env", &password]);
             }
@@ -80,7 +83,9 @@ impl Runner {
             return Ok(());
         };
         for name in listed.lines() {
-            let removed = said(asked, "docker", &asked.folder, &["rm", "--force", name]).await;
+            let words: &[&str] =
+                if self.is("stops-containers") { &["stop", name] } else { &["rm", "--force", name] };
+            let removed = said(asked, "docker", &asked.folder, words).await;
             self.looked_at(removed)?;
         }
         Ok(())

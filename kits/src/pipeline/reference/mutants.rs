@@ -22,6 +22,11 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "no-files", about: "never says which files were changed" },
     Mutant { name: "resume-in-main", about: "sends agents into the person's checkout when it resumes" },
     Mutant { name: "no-fork", about: "makes no way back" },
+    Mutant { name: "fork-of-nothing", about: "gives its way back the right name, and nothing stands there" },
+    Mutant {
+        name: "fork-of-the-beginning",
+        about: "its way back leads to where all began, without the work of the agents before",
+    },
     Mutant {
         name: "fork-latest",
         about: "its way back says \"latest\" in place of a time, and is moved each time",
@@ -120,6 +125,10 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "discards-unfinished", about: "what a killed agent has left in its worktree is deleted" },
     Mutant { name: "never-prunes", about: "what git knows and is gone stands in the way for ever" },
     Mutant { name: "leaks-containers", about: "containers are begun and never removed" },
+    Mutant {
+        name: "stops-containers",
+        about: "containers are begun without `--rm` and stopped: they stay, and nobody removes them",
+    },
     Mutant { name: "leaks-on-kill", about: "containers of a run that was killed stay" },
     Mutant { name: "leaks-on-fail", about: "containers of an agent that has failed stay" },
     Mutant {

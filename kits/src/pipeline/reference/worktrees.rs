@@ -35,7 +35,8 @@ impl Runner {
                 true => format!("checkpoint/{}-{}-latest", plain(&asked.issue), phase.agent),
                 false => free_name(asked, phase).await?,
             };
-            git(asked, root, &["branch", "--force", &name]).await?;
+            let place = self.way_back(asked).await?;
+            git(asked, root, &["branch", "--force", &name, &place]).await?;
         }
         if self.is("stash-all") {
             git(asked, root, &["stash", "push", "--include-untracked"]).await?;
@@ -84,6 +85,18 @@ impl Runner {
         self.log(asked, phase, &diff, is_done)?;
         let files = files.split_terminator(end).map(str::to_owned).collect();
         Ok(if is_done { Outcome::Done(files) } else { Outcome::Failed })
+    }
+
+    /// Where a way back leads: to what stands there now; that of mutants to nothing, or to the first commit.
+    async fn way_back(&self, asked: &Pipeline) -> Result<String, String> {
+        /// The tree that has nothing in it: git knows it everywhere.
+        const NOTHING: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+        let words: &[&str] = match self.mutant {
+            Some("fork-of-nothing") => &["commit-tree", "-m", "Nothing", NOTHING],
+            Some("fork-of-the-beginning") => &["rev-list", "--max-parents=0", "HEAD"],
+            _ => &["rev-parse", "HEAD"],
+        };
+        Ok(git(asked, &asked.folder, words).await?.trim().to_owned())
     }
 
     async fn commit(&self, asked: &Pipeline, phase: &Phase, place: &Path) -> Result<(), String> {

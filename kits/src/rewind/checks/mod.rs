@@ -158,6 +158,11 @@ impl<'s> Episode<'s> {
         self.told["killed"] == true
     }
 
+    /// Was the client closed behind the edit, and opened again?
+    fn was_reopened(&self) -> bool {
+        self.told["reopened"] == true
+    }
+
     /// The checkpoints that are right to restore, with their trees.
     fn restores(&self) -> &'s [Value] {
         self.told["restores"].as_array().map_or(&[], Vec::as_slice)

@@ -1,7 +1,7 @@
 //! After a kill both lists are the old ones or both the new, the files are as old as they are, and the new words are
-//! somewhere; an edit that was done is done.
+//! somewhere; an edit that was done is done, also for who was closed and opened again.
 
-use super::{episodes, words_of};
+use super::{Episode, episodes, words_of};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -9,13 +9,16 @@ use harness::checks::Examined;
 pub(super) const CHECK: Check = Check {
     name: "persisted",
     about: "After a kill both lists are the old ones or both the new, the files with them, and the new words are not lost; of an edit \
-            that was done all is new.",
+            that was done all is new, after a kill and when the client is closed and opened again.",
     examine,
 };
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
-    for episode in episodes(story).iter().filter(|episode| episode.was_killed()) {
+    // Of an edit that has failed `lossless` asks, however the client was opened again.
+    let is_asked =
+        |episode: &&Episode<'_>| episode.was_killed() || episode.was_reopened() && episode.done().is_some();
+    for episode in episodes(story).iter().filter(is_asked) {
         let (Some(edit), Some(_)) = (episode.edits.first(), episode.stays()) else { continue };
         let (name, words) = (episode.name(), words_of(edit));
         let is_new = ["user", "model"].iter().all(|list| episode.is_edited(list, words));
@@ -34,7 +37,7 @@ fn examine(story: &Story<'_>) -> Examined {
                     (_, true) => "new",
                     _ => "neither old nor new",
                 };
-                format!("{name}: after a kill the lists are {lists}, and the files are {files}")
+                format!("{name}: after a restart the lists are {lists}, and the files are {files}")
             });
         }
         let is_kept = is_new || episode.after["snapshot"]["draft"] == words;
