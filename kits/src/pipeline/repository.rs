@@ -224,14 +224,15 @@ impl Repository {
         }))
     }
 
-    /// Where ways back lead: the files that are other there than where the person's branch stands, but for what is the
-    /// person's own. One that leads nowhere has no such list.
+    /// Where ways back lead: the files that are gone or other there than where the person's branch stands, but for what is
+    /// the person's own; work that is not there yet may be beside them. One that leads nowhere has no such list.
     fn ways(&self, refs: &[&str], stashes: &str, worktrees: &[&str]) -> Vec<Value> {
         const SIGN: &str = "checkpoint/";
         let own = ["README.md", UNTRACKED.0, STAGED.0, STASHED.0];
         let is_own = |file: &str| own.contains(&file) || file.starts_with(".kilo/");
         let way = |name: &str, place: &str| {
-            let diff = self.git_in(&self.root, &["diff", "--name-only", "--no-renames", "HEAD", place, "--"]);
+            let asked = ["diff", "--name-only", "--no-renames", "--diff-filter=DMT", "HEAD", place, "--"];
+            let diff = self.git_in(&self.root, &asked);
             let other = diff.ok().map(|files| {
                 files.lines().filter(|file| !is_own(file)).map(str::to_owned).collect::<Vec<_>>()
             });
