@@ -153,3 +153,22 @@ async fn nothing_is_taken_away_where_agents_may_not_go() {
         assert!(life.workspace.is_dir(), "{server}");
     }
 }
+
+#[tokio::test]
+async fn what_was_said_in_a_worktree_that_is_gone_is_listed_by_kilo_alone() {
+    for server in ServerKind::ALL {
+        let life = Life::of(server).await;
+        let made = life.create(json!({"name": "one"})).await;
+        let folder = PathBuf::from(made["directory"].as_str().unwrap());
+        let path = format!("/session?directory={}", folder.display());
+        assert_eq!(life.ask(Method::POST, &path, json!({})).await.0, 200, "{server}");
+        let listed = async || life.get("/session", &folder).await.as_array().unwrap().len();
+        assert_eq!(listed().await, 1, "{server}");
+        let removed = life.ask(Method::DELETE, "/experimental/worktree", json!({"directory": folder})).await;
+        assert_eq!(removed, (200, json!(true)), "{server}");
+        assert_eq!(listed().await, usize::from(server == ServerKind::Kilo), "{server}");
+        assert_eq!(life.get("/experimental/worktree", &life.workspace).await, json!([]), "{server}");
+        let projects = life.get("/project", &life.workspace).await;
+        assert_eq!(projects[0]["sandboxes"], json!([]), "{server}: {projects}");
+    }
+}

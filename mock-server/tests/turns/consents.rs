@@ -112,6 +112,23 @@ async fn kilo_writes_down_that_everything_is_allowed() {
     }
 }
 
+#[tokio::test]
+async fn kilos_next_generation_knows_what_was_allowed_when_its_instance_began() {
+    for (files_first, told) in [(true, 0), (false, 1)] {
+        let stage = guarded_stage().await;
+        if files_first {
+            stage.get("/file?path=.").await;
+        }
+        assert_eq!(stage.post("/permission/allow-everything", json!({"enable": true})).await, json!(true));
+        let agents = stage.get("/api/agent").await;
+        let rules = agents["data"][0]["permissions"].as_array().unwrap();
+        let everything = json!({"action": "*", "resource": "*", "effect": "allow"});
+        // The agent's own rules begin with the same words.
+        let added = rules.iter().filter(|rule| **rule == everything).count() - 1;
+        assert_eq!(added, told, "the files were looked at first: {files_first}");
+    }
+}
+
 /// Nobody listens here: a skill is long, and so is what is told of it.
 #[tokio::test]
 async fn kilo_calls_a_skill_by_its_kind_and_takes_over_nothing() {
