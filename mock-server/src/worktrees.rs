@@ -38,7 +38,7 @@ impl Workspace {
                 WorktreeFound::Done(self.reset_worktree(Path::new(&root), &folder))
             }
             WorktreeWish::Remove { root, folder } => {
-                WorktreeFound::Done(self.remove_worktree(Path::new(&root), &folder))
+                WorktreeFound::Done(self.remove_worktree(Path::new(&root), &folder, home))
             }
             WorktreeWish::Compare { folder, base, file } => {
                 let folder = Path::new(&folder);
@@ -71,14 +71,14 @@ impl Workspace {
     }
 
     /// As on the real servers, a folder that is no worktree is taken away, too.
-    fn remove_worktree(&self, root: &Path, folder: &str) -> Result<(), String> {
+    fn remove_worktree(&self, root: &Path, folder: &str, home: Option<&Path>) -> Result<(), String> {
         let real = real_path(folder);
         let listed = text(&git(root, &["worktree", "list", "--porcelain"])?.stdout);
         let Some(entry) = entry_of(&listed, &real) else {
             if !Path::new(&real).exists() {
                 return Ok(());
             }
-            self.may_change(&real)?;
+            self.may_clear(Path::new(&real), home)?;
             return fs::remove_dir_all(&real).map_err(|error| error.to_string());
         };
         if entry.is_first {
@@ -106,6 +106,19 @@ impl Workspace {
         }
         let known = known_changes(folder, &apart, &["--", file]);
         Some(known.into_iter().take(1).map(|change| with_texts(folder, &apart, change)).collect())
+    }
+
+    /// What is no worktree goes only below the workspace and the server's home, wherever agents may go: a client that
+    /// names the wrong folder is not to lose what nobody has shown to the server.
+    fn may_clear(&self, folder: &Path, home: Option<&Path>) -> Result<(), String> {
+        let places = std::iter::once(self.root()).chain(home);
+        if places.into_iter().any(|place| folder != place && folder.starts_with(place)) {
+            return Ok(());
+        }
+        let folder = folder.display();
+        Err(format!(
+            "The stand-in takes {folder} away in no case: it is no worktree, and outside of the workspace"
+        ))
     }
 
     fn may_change(&self, folder: &str) -> Result<(), String> {

@@ -24,7 +24,10 @@ struct Life {
 
 impl Life {
     async fn of(server: ServerKind) -> Self {
-        let options = Options::scenario(server, catalog::scenario("text/welcome").unwrap());
+        Self::with(Options::scenario(server, catalog::scenario("text/welcome").unwrap())).await
+    }
+
+    async fn with(options: Options) -> Self {
         let stand_in = StandIn::start(options).await.unwrap();
         let client = Client::builder().no_proxy().build().unwrap();
         let path = client.get(format!("{}/path", stand_in.url())).send().await.unwrap();
@@ -136,8 +139,11 @@ async fn kilo_compares_it_with_the_branch_that_it_left() {
 #[tokio::test]
 async fn nothing_is_taken_away_where_agents_may_not_go() {
     let outside = tempfile::tempdir().unwrap();
-    for server in ServerKind::ALL {
-        let life = Life::of(server).await;
+    for (server, allow_outside) in
+        ServerKind::ALL.into_iter().flat_map(|server| [(server, false), (server, true)])
+    {
+        let options = Options::scenario(server, catalog::scenario("text/welcome").unwrap());
+        let life = Life::with(Options { allow_outside, ..options }).await;
         let plain = life.workspace.join("plain");
         fs::create_dir(&plain).unwrap();
         let remove = async |folder: &Path| {
@@ -147,9 +153,12 @@ async fn nothing_is_taken_away_where_agents_may_not_go() {
         assert!(!plain.exists(), "{server}: what is no worktree is taken away, too");
         let (status, said) = remove(outside.path()).await;
         assert_eq!((status, &said["name"]), (400, &json!("WorktreeRemoveFailedError")), "{server}");
-        assert!(said["data"]["message"].as_str().unwrap().contains("--allow-outside"), "{server}: {said}");
+        assert!(said["data"]["message"].as_str().unwrap().contains("in no case"), "{server}: {said}");
         assert!(outside.path().is_dir(), "{server}");
-        assert_eq!(remove(&life.workspace).await.0, 400, "{server}");
+        let above = life.workspace.parent().unwrap();
+        for kept in [life.workspace.as_path(), above] {
+            assert_eq!(remove(kept).await.0, 400, "{server}");
+        }
         assert!(life.workspace.is_dir(), "{server}");
     }
 }
