@@ -10,7 +10,7 @@ mod tree;
 use crate::world::{Chosen, FileChange, Found, NO_BLOB, RestoredFile, Sight};
 use blob::{Blob, Known};
 pub(crate) use grounds::Grounds;
-pub(crate) use project::{Branches, GLOBAL, Project, git_says, other_worktrees};
+pub(crate) use project::{Branches, GLOBAL, Project, git_says, other_worktrees, run_git};
 pub(crate) use repository::make as make_repository;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;

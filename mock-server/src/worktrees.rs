@@ -1,13 +1,12 @@
 //! Worktrees on the machine, for the world: what git does with them. A worktree is made in the server's home alone, and
 //! changed or taken away only where agents may go.
 
-use crate::workspace::{Branches, Workspace, other_worktrees};
+use crate::workspace::{Branches, Workspace, other_worktrees, run_git};
 use crate::world::{Compared, WorktreeFound, WorktreeWish};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::time::UNIX_EPOCH;
 
 /// Branches that others are compared with, in order.
@@ -46,7 +45,7 @@ impl Workspace {
                 let files = match file {
                     _ if !is_here => None,
                     Some(file) => self.compare_one(folder, base, &file),
-                    None => compare(folder, base),
+                    None => self.compare(folder, base),
                 };
                 WorktreeFound::Compared(files.unwrap_or_default())
             }
@@ -97,15 +96,57 @@ impl Workspace {
         }
     }
 
-    /// A file is looked for below the folder, however it is named, and where agents may go.
+    /// What has changed since the branches went apart; nothing where there is no such branch.
+    fn compare(&self, folder: &Path, base: Option<String>) -> Option<Vec<Compared>> {
+        let apart = fork_point(folder, base)?;
+        let known = known_changes(folder, &apart, &[]);
+        let others = git(folder, &["ls-files", "--others", "--exclude-standard"]);
+        let others = others.map(|said| text(&said.stdout)).unwrap_or_default();
+        let is_new = |path: &&str| known.iter().all(|file| file.path != *path);
+        let new = others.trim().lines().filter(is_new).filter_map(|path| self.new_file(folder, path));
+        let new: Vec<Compared> = new.collect();
+        Some(known.into_iter().map(|change| self.with_texts(folder, &apart, change)).chain(new).collect())
+    }
+
+    /// The same of one file.
     fn compare_one(&self, folder: &Path, base: Option<String>, file: &str) -> Option<Vec<Compared>> {
         let apart = fork_point(folder, base)?;
         if git(folder, &["ls-files", "--error-unmatch", "--", file]).is_err() {
-            let real = folder.join(file.trim_start_matches('/')).canonicalize().ok()?;
-            return Some(new_file(folder, file).filter(|_| self.lets_into(&real)).into_iter().collect());
+            return Some(self.new_file(folder, file).into_iter().collect());
         }
         let known = known_changes(folder, &apart, &["--", file]);
-        Some(known.into_iter().take(1).map(|change| with_texts(folder, &apart, change)).collect())
+        Some(known.into_iter().take(1).map(|change| self.with_texts(folder, &apart, change)).collect())
+    }
+
+    /// What stands in a file below the folder, however it is named; a link leads only where agents may go.
+    fn contents(&self, folder: &Path, path: &str) -> Option<Vec<u8>> {
+        let real = folder.join(path.trim_start_matches('/')).canonicalize().ok()?;
+        (self.lets_into(&real) && real.is_file()).then(|| fs::read(real).ok())?
+    }
+
+    /// A file that git does not know.
+    fn new_file(&self, folder: &Path, path: &str) -> Option<Compared> {
+        let bytes = self.contents(folder, path)?;
+        Some(Compared {
+            path: path.to_owned(),
+            before: String::new(),
+            after: text(&bytes),
+            lines: (bytes.split_inclusive(|byte| *byte == b'\n').count() as u64, 0),
+            status: "added",
+            is_tracked: false,
+            stamp: stamp(folder, path),
+        })
+    }
+
+    fn with_texts(&self, folder: &Path, apart: &str, mut change: Compared) -> Compared {
+        if change.status != "added" {
+            let before = git(folder, &["show", &format!("{apart}:{}", change.path)]);
+            change.before = before.map(|said| text(&said.stdout)).unwrap_or_default();
+        }
+        if change.status != "deleted" {
+            change.after = self.contents(folder, &change.path).map(|bytes| text(&bytes)).unwrap_or_default();
+        }
+        change
     }
 
     /// What is no worktree goes only below the workspace and the server's home, wherever agents may go: a client that
@@ -165,18 +206,6 @@ fn entry_of(listed: &str, folder: &str) -> Option<Entry> {
     found.next()
 }
 
-/// What has changed since the branches went apart; nothing where there is no such branch.
-fn compare(folder: &Path, base: Option<String>) -> Option<Vec<Compared>> {
-    let apart = fork_point(folder, base)?;
-    let mut files = known_changes(folder, &apart, &[]);
-    let others = git(folder, &["ls-files", "--others", "--exclude-standard"]);
-    let others = others.map(|said| text(&said.stdout)).unwrap_or_default();
-    let new = others.trim().lines().filter(|path| files.iter().all(|file| file.path != *path));
-    let new: Vec<Compared> = new.filter_map(|path| new_file(folder, path)).collect();
-    files.extend(new);
-    Some(files.into_iter().map(|change| with_texts(folder, &apart, change)).collect())
-}
-
 /// Where the branches went apart.
 fn fork_point(folder: &Path, base: Option<String>) -> Option<String> {
     let base = base.unwrap_or_else(|| usual_branch(folder));
@@ -233,34 +262,6 @@ fn known_changes(folder: &Path, apart: &str, which: &[&str]) -> Vec<Compared> {
     files.collect()
 }
 
-/// A file that git does not know.
-fn new_file(folder: &Path, path: &str) -> Option<Compared> {
-    let place = folder.join(path.trim_start_matches('/'));
-    let open = fs::File::open(&place).ok().filter(|_| place.is_file())?;
-    let lines = BufReader::new(open).split(b'\n').count() as u64;
-    Some(Compared {
-        path: path.to_owned(),
-        before: String::new(),
-        after: fs::read(&place).map(|bytes| text(&bytes)).unwrap_or_default(),
-        lines: (lines, 0),
-        status: "added",
-        is_tracked: false,
-        stamp: stamp(folder, path),
-    })
-}
-
-fn with_texts(folder: &Path, apart: &str, mut change: Compared) -> Compared {
-    if change.status != "added" {
-        let before = git(folder, &["show", &format!("{apart}:{}", change.path)]);
-        change.before = before.map(|said| text(&said.stdout)).unwrap_or_default();
-    }
-    if change.status != "deleted" {
-        let path = folder.join(&change.path);
-        change.after = fs::read(path).map(|bytes| text(&bytes)).unwrap_or_default();
-    }
-    change
-}
-
 /// Its size and when it was changed, in milliseconds.
 fn stamp(folder: &Path, path: &str) -> String {
     let Ok(file) = fs::metadata(folder.join(path)) else { return format!("missing:{path}") };
@@ -280,9 +281,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// What git says to this, or why it does not do it.
 fn git(folder: &Path, arguments: &[&str]) -> Result<Output, String> {
-    let mut command = Command::new("git");
-    command.args(arguments).current_dir(folder).stdin(Stdio::null());
-    let said = command.output().map_err(|error| error.to_string())?;
+    let said = run_git(folder, arguments).map_err(|error| error.to_string())?;
     if said.status.success() {
         return Ok(said);
     }

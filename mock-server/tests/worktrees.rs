@@ -126,7 +126,14 @@ async fn kilo_compares_it_with_the_branch_that_it_left() {
     assert_eq!(added, json!(["dist/new.js", 2, false, true]));
     let one = life.get("/experimental/worktree/diff/file?file=dist/new.js", &folder).await;
     assert_eq!((&one["after"], &one["summarized"]), (&json!("a\nb"), &json!(false)));
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret"), "secret\n").unwrap();
+    std::os::unix::fs::symlink(outside.path().join("secret"), folder.join("link")).unwrap();
+    let whole = life.get("/experimental/worktree/diff", &folder).await;
+    assert_eq!(whole.as_array().unwrap().len(), 2, "a link that leads out is not read: {whole}");
+    assert!(!whole.to_string().contains("secret"), "{whole}");
     for (file, what) in [
+        ("link", "a link that leads out"),
         ("nothing", "nothing"),
         ("/etc/passwd", "a path from the root"),
         ("../../../../../../../../../etc/passwd", "a path that leaves"),

@@ -164,20 +164,19 @@ fn first_commit(worktree: &Path) -> Option<String> {
 
 /// What git says; nothing where there is none.
 fn git(worktree: &Path, arguments: &[&str]) -> Option<String> {
-    let said = asked(worktree, arguments).filter(|said| said.status.success())?;
+    let said = run_git(worktree, arguments).ok().filter(|said| said.status.success())?;
     String::from_utf8(said.stdout).ok()
 }
 
 /// What git says, whether it is content or not, without the space behind it; nothing where there is no git.
 pub(crate) fn git_says(folder: &Path, arguments: &[String]) -> Option<String> {
-    let said = asked(folder, arguments)?;
+    let said = run_git(folder, arguments).ok()?;
     Some(trimmed_end(&String::from_utf8_lossy(&said.stdout)).to_owned())
 }
 
-fn asked(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Option<Output> {
-    let mut command = Command::new("git");
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stderr(Stdio::null());
-    command.output().ok()
+/// Runs git in a folder, and waits for it.
+pub(crate) fn run_git(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> std::io::Result<Output> {
+    Command::new("git").args(arguments).current_dir(folder).stdin(Stdio::null()).output()
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,5 +1,5 @@
-//! In which order the fields of a part stand where events tell it: clients print events as they come. OpenCode tells a
-//! part of its own as it was just made, and a call that goes on as its store has it.
+//! In which order the fields of a part stand where events tell it: clients print events as they come. Kilo tells a part as
+//! it is listed; OpenCode has an order for each kind, and another one for a call once it runs.
 
 use super::World;
 use fixtures::ServerKind;
@@ -71,8 +71,7 @@ fn arrange(value: &mut Value, order: &[&str]) {
             arranged.insert((*key).to_owned(), field.take());
         }
     }
-    let rest = std::mem::take(fields).into_iter().filter(|(key, _)| !order.contains(&key.as_str()));
-    arranged.extend(rest.collect::<Vec<_>>());
+    arranged.extend(std::mem::take(fields).into_iter().filter(|(key, _)| !order.contains(&key.as_str())));
     *fields = arranged;
 }
 
