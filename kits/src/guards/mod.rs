@@ -46,6 +46,7 @@ impl Kit for Guards {
                 capability("guard.command", "says which lines may run, asks the person, and runs them"),
                 capability("guard.secret", "keeps a key, uses it, and forgets it"),
                 capability("guard.csp", "says which policy its webview has"),
+                capability("guard.view", "says what its page makes of the model's words"),
                 capability("resilience.retry", "tries an operation again"),
                 capability("resilience.errors", "sorts errors, logs them and reports them"),
                 capability(

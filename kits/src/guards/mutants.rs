@@ -173,5 +173,19 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("rereads-all", "a change makes it read all files again"),
     mutant("old-words-stay", "words that are not in a file any more are found in it"),
     mutant("deleted-stay", "files that are not there any more are found"),
+    mutant("markup-as-it-is", "what the model says is put into the page as it is"),
+    mutant("strips-scripts-alone", "scripts are taken out of what the model says, and nothing else"),
+    mutant("code-as-it-is", "what the model shows as code is put into the page as it is"),
+    mutant(
+        "links-anywhere",
+        "a link leads wherever the model says, be it a script or a command of the editor",
+    ),
+    mutant(
+        "looks-at-the-first-letters",
+        "a link is looked at as it is written: `JavaScript:` is none of those it knows",
+    ),
+    mutant("quotes-as-they-are", "a quote in an address ends the attribute"),
+    mutant("escapes-twice", "the person reads `&lt;` where the model has written `<`"),
+    mutant("drops-what-looks-like-markup", "what stands between `<` and `>` is not shown"),
     mutant("indexes-first-thousand", "of a large repository only the first files are indexed"),
 ];

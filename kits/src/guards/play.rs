@@ -118,6 +118,9 @@ impl Stage<'_> {
             Step::Operate(operate) => self.operate(operate).await,
             Step::Errors(kinds) => self.errors(kinds).await,
             Step::Csp(steps::Empty {}) => self.ask("csp/describe", json!({}), json!({})).await,
+            Step::Render(steps::Render { text, shows }) => {
+                self.ask("view/render", json!({"text": text}), json!({"about": text, "shows": shows})).await
+            }
             Step::Context(context) => self.context(context).await,
             Step::Key(key) => self.key(key).await,
             Step::Change(Change { path, pass_ms }) => {

@@ -13,6 +13,7 @@ mod requests;
 mod servers;
 mod standing;
 mod timed;
+mod view;
 
 use crate::adapter::{Adapter, Screen};
 use futures_util::future::BoxFuture;
@@ -85,6 +86,7 @@ impl Adapter for Reference {
             "guard.command",
             "guard.secret",
             "guard.csp",
+            "guard.view",
             "resilience.retry",
             "resilience.errors",
             "resilience.limits",
@@ -137,6 +139,7 @@ impl Adapter for Reference {
                 "op/run" => Ok(self.operate(&params, &screen).await),
                 "error/handle" => Ok(self.handle(&params["provoked"], &screen).await),
                 "csp/describe" => Ok(json!({"policy": self.policy()})),
+                "view/render" => Ok(json!({"html": self.page(text(&params["text"]))})),
                 "context/send" => Ok(self.converse(&params, &screen).await),
                 "secret/store" => self.store(text(&params["key"]), &screen),
                 "secret/use" => Ok(self.use_key(text(&params["url"])).await),

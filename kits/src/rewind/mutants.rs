@@ -152,6 +152,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         name: "goes-forth-too-far",
         about: "an edit that fails takes back what the user had gone back before",
     },
+    Mutant { name: "warns-when-edited-again", about: "that a second edit was done is told as a warning" },
     Mutant { name: "says-in-passing", about: "that an edit failed is mentioned, and is no error" },
 ];
 

@@ -44,6 +44,8 @@ pub(super) struct Memory {
     is_working: bool,
     is_editing: bool,
     pub(super) writes: u32,
+    /// So many edits were done.
+    edits: u32,
     /// As they were opened; only a mutant looks there.
     opened: BTreeMap<String, Task>,
 }
@@ -122,7 +124,13 @@ impl Client {
         let outcome = self.edit_once(edit, screen).await;
         self.memory().is_editing = false;
         match outcome {
-            Ok(()) => json!({"ok": true}),
+            Ok(()) => {
+                self.memory().edits += 1;
+                let again = self.memory().edits > 1;
+                let level = if again && self.is("warns-when-edited-again") { "warning" } else { "info" };
+                screen.show(json!({"kind": "notice", "level": level, "key": "edit-done", "text": "The message was updated."}));
+                json!({"ok": true})
+            }
             Err(why) => {
                 if !self.is("says-nothing") {
                     let level = if self.is("says-in-passing") { "info" } else { "error" };

@@ -19,6 +19,7 @@ mod index;
 mod paths;
 mod policy;
 mod prompts;
+mod rendered;
 mod reports;
 mod scopes;
 mod secrets;
@@ -50,6 +51,7 @@ pub(super) fn all() -> Vec<Check> {
         secrets::CHECK,
         policy::CHECK,
         filled::CHECK,
+        rendered::CHECK,
         window::CHECK,
         window_tries::CHECK,
         changes::CHECK,

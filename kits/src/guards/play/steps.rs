@@ -3,10 +3,12 @@
 mod operations;
 mod standing;
 mod task;
+mod view;
 
 pub(crate) use operations::{Action, AtOnce, Limited, Measured, Service};
 pub(crate) use standing::{Conversation, Reopen, Resource, Search, Server, Set, Stands, Tool, Write};
 pub(crate) use task::{Hold, Task};
+pub(crate) use view::Render;
 
 use fixtures::commands::Choice;
 use mock_server::endpoint::Reply;
@@ -50,6 +52,8 @@ pub(crate) enum Step {
     Errors(Vec<String>),
     /// Which policy has the webview?
     Csp(Empty),
+    /// The page shows words of the model.
+    Render(Render),
     /// A conversation is sent to a model.
     Context(Context),
     /// Something is done with the person's key.

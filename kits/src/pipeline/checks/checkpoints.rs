@@ -1,9 +1,10 @@
 //! What a checkpoint says: seven fields, each what it is meant to be, and the files that were really changed.
 
-use super::{is_no_name, issue_of, list, looks, prompted, subject, word};
+use super::{is_no_name, issue_of, list, looks, prompted, status_in, subject, word};
 use crate::kit::Check;
-use crate::story::Story;
+use crate::story::{AdapterClock, Seen, Story};
 use harness::checks::Examined;
+use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -33,6 +34,14 @@ fn examine(story: &Story<'_>) -> Examined {
                 continue;
             }
             let known = list(&subject["phases"]).iter().find(|known| known["phase"] == *phase);
+            if story.clock == AdapterClock::Real
+                && !is_planted(story, checkpoint)
+                && let Some(late) = minutes_off(look, word(says, "timestamp"))
+            {
+                examined.fact(late == 0, || {
+                    format!("{file}: timestamp is {}, {late} minutes beside the run", says["timestamp"])
+                });
+            }
             for wrong in mistakes(says, issue, known.unwrap_or(&Value::Null)) {
                 examined.fact(false, || format!("{file}: {wrong}"));
             }
@@ -44,6 +53,7 @@ fn examine(story: &Story<'_>) -> Examined {
             }
         }
     }
+    told_as_failed(story, &subject, &mut examined);
     for ended in
         story.seen_of("prompted").filter(|seen| seen.value["killed"].is_null() && seen.value["hangs"] != true)
     {
@@ -61,6 +71,39 @@ fn examine(story: &Story<'_>) -> Examined {
         }
     }
     examined
+}
+
+/// An agent that has failed has failed: nobody has to decide anything, and nothing stands in its way.
+fn told_as_failed(story: &Story<'_>, subject: &Value, examined: &mut Examined) {
+    for run in story.seen_of("prompted") {
+        let failed = word(&run.value, "failed");
+        let was_sent = list(&run.value["prompted"]).iter().any(|asked| word(asked, "phase") == failed);
+        let Some(look) = looks(story, &["gone"]).find(|look| look.at.line > run.at.line && was_sent) else {
+            continue;
+        };
+        if let Some(status) = status_in(look, word(subject, "issue"), failed) {
+            examined.fact(status == "fail", || {
+                format!("the agent of {failed} has failed, and its checkpoint says \"{status}\"")
+            });
+        }
+    }
+}
+
+/// Did the case put it there, as it is?
+fn is_planted(story: &Story<'_>, checkpoint: &Value) -> bool {
+    story.seen_of("planted").any(|planted| {
+        planted.value["file"] == checkpoint["file"] && planted.value["says"] == checkpoint["says"]
+    })
+}
+
+/// So many minutes a time lies outside of what has passed since the case began; what is no time is told elsewhere.
+fn minutes_off(look: &Seen, time: &str) -> Option<i64> {
+    let now: Timestamp = word(&look.value, "now").parse().ok()?;
+    let said: Timestamp = time.parse().ok()?;
+    #[expect(clippy::cast_possible_truncation, reason = "a case takes seconds")]
+    let begun = now.as_second() - (look.at.ms / 1000.0) as i64;
+    let late = (said.as_second() - now.as_second()).max(begun - said.as_second());
+    Some((late / 60).max(0))
 }
 
 fn mistakes(says: &Value, issue: &str, known: &Value) -> Vec<String> {

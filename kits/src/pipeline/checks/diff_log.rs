@@ -5,6 +5,7 @@ use super::{issue_of, list, looks, named, status_in, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
@@ -37,6 +38,7 @@ fn examine(story: &Story<'_>) -> Examined {
             }
         }
     }
+    of_failed(story, &subject, &mut examined);
     let patches = story.seen_of("patches").flat_map(|seen| list(&seen.value));
     for patch in patches {
         let (file, why) = (word(patch, "file"), patch["why"].as_str());
@@ -53,4 +55,21 @@ fn examine(story: &Story<'_>) -> Examined {
         examined.fact(patch["secret"] == false, || format!("{file} holds what git ignores"));
     }
     examined
+}
+
+/// What an agent has edited is logged though it has failed then; under which end of its name is the runner's.
+fn of_failed(story: &Story<'_>, subject: &Value, examined: &mut Examined) {
+    for run in story.seen_of("prompted") {
+        let failed = word(&run.value, "failed");
+        let asked = list(&run.value["prompted"]).iter().find(|asked| word(asked, "phase") == failed);
+        let look = looks(story, &["gone"]).find(|look| look.at.line > run.at.line);
+        let (Some(asked), Some(look)) = (asked, look) else { continue };
+        let name = format!("{}-{}", issue_of(asked, subject), word(asked, "agent"));
+        let mut there = list(&look.value["diffs"]).iter().filter_map(Value::as_str);
+        examined.fact(there.any(|file| file.starts_with(&name) && file.ends_with(".patch")), || {
+            format!(
+                "the agent of {failed} has edited and failed, and in .kilo/logs/diffs is no {name}….patch"
+            )
+        });
+    }
 }

@@ -67,13 +67,15 @@ impl Played {
         if planted.more {
             says["runner_version"] = json!("9.9");
         }
+        let file = format!("{issue}-{}.json", phase.name);
+        scene.witness("planted", &json!({"file": file, "says": says}));
         let mut text = says.to_string();
         if planted.torn {
             text.truncate(text.len() / 2);
         } else if planted.status == "success" && *issue == self.issue {
             place.repository.do_work(phase)?;
         }
-        place.repository.write(&format!(".kilo/logs/checkpoints/{issue}-{}.json", phase.name), &text)
+        place.repository.write(&format!(".kilo/logs/checkpoints/{file}"), &text)
     }
 
     /// Behind a success the agent of the next phase, else the phase's own.

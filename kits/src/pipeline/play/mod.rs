@@ -325,6 +325,7 @@ impl Place {
     fn look(&self, scene: &Scene, when: &str) -> Result<(), Troubled> {
         let mut seen = self.repository.seen()?;
         seen["when"] = json!(when);
+        seen["now"] = json!(jiff::Timestamp::now().to_string());
         let folder = self.repository.root.join(".kilo/logs/checkpoints");
         let checkpoints = names(&folder).into_iter().filter(|name| name.ends_with(".json"));
         let changed = self.held.lock().unwrap_or_else(PoisonError::into_inner).look(&folder, checkpoints);

@@ -23,9 +23,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A fixed point in time will do: no rule of this runner looks at it.
-const NOW: &str = "2026-01-01T12:00:00Z";
-
 pub(super) struct Runner {
     mutant: Option<&'static str>,
     /// Whoever changes the person's checkout, or the list of its worktrees: two at once are none.
@@ -182,6 +179,9 @@ impl Runner {
             // Between the merge and this nothing else is done: a kill there would do the work twice.
             let (status, files, next) = match &done {
                 Outcome::Done(files) => ("success", &files[..], next),
+                Outcome::Failed if self.is("calls-failures-blocked") => {
+                    ("blocked", &[][..], Some(phase.agent.as_str()))
+                }
                 Outcome::Failed => ("fail", &[][..], Some(phase.agent.as_str())),
                 Outcome::Blocked(_) => ("blocked", &[][..], Some(phase.agent.as_str())),
             };
@@ -252,7 +252,12 @@ impl Runner {
         next: Option<&str>,
     ) -> Result<(), String> {
         let next = if self.is("next-is-itself") { Some(phase.agent.as_str()) } else { next };
-        let time = if self.is("local-time") { "2026-01-01T12:00:00" } else { NOW };
+        let now = now();
+        let time = match () {
+            () if self.is("local-time") => now.trim_end_matches('Z'),
+            () if self.is("time-of-nothing") => "1970-01-01T00:00:00Z",
+            () => &now,
+        };
         let files = if self.is("no-files") { &[] } else { files };
         let mut says = json!({
             "issue_number": asked.issue, "phase": phase.phase, "agent_name": phase.agent, "files_modified": files,
@@ -307,6 +312,10 @@ fn is_of_a_device(issue: &str) -> bool {
 
 fn plan_of(asked: &Pipeline) -> PathBuf {
     asked.folder.join(".kilo/plans/by-issue").join(format!("{}.md", asked.issue))
+}
+
+fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 fn plain(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! Where agents work, and what becomes of it: merged, kept, put away, swept.
 
 use super::outside::{Said, Unasked, git, prompt, put};
-use super::{NOW, Outcome, Phase, Pipeline, Runner, plain};
+use super::{Outcome, Phase, Pipeline, Runner, now, plain};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,9 @@ impl Runner {
         {
             return Ok(Outcome::Blocked(why));
         }
-        self.log(asked, phase, &diff, is_done)?;
+        if is_done || !self.is("logs-successes") {
+            self.log(asked, phase, &diff, is_done)?;
+        }
         let files = files.split_terminator(end).map(str::to_owned).collect();
         Ok(if is_done { Outcome::Done(files) } else { Outcome::Failed })
     }
@@ -355,7 +357,7 @@ impl Runner {
 
 /// A name that nobody has yet, and that is one everywhere: a time with colons is none.
 async fn free_name(asked: &Pipeline, phase: &Phase) -> Result<String, String> {
-    let (issue, time) = (plain(&asked.issue), plain(NOW));
+    let (issue, time) = (plain(&asked.issue), plain(&now()));
     for number in 0.. {
         let name = format!("checkpoint/{issue}-{}-{time}-{number}", phase.agent);
         if git(asked, &asked.folder, &["rev-parse", "--verify", "--quiet", &name]).await.is_err() {

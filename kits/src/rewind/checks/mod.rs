@@ -13,6 +13,7 @@ mod persisted;
 mod pointed;
 mod screen;
 mod stopped;
+mod told;
 mod traces;
 mod tree;
 mod trees;
@@ -34,6 +35,7 @@ pub(super) fn all() -> Vec<Check> {
         images::CHECK,
         intact::CHECK,
         lossless::CHECK,
+        told::CHECK,
         persisted::CHECK,
         whole::CHECK,
         checkpoint::CHECK,
