@@ -78,10 +78,8 @@ fn told_as_failed(story: &Story<'_>, subject: &Value, examined: &mut Examined) {
     for run in story.seen_of("prompted") {
         let failed = word(&run.value, "failed");
         let was_sent = list(&run.value["prompted"]).iter().any(|asked| word(asked, "phase") == failed);
-        let Some(look) = looks(story, &["gone"]).find(|look| look.at.line > run.at.line && was_sent) else {
-            continue;
-        };
-        if let Some(status) = status_in(look, word(subject, "issue"), failed) {
+        let look = looks(story, &["gone"]).find(|look| look.at.line > run.at.line).filter(|_| was_sent);
+        if let Some(status) = look.and_then(|look| status_in(look, word(subject, "issue"), failed)) {
             examined.fact(status == "fail", || {
                 format!("the agent of {failed} has failed, and its checkpoint says \"{status}\"")
             });
