@@ -122,6 +122,9 @@ try {
   await types("be refused");
   await check("the provider refuses", "No such thing.");
   await types("/new");
+  await until("Ask anything");
+  // The note of what went wrong floats above the new session for as long as it likes.
+  await until("No such thing.", false);
   await check("a new session", "Ask anything");
   await types("say hello");
   await check("an answer there", "a fine day");

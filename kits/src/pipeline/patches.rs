@@ -4,13 +4,14 @@ use super::phases::{PHASES, Phase};
 use super::repository::{Repository, SECRET, names, runs};
 use crate::scene::{Troubled, our_fault};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 impl Repository {
     /// Each patch, put on the beginning again: does it give what its agent has made? Of one that has failed nothing stands
     /// in the checkout. Where another agent of the case has worked in the same file, no patch alone gives it: that one is
-    /// not put on anything.
+    /// not put on anything. Of each, which files it is about.
     pub(super) fn patches(
         &self,
         issue: &str,
@@ -26,7 +27,11 @@ impl Repository {
                 let mut others = phases.iter().filter(|other| other.agent != own.agent);
                 others.any(|other| other.files.iter().any(|file| own.files.contains(file)))
             };
+            let about = self.about(&path);
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let secret = text.contains(SECRET);
             if agent.as_ref().is_some_and(is_shared) {
+                seen.push(json!({"file": name, "about": about, "secret": secret}));
                 continue;
             }
             let copy = tempfile::tempdir().map_err(|error| our_fault(error.to_string()))?;
@@ -50,13 +55,21 @@ impl Repository {
                 .into_iter()
                 .filter(|file| content(&copy.path().join(file)) != content(&self.root.join(file)))
                 .collect();
-            let text = fs::read_to_string(&path).unwrap_or_default();
             seen.push(json!({
                 "file": name, "agent": agent.map(|phase| phase.agent), "why": applied.err(), "differ": differ,
-                "secret": text.contains(SECRET),
+                "about": about, "secret": secret,
             }));
         }
         Ok(seen)
+    }
+
+    /// The files that a patch changes, as git reads it: none where it is empty, or no patch.
+    fn about(&self, patch: &Path) -> BTreeSet<String> {
+        let patch = patch.to_string_lossy().into_owned();
+        let read = self.git_in(&self.root, &["apply", "--numstat", "-z", &patch]).unwrap_or_default();
+        // Each is "added, removed, name"; of a rename the name is empty, and the old and the new one follow.
+        let names = read.split_terminator('\0').filter_map(|line| line.rsplit('\t').next());
+        names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 }
 

@@ -189,6 +189,7 @@ impl World {
                     for call in 0..calls {
                         self.stop_shell(&session, call);
                         self.stop_question(&session, call);
+                        self.stop_suggestion(&session, call);
                     }
                     let Some(owner) = self.sessions.get(&session) else { continue };
                     let directory = owner.directory.clone();

@@ -57,6 +57,7 @@ impl World {
                     .or_else(|| self.about_agent_file(request, operation, name))
                     .or_else(|| self.remove_agent(request, operation))
                     .or_else(|| self.about_words(request, operation, name))
+                    .or_else(|| self.about_suggestions(request, operation, &segments))
                     .or_else(|| self.about_worktrees(request, operation))
                     .or_else(|| self.answer_alone(request, operation, &segments))
                     .or_else(|| self.answer_memory(request, operation))
@@ -86,10 +87,6 @@ impl World {
                 let message = format!("Permission request not found: {id}");
                 let body = json!({"_tag": "PermissionNotFoundError", "requestID": id, "message": message});
                 self.reply(ticket, 404, ReplyBody::Json(body));
-                return Some(());
-            }
-            "suggestion.accept" | "suggestion.dismiss" => {
-                self.reply(ticket, 404, ReplyBody::Json(json!({"_tag": "NotFound"})));
                 return Some(());
             }
             "kilo.profile" | "kilo.cloudSessions" => {

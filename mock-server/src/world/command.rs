@@ -152,7 +152,7 @@ impl World {
     }
 
     /// Those of the release, then those of the settings; the skills are last.
-    fn commands(&self, directory: &str) -> Vec<(String, Value)> {
+    pub(super) fn commands(&self, directory: &str) -> Vec<(String, Value)> {
         let roster = Roster::of(self.profile.server);
         let named = |told: &Value| (told["name"].as_str().unwrap_or_default().to_owned(), told.clone());
         let (skills, own): (Vec<_>, Vec<_>) =

@@ -37,6 +37,7 @@ mod abort;
 mod accounts;
 mod agent_file;
 mod agents;
+mod alongside;
 mod answer;
 mod apart;
 mod around;
@@ -113,8 +114,6 @@ mod surroundings;
 mod sync_history;
 mod telling;
 mod template;
-mod terminal_door;
-mod terminals;
 mod terms;
 mod title;
 mod tokens;
@@ -218,7 +217,7 @@ pub struct World {
     next_effect: EffectId,
     outputs: Vec<Output>,
     told: sync_history::SyncHistory,
-    terminals: terminals::Terminals,
+    alongside: alongside::Alongside,
     /// Prompts whose summary is to be read from this time on.
     late_summaries: BTreeMap<String, u64>,
     /// What sessions had changed that are deleted, where a server still tells it.
@@ -267,7 +266,7 @@ impl World {
             next_effect: 1,
             outputs: Vec::new(),
             told: sync_history::SyncHistory::default(),
-            terminals: terminals::Terminals::default(),
+            alongside: alongside::Alongside::default(),
             late_summaries: BTreeMap::new(),
             left_diffs: BTreeMap::new(),
             keeping: kept::Keeping::default(),

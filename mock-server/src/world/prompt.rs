@@ -140,6 +140,7 @@ impl World {
         self.switch_tools(&session, prompt.tools.as_ref());
         if prompt.no_reply {
             if self.profile.prompts_dismiss {
+                self.dismiss_suggestions(&session);
                 self.dismiss_questions(&session);
             }
             if is_busy
@@ -160,6 +161,7 @@ impl World {
         let queued = Queued { ticket, message, command, is_unwaited, of_call: None };
         if !is_busy {
             if self.profile.prompts_dismiss {
+                self.dismiss_suggestions(&session);
                 self.dismiss_questions(&session);
             }
             self.begin_turn(&session, queued);
@@ -172,6 +174,7 @@ impl World {
             }
             self.emit_queue(&session);
             if self.profile.prompts_dismiss {
+                self.dismiss_suggestions(&session);
                 self.dismiss_questions(&session);
             }
         }

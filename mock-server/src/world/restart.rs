@@ -3,7 +3,7 @@
 
 use super::consent::Standing;
 use super::permission::Pending;
-use super::terminals::Terminals;
+use super::alongside::Alongside;
 use super::{Output, World, WorldConfig};
 use crate::performer::Asked;
 use fixtures::fault_plan::During;
@@ -62,7 +62,7 @@ impl World {
             self.outputs.push(Output::Drop(effect));
         }
         self.links.clear();
-        self.terminals = Terminals::default();
+        self.alongside = Alongside::default();
         self.instances.clear();
         self.obstacles.clear();
         self.next_files.clear();

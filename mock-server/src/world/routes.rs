@@ -157,7 +157,7 @@ impl World {
         let directory = self.directory_of(request);
         let here = self.sessions.values().filter(|session| session.directory == directory);
         let status =
-            here.filter_map(|session| Some((session.id.clone(), session.run.as_ref()?.status()))).collect();
+            here.filter_map(|session| Some((session.id.clone(), session.run.as_ref()?.status()?))).collect();
         self.reply_json(request.ticket, Value::Object(status));
     }
 

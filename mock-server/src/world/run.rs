@@ -63,6 +63,8 @@ pub(crate) struct Run {
     pub(crate) attempt: u32,
     /// While the turn waits to ask again: its status, as the wire has it.
     pub(crate) retry: Option<Value>,
+    /// Clients were told that the session is idle.
+    pub(crate) rests: bool,
     /// When the model's answer to the current step began.
     pub(crate) answer_began_ms: Option<u64>,
     /// The call of another session that waits for the end of this turn.
@@ -163,8 +165,8 @@ impl Run {
         self.suspicion = None;
     }
 
-    /// What the session does, as the wire has it.
-    pub(crate) fn status(&self) -> Value {
-        self.retry.clone().unwrap_or_else(|| json!({"type": "busy"}))
+    /// What the session does, as the wire has it; nothing, where it was told to rest.
+    pub(crate) fn status(&self) -> Option<Value> {
+        (!self.rests).then(|| self.retry.clone().unwrap_or_else(|| json!({"type": "busy"})))
     }
 }

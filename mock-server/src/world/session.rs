@@ -273,6 +273,9 @@ impl World {
     }
 
     pub(crate) fn emit_status(&mut self, id: &str, status: &str) {
+        if let Some(run) = self.run_mut(id) {
+            run.rests = status == "idle";
+        }
         self.emit_session(id, "session.status", json!({"sessionID": id, "status": {"type": status}}));
     }
 

@@ -5,7 +5,7 @@ use super::{
     EffectResult, FileChange, Found, Purpose, ShellWish, Ticket, WorktreeFound, WorktreeWish, World,
 };
 use super::{
-    agent_file, commit_words, config, files, find_lines, planning, rule_files, sources, terminals, vcs,
+    agent_file, alongside, commit_words, config, files, find_lines, planning, rule_files, sources, vcs,
     worktrees,
 };
 
@@ -184,7 +184,7 @@ pub(super) enum PlaceAsk {
     /// `apart`: somebody asks for the shells.
     Shells(super::Ticket),
     /// `terminals`: somebody wants one.
-    Terminal(Box<terminals::TerminalWish>),
+    Terminal(Box<alongside::TerminalWish>),
     /// `sources`: somebody asks where settings come from.
     Sources(sources::Sources),
     /// `rule_files`: somebody looks at the rules of a project.

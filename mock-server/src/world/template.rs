@@ -66,7 +66,7 @@ pub(super) fn filled_in(template: &str, arguments: &str) -> String {
 const ARGUMENTS: &str = "$ARGUMENTS";
 
 /// The servers' language gives a meaning to signs behind a dollar in what it puts in.
-fn with_arguments(text: &str, arguments: &str) -> String {
+pub(super) fn with_arguments(text: &str, arguments: &str) -> String {
     let mut made = String::new();
     let mut at = 0;
     for (start, _) in text.match_indices(ARGUMENTS) {

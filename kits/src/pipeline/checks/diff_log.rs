@@ -2,6 +2,7 @@
 //! has made, all of it and nothing else.
 
 use super::{issue_of, list, looks, named, status_in, subject, word};
+use super::super::phases::PHASES;
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -42,6 +43,11 @@ fn examine(story: &Story<'_>) -> Examined {
     let patches = story.seen_of("patches").flat_map(|seen| list(&seen.value));
     for patch in patches {
         let (file, why) = (word(patch, "file"), patch["why"].as_str());
+        examined.fact(patch["secret"] == false, || format!("{file} holds what git ignores"));
+        // Another agent has worked in the same file: it was put on nothing.
+        if patch["differ"].is_null() {
+            continue;
+        }
         examined.fact(why.is_none(), || {
             let why = named(why.unwrap_or_default().lines().map(str::trim));
             format!("{file} does not apply to the beginning: {why}")
@@ -52,23 +58,30 @@ fn examine(story: &Story<'_>) -> Examined {
             examined
                 .fact(differ.is_empty(), || format!("{file} does not give {differ} as it is now, {about}"));
         }
-        examined.fact(patch["secret"] == false, || format!("{file} holds what git ignores"));
     }
     examined
 }
 
-/// What an agent has edited is logged though it has failed then; under which end of its name is the runner's.
+/// What an agent has edited is logged though it has failed then, each file of it; under which end of its name is the runner's.
 fn of_failed(story: &Story<'_>, subject: &Value, examined: &mut Examined) {
     for run in story.seen_of("prompted") {
         let failed = word(&run.value, "failed");
         let asked = list(&run.value["prompted"]).iter().find(|asked| word(asked, "phase") == failed);
-        let look = looks(story, &["gone"]).find(|look| look.at.line > run.at.line);
-        let (Some(asked), Some(look)) = (asked, look) else { continue };
+        let patches = story.seen_of("patches").find(|seen| seen.at.line > run.at.line);
+        let phase = PHASES.iter().find(|phase| phase.name == failed);
+        let (Some(asked), Some(patches), Some(phase)) = (asked, patches, phase) else { continue };
         let name = format!("{}-{}", issue_of(asked, subject), word(asked, "agent"));
-        let mut there = list(&look.value["diffs"]).iter().filter_map(Value::as_str);
-        examined.fact(there.any(|file| file.starts_with(&name) && file.ends_with(".patch")), || {
+        let own = |patch: &&Value| {
+            let file = word(patch, "file");
+            file.starts_with(&name) && file.ends_with(".patch")
+        };
+        let logged = list(&patches.value).iter().filter(own).flat_map(|patch| list(&patch["about"]));
+        let logged: BTreeSet<&str> = logged.filter_map(Value::as_str).collect();
+        let missing: Vec<&str> = phase.files.iter().copied().filter(|file| !logged.contains(file)).collect();
+        examined.fact(missing.is_empty(), || {
             format!(
-                "the agent of {failed} has edited and failed, and in .kilo/logs/diffs is no {name}….patch"
+                "the agent of {failed} has edited and failed, and in .kilo/logs/diffs no {name}….patch changes {}",
+                named(missing.clone())
             )
         });
     }

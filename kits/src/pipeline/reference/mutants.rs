@@ -121,6 +121,7 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "time-of-nothing", about: "the time of a checkpoint is that of no clock" },
     Mutant { name: "calls-failures-blocked", about: "a phase whose agent has failed is called blocked" },
     Mutant { name: "logs-successes", about: "what an agent that fails has edited is not logged" },
+    Mutant { name: "logs-failures-empty", about: "the log of what an agent that fails has edited is empty" },
     Mutant { name: "endless-ask", about: "waits for ever when an agent asks and nobody is there" },
     Mutant { name: "says-yes", about: "says yes to what an agent asks, when nobody is there" },
     Mutant { name: "trusts-the-commit", about: "does not look whether the agent's work could be committed" },

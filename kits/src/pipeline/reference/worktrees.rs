@@ -83,7 +83,8 @@ impl Runner {
             return Ok(Outcome::Blocked(why));
         }
         if is_done || !self.is("logs-successes") {
-            self.log(asked, phase, &diff, is_done)?;
+            let diff = if is_done || !self.is("logs-failures-empty") { diff.as_str() } else { "" };
+            self.log(asked, phase, diff, is_done)?;
         }
         let files = files.split_terminator(end).map(str::to_owned).collect();
         Ok(if is_done { Outcome::Done(files) } else { Outcome::Failed })

@@ -24,6 +24,7 @@ mod todos;
 mod webfetch;
 mod write;
 
+use super::alongside::SUGGEST;
 use super::goal::{REPORT, ReportPlan};
 use super::permission::{forbidden, rejected};
 use super::planning::PLAN_EXIT;
@@ -58,6 +59,8 @@ pub(crate) enum Plan {
     Leave(Box<outside::LeavePlan>),
     /// Ask the person.
     Ask(question::QuestionPlan),
+    /// Show what could come next.
+    Suggest,
     /// Have another agent do something.
     Task(Box<task::TaskPlan>),
     /// Get a page.
@@ -92,6 +95,7 @@ impl World {
             "question" => self.start_question(session, call),
             PLAN_EXIT => self.start_plan_exit(session, call),
             "todowrite" => self.start_todos(session, call),
+            SUGGEST => self.start_suggestion(session, call),
             STRUCTURED => self.take_structured(session, call),
             "skill" => self.start_skill(session, call),
             REPORT => self.start_goal_report(session, call),
@@ -142,7 +146,7 @@ impl World {
             Plan::Todos(plan) => self.write_todos(session, call, &plan),
             Plan::Report(plan) => self.report_goal(session, call, &plan),
             // Nobody has to allow them: an edit has become a write by then.
-            Plan::Ask(_) | Plan::Edit(_) => {}
+            Plan::Ask(_) | Plan::Edit(_) | Plan::Suggest => {}
         }
     }
 
@@ -166,7 +170,8 @@ impl World {
                     | Plan::Shell(_)
                     | Plan::Task(_)
                     | Plan::Served(_)
-                    | Plan::Fetch(_),
+                    | Plan::Fetch(_)
+                    | Plan::Suggest,
                 )
                 | None,
                 _,
@@ -221,7 +226,7 @@ impl World {
     }
 
     /// The turn ends with its step, unless the settings let it go on.
-    pub(super) fn stop_after_no(&mut self, session: &str) {
+    pub(in crate::world) fn stop_after_no(&mut self, session: &str) {
         let goes_on = self.experiment("continue_loop_on_deny") == true;
         if let Some(run) = self.run_mut(session).filter(|_| !goes_on) {
             run.rejected = true;

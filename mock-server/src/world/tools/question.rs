@@ -42,11 +42,7 @@ impl World {
         let id = self.ids.ascending("que", now);
         let wire = json!({"id": id, "sessionID": session, "questions": told, "tool": tool});
         self.set_plan(session, call, Plan::Ask(QuestionPlan { questions }));
-        if self.profile.prompts_dismiss
-            && self.sessions.get(session).is_some_and(|owner| {
-                !owner.queue.is_empty() && owner.run.as_ref().is_some_and(|run| run.has_follow_up)
-            })
-        {
+        if self.profile.prompts_dismiss && self.has_follow_up(session) {
             return;
         }
         self.emit_session(session, "question.asked", wire.clone());
@@ -57,6 +53,13 @@ impl World {
             is_about_plan: false,
             wire,
         });
+    }
+
+    /// Has the person something else to say already?
+    pub(in crate::world) fn has_follow_up(&self, session: &str) -> bool {
+        self.sessions.get(session).is_some_and(|owner| {
+            !owner.queue.is_empty() && owner.run.as_ref().is_some_and(|run| run.has_follow_up)
+        })
     }
 
     /// A question that was asked waits; one that could not be asked fails its call.

@@ -42,12 +42,12 @@ impl World {
                     return Some(());
                 }
                 let now_ms = self.now_ms;
-                self.terminals.tickets.retain(|ticket| now_ms < ticket.until_ms);
+                self.alongside.terminals.tickets.retain(|ticket| now_ms < ticket.until_ms);
                 let word = self.ids.ticket();
                 let told = json!({"ticket": word, "expires_in": GOOD_S});
                 let until_ms = now_ms + GOOD_S * 1000;
                 let made = DoorTicket { word, terminal: id, directory: directory.to_owned(), until_ms };
-                self.terminals.tickets.push(made);
+                self.alongside.terminals.tickets.push(made);
                 self.tell_terminals(request.ticket, is_next, directory, told);
             }
             "pty.connect" => {
@@ -71,7 +71,7 @@ impl World {
     /// A ticket is used up by whoever brings it.
     fn takes_ticket(&mut self, word: &str, terminal: &str, directory: &str) -> bool {
         let now_ms = self.now_ms;
-        let tickets = &mut self.terminals.tickets;
+        let tickets = &mut self.alongside.terminals.tickets;
         let is_good = |ticket: &DoorTicket| ticket.word == word && now_ms < ticket.until_ms;
         let Some(at) = tickets.iter().position(is_good) else { return false };
         let ticket = tickets.remove(at);

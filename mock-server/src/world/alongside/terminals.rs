@@ -2,10 +2,10 @@
 //! What it prints is seen by those who are let in (`terminal_door.rs`); where time is logical nobody can look into one, and
 //! a shell that waits for somebody who types just waits.
 
-use super::routes::body_of;
-use super::surroundings::{PlaceAsk, PlaceWish};
+use crate::world::routes::body_of;
+use crate::world::surroundings::{PlaceAsk, PlaceWish};
 use super::terminal_door::DoorTicket;
-use super::tools::place::resolved;
+use crate::world::tools::place::resolved;
 use super::{
     ApiRequest, Effect, EffectId, OnScreen, Output, Purpose, ReplyBody, ShellEnd, ShellLine, ShellNews, World,
 };
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// The terminals of all directories, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Terminals {
+pub(in crate::world) struct Terminals {
     all: Vec<Terminal>,
     /// How many there have been.
     opened: u64,
@@ -34,7 +34,7 @@ pub(super) struct Terminal {
 
 /// Somebody wants a terminal.
 #[derive(Debug)]
-pub(super) struct TerminalWish {
+pub(in crate::world) struct TerminalWish {
     request: ApiRequest,
     directory: String,
     folder: String,
@@ -68,7 +68,7 @@ impl Terminal {
 
 impl World {
     /// Answers a request about terminals. `None` when it is about something else.
-    pub(super) fn about_terminals(&mut self, request: &ApiRequest, operation: &str) -> Option<()> {
+    pub(in crate::world) fn about_terminals(&mut self, request: &ApiRequest, operation: &str) -> Option<()> {
         let (is_next, verb) = match operation.strip_prefix("v2.") {
             Some(own) => (true, own),
             None => (false, operation),
@@ -79,7 +79,7 @@ impl World {
         match verb {
             "pty.list" => {
                 let shares = self.profile.shares_terminals;
-                let here = self.terminals.all.iter().filter(|terminal| terminal.directory == directory);
+                let here = self.alongside.terminals.all.iter().filter(|terminal| terminal.directory == directory);
                 let told = here.filter(|terminal| terminal.is_there_for(is_next, shares));
                 let list = told.map(|terminal| terminal.info.clone()).collect();
                 self.tell_terminals(ticket, is_next, &directory, list);
@@ -131,7 +131,7 @@ impl World {
     /// The terminal of that name.
     pub(super) fn terminal(&mut self, id: &str, directory: &str, is_next: bool) -> Option<&mut Terminal> {
         let shares = self.profile.shares_terminals;
-        let mut here = self.terminals.all.iter_mut().filter(|terminal| terminal.directory == directory);
+        let mut here = self.alongside.terminals.all.iter_mut().filter(|terminal| terminal.directory == directory);
         here.find(|terminal| terminal.id() == id && terminal.is_there_for(is_next, shares))
     }
 
@@ -141,7 +141,7 @@ impl World {
     }
 
     /// The machine knows the program, or not.
-    pub(super) fn open_terminal(&mut self, wish: &TerminalWish, program: Option<String>) {
+    pub(in crate::world) fn open_terminal(&mut self, wish: &TerminalWish, program: Option<String>) {
         let TerminalWish { request, directory, folder } = wish;
         let Some(program) = program else { return self.unknown_error(request.ticket) };
         let body = body_of(request);
@@ -159,10 +159,10 @@ impl World {
         let id = self.ids.ascending("pty", self.now_ms);
         let title = body["title"].as_str().filter(|title| !title.is_empty()).map(str::to_owned);
         let title = title.unwrap_or_else(|| format!("Terminal {}", &id[id.len() - 4..]));
-        self.terminals.opened += 1;
+        self.alongside.terminals.opened += 1;
         let info = json!({
             "id": id, "title": title, "command": program, "args": arguments, "cwd": folder, "status": "running",
-            "pid": NO_PROCESS + self.terminals.opened,
+            "pid": NO_PROCESS + self.alongside.terminals.opened,
         });
         let is_next = request.path.starts_with("/api/");
         self.tell_of_terminal(directory, is_next, "pty.created", json!({"info": info}));
@@ -193,17 +193,17 @@ impl World {
             };
             self.named_effect(Purpose::Terminal(id), Effect::Run(line))
         });
-        self.terminals.all.push(Terminal { directory: directory.clone(), is_next, info, runs });
+        self.alongside.terminals.all.push(Terminal { directory: directory.clone(), is_next, info, runs });
     }
 
     /// What runs in a terminal tells something; what it prints nobody hears.
-    pub(super) fn terminal_says(&mut self, id: &str, news: &ShellNews) {
+    pub(in crate::world) fn terminal_says(&mut self, id: &str, news: &ShellNews) {
         let code = match news {
             ShellNews::Printed(_) => return,
             ShellNews::Ended(ShellEnd::Exited(code)) => code.unwrap_or_default(),
             ShellNews::Ended(_) | ShellNews::Failed(_) => 1,
         };
-        let Some(terminal) = self.terminals.all.iter_mut().find(|terminal| terminal.id() == id) else {
+        let Some(terminal) = self.alongside.terminals.all.iter_mut().find(|terminal| terminal.id() == id) else {
             return;
         };
         terminal.info["status"] = json!("exited");
@@ -211,7 +211,7 @@ impl World {
         terminal.runs = None;
         let (directory, is_next) = (terminal.directory.clone(), terminal.is_next);
         self.tell_of_terminal(&directory, is_next, "pty.exited", json!({"id": id, "exitCode": code}));
-        let here = self.terminals.all.iter().filter(|terminal| terminal.directory == directory);
+        let here = self.alongside.terminals.all.iter().filter(|terminal| terminal.directory == directory);
         let ended: Vec<String> =
             here.filter(|terminal| !terminal.is_running()).map(|terminal| terminal.id().to_owned()).collect();
         for oldest in &ended[..ended.len().saturating_sub(ENDED_MAX)] {
@@ -220,8 +220,8 @@ impl World {
     }
 
     fn close_terminal(&mut self, id: &str, is_next: bool) {
-        let Some(at) = self.terminals.all.iter().position(|terminal| terminal.id() == id) else { return };
-        let closed = self.terminals.all.remove(at);
+        let Some(at) = self.alongside.terminals.all.iter().position(|terminal| terminal.id() == id) else { return };
+        let closed = self.alongside.terminals.all.remove(at);
         self.end_terminal(&closed);
         self.tell_of_terminal(&closed.directory, is_next, "pty.deleted", json!({"id": id}));
     }
@@ -236,11 +236,11 @@ impl World {
     }
 
     /// The instance of a directory ends, or that of all; nobody is told of its terminals.
-    pub(super) fn end_terminals(&mut self, directory: &str) {
-        let all = std::mem::take(&mut self.terminals.all);
+    pub(in crate::world) fn end_terminals(&mut self, directory: &str) {
+        let all = std::mem::take(&mut self.alongside.terminals.all);
         let (ended, kept): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|terminal| terminal.directory == directory);
-        self.terminals.all = kept;
+        self.alongside.terminals.all = kept;
         ended.iter().for_each(|terminal| self.end_terminal(terminal));
     }
 
