@@ -9,13 +9,24 @@ use crate::world::{Browsed, PlaceFound, PlaceWish};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path};
+use std::time::Duration;
 
 /// The files whose patterns say what is ignored.
 const PATTERN_FILES: &[&str] = &[".gitignore", ".ignore"];
 /// Only its owner reads what is kept in a home.
 const OWNER_ONLY: u32 = 0o600;
+
+/// So long a port of the machine's own is waited for.
+const PORT_PATIENCE: Duration = Duration::from_millis(500);
+
+/// Does something listen there?
+fn listens(port: u64) -> bool {
+    let port = u16::try_from(port).ok();
+    port.is_some_and(|port| TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PORT_PATIENCE).is_ok())
+}
 
 impl Workspace {
     /// Does what the world wishes of the machine. Without a `home` nothing is kept.
@@ -53,6 +64,7 @@ impl Workspace {
             PlaceWish::MakeFolder(path) => PlaceFound::Kept(self.make_folder(&path)),
             PlaceWish::Git { folder, asks } => PlaceFound::Git(self.ask_git(Path::new(&folder), &asks)),
             PlaceWish::Worktree(wish) => self.worktrees(wish, home).into(),
+            PlaceWish::Port(port) => PlaceFound::Port(listens(port)),
         }
     }
 

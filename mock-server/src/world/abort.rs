@@ -339,6 +339,8 @@ impl Purpose {
             | Self::Letter(_)
             | Self::CommandLine(_)
             | Self::Terminal(_)
+            | Self::Process(_)
+            | Self::Alongside(_)
             | Self::Worktree(_)
             | Self::WorktreeLine(_)
             | Self::CommandName(_)

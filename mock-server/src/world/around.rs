@@ -58,6 +58,7 @@ impl World {
                     .or_else(|| self.remove_agent(request, operation))
                     .or_else(|| self.about_words(request, operation, name))
                     .or_else(|| self.about_suggestions(request, operation, &segments))
+                    .or_else(|| self.about_processes(request, operation, &segments))
                     .or_else(|| self.about_worktrees(request, operation))
                     .or_else(|| self.answer_alone(request, operation, &segments))
                     .or_else(|| self.answer_memory(request, operation))
@@ -97,11 +98,14 @@ impl World {
             | "telemetry.capture"
             | "telemetry.setEnabled"
             | "tui.control.response"
-            | "sync.start"
-            | "backgroundProcess.stopSession" => json!(true),
+            | "sync.start" => json!(true),
             "experimental.session.background" => json!(false),
             "kilo.notifications" if self.ask_for_news(ticket) => return Some(()),
             "file.status" | "find.symbols" | "kilo.notifications" => json!([]),
+            "kilocode.wakeups" => {
+                self.list_wakeups(request);
+                return Some(());
+            }
             "experimental.console.listOrgs" => json!({"orgs": []}),
             "indexing.models" => json!({"defaultModel": "", "models": [], "aliases": {}}),
             "kilocode.providerUsage.get" => json!({"items": [], "generatedAt": iso_time(self.now_ms)}),

@@ -256,6 +256,7 @@ impl World {
         }
         self.permissions.dispose(directory);
         self.end_servers(directory, ended.servers);
+        self.end_processes(directory);
         if !self.profile.shares_terminals {
             self.end_terminals(directory);
         }

@@ -316,6 +316,7 @@ impl World {
             (Purpose::Retry(session), EffectResult::Waited) => self.retry(&session),
             (Purpose::AsideAgain(aside), EffectResult::Waited) => self.ask_aside_again(*aside),
             (Purpose::WordsLate(ticket), EffectResult::Waited) => self.words_late(ticket),
+            (Purpose::Alongside(due), EffectResult::Waited) => self.alongside_due(&due),
             (Purpose::GoalRest(session), EffectResult::Waited) => self.goal_goes_on(&session),
             (Purpose::ToolPatience(server, request), EffectResult::Waited) => {
                 self.patience_over(server, request);

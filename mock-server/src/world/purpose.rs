@@ -1,7 +1,7 @@
 //! What the world waits for: each effect has a purpose, by which its result finds the part of the world that asked for it.
 
 use super::{
-    ApiRequest, EffectId, ShellNews, Ticket, World, abort, aside, command, letter, revert, summary,
+    ApiRequest, EffectId, ShellNews, Ticket, World, abort, alongside, aside, command, letter, revert, summary,
     surroundings, tools, worktrees,
 };
 
@@ -64,8 +64,12 @@ pub(super) enum Purpose {
     Letter(Box<letter::Letter>),
     /// `person_line`: the line of a person.
     PersonLine(String),
-    /// `terminals`: what runs in one.
+    /// `alongside`: what runs in a terminal.
     Terminal(String),
+    /// `alongside`: a program that was left running.
+    Process(String),
+    /// `alongside`: something is due.
+    Alongside(alongside::Due),
     /// `command`: a line of a command's template.
     CommandLine(Box<command::Calling>),
     /// `command`: what stands at the place that a template names.
@@ -126,6 +130,12 @@ impl World {
                     self.waiting.insert(effect, Purpose::Terminal(id.clone()));
                 }
                 self.terminal_says(&id, &news);
+            }
+            Some(Purpose::Process(id)) => {
+                if goes_on {
+                    self.waiting.insert(effect, Purpose::Process(id.clone()));
+                }
+                self.process_says(&id, &news);
             }
             Some(other) => {
                 self.waiting.insert(effect, other);

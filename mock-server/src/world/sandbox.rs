@@ -15,6 +15,10 @@ pub(crate) struct Sandbox {
 }
 
 impl Sandbox {
+    pub(crate) fn is_on(self) -> bool {
+        self.is_on
+    }
+
     fn wire(self, directory: &str) -> Value {
         json!({"directory": directory, "enabled": self.is_on, "available": true, "version": self.version})
     }

@@ -144,9 +144,11 @@ impl World {
         for child in self.children_of(id) {
             self.remove_session(&child);
         }
+        self.stop_processes_of(id);
         let info = self.session_info(id);
         self.emit_synced(id, "session.deleted", json!({"sessionID": id, "info": info}));
         self.told.forget(id);
+        self.cancel_wakeups_of(id);
         let Some(session) = self.sessions.get_mut(id) else { return };
         if self.profile.session_summary && !session.diff.is_empty() {
             let mut diff = session.diff.clone();

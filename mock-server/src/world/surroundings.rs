@@ -90,6 +90,8 @@ pub enum PlaceWish {
     },
     /// Something about worktrees.
     Worktree(WorktreeWish),
+    /// Does something listen at this port of the machine's own?
+    Port(u64),
 }
 
 impl PlaceWish {
@@ -107,7 +109,7 @@ impl PlaceWish {
             Self::Existing(paths) => paths.first().map(String::as_str),
             Self::Worktree(wish) => Some(wish.place()),
             Self::ForgetAgent { folders, .. } => folders.first().map(String::as_str),
-            Self::Shells | Self::Keep { .. } => None,
+            Self::Shells | Self::Keep { .. } | Self::Port(_) => None,
         }
     }
 }
@@ -144,6 +146,8 @@ pub enum PlaceFound {
     Git(Option<Vec<String>>),
     /// What it says of worktrees.
     Worktree(WorktreeFound),
+    /// Whether something listens there.
+    Port(bool),
 }
 
 /// What stands at a path.
@@ -185,6 +189,10 @@ pub(super) enum PlaceAsk {
     Shells(super::Ticket),
     /// `terminals`: somebody wants one.
     Terminal(Box<alongside::TerminalWish>),
+    /// `alongside`: a program is to begin, if the port is free that will say that it is ready.
+    FreePort(Box<alongside::Launch>),
+    /// The same: is the program of that name ready?
+    ReadyPort(String),
     /// `sources`: somebody asks where settings come from.
     Sources(sources::Sources),
     /// `rule_files`: somebody looks at the rules of a project.
@@ -234,6 +242,8 @@ impl World {
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),
             (PlaceAsk::Terminal(wish), PlaceFound::Program(program)) => self.open_terminal(&wish, program),
+            (PlaceAsk::FreePort(launch), PlaceFound::Port(is_taken)) => self.launched(*launch, is_taken),
+            (PlaceAsk::ReadyPort(id), PlaceFound::Port(is_taken)) => self.port_seen(&id, is_taken),
             (PlaceAsk::Sources(asked), PlaceFound::Existing(paths)) => self.tell_sources(asked, &paths),
             (PlaceAsk::Plan(sought), PlaceFound::Existing(paths)) => self.plan_found(sought, &paths),
             (PlaceAsk::Rules(files), PlaceFound::Browsed(browsed)) => self.rules_seen(files, &browsed),

@@ -1,15 +1,23 @@
 //! What runs or waits alongside the turns: terminals that people open, programs that agents leave running, what agents suggest,
 //! and the times at which they want to be woken. Each is a file here; clients ask for it by routes of its own.
 
+mod process_calls;
+mod processes;
+mod readiness;
 mod suggestions;
 mod terminal_door;
 mod terminals;
+mod wakeups;
 
 use super::{
     ApiRequest, Effect, EffectId, OnScreen, Output, Purpose, ReplyBody, ShellEnd, ShellLine, ShellNews, World,
 };
+pub(super) use process_calls::BACKGROUND;
+pub(crate) use process_calls::ProcessPlan;
+pub(super) use processes::{Launch, Processes, Step};
 pub(super) use suggestions::{OpenSuggestion, SUGGEST};
 pub(super) use terminals::{TerminalWish, Terminals};
+pub(super) use wakeups::{CANCEL, SCHEDULE, Wakeup};
 
 /// All of it.
 #[derive(Debug, Default)]
@@ -17,4 +25,25 @@ pub(super) struct Alongside {
     pub(super) terminals: Terminals,
     /// What agents suggest, and nobody has answered.
     pub(super) suggestions: Vec<OpenSuggestion>,
+    pub(super) processes: Processes,
+    pub(super) wakeups: Vec<Wakeup>,
+}
+
+/// What is due at a time.
+#[derive(Debug)]
+pub(super) enum Due {
+    /// Something of a program.
+    Process(String, Step),
+    /// A session is woken.
+    Wakeup(String),
+}
+
+impl World {
+    /// It is that late.
+    pub(super) fn alongside_due(&mut self, due: &Due) {
+        match due {
+            Due::Process(id, step) => self.process_due(id, *step),
+            Due::Wakeup(id) => self.wake(id),
+        }
+    }
 }

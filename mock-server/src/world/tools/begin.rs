@@ -1,7 +1,7 @@
 //! How a call begins: what some servers do and ask before they tell that it runs.
 
 use crate::world::World;
-use crate::world::alongside::SUGGEST;
+use crate::world::alongside::{BACKGROUND, SUGGEST};
 use crate::world::run::CallState;
 use crate::world::structured::STRUCTURED;
 use serde_json::json;
@@ -24,6 +24,7 @@ impl World {
             }
             Some("question") => self.ask_question(session, call),
             Some(SUGGEST) => self.show_suggestion(session, call),
+            Some(BACKGROUND) => self.begin_process_call(session, call),
             Some("todowrite") => self.tell_todos_early(session, call),
             Some("bash") => return self.start_shell_early(session, call),
             Some("task") => return self.start_task_early(session, call),

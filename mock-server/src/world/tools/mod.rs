@@ -24,7 +24,7 @@ mod todos;
 mod webfetch;
 mod write;
 
-use super::alongside::SUGGEST;
+use super::alongside::{BACKGROUND, CANCEL, ProcessPlan, SCHEDULE, SUGGEST};
 use super::goal::{REPORT, ReportPlan};
 use super::permission::{forbidden, rejected};
 use super::planning::PLAN_EXIT;
@@ -61,6 +61,8 @@ pub(crate) enum Plan {
     Ask(question::QuestionPlan),
     /// Show what could come next.
     Suggest,
+    /// Start a program and leave it running.
+    Process(Box<ProcessPlan>),
     /// Have another agent do something.
     Task(Box<task::TaskPlan>),
     /// Get a page.
@@ -96,6 +98,9 @@ impl World {
             PLAN_EXIT => self.start_plan_exit(session, call),
             "todowrite" => self.start_todos(session, call),
             SUGGEST => self.start_suggestion(session, call),
+            BACKGROUND => self.start_process_call(session, call),
+            SCHEDULE => self.start_schedule(session, call),
+            CANCEL => self.start_cancel(session, call),
             STRUCTURED => self.take_structured(session, call),
             "skill" => self.start_skill(session, call),
             REPORT => self.start_goal_report(session, call),
@@ -134,6 +139,7 @@ impl World {
         }
         match plan {
             Plan::Shell(_) => self.next_shell_wish(session, call),
+            Plan::Process(_) => self.next_process_wish(session, call),
             Plan::Read(plan) => self.read(session, call, *plan),
             Plan::Search(plan) => self.search(session, call, &plan),
             Plan::Fetch(plan) => self.fetch(session, call, plan),
@@ -171,7 +177,8 @@ impl World {
                     | Plan::Task(_)
                     | Plan::Served(_)
                     | Plan::Fetch(_)
-                    | Plan::Suggest,
+                    | Plan::Suggest
+                    | Plan::Process(_),
                 )
                 | None,
                 _,
@@ -180,7 +187,7 @@ impl World {
     }
 
     /// An argument of a call.
-    fn argument(&self, session: &str, call: usize, name: &str) -> Option<&Value> {
+    pub(in crate::world) fn argument(&self, session: &str, call: usize, name: &str) -> Option<&Value> {
         self.sessions.get(session)?.run.as_ref()?.calls.get(call)?.input.get(name)
     }
 

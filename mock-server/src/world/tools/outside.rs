@@ -20,7 +20,7 @@ pub(super) enum Kind {
 
 impl World {
     /// Does a place lie where a session may go without asking: below its directory, or in its project?
-    pub(super) fn is_inside(&self, directory: &str, path: &str) -> bool {
+    pub(in crate::world) fn is_inside(&self, directory: &str, path: &str) -> bool {
         let worktree = self.worktree_of(directory);
         inside(directory, path).is_some() || worktree != "/" && inside(&worktree, path).is_some()
     }
