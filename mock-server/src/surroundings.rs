@@ -25,7 +25,9 @@ const PORT_PATIENCE: Duration = Duration::from_millis(500);
 /// Does something listen there?
 fn listens(port: u64) -> bool {
     let port = u16::try_from(port).ok();
-    port.is_some_and(|port| TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PORT_PATIENCE).is_ok())
+    port.is_some_and(|port| {
+        TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PORT_PATIENCE).is_ok()
+    })
 }
 
 impl Workspace {

@@ -23,7 +23,7 @@
 //!   `config` (and `sources`), `accounts`, `mcp`, `signals`, `worktrees`; `instance` — a directory that somebody has named, until it is disposed of.
 //! * `next` — sessions, permissions and events as the next generation (`/api/…`) has them.
 //! * `apart` — what is asked of a network, of accounts, of others: a stand-in is alone. `memory` — Kilo's, of a project.
-//! * `surroundings` — what is asked of the machine for them.
+//! * `surroundings` — what is asked of the machine for them. `alongside` — what runs or waits beside the turns.
 //! * `patch` — two contents → a diff, in each server's spelling; `line_diff`, `git_diff` — which lines are the same.
 //! * `summary` — the background jobs: what changed; `title` — the session's title.
 //! * `conversation` — what the model is told; `tokens` — what that cost; `history` — what of it counts; `reminders` —

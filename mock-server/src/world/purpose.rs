@@ -1,8 +1,8 @@
 //! What the world waits for: each effect has a purpose, by which its result finds the part of the world that asked for it.
 
 use super::{
-    ApiRequest, EffectId, ShellNews, Ticket, World, abort, alongside, aside, command, letter, revert, summary,
-    surroundings, tools, worktrees,
+    ApiRequest, EffectId, ShellNews, Ticket, World, abort, alongside, aside, command, letter, revert,
+    summary, surroundings, tools, worktrees,
 };
 
 /// What an effect's result is for.

@@ -1,9 +1,9 @@
 //! The server ends and starts again over what it has kept: sessions as far as they were told, settings and keys. What
 //! ran is gone, and nobody tells of it: a step stays without an end, a call stays as it was.
 
+use super::alongside::Alongside;
 use super::consent::Standing;
 use super::permission::Pending;
-use super::alongside::Alongside;
 use super::{Output, World, WorldConfig};
 use crate::performer::Asked;
 use fixtures::fault_plan::During;

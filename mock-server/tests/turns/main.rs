@@ -9,6 +9,7 @@
 
 mod afar;
 mod again;
+mod alongside;
 mod commands;
 mod consents;
 mod ends;

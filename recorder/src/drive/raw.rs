@@ -3,7 +3,7 @@
 use super::Problem;
 use super::person::Person;
 use super::waiting::timed;
-use fixtures::scenario::{RawRequest, fill_in_words, found_at};
+use fixtures::scenario::{RawRequest, fill_in_words, first_found, found_at};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -23,15 +23,16 @@ impl Person<'_> {
         }
         let what = format!("the answer to {} {}", filled.method, filled.target);
         let reply = timed(&what, self.limits.exchange, self.client.exchange_raw(&filled)).await??;
-        let (in_body, in_headers): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            request.save.clone().into_iter().partition(|(_, place)| place.starts_with('/'));
-        for (word, name) in in_headers {
-            let found = reply.header(&name);
-            let found = found
-                .ok_or_else(|| Problem::Unusable(format!("{what} has no header {name} to save as {word}")))?;
-            self.saved.insert(word, found.to_owned());
+        let body = reply.json().unwrap_or_default();
+        for (word, places) in &request.save {
+            let header = |place: &str| reply.header(place).map(str::to_owned);
+            let found = first_found(places, |place| found_at(&body, place).or_else(|| header(place)));
+            let found = found.ok_or_else(|| {
+                Problem::Unusable(format!("{what} has nothing at {places} to save as {word}"))
+            })?;
+            self.saved.insert(word.clone(), found);
         }
-        self.save(&in_body, &reply.json().unwrap_or_default(), &what)
+        Ok(())
     }
 
     /// A text with what its words stand for.

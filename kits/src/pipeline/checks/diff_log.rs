@@ -1,8 +1,8 @@
 //! The diffs: each agent whose work is done has one under its own name, and put on the beginning again it gives what the agent
 //! has made, all of it and nothing else.
 
-use super::{issue_of, list, looks, named, status_in, subject, word};
 use super::super::phases::PHASES;
+use super::{issue_of, list, looks, named, status_in, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;

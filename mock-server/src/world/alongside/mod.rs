@@ -2,6 +2,7 @@
 //! and the times at which they want to be woken. Each is a file here; clients ask for it by routes of its own.
 
 mod process_calls;
+mod process_ends;
 mod processes;
 mod readiness;
 mod suggestions;

@@ -56,7 +56,8 @@ impl World {
     pub(in crate::world) fn start_process_call(&mut self, session: &str, call: usize) {
         let action = self.text_argument(session, call, "action").unwrap_or_default();
         if action == "list" {
-            let told: Vec<String> = self.processes_seen_by(session).map(|process| lines(&process.info)).collect();
+            let told: Vec<String> =
+                self.processes_seen_by(session).map(|process| lines(&process.info)).collect();
             let output = match told.is_empty() {
                 true => "No background processes are available for this session.".to_owned(),
                 false => told.join("\n\n"),
@@ -64,7 +65,8 @@ impl World {
             let metadata = json!({"count": told.len()});
             return self.end_process_call(session, call, "Background processes".to_owned(), output, metadata);
         }
-        let is_sandboxed = self.sessions.get(session).is_some_and(|owner| owner.sandbox.is_some_and(Sandbox::is_on));
+        let is_sandboxed =
+            self.sessions.get(session).is_some_and(|owner| owner.sandbox.is_some_and(Sandbox::is_on));
         if matches!(action.as_str(), "start" | "restart") && is_sandboxed {
             let why = "Background processes are unavailable while the sandbox is enabled";
             return self.refuse_process(session, call, &action, why);
@@ -91,7 +93,8 @@ impl World {
     }
 
     fn refuse_process(&mut self, session: &str, call: usize, action: &str, why: &str) {
-        let (title, output) = ("Invalid background process input".to_owned(), format!("{why} for action: {action}"));
+        let (title, output) =
+            ("Invalid background process input".to_owned(), format!("{why} for action: {action}"));
         self.end_process_call(session, call, title, output, json!({}));
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// The programs of all sessions, in the order in which they began.
 #[derive(Debug, Default)]
 pub(in crate::world) struct Processes {
-    all: Vec<Process>,
+    pub(super) all: Vec<Process>,
     /// How many there have been.
     begun: u64,
 }
@@ -23,11 +23,11 @@ pub(super) struct Process {
     pub(super) info: Value,
     pub(super) wish: ProcessWish,
     pub(super) readiness: Readiness,
-    runs: Option<EffectId>,
+    pub(super) runs: Option<EffectId>,
     /// What it has printed is told at this.
-    telling: Option<EffectId>,
+    pub(super) telling: Option<EffectId>,
     /// That it is gone has been told.
-    is_told_gone: bool,
+    pub(super) is_told_gone: bool,
 }
 
 /// What is to run.
@@ -217,7 +217,15 @@ impl World {
         };
         let runs = self.named_effect(Purpose::Process(id.clone()), Effect::Run(line));
         let readiness = Readiness::of(&wish.ready);
-        let process = Process { directory, info, wish, readiness, runs: Some(runs), telling: None, is_told_gone: false };
+        let process = Process {
+            directory,
+            info,
+            wish,
+            readiness,
+            runs: Some(runs),
+            telling: None,
+            is_told_gone: false,
+        };
         self.alongside.processes.all.push(process);
         self.tell_process(&id);
         if waits {
@@ -271,7 +279,7 @@ impl World {
         }
     }
 
-    fn process_ended(&mut self, id: &str, code: Option<i32>, signal: Option<&str>) {
+    pub(super) fn process_ended(&mut self, id: &str, code: Option<i32>, signal: Option<&str>) {
         let now = self.now_ms;
         let Some(process) = self.process_mut(id).filter(|process| !process.has_ended()) else { return };
         let info = &mut process.info;
@@ -298,88 +306,6 @@ impl World {
         }
     }
 
-    /// It is told to end; that it has ended is told a moment later.
-    pub(super) fn begin_to_stop(&mut self, id: &str) {
-        let now = self.now_ms;
-        let Some(process) = self.process_mut(id).filter(|process| !process.has_ended()) else { return };
-        process.info["status"] = json!("stopping");
-        process.info["time"]["updated"] = json!(now);
-        self.tell_process(id);
-    }
-
-    pub(super) fn stop_at_last(&mut self, id: &str) {
-        let Some(process) = self.process_mut(id) else { return };
-        if let Some(runs) = process.runs.take() {
-            self.forget_effect(runs);
-            self.process_ended(id, None, Some("SIGTERM"));
-        }
-    }
-
-    /// Ends it, and begins again with what it was told.
-    pub(super) fn restart_process(&mut self, id: &str, waiter: Waiter) {
-        let Some(process) = self.process(id) else { return };
-        let (directory, wish) = (process.directory.clone(), process.wish.clone());
-        self.remove_process(id);
-        self.launch(Launch { directory, wish, id: Some(id.to_owned()), waiter });
-    }
-
-    pub(super) fn remove_process(&mut self, id: &str) {
-        if self.process(id).is_some_and(|process| process.info["status"] != "stopping") {
-            self.begin_to_stop(id);
-        }
-        self.stop_at_last(id);
-        self.tell_process_gone(id);
-        self.alongside.processes.all.retain(|process| process.id() != id);
-    }
-
-    pub(super) fn tell_process_gone(&mut self, id: &str) {
-        let Some(process) = self.process_mut(id).filter(|process| !process.is_told_gone) else { return };
-        process.is_told_gone = true;
-        let (session, directory) = (process.info["sessionID"].clone(), process.directory.clone());
-        let scope = self.process(id).map(|process| self.scope_of(process));
-        let told = json!({"sessionID": session, "processID": id, "scope": scope});
-        self.emit(&directory, "background_process.deleted", told);
-    }
-
-    /// A session ends: its programs do, but for those that another session takes over.
-    pub(in crate::world) fn stop_processes_of(&mut self, session: &str) {
-        let all = self.alongside.processes.all.iter();
-        let own = all.filter(|process| process.session() == session && !process.is_persistent());
-        let own: Vec<String> = own.map(|process| process.id().to_owned()).collect();
-        for id in own {
-            let now = self.now_ms;
-            let Some(process) = self.process_mut(&id) else { continue };
-            let Some(heir) = process.wish.heir.take() else {
-                self.remove_process(&id);
-                continue;
-            };
-            process.info["sessionID"] = json!(heir);
-            process.info["lifetime"] = json!("session");
-            process.info["time"]["updated"] = json!(now);
-            (process.wish.session, process.wish.lifetime) = (heir, "session");
-            self.tell_process(&id);
-        }
-    }
-
-    /// The instance of a directory ends; nobody is told of its programs.
-    pub(in crate::world) fn end_processes(&mut self, directory: &str) {
-        let all = std::mem::take(&mut self.alongside.processes.all);
-        let (ended, kept): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|process| process.directory == directory && !process.is_persistent());
-        self.alongside.processes.all = kept;
-        for process in ended {
-            let due = [process.runs, process.telling];
-            due.into_iter().flatten().chain(process.readiness.due()).for_each(|effect| self.forget_effect(effect));
-        }
-    }
-
-    fn drop_timers(&mut self, id: &str) {
-        let Some(process) = self.process_mut(id) else { return };
-        let telling = process.telling.take();
-        let due: Vec<EffectId> = telling.into_iter().chain(process.readiness.due()).collect();
-        due.into_iter().for_each(|effect| self.forget_effect(effect));
-    }
-
     pub(super) fn forget_effect(&mut self, effect: EffectId) {
         if self.waiting.remove(&effect).is_some() {
             self.outputs.push(Output::Drop(effect));
@@ -393,7 +319,7 @@ impl World {
         self.emit(&directory, "background_process.updated", told);
     }
 
-    fn scope_of(&self, process: &Process) -> String {
+    pub(super) fn scope_of(&self, process: &Process) -> String {
         match process.is_persistent() {
             true => self.worktree_of(&process.directory),
             false => process.directory.clone(),

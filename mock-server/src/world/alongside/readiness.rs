@@ -160,7 +160,10 @@ mod tests {
 
     #[test]
     fn why_a_pattern_is_none_is_said_in_the_servers_words() {
-        let said = |pattern: &str| no_pattern(pattern).map(|why| why.replace("Invalid ready pattern: Invalid regular expression: ", ""));
+        let said = |pattern: &str| {
+            no_pattern(pattern)
+                .map(|why| why.replace("Invalid ready pattern: Invalid regular expression: ", ""))
+        };
         assert_eq!(said("Local: (?!x)"), None);
         assert_eq!(said("("), Some("missing )".to_owned()));
         assert_eq!(said(")"), Some("unmatched parentheses".to_owned()));

@@ -117,8 +117,7 @@ impl World {
             return self.fail_call(session, *call, &why);
         };
         self.reply_json(request.ticket, json!(true));
-        let told =
-            json!({"sessionID": session, "requestID": wire["id"], "index": index, "action": action});
+        let told = json!({"sessionID": session, "requestID": wire["id"], "index": index, "action": action});
         self.emit_session(session, "suggestion.accepted", told);
         self.emit_status(session, "busy");
         let words = self.words_of_action(session, action["prompt"].as_str().unwrap_or_default());
@@ -170,9 +169,8 @@ impl World {
     /// session's. Who ends a turn is not told of it; who ends its instance is.
     pub(in crate::world) fn stop_suggestion(&mut self, session: &str, call: usize) {
         let stopped = self.run_mut(session).and_then(|run| run.calls.get(call));
-        let waits = stopped.filter(|call| {
-            call.state == CallState::Running && matches!(call.plan, Some(Plan::Suggest))
-        });
+        let waits = stopped
+            .filter(|call| call.state == CallState::Running && matches!(call.plan, Some(Plan::Suggest)));
         let Some(id) = waits.map(|call| call.id.clone()) else { return };
         let shown = |open: &OpenSuggestion| open.wire["tool"]["callID"] == id.as_str();
         let Some(at) = self.alongside.suggestions.iter().position(shown) else { return };

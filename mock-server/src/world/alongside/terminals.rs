@@ -2,13 +2,13 @@
 //! What it prints is seen by those who are let in (`terminal_door.rs`); where time is logical nobody can look into one, and
 //! a shell that waits for somebody who types just waits.
 
-use crate::world::routes::body_of;
-use crate::world::surroundings::{PlaceAsk, PlaceWish};
 use super::terminal_door::DoorTicket;
-use crate::world::tools::place::resolved;
 use super::{
     ApiRequest, Effect, EffectId, OnScreen, Output, Purpose, ReplyBody, ShellEnd, ShellLine, ShellNews, World,
 };
+use crate::world::routes::body_of;
+use crate::world::surroundings::{PlaceAsk, PlaceWish};
+use crate::world::tools::place::resolved;
 use serde_json::{Value, json};
 
 /// The terminals of all directories, the oldest first.
@@ -79,7 +79,8 @@ impl World {
         match verb {
             "pty.list" => {
                 let shares = self.profile.shares_terminals;
-                let here = self.alongside.terminals.all.iter().filter(|terminal| terminal.directory == directory);
+                let here =
+                    self.alongside.terminals.all.iter().filter(|terminal| terminal.directory == directory);
                 let told = here.filter(|terminal| terminal.is_there_for(is_next, shares));
                 let list = told.map(|terminal| terminal.info.clone()).collect();
                 self.tell_terminals(ticket, is_next, &directory, list);
@@ -131,7 +132,8 @@ impl World {
     /// The terminal of that name.
     pub(super) fn terminal(&mut self, id: &str, directory: &str, is_next: bool) -> Option<&mut Terminal> {
         let shares = self.profile.shares_terminals;
-        let mut here = self.alongside.terminals.all.iter_mut().filter(|terminal| terminal.directory == directory);
+        let mut here =
+            self.alongside.terminals.all.iter_mut().filter(|terminal| terminal.directory == directory);
         here.find(|terminal| terminal.id() == id && terminal.is_there_for(is_next, shares))
     }
 
@@ -203,7 +205,8 @@ impl World {
             ShellNews::Ended(ShellEnd::Exited(code)) => code.unwrap_or_default(),
             ShellNews::Ended(_) | ShellNews::Failed(_) => 1,
         };
-        let Some(terminal) = self.alongside.terminals.all.iter_mut().find(|terminal| terminal.id() == id) else {
+        let Some(terminal) = self.alongside.terminals.all.iter_mut().find(|terminal| terminal.id() == id)
+        else {
             return;
         };
         terminal.info["status"] = json!("exited");
@@ -220,7 +223,9 @@ impl World {
     }
 
     fn close_terminal(&mut self, id: &str, is_next: bool) {
-        let Some(at) = self.alongside.terminals.all.iter().position(|terminal| terminal.id() == id) else { return };
+        let Some(at) = self.alongside.terminals.all.iter().position(|terminal| terminal.id() == id) else {
+            return;
+        };
         let closed = self.alongside.terminals.all.remove(at);
         self.end_terminal(&closed);
         self.tell_of_terminal(&closed.directory, is_next, "pty.deleted", json!({"id": id}));

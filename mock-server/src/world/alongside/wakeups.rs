@@ -159,7 +159,8 @@ impl World {
                 None => sessions.push((wakeup.session.clone(), 1)),
             }
         }
-        let told = sessions.iter().map(|(session, pending)| json!({"sessionID": session, "pending": pending}));
+        let told =
+            sessions.iter().map(|(session, pending)| json!({"sessionID": session, "pending": pending}));
         self.reply_json(request.ticket, told.collect());
     }
 
@@ -195,7 +196,8 @@ struct DueAt {
 /// When somebody is woken who wants it at a time, or after one.
 fn resolve(when: Option<&str>, delay: Option<&str>, now_ms: u64) -> Result<DueAt, String> {
     let latest = now_ms + LATEST_MS;
-    let late = |what: &str| format!("Requested {what} is beyond the 7-day horizon and was pulled back to it.");
+    let late =
+        |what: &str| format!("Requested {what} is beyond the 7-day horizon and was pulled back to it.");
     match (when, delay) {
         (Some(when), None) => {
             let at_ms = time_in(when).ok_or_else(|| format!("Invalid time: {when}"))?;
@@ -215,7 +217,7 @@ fn resolve(when: Option<&str>, delay: Option<&str>, now_ms: u64) -> Result<DueAt
                 format!("Requested delay: \"{delay}\" is under the 10-second minimum and was raised to it.")
             };
             let note = match span {
-                ..SOONEST_MS => Some(early()),
+                0..SOONEST_MS => Some(early()),
                 _ if span > LATEST_MS => Some(late(&format!("delay: \"{delay}\""))),
                 _ => None,
             };
@@ -267,10 +269,10 @@ fn from_now(at_ms: u64, now_ms: u64) -> String {
     let left = at_ms.saturating_sub(now_ms);
     let rounded = |unit: u64| (left + unit / 2) / unit;
     match left {
-        ..MINUTE_MS => format!("in {}s", rounded(SECOND_MS).max(1)),
-        ..HOUR_MS => format!("in {}m", rounded(MINUTE_MS)),
-        ..DAY_MS => format!("in {}h", rounded(HOUR_MS)),
-        _ => format!("in {}d", rounded(DAY_MS)),
+        0..MINUTE_MS => format!("in {}s", rounded(SECOND_MS).max(1)),
+        MINUTE_MS..HOUR_MS => format!("in {}m", rounded(MINUTE_MS)),
+        HOUR_MS..DAY_MS => format!("in {}h", rounded(HOUR_MS)),
+        DAY_MS.. => format!("in {}d", rounded(DAY_MS)),
     }
 }
 

@@ -12,6 +12,7 @@ mod completed;
 mod edit;
 mod outside;
 pub(in crate::world) mod place;
+mod plan;
 mod question;
 mod read;
 mod search;
@@ -24,8 +25,8 @@ mod todos;
 mod webfetch;
 mod write;
 
-use super::alongside::{BACKGROUND, CANCEL, ProcessPlan, SCHEDULE, SUGGEST};
-use super::goal::{REPORT, ReportPlan};
+use super::alongside::{BACKGROUND, CANCEL, SCHEDULE, SUGGEST};
+use super::goal::REPORT;
 use super::permission::{forbidden, rejected};
 use super::planning::PLAN_EXIT;
 use super::run::CallState;
@@ -35,49 +36,13 @@ pub(crate) use arguments::{told_of_arguments, wrong_arguments};
 pub(crate) use completed::Completed;
 use outside::Kind;
 use place::{Place, inside, relative, resolved};
+pub(crate) use plan::Plan;
 pub(crate) use question::OpenQuestion;
 pub(super) use read::{is_sound, picture_kind};
 use serde_json::{Value, json};
 pub use skill::Skill;
 pub(super) use task::resumable;
 pub(crate) use write::WritePlan;
-
-/// What a call found out before it acts.
-#[derive(Debug, Clone)]
-pub(crate) enum Plan {
-    /// Read a file.
-    Read(Box<read::ReadPlan>),
-    /// Run a shell line.
-    Shell(Box<bash::ShellPlan>),
-    /// Replace words of a file.
-    Edit(edit::EditPlan),
-    /// Apply a patch.
-    Patch(Box<apply_patch::PatchPlan>),
-    /// Write a file.
-    Write(write::WritePlan),
-    /// Leave the workspace.
-    Leave(Box<outside::LeavePlan>),
-    /// Ask the person.
-    Ask(question::QuestionPlan),
-    /// Show what could come next.
-    Suggest,
-    /// Start a program and leave it running.
-    Process(Box<ProcessPlan>),
-    /// Have another agent do something.
-    Task(Box<task::TaskPlan>),
-    /// Get a page.
-    Fetch(webfetch::FetchPlan),
-    /// Look for files or lines.
-    Search(Box<search::SearchPlan>),
-    /// Pass it on to a server of tools.
-    Served(served::ServedPlan),
-    /// Load instructions.
-    Skill(Box<skill::SkillPlan>),
-    /// Write down what is to be done.
-    Todos(todos::TodoPlan),
-    /// Report the end of a goal.
-    Report(Box<ReportPlan>),
-}
 
 impl World {
     /// The arguments are whole, and all that was on its way is done.
@@ -109,7 +74,8 @@ impl World {
                 if let Some(plan) = self.served_plan(session, &other) {
                     return self.start_served(session, call, &other, plan);
                 }
-                let known = "apply_patch, bash, edit, glob, grep, question, read, skill, task, todowrite, webfetch, write";
+                let known = "apply_patch, background_process, bash, cancel_wakeup, edit, glob, grep, question, read, \
+                             schedule_wakeup, skill, suggest, task, todowrite, webfetch, write";
                 let why = format!("standin does not perform the tool '{other}' yet; it performs: {known}");
                 self.fail_call(session, call, &why);
             }

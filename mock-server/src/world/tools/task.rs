@@ -227,6 +227,7 @@ impl World {
             return;
         };
         self.charge(session, &child, spent);
+        self.stop_processes_of(&child);
         let parts = answer["parts"].as_array().map(Vec::as_slice).unwrap_or_default();
         if let Some(message) = self.failure_of_task(&child, answer, parts) {
             self.fail_call(session, call, &message);
@@ -266,6 +267,7 @@ impl World {
         }
         let spent = self.task_plan(session, call).map(|plan| plan.spent);
         self.charge(session, child, spent.unwrap_or_default());
+        self.stop_processes_of(child);
         let now = self.now_ms;
         let mut metadata = self.told_of_task(session, child);
         self.add_approval(session, call, &mut metadata);
