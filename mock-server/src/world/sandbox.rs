@@ -58,6 +58,7 @@ impl World {
         }
         let directory = self.sessions.get(session).map(|owner| owner.directory.clone()).unwrap_or_default();
         if sandbox.is_on {
+            self.stop_processes_of(session);
             self.sandboxed.insert(directory.clone());
         } else {
             self.sandboxed.remove(&directory);

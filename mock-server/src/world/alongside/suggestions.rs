@@ -22,6 +22,7 @@ pub(in crate::world) struct OpenSuggestion {
 
 /// What is told of an action, in order.
 const FIELDS: &[&str] = &["label", "description", "prompt"];
+const DISMISSED: &str = "User dismissed the suggestion.";
 
 impl OpenSuggestion {
     fn id(&self) -> &str {
@@ -44,7 +45,15 @@ impl World {
         let actions: Vec<Value> = actions.iter().map(as_told).collect();
         let tool = json!({"messageID": run.message, "callID": showing.id});
         self.set_plan(session, call, Plan::Suggest);
-        if !has_follow_up {
+        if has_follow_up {
+            // Its end is known before it is told to run.
+            if self.tells_output(session) {
+                self.put_state(session, call, |input, started| {
+                    let metadata = json!({"output": DISMISSED});
+                    json!({"status": "running", "input": input, "metadata": metadata, "time": {"start": started}})
+                });
+            }
+        } else {
             let id = self.ids.ascending("sug", now);
             let wire = json!({
                 "id": id, "sessionID": session, "text": text, "actions": actions, "blocking": false, "tool": tool,
@@ -65,7 +74,8 @@ impl World {
         if !matches!(starting.plan, Some(Plan::Suggest)) {
             self.fail_call(session, call, "standin: the suggest tool needs the list 'actions'");
         } else if !self.is_shown(session, call) {
-            self.end_suggestion(session, call);
+            self.stop_after_no(session);
+            self.complete_call(session, call, dismissed());
         }
     }
 
@@ -192,13 +202,16 @@ impl World {
 
     fn end_suggestion(&mut self, session: &str, call: usize) {
         self.stop_after_no(session);
-        let result = Completed {
-            output: "User dismissed the suggestion.".to_owned(),
-            title: "Suggestion dismissed".to_owned(),
-            metadata: json!({"dismissed": true, "truncated": false}),
-            ..Completed::default()
-        };
-        self.complete_told_call(session, call, result);
+        self.complete_told_call(session, call, dismissed());
+    }
+}
+
+fn dismissed() -> Completed {
+    Completed {
+        output: DISMISSED.to_owned(),
+        title: "Suggestion dismissed".to_owned(),
+        metadata: json!({"dismissed": true, "truncated": false}),
+        ..Completed::default()
     }
 }
 

@@ -331,7 +331,12 @@ impl World {
         self.emit_call(session, call);
     }
 
-    fn put_state(&mut self, session: &str, call: usize, state: impl FnOnce(&Value, u64) -> Value) {
+    pub(in crate::world) fn put_state(
+        &mut self,
+        session: &str,
+        call: usize,
+        state: impl FnOnce(&Value, u64) -> Value,
+    ) {
         let Some(run) = self.run_mut(session) else { return };
         let Some(found) = run.calls.get(call) else { return };
         let (message, part, state) = (run.message.clone(), found.part, state(&found.input, found.started_ms));
