@@ -4,7 +4,7 @@
 use crate::stage::Stage;
 use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
-use mock_server::Options;
+use mock_server::{ClockKind, Options};
 use serde_json::{Value, json};
 use std::net::TcpListener;
 use std::path::Path;
@@ -99,4 +99,89 @@ async fn a_port_that_is_taken_before_starts_no_program() {
     let messages = stage.get(&format!("/session/{session}/message")).await;
     assert_eq!(call_in(&messages)["state"]["error"], format!("Ready port is already in use: {port}"));
     assert_eq!(stage.get("/background-process").await, json!([]));
+}
+
+const SLOW: &str = r#"
+about = "A program takes its time; the turn that waits for it is ended, and another one asks."
+
+[workspace]
+config = { permission = { bash = "allow" } }
+
+[[agent]]
+on = { prompt_contains = "serve" }
+steps = [
+  { tool = "background_process", input = { action = "start", command = "until [ -e go ]; do sleep 0.05; done; echo ready; sleep 60", ready = { pattern = "ready" } } },
+  { finish = "tool_calls" },
+  { say = "It runs." },
+]
+
+[[agent]]
+on = { prompt_contains = "ask" }
+steps = [
+  { tool = "question", input = { questions = [{ question = "Which?", header = "It", options = [{ label = "One", description = "The one" }] }] } },
+  { finish = "tool_calls" },
+  { say = "So be it." },
+]
+
+[user]
+steps = [{ prompt = "serve it" }, { prompt = "ask me" }, { wait_for = "idle" }]
+"#;
+
+#[tokio::test]
+async fn a_program_that_is_ready_late_ends_no_other_call() {
+    let scenario = Scenario::parse(Path::new("slow.toml"), SLOW).unwrap();
+    let mut stage = Stage::open(Options::scenario(ServerKind::Kilo, scenario)).await;
+    let session = stage.session().await;
+    stage.begin(&session, "serve it").await;
+    stage.until_kind("background_process.updated").await;
+    stage.post(&format!("/session/{session}/abort"), json!({})).await;
+    stage.until_kind("session.turn.close").await;
+    stage.begin(&session, "ask me").await;
+    stage.until_kind("question.asked").await;
+    let place = stage.get("/path").await;
+    std::fs::write(Path::new(place["directory"].as_str().unwrap()).join("go"), "").unwrap();
+    stage.until(|event| event["properties"]["info"]["status"] == "ready").await;
+    let messages = stage.get(&format!("/session/{session}/message")).await;
+    let asked = messages.as_array().unwrap().last().unwrap()["parts"].as_array().unwrap();
+    let asked = asked.iter().find(|part| part["type"] == "tool").unwrap();
+    assert_eq!([&asked["tool"], &asked["state"]["status"]], ["question", "running"]);
+}
+
+#[tokio::test]
+async fn a_suggestion_whose_turn_is_over_is_accepted_by_nobody() {
+    let scenario = catalog::scenario("tool/suggested").unwrap();
+    let mut stage = Stage::open(Options::scenario(ServerKind::Kilo, scenario)).await;
+    let sessions = [stage.session().await, stage.session().await];
+    for session in &sessions {
+        stage.begin(session, "dock the first boat").await;
+        let is_running = |event: &Value| {
+            let part = &event["properties"]["part"];
+            part["sessionID"] == **session && part["state"]["status"] == "running"
+        };
+        stage.until(is_running).await;
+    }
+    // The server takes back the older one: both calls have one id.
+    stage.post(&format!("/session/{}/abort", sessions[1]), json!({})).await;
+    stage.until_kind("session.turn.close").await;
+    let left = stage.get("/suggestion").await;
+    assert_eq!(left[0]["sessionID"], sessions[1].as_str(), "{left}");
+    let accept = format!("/suggestion/{}/accept", left[0]["id"].as_str().unwrap());
+    assert_eq!(stage.post(&accept, json!({"index": 0})).await, json!(true));
+    stage.until_kind("suggestion.accepted").await;
+    stage.seen.clear();
+    stage.post("/session", json!({})).await;
+    stage.until_kind("session.created").await;
+    assert!(stage.seen.iter().all(|event| event["type"] != "session.status"), "{:?}", stage.seen);
+}
+
+#[tokio::test]
+async fn where_time_is_only_counted_a_program_holds_nobody_up() {
+    let scenario = catalog::scenario("tool/left-running").unwrap();
+    let mut options = Options::scenario(ServerKind::Kilo, scenario);
+    options.clock = ClockKind::Logical;
+    let stage = Stage::open(options).await;
+    let session = stage.session().await;
+    stage.prompt(&session, "serve it").await;
+    let programs = stage.get("/background-process").await;
+    assert_eq!([&programs[0]["status"], &programs[0]["output"]], ["ready", "starting\nnow ready\n"]);
 }

@@ -20,6 +20,9 @@ pub(super) use suggestions::{OpenSuggestion, SUGGEST};
 pub(super) use terminals::{TerminalWish, Terminals};
 pub(super) use wakeups::{CANCEL, SCHEDULE, Wakeup};
 
+/// Nobody waits longer than a month.
+const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
+
 /// All of it.
 #[derive(Debug, Default)]
 pub(super) struct Alongside {

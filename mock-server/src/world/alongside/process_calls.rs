@@ -17,7 +17,13 @@ pub(in crate::world) const BACKGROUND: &str = "background_process";
 #[derive(Debug)]
 pub(in crate::world) enum Waiter {
     /// A call, and what it says of it.
-    Call(String, usize, &'static str),
+    Call {
+        session: String,
+        /// The message of its step: when its turn is over another call may stand in its place.
+        message: String,
+        call: usize,
+        verb: &'static str,
+    },
     /// A client.
     Request(Ticket),
 }
@@ -37,6 +43,7 @@ impl World {
         let Some(id) = self.process_named(session, call) else { return };
         match action.as_deref() {
             Some("stop") => self.begin_to_stop(&id),
+            Some("restart") if self.is_sandboxed(session) => {}
             Some("restart") if self.process(&id).is_some_and(Process::has_ended) => {
                 // What it was told is kept until the call goes on.
                 self.tell_process_gone(&id);
@@ -65,9 +72,7 @@ impl World {
             let metadata = json!({"count": told.len()});
             return self.end_process_call(session, call, "Background processes".to_owned(), output, metadata);
         }
-        let is_sandboxed =
-            self.sessions.get(session).is_some_and(|owner| owner.sandbox.is_some_and(Sandbox::is_on));
-        if matches!(action.as_str(), "start" | "restart") && is_sandboxed {
+        if matches!(action.as_str(), "start" | "restart") && self.is_sandboxed(session) {
             let why = "Background processes are unavailable while the sandbox is enabled";
             return self.refuse_process(session, call, &action, why);
         }
@@ -81,7 +86,10 @@ impl World {
             return self.end_process_call(session, call, title, output, json!({"processID": id}));
         };
         let verb = match action.as_str() {
-            "restart" => return self.restart_process(&id, Waiter::Call(session.to_owned(), call, "restart")),
+            "restart" => {
+                let waiter = self.waiting_call(session, call, "restart");
+                return self.restart_process(&id, waiter);
+            }
             "logs" => "Logs",
             "stop" => {
                 self.stop_at_last(&id);
@@ -90,6 +98,21 @@ impl World {
             _ => "status",
         };
         self.process_told(session, call, verb, &id);
+    }
+
+    fn is_sandboxed(&self, session: &str) -> bool {
+        self.sessions.get(session).is_some_and(|owner| owner.sandbox.is_some_and(Sandbox::is_on))
+    }
+
+    fn waiting_call(&mut self, session: &str, call: usize, verb: &'static str) -> Waiter {
+        let message = self.run_mut(session).map(|run| run.message.clone()).unwrap_or_default();
+        Waiter::Call { session: session.to_owned(), message, call, verb }
+    }
+
+    /// Is the turn of this call still at its step?
+    fn still_waits(&mut self, waiter: &Waiter) -> bool {
+        let Waiter::Call { session, message, .. } = waiter else { return true };
+        self.run_mut(session).is_some_and(|run| run.message == *message)
     }
 
     fn refuse_process(&mut self, session: &str, call: usize, action: &str, why: &str) {
@@ -164,14 +187,17 @@ impl World {
             return self.ask_or_allow(session, call, &next);
         }
         let directory = self.sessions.get(session).map(|owner| owner.directory.clone()).unwrap_or_default();
-        let waiter = Waiter::Call(session.to_owned(), call, "Started");
+        let waiter = self.waiting_call(session, call, "Started");
         self.launch(Launch { directory, wish, id: None, waiter });
     }
 
     /// It is ready, has ended, or nobody waits for that any longer.
     pub(super) fn process_settled(&mut self, waiter: &Waiter, id: &str) {
         match waiter {
-            Waiter::Call(session, call, verb) => self.process_told(session, *call, verb, id),
+            Waiter::Call { session, call, verb, .. } if self.still_waits(waiter) => {
+                self.process_told(session, *call, verb, id);
+            }
+            Waiter::Call { .. } => {}
             Waiter::Request(ticket) => {
                 let info = self.process(id).map(|process| process.info.clone()).unwrap_or_default();
                 self.reply_json(*ticket, info);
@@ -182,7 +208,10 @@ impl World {
     /// It can't start.
     pub(super) fn process_fails(&mut self, waiter: &Waiter, why: &str) {
         match waiter {
-            Waiter::Call(session, call, _) => self.fail_call(session, *call, why),
+            Waiter::Call { session, call, .. } if self.still_waits(waiter) => {
+                self.fail_call(session, *call, why);
+            }
+            Waiter::Call { .. } => {}
             Waiter::Request(ticket) => self.unknown_error(*ticket),
         }
     }

@@ -2,8 +2,9 @@
 //! end of what it prints. Their numbers are those of no process: who ends one by its number ends nobody.
 
 use super::readiness::Readiness;
-use super::{Due, process_calls::Waiter};
+use super::{Due, PATIENCE_MS, process_calls::Waiter};
 use crate::world::surroundings::{PlaceAsk, PlaceWish};
+use crate::world::tools::NO_SHELL;
 use crate::world::{ApiRequest, Effect, EffectId, Output, Purpose, ShellEnd, ShellLine, ShellNews, World};
 use serde_json::{Value, json};
 
@@ -64,13 +65,15 @@ pub(in crate::world) enum Step {
     Probe,
 }
 
+/// Above the numbers of the programs in terminals.
 const NO_PROCESS: u64 = 6_000_000;
 /// So much of what it has printed is kept, from the end.
 const KEPT_BYTES: usize = 204_800;
 /// What it prints is told no sooner.
 const TELLING_MS: u64 = 500;
-/// Nobody waits longer than a month.
-const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
+/// Where time passes only by looking at it nothing can run alongside: a program is looked at for so long, and then thought to go
+/// on without a word.
+const LOOKED_AT_MS: u64 = 1_000;
 /// It goes on when its session ends.
 pub(super) const PERSISTENT: &str = "persistent";
 
@@ -184,9 +187,7 @@ impl World {
             return self.process_fails(&waiter, &why);
         }
         if !self.config.runs_shell {
-            let why = "standin runs commands only in a folder that it made itself: leave --workspace out, or allow it \
-                       with --allow-shell";
-            return self.process_fails(&waiter, why);
+            return self.process_fails(&waiter, NO_SHELL);
         }
         let now = self.now_ms;
         let id = id.unwrap_or_else(|| self.ids.ascending("bgp", now));
@@ -210,7 +211,7 @@ impl World {
             line: wish.command.clone(),
             directory: wish.folder.clone(),
             home: self.config.home.clone(),
-            timeout_ms: PATIENCE_MS,
+            timeout_ms: if self.config.has_screens { PATIENCE_MS } else { LOOKED_AT_MS },
             shells: self.shells(&directory),
             shell_name: None,
             screen: None,
@@ -244,6 +245,7 @@ impl World {
                 self.process_ended(id, Some(1), None);
             }
             ShellNews::Ended(ShellEnd::Exited(Some(code))) => self.process_ended(id, Some(*code), None),
+            ShellNews::Ended(ShellEnd::TimedOut) => {}
             ShellNews::Ended(_) => self.process_ended(id, None, Some("SIGKILL")),
         }
     }

@@ -4,9 +4,9 @@
 use crate::world::routes::body_of;
 use crate::world::run::CallState;
 use crate::world::template::with_arguments;
-use crate::world::tools::{Completed, Plan};
+use crate::world::tools::{Completed, Plan, told_fields};
 use crate::world::{ApiRequest, ReplyBody, World};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The tool.
 pub(in crate::world) const SUGGEST: &str = "suggest";
@@ -42,7 +42,7 @@ impl World {
         else {
             return;
         };
-        let actions: Vec<Value> = actions.iter().map(as_told).collect();
+        let actions: Vec<Value> = actions.iter().map(|action| told_fields(action, FIELDS)).collect();
         let tool = json!({"messageID": run.message, "callID": showing.id});
         self.set_plan(session, call, Plan::Suggest);
         if has_follow_up {
@@ -69,6 +69,7 @@ impl World {
     pub(in crate::world) fn start_suggestion(&mut self, session: &str, call: usize) {
         let Some(starting) = self.run_mut(session).and_then(|run| run.calls.get(call)) else { return };
         if starting.state == CallState::Done {
+            // The person was quick.
             return;
         }
         if !matches!(starting.plan, Some(Plan::Suggest)) {
@@ -121,14 +122,20 @@ impl World {
 
     fn accept_suggestion(&mut self, request: &ApiRequest, open: &OpenSuggestion, index: usize) {
         let OpenSuggestion { session, call, wire } = open;
+        let waits = self.waits_for(open);
         let Some(action) = wire["actions"].get(index).cloned() else {
             self.knows_no_suggestion(request);
-            let why = format!("Invalid action index: {index}");
-            return self.fail_call(session, *call, &why);
+            if waits {
+                self.fail_call(session, *call, &format!("Invalid action index: {index}"));
+            }
+            return;
         };
         self.reply_json(request.ticket, json!(true));
         let told = json!({"sessionID": session, "requestID": wire["id"], "index": index, "action": action});
         self.emit_session(session, "suggestion.accepted", told);
+        if !waits {
+            return;
+        }
         self.emit_status(session, "busy");
         let words = self.words_of_action(session, action["prompt"].as_str().unwrap_or_default());
         let label = action["label"].as_str().unwrap_or_default();
@@ -186,23 +193,27 @@ impl World {
         let Some(at) = self.alongside.suggestions.iter().position(shown) else { return };
         let open = self.alongside.suggestions.remove(at);
         if self.disposes {
-            let told = json!({"sessionID": open.session, "requestID": open.wire["id"]});
-            self.emit_session(&open.session, "suggestion.dismissed", told);
+            self.tell_dismissed(&open);
         }
     }
 
     fn dismiss_suggestion(&mut self, open: &OpenSuggestion) {
-        let told = json!({"sessionID": open.session, "requestID": open.wire["id"]});
-        self.emit_session(&open.session, "suggestion.dismissed", told);
-        let shown_in = &open.wire["tool"]["messageID"];
-        if self.run_mut(&open.session).is_some_and(|run| *shown_in == run.message) {
-            self.end_suggestion(&open.session, open.call);
+        self.tell_dismissed(open);
+        if self.waits_for(open) {
+            self.stop_after_no(&open.session);
+            self.complete_told_call(&open.session, open.call, dismissed());
         }
     }
 
-    fn end_suggestion(&mut self, session: &str, call: usize) {
-        self.stop_after_no(session);
-        self.complete_told_call(session, call, dismissed());
+    fn tell_dismissed(&mut self, open: &OpenSuggestion) {
+        let told = json!({"sessionID": open.session, "requestID": open.wire["id"]});
+        self.emit_session(&open.session, "suggestion.dismissed", told);
+    }
+
+    /// Does the call still wait that has shown it? Its turn may be over, and another one at work.
+    fn waits_for(&mut self, open: &OpenSuggestion) -> bool {
+        let shown_in = &open.wire["tool"]["messageID"];
+        self.run_mut(&open.session).is_some_and(|run| *shown_in == run.message)
     }
 }
 
@@ -213,10 +224,4 @@ fn dismissed() -> Completed {
         metadata: json!({"dismissed": true, "truncated": false}),
         ..Completed::default()
     }
-}
-
-/// An action as it is told: known fields only.
-fn as_told(action: &Value) -> Value {
-    let known = FIELDS.iter().filter_map(|&field| Some((field.to_owned(), action.get(field)?.clone())));
-    Value::Object(known.collect::<Map<_, _>>())
 }

@@ -2,6 +2,7 @@
 //! What it prints is seen by those who are let in (`terminal_door.rs`); where time is logical nobody can look into one, and
 //! a shell that waits for somebody who types just waits.
 
+use super::PATIENCE_MS;
 use super::terminal_door::DoorTicket;
 use super::{
     ApiRequest, Effect, EffectId, OnScreen, Output, Purpose, ReplyBody, ShellEnd, ShellLine, ShellNews, World,
@@ -48,8 +49,6 @@ const ENDED_MAX: usize = 25;
 const SIZE: (u16, u16) = (24, 80);
 /// The shells that are told to begin as at a login.
 const AT_LOGIN: &[&str] = &["bash", "dash", "fish", "ksh", "sh", "zsh"];
-/// Nobody waits longer than a month.
-const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
 
 impl Terminal {
     fn id(&self) -> &str {
@@ -251,8 +250,7 @@ impl World {
 
     fn end_terminal(&mut self, terminal: &Terminal) {
         if let Some(effect) = terminal.runs {
-            self.waiting.remove(&effect);
-            self.outputs.push(Output::Drop(effect));
+            self.forget_effect(effect);
         }
     }
 }

@@ -37,7 +37,7 @@ impl World {
         let Some(asked) = asking.input.get("questions").and_then(Value::as_array) else { return };
         let questions =
             asked.iter().map(|one| one["question"].as_str().unwrap_or_default().to_owned()).collect();
-        let told: Vec<Value> = asked.iter().map(as_told).collect();
+        let told: Vec<Value> = asked.iter().map(|one| told_fields(one, FIELDS)).collect();
         let tool = json!({"messageID": run.message, "callID": asking.id});
         let id = self.ids.ascending("que", now);
         let wire = json!({"id": id, "sessionID": session, "questions": told, "tool": tool});
@@ -212,9 +212,9 @@ fn dismissed() -> Completed {
     }
 }
 
-/// A question as the event tells it: known fields only.
-fn as_told(question: &Value) -> Value {
-    let known = FIELDS.iter().filter_map(|&field| Some((field.to_owned(), question.get(field)?.clone())));
+/// What is asked or shown, as events tell it: known fields only.
+pub(in crate::world) fn told_fields(told: &Value, fields: &[&str]) -> Value {
+    let known = fields.iter().filter_map(|&field| Some((field.to_owned(), told.get(field)?.clone())));
     Value::Object(known.collect::<Map<_, _>>())
 }
 

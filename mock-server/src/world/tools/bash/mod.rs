@@ -32,6 +32,10 @@ pub(crate) struct ShellPlan {
     runs: bool,
 }
 
+/// Why nothing runs in a folder that somebody else has made.
+pub(in crate::world) const NO_SHELL: &str = "standin runs commands only in a folder that it made itself: leave \
+                                             --workspace out, or allow it with --allow-shell";
+
 /// How long a line may run where the call does not say.
 const PATIENCE_MS: u64 = 120_000;
 
@@ -66,9 +70,7 @@ impl World {
         let Some(line) = self.text_argument(session, call, "command") else { return };
         let Some(here) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
         if !self.config.runs_shell {
-            let message = "standin runs commands only in a folder that it made itself: leave --workspace out, or \
-                           allow it with --allow-shell";
-            self.fail_call(session, call, message);
+            self.fail_call(session, call, NO_SHELL);
             return;
         }
         let timeout = self.argument(session, call, "timeout").and_then(|timeout| timeout.as_f64());
