@@ -104,6 +104,11 @@ const HIDDEN: &[Hidden] = &[
     ("v2.session.history", "limit", || json!({"type": "integer", "exclusiveMinimum": 0, "maximum": 100})),
     ("v2.session.history", "after", || json!({"type": "integer", "minimum": 0})),
     ("v2.session.events", "after", || json!({"type": "integer", "minimum": 0})),
+    (
+        "kilocode.sessionBoard",
+        "limit",
+        || json!({"type": "integer", "minimum": 1, "maximum": 50, unwritten::BETWEEN: true}),
+    ),
     ("backgroundProcess.get", "processID", || json!({"type": "string"})),
     ("backgroundProcess.logs", "processID", || json!({"type": "string"})),
     ("backgroundProcess.restart", "processID", || json!({"type": "string"})),

@@ -59,6 +59,7 @@ impl World {
                     .or_else(|| self.about_words(request, operation, name))
                     .or_else(|| self.about_suggestions(request, operation, &segments))
                     .or_else(|| self.about_processes(request, operation, &segments))
+                    .or_else(|| self.about_boards(request, operation, &segments))
                     .or_else(|| self.about_worktrees(request, operation))
                     .or_else(|| self.answer_alone(request, operation, &segments))
                     .or_else(|| self.answer_memory(request, operation))
@@ -110,11 +111,6 @@ impl World {
             "indexing.models" => json!({"defaultModel": "", "models": [], "aliases": {}}),
             "kilocode.providerUsage.get" => json!({"items": [], "generatedAt": iso_time(self.now_ms)}),
             "v2.session.active" => json!({"data": {}}),
-            "kilocode.sessionBoard" => {
-                let session = segments.get(2).copied()?;
-                self.sessions.get(session)?;
-                json!({"ownerSessionID": session, "revision": 0, "messages": [], "hasMore": false})
-            }
             _ => return None,
         };
         self.reply_json(ticket, body);

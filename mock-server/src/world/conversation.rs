@@ -2,6 +2,7 @@
 
 use super::World;
 use super::agents::Agent;
+use super::boards;
 use super::goal::REPORT;
 use super::media::{Senses, is_garbled};
 use super::reminders::Reminder;
@@ -135,6 +136,7 @@ impl World {
             };
             fits && self.config.client.is_offered(self.profile.server, tool)
                 && self.may_use(session, tool)
+                && (!boards::TOOLS.contains(tool) || self.has_boards())
                 && (**tool != "question" || self.may_ask_person(session))
         };
         let served = self.served_tools(session);
@@ -197,7 +199,7 @@ impl World {
     }
 
     /// Has the prompt that is being answered switched this tool off?
-    fn is_switched_off(&self, session: &str, tool: &str) -> bool {
+    pub(super) fn is_switched_off(&self, session: &str, tool: &str) -> bool {
         let Some(owner) = self.sessions.get(session) else { return false };
         let prompt = owner.run.as_ref().and_then(|run| owner.message(&run.prompt));
         prompt.is_some_and(|prompt| prompt.info["tools"][tool] == false)
@@ -276,7 +278,7 @@ fn answer_messages(
                 let is_cleared = state.pointer("/time/compacted").is_some();
                 let content = match state.get("output").or_else(|| state.get("error")) {
                     Some(_) if is_cleared => json!(CLEARED),
-                    Some(said) => said.clone(),
+                    Some(said) => boards::hinted(said, &state["metadata"]),
                     None => json!("[Tool execution was interrupted]"),
                 };
                 let files = state["attachments"].as_array().filter(|_| !is_cleared);

@@ -3,6 +3,7 @@
 
 use super::prompt::Prompt;
 use super::ranges::Range;
+use super::recall::RECALL;
 use super::rules::Action;
 use super::tools::{is_sound, picture_kind};
 use super::{Effect, Found, Purpose, World, template};
@@ -138,14 +139,14 @@ impl World {
                 );
                 Reading::Done(vec![part.clone(), synthetic(&wish)])
             }
-            Some("file") if part["source"]["type"] != "resource" => self.file_reading(part),
+            Some("file") if part["source"]["type"] != "resource" => self.file_reading(letter, part),
             Some(NAME) => Reading::Look(part["path"].as_str().unwrap_or_default().to_owned()),
             Some(NOTHING) => Reading::Done(Vec::new()),
             _ => Reading::Done(vec![part.clone()]),
         }
     }
 
-    fn file_reading(&mut self, part: &Value) -> Reading {
+    fn file_reading(&mut self, letter: &Letter, part: &Value) -> Reading {
         let url = part["url"].as_str().unwrap_or_default();
         let Some((scheme, _)) = url.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
             let words = format!("TypeError: {} cannot be parsed as a URL.", Value::from(url));
@@ -159,6 +160,9 @@ impl World {
             }
             "data" if is_image(part) && self.profile.names_pictures_first => {
                 Reading::Done(vec![self.numbered(part.clone())])
+            }
+            "session" if self.profile.tools.contains(&RECALL) => {
+                Reading::Done(self.chat_parts(&letter.session, part, url))
             }
             "file" => match path_of(url) {
                 Some(path) => Reading::Look(path),

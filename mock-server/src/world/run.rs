@@ -79,6 +79,8 @@ pub(crate) struct Run {
     pub(crate) lost: Option<LostPart>,
     /// The person is asked whether the agent goes in circles: what comes meanwhile waits.
     pub(crate) suspicion: Option<super::circles::Suspicion>,
+    /// How far it has looked at its board.
+    pub(crate) board: super::boards::Looked,
 }
 
 /// How a turn ends.

@@ -1,12 +1,14 @@
 //! Sessions, messages and parts, and the JSON that they are on the wire.
 
 use super::World;
+use super::boards::Board;
 use super::goal::Goal;
 use super::next::Notes;
 use super::prompt::Queued;
 use super::run::Run;
 use super::sandbox::Sandbox;
 use super::tokens::Tokens;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -70,6 +72,8 @@ pub(crate) struct Session {
     pub(crate) brought: Map<String, Value>,
     /// What the next generation alone knows of it.
     pub(crate) notes: Notes,
+    #[serde(default, skip_serializing_if = "Board::is_new")]
+    pub(super) board: Board,
 }
 
 /// What a new session is to be.
@@ -220,6 +224,7 @@ impl World {
             sandbox: None,
             brought: Map::new(),
             notes: Notes::default(),
+            board: Board::default(),
         };
         self.sessions.insert(id.clone(), session);
         self.touch_kept(&id);
@@ -359,30 +364,8 @@ pub(crate) fn is_default_title(title: &str) -> bool {
 
 /// `2026-11-21T06:40:10.030Z`.
 pub(crate) fn iso_time(ms: u64) -> String {
-    let days = i64::try_from(ms / 86_400_000).unwrap_or(0);
-    let in_day = ms % 86_400_000;
-    let (year, month, day) = civil_from_days(days);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
-        in_day / 3_600_000,
-        in_day / 60_000 % 60,
-        in_day / 1000 % 60,
-        in_day % 1000
-    )
-}
-
-/// Days since 1970 → a date of the Gregorian calendar; eras of 400 years have 146,097 days.
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
+    let time = i64::try_from(ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    time.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 #[cfg(test)]

@@ -148,6 +148,7 @@ impl World {
         let info = self.session_info(id);
         self.emit_synced(id, "session.deleted", json!({"sessionID": id, "info": info}));
         self.told.forget(id);
+        self.alongside.given.remove(id);
         self.cancel_wakeups_of(id);
         let Some(session) = self.sessions.get_mut(id) else { return };
         if self.profile.session_summary && !session.diff.is_empty() {

@@ -10,6 +10,7 @@
 mod afar;
 mod again;
 mod alongside;
+mod boards;
 mod commands;
 mod consents;
 mod ends;

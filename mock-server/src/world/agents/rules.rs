@@ -1,6 +1,7 @@
 //! The rules of the agents: those of the release as its recording tells them, and what the settings add. Each release
 //! has its places for that, and some say once more, behind the settings, what an agent must never do.
 
+use super::super::boards;
 use super::super::rules::{Action, Rule, Source, matches, of_config};
 use super::super::tools::place::{relative, resolved};
 use super::Places;
@@ -27,6 +28,8 @@ pub(super) struct Rulebook<'a> {
     base: Vec<Rule>,
     /// The rule that all agents end with: they may read what was too long to be shown.
     last: Option<Rule>,
+    /// The agents have boards to write on.
+    has_boards: bool,
     /// The agents of the release as they are told in this place.
     pub(super) told: Vec<Value>,
 }
@@ -55,6 +58,7 @@ impl<'a> Rulebook<'a> {
             servers: servers.collect(),
             base: Vec::new(),
             last: None,
+            has_boards: settings.get(boards::SETTING).is_none_or(|setting| *setting != false),
             told: Vec::new(),
         };
         book.told = roster.agents.iter().map(|told| book.moved(told)).collect();
@@ -74,6 +78,9 @@ impl<'a> Rulebook<'a> {
     fn moved(&self, told: &Value) -> Value {
         let (roster, Places { directory, home, skills, .. }) = (self.roster, self.places);
         let mut moved = told.clone();
+        if let Some(rules) = moved["permission"].as_array_mut().filter(|_| !self.has_boards) {
+            rules.retain(|rule| !boards::TOOLS.iter().any(|tool| rule["permission"] == *tool));
+        }
         each_text(&mut moved, &|text| {
             if text.contains(&roster.workspace) || text.contains(&roster.home) {
                 *text = text.replace(&roster.workspace, directory).replace(&roster.home, home);

@@ -10,12 +10,14 @@ mod terminal_door;
 mod terminals;
 mod wakeups;
 
+use super::boards::Given;
 use super::{
     ApiRequest, Effect, EffectId, OnScreen, Output, Purpose, ReplyBody, ShellEnd, ShellLine, ShellNews, World,
 };
 pub(super) use process_calls::BACKGROUND;
 pub(crate) use process_calls::ProcessPlan;
 pub(super) use processes::{Launch, Processes, Step};
+use std::collections::BTreeMap;
 pub(super) use suggestions::{OpenSuggestion, SUGGEST};
 pub(super) use terminals::{TerminalWish, Terminals};
 pub(super) use wakeups::{CANCEL, SCHEDULE, Wakeup};
@@ -31,6 +33,8 @@ pub(super) struct Alongside {
     pub(super) suggestions: Vec<OpenSuggestion>,
     pub(super) processes: Processes,
     pub(super) wakeups: Vec<Wakeup>,
+    /// The work that agents were given by others, by their sessions.
+    pub(super) given: BTreeMap<String, Given>,
 }
 
 /// What is due at a time.

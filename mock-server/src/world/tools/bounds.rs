@@ -1,7 +1,6 @@
 //! How much of a tool's output the model gets. The whole is kept in a file, which the output names.
 
 use super::Completed;
-use crate::world::rules::Action;
 use crate::world::{Effect, Purpose, World};
 use serde_json::json;
 
@@ -24,8 +23,7 @@ const OWN_BOUNDS: &[&str] = &["bash", "glob", "grep", "read"];
 impl World {
     /// Is the output of a call told before the call is over? It is where the agents have a board to write on.
     pub(crate) fn tells_output(&self, session: &str) -> bool {
-        self.profile.tool_progress
-            && self.permissions.says(self.agent_at_work(session), "board_read", "*") == Action::Allow
+        self.profile.tool_progress && self.reads_board(session)
     }
 
     /// Ends a call well whose output is told before that, where it is told.

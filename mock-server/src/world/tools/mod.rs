@@ -29,9 +29,10 @@ use super::alongside::{BACKGROUND, CANCEL, SCHEDULE, SUGGEST};
 use super::goal::REPORT;
 use super::permission::{forbidden, rejected};
 use super::planning::PLAN_EXIT;
+use super::recall::RECALL;
 use super::run::CallState;
 use super::structured::STRUCTURED;
-use super::{Found, World, session::merge};
+use super::{Found, World, boards, session::merge};
 pub(crate) use arguments::{told_of_arguments, wrong_arguments};
 pub(super) use bash::NO_SHELL;
 pub(crate) use completed::Completed;
@@ -68,6 +69,9 @@ impl World {
             BACKGROUND => self.start_process_call(session, call),
             SCHEDULE => self.start_schedule(session, call),
             CANCEL => self.start_cancel(session, call),
+            boards::POST => self.start_post(session, call),
+            boards::READ => self.start_board_read(session, call),
+            RECALL => self.start_recall(session, call),
             STRUCTURED => self.take_structured(session, call),
             "skill" => self.start_skill(session, call),
             REPORT => self.start_goal_report(session, call),
@@ -76,7 +80,7 @@ impl World {
                 if let Some(plan) = self.served_plan(session, &other) {
                     return self.start_served(session, call, &other, plan);
                 }
-                let known = "apply_patch, background_process, bash, cancel_wakeup, edit, glob, grep, question, read, \
+                let known = "apply_patch, background_process, bash, board_post, board_read, cancel_wakeup, edit, glob, grep, kilo_local_recall, question, read, \
                              schedule_wakeup, skill, suggest, task, todowrite, webfetch, write";
                 let why = format!("standin does not perform the tool '{other}' yet; it performs: {known}");
                 self.fail_call(session, call, &why);
@@ -119,6 +123,8 @@ impl World {
             Plan::Skill(plan) => self.load_skill(session, call, &plan),
             Plan::Todos(plan) => self.write_todos(session, call, &plan),
             Plan::Report(plan) => self.report_goal(session, call, &plan),
+            Plan::Post(plan) => self.post(session, call, &plan),
+            Plan::BoardRead(plan) => self.read_board(session, call, &plan),
             // Nobody has to allow them: an edit has become a write by then.
             Plan::Ask(_) | Plan::Edit(_) | Plan::Suggest => {}
         }
@@ -146,6 +152,8 @@ impl World {
                     | Plan::Served(_)
                     | Plan::Fetch(_)
                     | Plan::Suggest
+                    | Plan::Post(_)
+                    | Plan::BoardRead(_)
                     | Plan::Process(_),
                 )
                 | None,
@@ -283,6 +291,7 @@ impl World {
         self.bounded(session, call, &mut result);
         let approval = self.approval_of(session, call);
         let mut metadata = result.metadata.clone();
+        self.hint_at_board(session, call, &mut metadata);
         if self.profile.tool_progress {
             tell_approval(&mut metadata, approval);
         }

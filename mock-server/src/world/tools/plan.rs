@@ -1,6 +1,7 @@
 //! What a call has found out by the time it asks and acts.
 
 use crate::world::alongside::ProcessPlan;
+use crate::world::boards;
 use crate::world::goal::ReportPlan;
 
 /// What a call found out before it acts.
@@ -38,4 +39,8 @@ pub(crate) enum Plan {
     Todos(super::todos::TodoPlan),
     /// Report the end of a goal.
     Report(Box<ReportPlan>),
+    /// Leave a note on the board.
+    Post(Box<boards::PostPlan>),
+    /// Read the board.
+    BoardRead(boards::ReadPlan),
 }

@@ -213,6 +213,7 @@ impl World {
         else {
             return;
         };
+        self.work_is(&child, "running");
         if let Some(prompt) = unread {
             return self.read_work(&child, *prompt, (session, call));
         }
@@ -228,8 +229,10 @@ impl World {
         };
         self.charge(session, &child, spent);
         self.stop_processes_of(&child);
+        self.work_is(&child, "completed");
         let parts = answer["parts"].as_array().map(Vec::as_slice).unwrap_or_default();
         if let Some(message) = self.failure_of_task(&child, answer, parts) {
+            self.work_is(&child, "error");
             self.fail_call(session, call, &message);
             return;
         }
@@ -265,6 +268,7 @@ impl World {
         if let Some(run) = self.run_mut(child) {
             run.for_call = None;
         }
+        self.work_is(child, "cancelled");
         let spent = self.task_plan(session, call).map(|plan| plan.spent);
         self.charge(session, child, spent.unwrap_or_default());
         self.stop_processes_of(child);
