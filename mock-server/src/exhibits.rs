@@ -8,7 +8,7 @@ mod own_models;
 use crate::performer::WireReply;
 use crate::project_files::{NextFiles, ProjectFiles, merge_settings};
 use crate::providers::{Access, Providers};
-use crate::world::{ApiRequest, Skill, WorldConfig, configured, in_use, whole};
+use crate::world::{ApiRequest, Overlay, Skill, WorldConfig, configured, in_use, whole};
 use bytes::Bytes;
 use fixtures::recording::{Line, Recording};
 use fixtures::{ServerKind, catalog};
@@ -160,6 +160,26 @@ impl Exhibits {
             fields.shift_insert(0, "order".to_owned(), json!(order));
         }
         reply.body = Bytes::from(told.to_string());
+        reply
+    }
+
+    /// Settings with where each comes from.
+    pub(crate) fn overlay(&self, told: Overlay) -> WireReply {
+        let request = |path: &str| ApiRequest {
+            method: "GET".to_owned(),
+            path: path.to_owned(),
+            query: Vec::new(),
+            ..told.request.clone()
+        };
+        let value = |reply: &WireReply| serde_json::from_slice::<Value>(&reply.body).unwrap_or_default();
+        let plain = || WireReply::new(200, Some("application/json".to_owned()), Bytes::new());
+        let mut reply = self.answer(&request("/config/overlay")).unwrap_or_else(plain);
+        let effective = self.configured(&request("/config"), &told.over);
+        let effective = effective.as_ref().map(value).unwrap_or_else(|| json!(told.over));
+        let file_of_all = told.file_of_all.as_deref();
+        let mut sources = value(&self.sources(&request("/config/sources"), file_of_all, told.places.clone()));
+        let whole = told.whole(&value(&reply), effective, sources["sources"].take());
+        reply.body = Bytes::from(whole.to_string());
         reply
     }
 

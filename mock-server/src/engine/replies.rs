@@ -24,6 +24,7 @@ pub(super) fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
         ReplyBody::Sources { request, global, project } => {
             return pages.exhibits.sources(&request, global.as_deref(), project);
         }
+        ReplyBody::Overlay(told) => return pages.exhibits.overlay(*told),
         ReplyBody::Providers { access, all, by_key } => {
             let told = pages.exhibits.providers(&access, all, by_key);
             (Some("application/json".to_owned()), Bytes::from(told))

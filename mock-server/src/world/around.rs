@@ -44,6 +44,8 @@ impl World {
             "config.get" | "config.effective" => self.config(request),
             "config.warnings" => self.list_warnings(request),
             "config.sources" => self.look_for_sources(request),
+            "config.overlay" => self.show_overlay(request),
+            "config.overlayUpdate" => self.change_overlay(request),
             "config.update" => self.patch_config(request),
             "global.config.get" => self.global_config(ticket),
             "global.config.update" => self.patch_global_config(request),

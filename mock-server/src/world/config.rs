@@ -110,7 +110,7 @@ impl World {
         yield_to_start(&mut over);
         overrule(&mut over, &self.config.said);
         overrule(&mut over, &self.config.over);
-        in_use(over)
+        in_use(whole(over, self.profile.server))
     }
 
     /// What holds for a project's folder is what it and those above it say.
@@ -154,6 +154,34 @@ impl World {
         yield_to_start(&mut config);
         merge(&mut config, &Value::Object(self.config.config.clone()));
         in_use(config)
+    }
+
+    /// The file of a project's settings, if there is one.
+    pub(super) fn project_file(&self, directory: &str) -> Option<Map<String, Value>> {
+        let known = self.settings.project.get(directory)?.clone();
+        let mut file = schema_first(Some(self.schema()));
+        file.extend(known);
+        Some(file)
+    }
+
+    /// From now on this is the file of a project's settings; as it is written.
+    pub(super) fn set_project(&mut self, directory: &str, mut file: Map<String, Value>) -> String {
+        drop_empty(&mut file);
+        file.shift_remove("$schema");
+        self.settings.project.insert(directory.to_owned(), file);
+        let file = self.project_file(directory).unwrap_or_default();
+        serde_json::to_string_pretty(&file).unwrap_or_default()
+    }
+
+    /// From now on these are the server's own settings.
+    pub(super) fn set_global(&mut self, mut settings: Map<String, Value>) {
+        settings.shift_remove("$schema");
+        self.settings.global = settings;
+        self.settings.global_has_schema = true;
+        self.settings_moved = true;
+        self.gather_agents();
+        let directories: Vec<String> = self.instances.keys().cloned().collect();
+        directories.iter().for_each(|directory| self.read_settings_again(directory));
     }
 
     /// What a person has said once and for all stands in the server's own settings, where it keeps that.

@@ -3,6 +3,7 @@
 use super::effect::{Effect, EffectResult, ShellNews};
 use super::kept::Kept;
 use super::mcp::ProgramNews;
+pub use super::sources::Overlay;
 use crate::model::{Delta, Usage};
 use crate::project_files::NextFiles;
 use crate::providers::Access;
@@ -172,6 +173,8 @@ pub enum ReplyBody {
         /// The places in the project.
         project: Vec<Value>,
     },
+    /// Settings with where each comes from.
+    Overlay(Box<Overlay>),
     /// The providers that can be used, or all; those without a key as they were recorded.
     Providers {
         /// Which can be used.

@@ -139,7 +139,7 @@ pub use effect::{
 };
 use ids::Ids;
 pub use io::{
-    ApiReply, ApiRequest, EffectId, Event, Input, Knock, ModelFailure, Output, Refusal, ReplyBody,
+    ApiReply, ApiRequest, EffectId, Event, Input, Knock, ModelFailure, Output, Overlay, Refusal, ReplyBody,
     Subscription, Ticket,
 };
 pub use kept::Kept;

@@ -79,7 +79,7 @@ impl WorldConfig {
 }
 
 /// What a recorded server was started with: its environment says it, and that counts more than any file and any client.
-const STARTED_WITH: [&str; 4] = ["model", "small_model", "autoupdate", "share"];
+pub(super) const STARTED_WITH: [&str; 4] = ["model", "small_model", "autoupdate", "share"];
 /// The same of the provider of the scripted model, and of that.
 const OF_PROVIDER: [&str; 2] = ["name", "npm"];
 const OF_MODEL: [&str; 3] = ["name", "tool_call", "limit"];

@@ -195,6 +195,8 @@ pub(super) enum PlaceAsk {
     ReadyPort(String),
     /// `sources`: somebody asks where settings come from.
     Sources(sources::Sources),
+    /// The same: a client has changed the settings of a project.
+    OverlayWritten(sources::OverlayWritten),
     /// `rule_files`: somebody looks at the rules of a project.
     Rules(rule_files::RuleFiles),
     /// Which of the files that may be a plan are there.
@@ -245,6 +247,7 @@ impl World {
             (PlaceAsk::FreePort(launch), PlaceFound::Port(is_taken)) => self.launched(*launch, is_taken),
             (PlaceAsk::ReadyPort(id), PlaceFound::Port(is_taken)) => self.port_seen(&id, is_taken),
             (PlaceAsk::Sources(asked), PlaceFound::Existing(paths)) => self.tell_sources(asked, &paths),
+            (PlaceAsk::OverlayWritten(written), PlaceFound::Kept(_)) => self.overlay_written(written),
             (PlaceAsk::Plan(sought), PlaceFound::Existing(paths)) => self.plan_found(sought, &paths),
             (PlaceAsk::Rules(files), PlaceFound::Browsed(browsed)) => self.rules_seen(files, &browsed),
             (PlaceAsk::RulesWritten(files), PlaceFound::Kept(_)) => self.look_at_rules(files),

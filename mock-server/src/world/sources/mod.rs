@@ -1,8 +1,16 @@
-//! Where the settings of an instance come from: `GET /config/sources`, which looks at the files each time.
+//! Where the settings of an instance come from: `/config/sources`, which looks at the files each time, and `/config/overlay`, which
+//! tells of each setting what is inherited.
+
+mod fields;
+mod overlay;
+mod target;
 
 use super::folders::within;
 use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World};
+pub use overlay::Overlay;
+use overlay::OverlayAsk;
+pub(super) use overlay::OverlayWritten;
 use serde_json::{Value, json};
 
 /// Somebody asks.
@@ -11,10 +19,16 @@ pub(super) struct Sources {
     request: ApiRequest,
     /// The folder that is meant, and those above it in its project.
     folders: Vec<String>,
+    /// What they want of the settings themselves.
+    overlay: Option<OverlayAsk>,
 }
 
 impl World {
     pub(super) fn look_for_sources(&mut self, request: &ApiRequest) {
+        self.look_at_sources(request, None);
+    }
+
+    fn look_at_sources(&mut self, request: &ApiRequest, overlay: Option<OverlayAsk>) {
         let directory = self.directory_of(request);
         let root = self.config.directory.as_str();
         let mut folders = vec![directory.clone()];
@@ -35,7 +49,7 @@ impl World {
                 paths.extend(files.map(|name| format!("{folder}/{kept}/{name}")));
             }
         }
-        let sources = Sources { request: request.clone(), folders };
+        let sources = Sources { request: request.clone(), folders, overlay };
         self.ask_place(PlaceAsk::Sources(sources), PlaceWish::Existing(paths));
     }
 
@@ -70,12 +84,20 @@ impl World {
                 told.push(source("config-dir-file", &label, &path, is_there(&path)));
             }
         }
-        let set = || format!("{}/.config/{}/kilo.jsonc", self.config.home, self.profile.server.word());
-        let global =
-            self.config.file_of_all.clone().or_else(|| (!self.global_settings().is_empty()).then(set));
-        let ticket = asked.request.ticket;
-        let body = ReplyBody::Sources { request: Box::new(asked.request), global, project: told };
+        let global = self.config.file_of_all.clone();
+        let global = global.or_else(|| (!self.global_settings().is_empty()).then(|| self.global_file()));
+        let Sources { request, folders, overlay } = asked;
+        if let Some(overlay) = overlay {
+            return self.overlay_seen(overlay, request, (global, told), (&folders, existing));
+        }
+        let ticket = request.ticket;
+        let body = ReplyBody::Sources { request: Box::new(request), global, project: told };
         self.reply(ticket, 200, body);
+    }
+
+    /// The file that the server's own settings are written to, unless there is another.
+    fn global_file(&self) -> String {
+        format!("{}/.config/{}/kilo.jsonc", self.config.home, self.profile.server.word())
     }
 }
 
