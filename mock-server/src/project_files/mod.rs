@@ -1,7 +1,7 @@
 //! What the files of a workspace say to a server when an instance begins: settings, agents, commands and skills, each where
 //! the server looks for it. As the real servers do, it leaves its marks there.
 //!
-//! * `front` — Markdown with fields before it; `jsonc` — settings as people write them (`jsonc_edit`: an entry is taken out); `misspelled` — what is no JSON.
+//! * `front` — Markdown with fields before it; `jsonc` — settings as people write them (`jsonc_edit`: entries are set and taken out); `misspelled` — what is no JSON.
 //! * `legacy` — what an older generation of the server kept; `elsewhere` — settings in a home, and where the environment says.
 //! * `references` — what stands in them for something else; `faults` — files that can't be used.
 //! * `next` — the same files, as the next generation reads them.
@@ -24,7 +24,7 @@ pub use elsewhere::Elsewhere;
 pub(crate) use faults::{Fault, What};
 use front::Front;
 pub use jsonc::read as read_settings;
-pub(crate) use jsonc_edit::without as settings_without;
+pub(crate) use jsonc_edit::{changed as settings_changed, without as settings_without};
 pub(crate) use next::NextFiles;
 pub(crate) use opinion::opinion;
 use references::Places;

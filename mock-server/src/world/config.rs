@@ -6,8 +6,9 @@ use super::routes::body_of;
 use super::rules::Rule;
 use super::settings_form::{in_use, whole};
 use super::start::{overrule, yield_to_start};
-use super::surroundings::{PlaceAsk, PlaceWish};
+use super::surroundings::{Browsed, PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World};
+use crate::project_files::{read_settings, settings_changed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -30,29 +31,55 @@ pub(super) struct Settings {
 pub(super) struct Change {
     ticket: u64,
     directory: String,
-    /// What the client has said.
+    /// What the client has said, and the same as the server understands it.
+    said: Map<String, Value>,
     body: Value,
 }
 
 impl World {
-    /// `PATCH /config`: written into the project; the instance begins anew.
+    /// `PATCH /config`: written into the project, to what its file says; the instance begins anew.
     pub(super) fn patch_config(&mut self, request: &ApiRequest) {
         let directory = self.directory_of(request);
         let body = self.known_settings(request);
-        let schema = self.settings.project.contains_key(&directory).then(|| self.schema());
-        let known = self.settings.project.entry(directory.clone()).or_default();
-        merge(known, &body);
-        let known = known.clone();
-        // Where the file is read as well, that is done at once.
-        let mut file =
-            schema_first(schema.or_else(|| self.profile.reads_project_config.then(|| self.schema())));
-        file.extend(known);
-        if self.profile.reads_project_config {
-            drop_empty(&mut file);
+        let mut said = body_of(request).as_object().cloned().unwrap_or_default();
+        said.retain(|name, _| body.get(name).is_some());
+        let path = self.setting_file(&directory);
+        let (folder, project) = (directory.clone(), directory.clone());
+        let change = Change { ticket: request.ticket, directory, said, body };
+        self.ask_place(PlaceAsk::SettingRead(change), PlaceWish::Browse { folder, path, project });
+    }
+
+    fn setting_file(&self, directory: &str) -> String {
+        format!("{directory}/{}", self.profile.project_config)
+    }
+
+    /// It is known what the file says that the setting is written to.
+    pub(super) fn setting_read(&mut self, change: Change, browsed: &Browsed) {
+        let is_read = self.profile.reads_project_config;
+        match change.body.as_object().filter(|_| is_read) {
+            Some(patch) => self.note_project(&change.directory, patch),
+            None => {
+                merge(self.settings.project.entry(change.directory.clone()).or_default(), &change.body);
+            }
         }
-        let content = serde_json::to_string_pretty(&Value::Object(file)).unwrap_or_default();
-        let path = format!("{directory}/{}", self.profile.project_config);
-        let change = Change { ticket: request.ticket, directory, body };
+        let text = match browsed {
+            Browsed::File(bytes) => Some(String::from_utf8_lossy(bytes)),
+            _ => None,
+        };
+        // Where it is read as well, it stays as its people have written it.
+        let changed =
+            text.as_deref().filter(|_| is_read).and_then(|text| settings_changed(text, &change.said));
+        let content = changed.unwrap_or_else(|| {
+            let says = text.as_deref().and_then(read_settings);
+            let mut file = schema_first((is_read || says.is_some()).then(|| self.schema()));
+            file.extend(says.as_ref().and_then(Value::as_object).cloned().unwrap_or_default());
+            merge(&mut file, &change.body);
+            if is_read {
+                drop_empty(&mut file);
+            }
+            serde_json::to_string_pretty(&file).unwrap_or_default()
+        });
+        let path = self.setting_file(&change.directory);
         self.ask_place(PlaceAsk::Setting(change), PlaceWish::Write { path, content });
     }
 
@@ -156,25 +183,26 @@ impl World {
         in_use(config)
     }
 
-    /// The file of a project's settings, if there is one.
-    pub(super) fn project_file(&self, directory: &str) -> Option<Map<String, Value>> {
-        let known = self.settings.project.get(directory)?.clone();
+    /// The text of a new file of settings.
+    pub(super) fn new_settings(&self, mut says: Map<String, Value>) -> String {
+        drop_empty(&mut says);
         let mut file = schema_first(Some(self.schema()));
-        file.extend(known);
-        Some(file)
-    }
-
-    /// From now on this is the file of a project's settings; as it is written.
-    pub(super) fn set_project(&mut self, directory: &str, mut file: Map<String, Value>) -> String {
-        drop_empty(&mut file);
-        file.shift_remove("$schema");
-        self.settings.project.insert(directory.to_owned(), file);
-        let file = self.project_file(directory).unwrap_or_default();
+        file.extend(says);
         serde_json::to_string_pretty(&file).unwrap_or_default()
     }
 
-    /// From now on these are the server's own settings.
-    pub(super) fn set_global(&mut self, mut settings: Map<String, Value>) {
+    /// A client has changed the file of a folder's settings.
+    pub(super) fn note_project(&mut self, folder: &str, patch: &Map<String, Value>) {
+        let known = self.settings.project.entry(folder.to_owned()).or_default();
+        let text = serde_json::to_string(known).ok().and_then(|text| settings_changed(&text, patch));
+        if let Some(Value::Object(now)) = text.as_deref().and_then(read_settings) {
+            *known = now;
+        }
+    }
+
+    /// From now on this text has the server's own settings.
+    pub(super) fn set_global(&mut self, text: &str) {
+        let Some(Value::Object(mut settings)) = read_settings(text) else { return };
         settings.shift_remove("$schema");
         self.settings.global = settings;
         self.settings.global_has_schema = true;
@@ -236,7 +264,7 @@ fn schema_first(schema: Option<String>) -> Map<String, Value> {
 }
 
 /// What is empty is not written down.
-fn drop_empty(settings: &mut Map<String, Value>) {
+pub(super) fn drop_empty(settings: &mut Map<String, Value>) {
     settings.values_mut().filter_map(Value::as_object_mut).for_each(drop_empty);
     settings.retain(|_, value| value.as_object().is_none_or(|inside| !inside.is_empty()));
 }

@@ -185,6 +185,8 @@ pub(super) enum PlaceAsk {
     Branches(super::Ticket),
     /// `config`: a setting is kept, and the request answered.
     Setting(config::Change),
+    /// The same, before it is known what the file says.
+    SettingRead(config::Change),
     /// `apart`: somebody asks for the shells.
     Shells(super::Ticket),
     /// `terminals`: somebody wants one.
@@ -195,6 +197,8 @@ pub(super) enum PlaceAsk {
     ReadyPort(String),
     /// `sources`: somebody asks where settings come from.
     Sources(sources::Sources),
+    /// The same: somebody wants something of settings.
+    OverlayRead(Box<sources::OverlayRead>),
     /// The same: a client has changed the settings of a project.
     OverlayWritten(sources::OverlayWritten),
     /// `rule_files`: somebody looks at the rules of a project.
@@ -241,12 +245,16 @@ impl World {
             (PlaceAsk::Branches(ticket), PlaceFound::Branches { current, default }) => {
                 self.tell_branches(ticket, current, default);
             }
+            (PlaceAsk::SettingRead(change), PlaceFound::Browsed(browsed)) => {
+                self.setting_read(change, &browsed)
+            }
             (PlaceAsk::Setting(change), PlaceFound::Kept(_)) => self.setting_kept(change),
             (PlaceAsk::Shells(ticket), PlaceFound::Shells(paths)) => self.list_shells(ticket, &paths),
             (PlaceAsk::Terminal(wish), PlaceFound::Program(program)) => self.open_terminal(&wish, program),
             (PlaceAsk::FreePort(launch), PlaceFound::Port(is_taken)) => self.launched(*launch, is_taken),
             (PlaceAsk::ReadyPort(id), PlaceFound::Port(is_taken)) => self.port_seen(&id, is_taken),
             (PlaceAsk::Sources(asked), PlaceFound::Existing(paths)) => self.tell_sources(asked, &paths),
+            (PlaceAsk::OverlayRead(read), PlaceFound::Browsed(browsed)) => self.overlay_read(*read, &browsed),
             (PlaceAsk::OverlayWritten(written), PlaceFound::Kept(_)) => self.overlay_written(written),
             (PlaceAsk::Plan(sought), PlaceFound::Existing(paths)) => self.plan_found(sought, &paths),
             (PlaceAsk::Rules(files), PlaceFound::Browsed(browsed)) => self.rules_seen(files, &browsed),

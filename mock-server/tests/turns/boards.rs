@@ -85,3 +85,43 @@ async fn what_is_new_is_hinted_at_once_and_never_to_who_wrote_it() {
     let messages = stage.get(&format!("/session/{child}/message")).await;
     assert_eq!(hints(&messages), [Value::Null, Value::Null]);
 }
+
+#[tokio::test]
+async fn a_board_outlives_its_server() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = home.path().canonicalize().unwrap().join("work");
+    std::fs::create_dir(&workspace).unwrap();
+    let options = || {
+        let mut options = Options::scenario(ServerKind::Kilo, catalog::scenario("tool/board").unwrap());
+        options.home = Some(home.path().canonicalize().unwrap().join("home"));
+        options.workspace = Some(workspace.clone());
+        options
+    };
+    let mut stage = Stage::open(options()).await;
+    let session = stage.session().await;
+    stage.begin(&session, "work together").await;
+    stage.until(|event| event["type"] == "session.idle" && event["properties"]["sessionID"] == session).await;
+    let board = format!("/kilocode/session/{session}/board");
+    let seen = stage.get(&board).await;
+    assert_eq!(seen["revision"], 2);
+    drop(stage);
+    let stage = Stage::open(options()).await;
+    assert_eq!(stage.get(&board).await, seen);
+}
+
+#[tokio::test]
+async fn where_the_settings_want_no_boards_nobody_has_one() {
+    let text = TWICE.replace("config = {", "config = { shared_agent_board = false,");
+    let scenario = Scenario::parse(Path::new("none.toml"), &text).unwrap();
+    let mut stage = Stage::open(Options::scenario(ServerKind::Kilo, scenario)).await;
+    let agents = stage.get("/agent").await.to_string();
+    assert!(agents.contains("todowrite") && !agents.contains("board_read") && !agents.contains("board_post"));
+    let session = stage.session().await;
+    stage.begin(&session, "be the parent").await;
+    stage.until(|event| event["type"] == "session.idle" && event["properties"]["sessionID"] == session).await;
+    assert_eq!(stage.get(&format!("/kilocode/session/{session}/board")).await["revision"], 0);
+    let child =
+        stage.get(&format!("/session/{session}/children")).await[0]["id"].as_str().unwrap().to_owned();
+    let messages = stage.get(&format!("/session/{child}/message")).await.to_string();
+    assert!(messages.contains("unavailable tool 'board_post'"), "{messages}");
+}

@@ -20,6 +20,7 @@ mod naming;
 mod outside;
 mod plans;
 mod questions;
+mod recall;
 mod shell;
 mod stage;
 mod tool_servers;

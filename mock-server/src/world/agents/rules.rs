@@ -58,7 +58,7 @@ impl<'a> Rulebook<'a> {
             servers: servers.collect(),
             base: Vec::new(),
             last: None,
-            has_boards: settings.get(boards::SETTING).is_none_or(|setting| *setting != false),
+            has_boards: boards::are_there(settings),
             told: Vec::new(),
         };
         book.told = roster.agents.iter().map(|told| book.moved(told)).collect();

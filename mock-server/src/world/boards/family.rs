@@ -1,6 +1,6 @@
 //! Who shares a board, and what they are doing.
 
-use super::{ALL, MAIN, Note, READ, SETTING, called, excerpt};
+use super::{ALL, MAIN, Note, READ, are_there, called, excerpt};
 use crate::world::World;
 use crate::world::session::Session;
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ impl World {
 
     /// Do the settings leave the agents their boards?
     pub(in crate::world) fn has_boards(&self) -> bool {
-        self.all_settings().get(SETTING).is_none_or(|setting| *setting != false)
+        are_there(&self.all_settings())
     }
 
     /// The session that has the board of another one; says why there is none.

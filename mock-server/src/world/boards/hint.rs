@@ -31,8 +31,7 @@ impl World {
         let root = self.board_root(session);
         let Some(run) = self.run_mut(session) else { return };
         let reads = run.calls.get(call).is_some_and(|call| call.tool == READ);
-        let looked = &run.board;
-        let (until, failed) = (looked.until, looked.failed);
+        let Looked { until, failed } = run.board;
         let Ok(root) = root else {
             if !failed {
                 metadata[KEY] = json!("unavailable");

@@ -11,7 +11,7 @@ mod reading;
 pub(super) const TOOLS: [&str; 2] = [READ, POST];
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 pub(super) use family::Given;
 pub(crate) use hint::Looked;
@@ -21,8 +21,6 @@ pub(super) use reading::{READ, ReadPlan};
 
 /// To whom a note goes that is for everybody.
 const ALL: &str = "ALL";
-/// Whether there are boards.
-pub(super) const SETTING: &str = "shared_agent_board";
 /// What the main session is called on its board.
 const MAIN: &str = "main";
 /// So many bytes a note may have, with all that is told of it.
@@ -117,6 +115,11 @@ impl Note {
         }
         told
     }
+}
+
+/// Do settings leave the agents their boards?
+pub(super) fn are_there(settings: &Map<String, Value>) -> bool {
+    settings.get("shared_agent_board").is_none_or(|setting| *setting != false)
 }
 
 /// What a session is called on a board.

@@ -13,7 +13,7 @@ use query::{NO_QUERY, Query};
 use search::{Found, Searched};
 use serde_json::{Value, json};
 
-pub(super) use transcript::{inert, short_time};
+use transcript::{inert, short_time};
 
 /// The tool.
 pub(in crate::world) const RECALL: &str = "kilo_local_recall";
@@ -167,20 +167,8 @@ fn told(found: &Found, now_ms: u64) -> Vec<String> {
         lines.push(format!("  Partial match, missing: {}", found.missing.join(", ")));
     }
     for seen in &found.matches {
-        lines.push(format!("  {} ({}): {}", seen.source.word(), seen.part, in_one_line(&seen.text)));
+        let text: Vec<&str> = seen.text.split_whitespace().collect();
+        lines.push(format!("  {} ({}): {}", seen.source.word(), seen.part, text.join(" ")));
     }
     lines
-}
-
-/// With one space where there are some, or lines end.
-fn in_one_line(text: &str) -> String {
-    let mut line = String::new();
-    for letter in text.chars() {
-        match letter.is_whitespace() {
-            true if line.ends_with(' ') => {}
-            true => line.push(' '),
-            false => line.push(letter),
-        }
-    }
-    line
 }

@@ -57,12 +57,12 @@ fn without_middle(text: String) -> String {
 }
 
 /// A text that is no markup to its reader.
-pub(in crate::world) fn inert(text: &str) -> String {
+pub(super) fn inert(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// A time as people of the United States write it; with its day, unless that is today.
-pub(in crate::world) fn short_time(ms: u64, now_ms: u64) -> String {
+pub(super) fn short_time(ms: u64, now_ms: u64) -> String {
     let zoned = |ms: u64| {
         let time = i64::try_from(ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
         time.unwrap_or_default().to_zoned(TimeZone::UTC)

@@ -10,7 +10,7 @@ use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World};
 pub use overlay::Overlay;
 use overlay::OverlayAsk;
-pub(super) use overlay::OverlayWritten;
+pub(super) use overlay::{OverlayRead, OverlayWritten};
 use serde_json::{Value, json};
 
 /// Somebody asks.

@@ -2,13 +2,14 @@
 //! was recorded; the file of a project is written, that of the server is kept as all its settings are.
 
 use super::fields;
-use super::target::{Target, apply, patch_of};
+use super::target::{Target, patch_of};
 use crate::doc::{Mistake, SettingsOf};
-use crate::project_files::{Fault, What};
-use crate::world::config::merge;
+use crate::project_files::{Fault, What, read_settings, settings_changed};
+use crate::world::config::{drop_empty, merge};
 use crate::world::routes::body_of;
+use crate::world::settings_form::{in_use, whole};
 use crate::world::start::STARTED_WITH;
-use crate::world::surroundings::{PlaceAsk, PlaceWish};
+use crate::world::surroundings::{Browsed, PlaceAsk, PlaceWish};
 use crate::world::{ApiRequest, ReplyBody, World};
 use serde_json::{Map, Value, json};
 
@@ -108,7 +109,7 @@ impl World {
         self.look_at_sources(request, Some(OverlayAsk { scope, wish: Wish::Change }));
     }
 
-    /// It is known which files are there.
+    /// It is known which files are there: that of the project is read.
     pub(super) fn overlay_seen(
         &mut self,
         ask: OverlayAsk,
@@ -117,59 +118,93 @@ impl World {
         (folders, existing): (&[String], &[String]),
     ) {
         let directory = self.directory_of(&request);
+        let path = self.project_target(&directory, folders, existing);
+        let is_around =
+            |folder: &&String| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        let folder = folders.iter().find(is_around).cloned().unwrap_or(directory);
+        let own = path.rsplit_once('/').map(|(own, _)| own.to_owned()).unwrap_or_default();
+        let wish = PlaceWish::Browse { folder: folder.clone(), path: path.clone(), project: folder.clone() };
+        let is_there = existing.contains(&path);
+        let has_folder = own == folder || existing.contains(&own);
+        let read = OverlayRead { ask, request, file_of_all, places, path, folder, own, has_folder };
+        match is_there {
+            true => self.ask_place(PlaceAsk::OverlayRead(Box::new(read)), wish),
+            false => self.overlay_read(read, &Browsed::Nothing),
+        }
+    }
+
+    /// It is known what stands in the file of the project.
+    pub(in crate::world) fn overlay_read(&mut self, read: OverlayRead, browsed: &Browsed) {
+        let global = self.global_settings();
+        let has_global = read.file_of_all.is_some();
         let global = Target {
             scope: Scope::Global,
-            says: file_of_all.is_some().then(|| self.global_settings()),
-            path: file_of_all.clone().unwrap_or_else(|| self.global_file()),
+            text: has_global.then(|| serde_json::to_string_pretty(&global).unwrap_or_default()),
+            path: read.file_of_all.clone().unwrap_or_else(|| self.global_file()),
         };
-        let project = Target {
-            scope: Scope::Project,
-            path: self.project_target(&directory, folders, existing),
-            says: self.project_file(&directory),
+        let text = match browsed {
+            Browsed::File(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            _ => None,
         };
-        let active = if ask.scope == Scope::Global { &global } else { &project };
+        let project = Target { scope: Scope::Project, path: read.path.clone(), text };
+        let is_of_all = read.ask.scope == Scope::Global;
+        match read.ask.wish {
+            Wish::Change if is_of_all => self.change_global(&read.request, &global),
+            Wish::Change => self.change_project(read, &project),
+            Wish::Show | Wish::Changed(..) => self.tell_overlay(read, [global, project]),
+        }
+    }
+
+    fn tell_overlay(&mut self, read: OverlayRead, [global, project]: [Target; 2]) {
+        let OverlayRead { ask, request, file_of_all, places, .. } = read;
+        let has_changed = matches!(ask.wish, Wish::Changed(..));
         let (anew, names) = match ask.wish {
-            Wish::Change => return self.changed_overlay(&request, &directory, active, existing),
-            Wish::Show => (None, Vec::new()),
-            Wish::Changed(anew, names) => (Some(anew), names),
+            Wish::Changed(anew, names) => (anew, names),
+            Wish::Show | Wish::Change => (Anew::Nothing, Vec::new()),
         };
-        let instance = self.instances.get(&directory).filter(|_| anew.is_none());
+        let directory = self.directory_of(&request);
+        let instance = self.instances.get(&directory).filter(|_| !has_changed);
         let over = instance.map(|instance| instance.settings.clone());
-        let over = over.unwrap_or_else(|| self.settings_of(&directory));
+        let active = if ask.scope == Scope::Global { &global } else { &project };
         let ticket = request.ticket;
         let told = Overlay {
-            fresh: self.fresh(names, &over),
-            over,
+            fresh: self.fresh(names, &global.says(), &project.says()),
+            over: over.unwrap_or_else(|| self.settings_of(&directory)),
             request,
             file_of_all,
             places,
             scope: ask.scope,
             targets: json!({"global": global.wire(), "project": project.wire(), "active": active.wire()}),
-            global: global.says.unwrap_or_default(),
-            project: project.says.unwrap_or_default(),
+            global: global.says(),
+            project: says_something(project.says()),
         };
         self.reply(ticket, 200, ReplyBody::Overlay(Box::new(told)));
         match anew {
-            Some(Anew::Instance(directory)) => self.dispose(&directory),
-            Some(Anew::All) => {
+            Anew::Instance(directory) => self.dispose(&directory),
+            Anew::All => {
                 self.dispose_all();
                 self.emit_global("global.disposed", json!({}));
             }
-            Some(Anew::Nothing) | None => {}
+            Anew::Nothing => {}
         }
     }
 
     /// What holds now at these names.
-    fn fresh(&self, names: Vec<String>, over: &Map<String, Value>) -> Map<String, Value> {
+    fn fresh(
+        &self,
+        names: Vec<String>,
+        global: &Map<String, Value>,
+        project: &Map<String, Value>,
+    ) -> Map<String, Value> {
+        let mut now = global.clone();
+        for said in [project, &self.config.said] {
+            merge(&mut now, &Value::Object(said.clone()));
+        }
+        let mut now = in_use(whole(now, self.profile.server));
         let of_start = |name: &String| STARTED_WITH.contains(&name.as_str());
         let value = |name: String| {
-            let mut value = over.get(&name).cloned().unwrap_or_default();
-            match (&mut value, self.config.said.get(&name)) {
-                (Value::Object(known), Some(said)) => merge(known, said),
-                (_, Some(said)) => value = said.clone(),
-                (Value::Null, None) if EMPTY.contains(&name.as_str()) => value = json!({}),
-                (_, None) => {}
-            }
+            let nothing = if EMPTY.contains(&name.as_str()) { json!({}) } else { Value::Null };
+            let value = now.shift_remove(&name).unwrap_or(nothing);
             (name, value)
         };
         names.into_iter().filter(|name| !of_start(name)).map(value).collect()
@@ -188,69 +223,75 @@ impl World {
         found.unwrap_or_else(|| format!("{directory}/{}", self.profile.project_config))
     }
 
-    fn changed_overlay(
-        &mut self,
-        request: &ApiRequest,
-        directory: &str,
-        target: &Target,
-        existing: &[String],
-    ) {
+    fn change_global(&mut self, request: &ApiRequest, target: &Target) {
+        let Some(change) = self.change_of(request, target) else { return };
+        let of_console = change.names.iter().all(|name| name == "console");
+        if change.is_one {
+            self.set_global(&change.text);
+            self.emit_global("global.config.updated", json!({"sandbox": change.of_sandbox}));
+        }
+        let anew = if change.is_one && !of_console { Anew::All } else { Anew::Nothing };
+        let ask = OverlayAsk { scope: Scope::Global, wish: Wish::Changed(anew, change.names) };
+        self.look_at_sources(request, Some(ask));
+    }
+
+    fn change_project(&mut self, read: OverlayRead, target: &Target) {
+        let OverlayRead { request, path, folder, own, has_folder, .. } = read;
+        let Some(change) = self.change_of(&request, target) else { return };
+        let says_anything = !change.names.is_empty();
+        let written = OverlayWritten { request, of_sandbox: change.of_sandbox, names: change.names };
+        let (path, content) = match change.is_one {
+            true => {
+                self.note_project(&folder, &change.patch);
+                (path, change.text)
+            }
+            // The folder is made all the same; what git is to ignore of it is said in any.
+            false if says_anything && !has_folder => {
+                (format!("{own}/.gitignore"), self.profile.settings_ignored.to_owned())
+            }
+            false => return self.overlay_written(written),
+        };
+        self.ask_place(PlaceAsk::OverlayWritten(written), PlaceWish::Write { path, content });
+    }
+
+    /// What a client wants to be changed in a file; refuses what can't be.
+    fn change_of(&mut self, request: &ApiRequest, target: &Target) -> Option<Change> {
         let body = body_of(request);
         if let Some((code, message)) = target.surprise(&body["expected"]) {
             let body = json!({"code": code, "message": message, "target": target.wire()});
-            return self.reply(request.ticket, 409, ReplyBody::Json(body));
+            self.reply(request.ticket, 409, ReplyBody::Json(body));
+            return None;
         }
+        let mistake = |what: String| Mistake { path: Vec::new(), what };
         let known = self.operations.fields_of_body("config.update");
-        let unknown: Vec<&str> = body["set"]
-            .as_object()
-            .into_iter()
-            .flat_map(Map::keys)
-            .filter(|key| !known.contains(key))
-            .map(String::as_str)
-            .collect();
+        let unknown = body["set"].as_object().into_iter().flat_map(Map::keys);
+        let unknown: Vec<&str> = unknown.filter(|key| !known.contains(key)).map(String::as_str).collect();
         if !unknown.is_empty() {
             let plural = if unknown.len() == 1 { "" } else { "s" };
             let what = format!("Unrecognized key{plural}: {}", unknown.join(", "));
-            return self.refuse_settings(request, target, vec![Mistake { path: Vec::new(), what }]);
+            self.refuse_settings(request, target, What::Mistakes(vec![mistake(what)]));
+            return None;
         }
         let patch = patch_of(&body);
-        let before = target.says.clone().unwrap_or_default();
-        let mut after = before.clone();
-        apply(&mut after, &patch, &[]);
+        let before = target.text.as_deref().unwrap_or_default();
+        let changed = settings_changed(before, &patch);
+        let after = changed.as_deref().and_then(read_settings).and_then(|after| after.as_object().cloned());
+        let (Some(mut text), Some(after)) = (changed, after) else {
+            self.refuse_settings(request, target, What::NoJson("it is no JSON".to_owned()));
+            return None;
+        };
         let mistakes = self.operations.mistakes(SettingsOf::Server, &Value::Object(after.clone()));
         if !mistakes.is_empty() {
-            return self.refuse_settings(request, target, mistakes);
+            self.refuse_settings(request, target, What::Mistakes(mistakes));
+            return None;
         }
-        let has_changed = after != before;
-        let names: Vec<String> = patch.keys().cloned().collect();
-        let of_sandbox = has_changed && patch.contains_key("sandbox");
-        match target.scope {
-            Scope::Global => {
-                let of_console = patch.keys().all(|key| key == "console");
-                if has_changed {
-                    self.set_global(after);
-                    self.emit_global("global.config.updated", json!({"sandbox": of_sandbox}));
-                }
-                let anew = if has_changed && !of_console { Anew::All } else { Anew::Nothing };
-                let ask = OverlayAsk { scope: Scope::Global, wish: Wish::Changed(anew, names) };
-                self.look_at_sources(request, Some(ask));
-            }
-            Scope::Project => {
-                let folder = target.path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-                let folder = folder.filter(|folder| folder != directory && !existing.contains(folder));
-                let is_empty = names.is_empty();
-                let written = OverlayWritten { request: request.clone(), of_sandbox, names };
-                let (path, content) = match folder {
-                    _ if has_changed => (target.path.clone(), self.set_project(directory, after)),
-                    // The folder is made all the same; what git is to ignore of it is said in any.
-                    Some(folder) if !is_empty => {
-                        (format!("{folder}/.gitignore"), self.profile.settings_ignored.to_owned())
-                    }
-                    _ => return self.overlay_written(written),
-                };
-                self.ask_place(PlaceAsk::OverlayWritten(written), PlaceWish::Write { path, content });
-            }
+        let is_one = after != target.says();
+        if target.text.is_none() {
+            text = self.new_settings(after);
         }
+        let of_sandbox = is_one && patch.contains_key("sandbox");
+        let names = patch.keys().cloned().collect();
+        Some(Change { is_one, text, names, patch, of_sandbox })
     }
 
     /// The file of the project is written.
@@ -266,10 +307,45 @@ impl World {
         self.look_at_sources(&request, Some(ask));
     }
 
-    fn refuse_settings(&mut self, request: &ApiRequest, target: &Target, mistakes: Vec<Mistake>) {
-        let fault = Fault { path: target.path.clone(), what: What::Mistakes(mistakes) };
+    fn refuse_settings(&mut self, request: &ApiRequest, target: &Target, what: What) {
+        let fault = Fault { path: target.path.clone(), what };
         self.reply(request.ticket, 400, ReplyBody::Json(fault.error()));
     }
+}
+
+/// Settings without those that say nothing.
+fn says_something(mut settings: Map<String, Value>) -> Map<String, Value> {
+    drop_empty(&mut settings);
+    settings
+}
+
+/// What is wanted of a file.
+struct Change {
+    /// It says something else then.
+    is_one: bool,
+    /// What stands in it then.
+    text: String,
+    patch: Map<String, Value>,
+    /// What something is said of.
+    names: Vec<String>,
+    /// What is said of the sandbox is new.
+    of_sandbox: bool,
+}
+
+/// Somebody wants something of settings, and the file of the project is read for it.
+#[derive(Debug)]
+pub(in crate::world) struct OverlayRead {
+    ask: OverlayAsk,
+    request: ApiRequest,
+    file_of_all: Option<String>,
+    places: Vec<Value>,
+    /// The file.
+    path: String,
+    /// The folder of the project that it is about.
+    folder: String,
+    /// The folder in which it lies, and whether that is there.
+    own: String,
+    has_folder: bool,
 }
 
 /// Somebody has changed the file of a project.

@@ -1,6 +1,7 @@
 //! The files that settings are written to, and how what a client says changes them.
 
 use super::overlay::Scope;
+use crate::project_files::read_settings;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -8,30 +9,35 @@ use sha2::{Digest as _, Sha256};
 pub(super) struct Target {
     pub(super) scope: Scope,
     pub(super) path: String,
-    /// What it says, if it is there.
-    pub(super) says: Option<Map<String, Value>>,
+    /// What stands in it, if it is there.
+    pub(super) text: Option<String>,
 }
 
 /// Nobody sets these.
 const NEVER: [&str; 3] = ["__proto__", "constructor", "prototype"];
 
 impl Target {
-    fn text(&self) -> String {
-        let says = self.says.as_ref();
-        says.map(|says| serde_json::to_string_pretty(says).unwrap_or_default()).unwrap_or_default()
+    /// What it says; nothing, where it is not there or no settings.
+    pub(super) fn says(&self) -> Map<String, Value> {
+        match self.text.as_deref().and_then(read_settings) {
+            Some(Value::Object(says)) => says,
+            _ => Map::new(),
+        }
     }
 
     pub(super) fn wire(&self) -> Value {
         json!({
-            "scope": self.scope.word(), "path": self.path, "revision": self.revision(), "exists": self.says.is_some(),
-            "writable": true, "raw": self.says.clone().unwrap_or_default(),
+            "scope": self.scope.word(), "path": self.path, "revision": self.revision(), "exists": self.text.is_some(),
+            "writable": true, "raw": self.says(),
         })
     }
 
     fn revision(&self) -> String {
-        let state = if self.says.is_some() { "exists" } else { "missing" };
+        let state = if self.text.is_some() { "exists" } else { "missing" };
         let mut hash = Sha256::new();
-        for (at, piece) in [self.path.as_str(), state, &self.text()].into_iter().enumerate() {
+        for (at, piece) in
+            [self.path.as_str(), state, self.text.as_deref().unwrap_or_default()].into_iter().enumerate()
+        {
             if at > 0 {
                 hash.update([0_u8]);
             }
@@ -78,34 +84,6 @@ fn take_back(patch: &mut Map<String, Value>, path: &[&str]) {
     }
 }
 
-/// Sets what is said, member by member; nothing takes a member away.
-pub(super) fn apply(into: &mut Map<String, Value>, patch: &Map<String, Value>, path: &[&str]) {
-    for (name, value) in patch {
-        match (value, into.get_mut(name)) {
-            (Value::Null, _) => drop(into.shift_remove(name)),
-            (Value::Object(more), Some(Value::Object(known))) => {
-                apply(known, more, &[path, &[name]].concat())
-            }
-            (Value::Object(more), Some(known)) => {
-                // A permission that was one word holds for all that nothing else is said about.
-                let is_permission = path == ["permission"];
-                let all = is_permission.then(|| ("*".to_owned(), known.take()));
-                let mut members: Map<String, Value> = all.into_iter().collect();
-                members.extend(more.clone());
-                *known = Value::Object(members);
-            }
-            (Value::Object(more), None) => {
-                let mut members = Map::new();
-                apply(&mut members, more, &[path, &[name]].concat());
-                if !members.is_empty() {
-                    into.insert(name.clone(), Value::Object(members));
-                }
-            }
-            (value, _) => drop(into.insert(name.clone(), value.clone())),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,23 +98,16 @@ mod tests {
             Value::Object(patch.clone()),
             json!({"indexing": {"model": "n", "enabled": null}, "share": null})
         );
-        let said = json!({"share": "auto", "indexing": {"enabled": true}, "permission": {"bash": "allow"}});
-        let mut said = said.as_object().cloned().unwrap();
-        apply(&mut said, &patch, &[]);
-        let more = json!({"permission": {"bash": {"ls": "deny"}}, "lsp": {}});
-        apply(&mut said, more.as_object().unwrap(), &[]);
-        let all = json!({"indexing": {"model": "n"}, "permission": {"bash": {"*": "allow", "ls": "deny"}}});
-        assert_eq!(Value::Object(said), all);
     }
 
     #[test]
     fn a_file_that_has_changed_is_not_the_one_that_was_read() {
-        let target = |says: Option<Value>| Target {
+        let target = |text: Option<&str>| Target {
             scope: Scope::Project,
             path: "/w/kilo.jsonc".to_owned(),
-            says: says.and_then(|says| says.as_object().cloned()),
+            text: text.map(str::to_owned),
         };
-        let (missing, there) = (target(None), target(Some(json!({}))));
+        let (missing, there) = (target(None), target(Some("{}")));
         let read = json!({"path": "/w/kilo.jsonc", "revision": missing.revision()});
         assert_eq!(missing.surprise(&read), None);
         assert_eq!(there.surprise(&read).unwrap().0, "revision-conflict");

@@ -80,7 +80,8 @@ impl World {
                 if let Some(plan) = self.served_plan(session, &other) {
                     return self.start_served(session, call, &other, plan);
                 }
-                let known = "apply_patch, background_process, bash, board_post, board_read, cancel_wakeup, edit, glob, grep, kilo_local_recall, question, read, \
+                let known = "apply_patch, background_process, bash, board_post, board_read, cancel_wakeup, edit, glob, \
+                             grep, kilo_local_recall, question, read, \
                              schedule_wakeup, skill, suggest, task, todowrite, webfetch, write";
                 let why = format!("standin does not perform the tool '{other}' yet; it performs: {known}");
                 self.fail_call(session, call, &why);
