@@ -256,6 +256,12 @@ impl World {
         let message = prompt.message.clone().unwrap_or_else(|| self.ids.ascending("msg", self.now_ms));
         let own = self.own_model_of(&agent);
         let mut model = prompt.model.clone().or(own).unwrap_or_else(|| self.model_of(session));
+        if !self.profile.prompts_keep_agent {
+            // A fork's first prompt goes on with the model of those that it has copied, and not as hard as they.
+            if let Some(fields) = model.as_object_mut() {
+                fields.shift_remove("variant");
+            }
+        }
         if let Some(variant) = prompt.variant.clone().or_else(|| self.variant_of_agent(&agent, &model)) {
             model["variant"] = json!(variant);
         }
