@@ -11,12 +11,21 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 /// The files that are there, below the case's folder, and what they say.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 15] = [
     ("work/README.md", "A workspace.\n"),
     ("work/src/main.txt", "one bittern\n"),
-    ("work/.guardignore", "secrets.env\nprivate/\n"),
+    (
+        "work/.guardignore",
+        "# src/main.txt\nsecrets.env\nprivate/\n*.pem\n/top.txt\nlogs/*.log\n!logs/kept.log\n",
+    ),
     ("work/secrets.env", "BIRD=reed-warbler\n"),
     ("work/private/notes.txt", "a private crake\n"),
+    ("work/src/server.pem", "a stone curlew's key\n"),
+    ("work/top.txt", "a top lapwing\n"),
+    ("work/src/top.txt", "a lower lapwing\n"),
+    ("work/logs/day.log", "a dotterel at nine\n"),
+    ("work/logs/kept.log", "a whimbrel at ten\n"),
+    ("work/logs/old/day.log", "a ruff long ago\n"),
     ("second/README.md", "A second workspace.\n"),
     ("work-old/README.md", "Its name begins like the workspace's.\n"),
     ("outside/secret.txt", "an outside curlew\n"),
@@ -24,10 +33,13 @@ const FILES: [(&str, &str); 9] = [
 ];
 
 /// What must say in the end what it said in the beginning.
-pub(super) const CANARIES: [&str; 6] = [
+pub(super) const CANARIES: [&str; 9] = [
     "work/.guardignore",
     "work/secrets.env",
     "work/private/notes.txt",
+    "work/src/server.pem",
+    "work/top.txt",
+    "work/logs/day.log",
     "work-old/README.md",
     "outside/secret.txt",
     "outside/deep/secret.txt",

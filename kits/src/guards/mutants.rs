@@ -35,6 +35,12 @@ pub(super) const ALL: &[Mutant] = &[
         "ignores-what-exists",
         "what the ignore file names is looked up: a file that is not there yet is not ignored",
     ),
+    mutant("ignores-without-stars", "a star in a line of the ignore file is a letter like others"),
+    mutant(
+        "ignores-at-any-depth",
+        "a line of the ignore file that begins at the top is held against every folder",
+    ),
+    mutant("ignores-without-exceptions", "what the ignore file takes back stays ignored"),
     mutant("ignores-by-name", "a link to an ignored file is a file like others"),
     mutant("begins-allowed", "a line is allowed when it begins with an entry"),
     mutant("first-word-allowed", "a line is allowed when its first word is an entry's"),

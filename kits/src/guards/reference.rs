@@ -18,6 +18,7 @@ mod view;
 use crate::adapter::{Adapter, Screen};
 use futures_util::future::BoxFuture;
 use harness::protocol::RpcError;
+use ignore::gitignore::Gitignore;
 use index::Index;
 use lists::AllowList;
 use operations::Operations;
@@ -46,7 +47,7 @@ pub(super) struct Reference {
 #[derive(Default)]
 struct State {
     roots: Vec<PathBuf>,
-    ignored: Vec<String>,
+    ignored: Option<Gitignore>,
     path_breaks: bool,
     list: AllowList,
     secret_file: PathBuf,
@@ -200,7 +201,7 @@ impl Reference {
         state.secret_file = Path::new(text(&params["secretFolder"])).join("key");
         let ignore = state.roots.first().map(|root| root.join(text(&params["ignoreFile"])));
         let ignore = ignore.and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
-        state.ignored = ignore.lines().map(str::to_owned).collect();
+        state.ignored = lists::ignored(&ignore, self.mutant);
         let kept = fs::read_to_string(state.state_folder.join("allowed.json")).ok();
         let kept =
             kept.filter(|_| !self.is("forgets-always")).and_then(|text| serde_json::from_str(&text).ok());

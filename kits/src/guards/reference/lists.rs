@@ -1,5 +1,6 @@
 //! Paths by their text, and lines that are allowed letter by letter.
 
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -30,6 +31,27 @@ pub(super) fn absolute(roots: &[PathBuf], path: &str) -> Option<PathBuf> {
 /// Where a path leads on the disk: what is not there yet is where its folder is.
 pub(super) fn leads_to(target: &Path) -> Option<PathBuf> {
     target.ancestors().find_map(|folder| fs::canonicalize(folder).ok())
+}
+
+/// What the lines of an ignore file say.
+pub(super) fn ignored(lines: &str, mutant: Option<&str>) -> Option<Gitignore> {
+    let mut known = GitignoreBuilder::new("");
+    for line in lines.lines() {
+        let line = match mutant {
+            Some("ignores-without-stars") => line.replace('*', "\\*"),
+            Some("ignores-at-any-depth") => line.trim_start_matches('/').to_owned(),
+            Some("ignores-without-exceptions") if line.starts_with('!') => continue,
+            _ => line.to_owned(),
+        };
+        // A line that is no pattern ignores nothing.
+        let _added = known.add_line(None, &line);
+    }
+    known.build().ok()
+}
+
+/// Is a file of the first root ignored?
+pub(super) fn is_ignored(known: &Gitignore, name: &Path) -> bool {
+    !name.has_root() && known.matched_path_or_any_parents(name, false).is_ignore()
 }
 
 /// Lines that the person has allowed; none until something is.

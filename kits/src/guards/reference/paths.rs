@@ -63,7 +63,7 @@ impl Reference {
         let name = if self.is("ignores-as-written") { Some(written) } else { name };
         let is_listed = |name: &Path| {
             let is_there = !self.is("ignores-what-exists") || target.exists();
-            is_there && state.ignored.iter().any(|entry| name.starts_with(entry.trim_end_matches('/')))
+            is_there && state.ignored.as_ref().is_some_and(|known| lists::is_ignored(known, name))
         };
         let is_protected = |name: &Path| {
             let is_whole = |file: &&&str| name == Path::new(file) || !self.is("ignores-as-written");
