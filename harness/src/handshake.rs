@@ -50,7 +50,8 @@ pub async fn capabilities(subject: &Subject, limits: &Limits) -> Result<Vec<Capa
     };
     let lines = journal.lines();
     let troubles = history::troubles(&lines).map(|(_, what)| what.to_owned());
-    let all: Vec<String> = std::iter::once(why).chain(troubles).chain(ended.err()).collect();
+    let said = history::last_words(&lines);
+    let all: Vec<String> = std::iter::once(why).chain(troubles).chain(ended.err()).chain(said).collect();
     Err(NoAdapter::DoesNotSpeak(all.join("\n")))
 }
 

@@ -169,6 +169,22 @@ pub fn reads(lines: &[Line], fits: impl Fn(&str) -> bool) -> Vec<Value> {
     answers
 }
 
+/// How a note begins that tells what an adapter has said on its stderr.
+pub(crate) const STDERR: &str = "the adapter's stderr: ";
+
+/// The last words of an adapter on its stderr, as they are told to people: where it died at once, they say why.
+#[must_use]
+pub fn last_words(lines: &[Line]) -> Option<String> {
+    const MOST: usize = 6;
+    let words = lines.iter().filter_map(|line| match line {
+        Line::Note(note) => note.text.strip_prefix(STDERR).filter(|words| !words.trim().is_empty()),
+        _ => None,
+    });
+    let words: Vec<&str> = words.collect();
+    let last = &words[words.len().saturating_sub(MOST)..];
+    (!last.is_empty()).then(|| format!("its last words on stderr:\n  {}", last.join("\n  ")))
+}
+
 /// What went wrong, whose trouble it is, in order.
 pub fn troubles(lines: &[Line]) -> impl Iterator<Item = (TroubleKind, &str)> {
     lines.iter().filter_map(|line| match line {

@@ -1,6 +1,7 @@
 //! Who is judged: the reference adapter or a mutant of it, in this process; or any program that speaks the protocol.
 
 use crate::clock::within;
+use crate::history::STDERR;
 use crate::lines::Lines;
 use crate::link::{Ear, Link, Overhears, of_the_chat};
 use crate::net::Net;
@@ -42,7 +43,8 @@ pub struct Running {
 
 enum Process {
     Task(JoinHandle<()>),
-    Program(Box<Group>),
+    /// With what keeps its words on stderr.
+    Program(Box<Group>, JoinHandle<()>),
 }
 
 /// How much a pipe between tasks holds before the writer waits, as a pipe of the system would.
@@ -135,9 +137,9 @@ pub fn start_program(program: &Path, args: &[String], journal: Journal, ear: Ear
     else {
         return Err(format!("the adapter {} has no pipes", program.display()));
     };
-    tokio::spawn(keep_words(words, journal.clone(), ear.overhears.clone()));
+    let words = tokio::spawn(keep_words(words, journal.clone(), ear.overhears.clone()));
     let link = Link::new(journal, BufReader::new(output), input, ear);
-    Ok(Running { link, process: Process::Program(Box::new(group)) })
+    Ok(Running { link, process: Process::Program(Box::new(group), words) })
 }
 
 /// Keeps what an adapter says on stderr, up to a bound, and reads on, so that it need not wait.
@@ -149,9 +151,9 @@ async fn keep_words(words: impl AsyncRead + Unpin, journal: Journal, overhears: 
         let text = if kept > MOST_WORDS {
             continue;
         } else if kept + said.len() > MOST_WORDS {
-            format!("the adapter's stderr: more than {MOST_WORDS} bytes; the rest is not kept")
+            format!("{STDERR}more than {MOST_WORDS} bytes; the rest is not kept")
         } else {
-            clean(&format!("the adapter's stderr: {said}"))
+            clean(&format!("{STDERR}{said}"))
         };
         kept += said.len() + 1;
         journal.push(|at_us| Line::Note(Note { at_us, text }));
@@ -164,7 +166,7 @@ impl Running {
     pub fn program_number(&self) -> Option<i32> {
         match &self.process {
             Process::Task(_) => None,
-            Process::Program(group) => Some(group.number()),
+            Process::Program(group, _) => Some(group.number()),
         }
     }
 
@@ -177,7 +179,7 @@ impl Running {
                 let _aborted = task.await;
             }
             // How it ended is known: it was killed.
-            Process::Program(mut group) => drop(group.kill().await),
+            Process::Program(mut group, _) => drop(group.kill().await),
         }
         drop(self.link.close().await);
     }
@@ -215,12 +217,14 @@ impl Running {
                 }
                 Ok(())
             }
-            Process::Program(mut group) => {
+            Process::Program(mut group, words) => {
                 let by_itself = within(limit, group.ended()).await.is_some();
                 look.await;
                 // Also when it has ended: its children have its outputs and would live on.
                 let status = group.kill().await;
                 reader.end(LAST_WORDS).await;
+                // Nobody else holds its stderr now: what it has said last is kept, too.
+                let _kept = within(LAST_WORDS, words).await;
                 match status {
                     // It was ended by us, or by writing where nobody reads: no news.
                     _ if babbled => Ok(()),

@@ -22,6 +22,7 @@ pub async fn greet(kit: &'static dyn Kit, subject: &Subject, limits: &Limits) ->
     let ended = scene.give_up().await;
     let lines = scene.journal().lines();
     let troubles = history::troubles(&lines).map(|(_, what)| what.to_owned());
-    let all: Vec<String> = std::iter::once(why).chain(troubles).chain(ended.err()).collect();
+    let said = history::last_words(&lines);
+    let all: Vec<String> = std::iter::once(why).chain(troubles).chain(ended.err()).chain(said).collect();
     Err(NoAdapter::DoesNotSpeak(all.join("\n")))
 }

@@ -72,6 +72,7 @@ fn no_case_is_run_with_a_program_that_is_no_adapter() {
     for (adapter, code, expected) in [
         ("yes", 1, "fail: yes is no adapter; no case was run"),
         ("true", 1, "fail: true is no adapter; no case was run\n    the adapter ended before it answered"),
+        ("ls /nowhere-at-all", 1, "    its last words on stderr:\n      ls: "),
         ("/nowhere/adapter", 2, "there is no program /nowhere/adapter"),
     ] {
         let output = Command::new(STANDIN).args(["check", "--adapter", adapter]).output().unwrap();
@@ -98,6 +99,7 @@ async fn a_kit_has_its_first_words_with_an_adapter_once_and_not_in_every_case() 
         ("\"$0\" adapter --kit cloud", "the kit guards has no capability 'cloud."),
         ("\"$0\" adapter --kit guards; exit 7", "the adapter ended with exit status: 7"),
         ("echo Welcome!", "Welcome!"),
+        ("echo no such module >&2; exit 1", "its last words on stderr:\n  no such module"),
     ] {
         let why = kits::handshake::greet(kit, &program(text), &Limits::default()).await.unwrap_err();
         assert!(why.to_string().contains(expected), "{text}: {why}");

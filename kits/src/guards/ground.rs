@@ -68,6 +68,10 @@ pub(super) fn make(scene: &Scene) -> Result<(), Troubled> {
             fs::create_dir_all(file.parent().unwrap_or(base))?;
             fs::write(file, says)?;
         }
+        fs::write(
+            base.join("work/src/long.txt"),
+            format!("{}and the last snipe\n", "one more snipe\n".repeat(200)),
+        )?;
         fs::create_dir_all(base.join(STATE))?;
         fs::create_dir_all(base.join(SECRETS))?;
         symlink("../outside", base.join("work/out"))?;
@@ -137,6 +141,11 @@ fn collect(base: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
 pub(super) fn filled(scene: &Scene, text: &str) -> String {
     let base = scene.folder().display().to_string();
     text.replace("${root}", &format!("{base}/{ROOT}")).replace("${base}", &base)
+}
+
+/// A line of a case; `${long}` in it are more words than anybody reads.
+pub(super) fn line(text: &str) -> String {
+    text.replace("${long}", &"and so on, ".repeat(500))
 }
 
 /// A place below the case's folder.

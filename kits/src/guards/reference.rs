@@ -212,6 +212,8 @@ impl Reference {
         let telemetry = &params["telemetry"];
         let wants_reports = telemetry["enabled"] == true || self.is("reports-unasked");
         state.reports_to = wants_reports.then(|| text(&telemetry["url"]).to_owned());
+        drop(state);
+        self.recall();
         Ok(json!({}))
     }
 
@@ -228,6 +230,9 @@ impl Reference {
                 _ => false,
             };
             if !runs {
+                if self.is("remembers-any-answer") {
+                    self.state().list.add(line, self.mutant);
+                }
                 return Ok(json!({"ran": false}));
             }
             if choice == "always" || (choice == "once" && self.is("once-is-always")) {
@@ -267,6 +272,7 @@ impl Reference {
     fn shown(&self, line: &str) -> String {
         match self.mutant {
             Some("cuts-the-question") => line.chars().take(60).collect(),
+            Some("cuts-the-long-question") => line.chars().take(1000).collect(),
             Some("asks-about-the-first-line") => line.lines().next().unwrap_or_default().to_owned(),
             _ => line.to_owned(),
         }

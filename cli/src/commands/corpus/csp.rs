@@ -37,6 +37,8 @@ enum RuleWord {
     Inline,
     /// It connects to named hosts alone.
     Connect,
+    /// Styles and fonts come from named places alone.
+    Styles,
     /// Every source is one: no placeholder is left.
     Sources,
     /// Images don't come from any host.
@@ -50,6 +52,7 @@ impl From<RuleWord> for Rule {
             RuleWord::Script => Self::Script,
             RuleWord::Inline => Self::Inline,
             RuleWord::Connect => Self::Connect,
+            RuleWord::Styles => Self::Styles,
             RuleWord::Sources => Self::Sources,
             RuleWord::Images => Self::Images,
         }

@@ -1,7 +1,7 @@
 //! Calls of a model are looked at before they are done, and each is answered.
 
 use super::super::ground::{UNTOLD, said};
-use super::told::{call_and_results, messages, requests, result_says};
+use super::told::{call_and_results, messages, requests, result_of, result_says};
 use super::{text, wanted};
 use crate::kit::Check;
 use crate::story::Story;
@@ -39,6 +39,22 @@ fn examine(story: &Story<'_>) -> Examined {
             examined.fact(told.is_empty(), || format!("{task}: the model is told of {}", told.join(", ")));
         }
         let disk = story.seen_of("disk").find(|seen| seen.at.line > call.at.line);
+        let all: Vec<&Value> =
+            answers.iter().flat_map(|answer| answer["calls"].as_array().into_iter().flatten()).collect();
+        if let Some(last) = asked.last() {
+            let told = |made: &&&Value| result_of(messages(last), text(&made["id"]));
+            let done: Vec<String> =
+                all.iter().filter(|made| made["writes"].is_string()).filter_map(|made| told(&made)).collect();
+            for made in all.iter().filter(|made| made["leaves"].is_string()) {
+                let id = text(&made["id"]);
+                let as_done = told(&made).filter(|told| !told.is_empty() && done.contains(told));
+                examined.fact(as_done.is_none(), || {
+                    format!(
+                        "{task}: {id} was not done, and its result says what that of a call says that was"
+                    )
+                });
+            }
+        }
         for (nth, answer) in answers.iter().enumerate() {
             for made in answer["calls"].as_array().into_iter().flatten() {
                 let id = text(&made["id"]);

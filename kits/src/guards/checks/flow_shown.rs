@@ -30,6 +30,9 @@ fn examine(story: &Story<'_>) -> Examined {
         let task = text(&wanted["task"]);
         examined
             .fact(shown == words, || format!("{task}: the model said {words:?}, and {shown:?} was shown"));
+        let dones = story.updates_of("done").filter(|told| call.at.line < told.at.line && told.at.line < end);
+        let dones = dones.filter(|told| told.update["task"] == wanted["task"]).count();
+        examined.fact(dones == 1, || format!("{task}: its end is shown {dones} times instead of once"));
         let usage = call.result().map(|result| result["usage"].clone()).unwrap_or_default();
         examined.fact(usage["input"] == wanted["input"] && usage["output"] == wanted["output"], || {
             let (input, output) = (&wanted["input"], &wanted["output"]);

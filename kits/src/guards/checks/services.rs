@@ -31,6 +31,11 @@ fn examine(story: &Story<'_>) -> Examined {
             examined.fact(*first == instance, || {
                 format!("{name}: there is an instance {first}, and another one {instance}")
             });
+            let other = known.iter().find(|((other, _), known)| *other != name && **known == instance);
+            examined.fact(other.is_none(), || {
+                let other = other.map_or("", |((other, _), _)| other);
+                format!("{name} is {instance}, and so is {other}")
+            });
         }
     }
     examined

@@ -34,8 +34,9 @@ fn examine(story: &Story<'_>) -> Examined {
                 Some((_, Err(refused))) => refused.message.as_str(),
                 None => "",
             };
-            examined
-                .fact(!words.trim().is_empty(), || format!("{id}: its time is over, and no word says so"));
+            examined.fact(tells_of_time(words), || {
+                format!("{id}: its time is over, and {words:?} does not say so")
+            });
         }
         if is_late {
             in_time(&mut examined, story, took, limit, || {
@@ -49,4 +50,30 @@ fn examine(story: &Story<'_>) -> Examined {
         });
     }
     examined
+}
+
+/// Is a message about time? How it says that is its own: by a word, or by how long it was.
+fn tells_of_time(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let words =
+        ["time", "late", "deadline", "second", "limit", "expire", "abort", "cancel", "wait", "slow", "long"];
+    words.iter().any(|word| message.contains(word))
+        || message.contains(|letter: char| letter.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_tells_of_time_in_its_own_words() {
+        for told in
+            ["Operation timed out", "ETIMEDOUT", "too late", "no answer in 6000 ms", "Deadline exceeded"]
+        {
+            assert!(tells_of_time(told), "{told}");
+        }
+        for told in ["", "  ", "The operation failed", "error", "undefined"] {
+            assert!(!tells_of_time(told), "{told}");
+        }
+    }
 }

@@ -38,6 +38,12 @@ pub(super) fn result_says(messages: &[Value], id: &str, words: &str) -> bool {
     of_call.any(|message| message["content"].to_string().contains(words))
 }
 
+/// The result of a call, as it was told.
+pub(super) fn result_of(messages: &[Value], id: &str) -> Option<String> {
+    let result = messages.iter().find(|message| message["tool_call_id"] == id)?;
+    Some(result["content"].to_string())
+}
+
 /// What messages lack of what was said to a task and came of it.
 pub(super) fn lacks(messages: &[Value], wanted: &Value) -> Vec<String> {
     let mut lacks = Vec::new();

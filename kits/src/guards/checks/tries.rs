@@ -33,6 +33,12 @@ fn examine(story: &Story<'_>) -> Examined {
                 format!("{lane}: the wait after try {} is {waited:.0} ms instead of {wanted:.0} ms", nth + 1)
             });
         }
+        if let (Some(last), Some((answered, _))) = (tries.last(), &call.answer) {
+            let took = answered.ms - last;
+            in_time(&mut examined, story, took, 0.0, || {
+                format!("{lane}: nothing is tried any more, and it takes {took:.0} ms until that is told")
+            });
+        }
         let said = call.result();
         let ok = said.is_some_and(|said| said["ok"] == true);
         examined.fact(ok == (wanted["ok"] == true), || format!("{lane}: it says ok = {ok}"));

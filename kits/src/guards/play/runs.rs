@@ -18,7 +18,7 @@ struct Question {
 impl Stage<'_> {
     /// The agent runs a line; when the person is asked, the person says what the case says.
     pub(super) async fn run(&mut self, run: &Run) -> Result<(), Troubled> {
-        let line = &run.line;
+        let line = &ground::line(&run.line);
         let begun = self.scene.journal().lines().len();
         let mut asked = self.scene.begin("command/run", json!({"line": line})).await?;
         let (journal, limit) = (self.scene.journal().clone(), self.scene.limits().step);
@@ -87,7 +87,8 @@ impl Stage<'_> {
     }
 
     fn ran(&mut self, run: &Run) {
-        let wanted = json!({"asks": run.asks, "runs": run.runs, "about": run.line, "makes": run.makes});
+        let about = ground::line(&run.line);
+        let wanted = json!({"asks": run.asks, "runs": run.runs, "about": about, "makes": run.makes});
         self.want("command/run", wanted);
     }
 }

@@ -17,7 +17,11 @@ while IFS= read -r line; do
       answers '"result":{"tools":[{"name":"speaks","inputSchema":{"type":"object"}},{"name":"counts","inputSchema":{"type":"object"}},{"name":"complains","inputSchema":{"type":"object"}},{"name":"leaves","inputSchema":{"type":"object"}}]}' ;;
     *'"resources/read"'*'"probe://notes"'*)
       answers '"result":{"contents":[{"uri":"probe://notes","mimeType":"text/plain","text":"the notes of heron"}]}' ;;
-    *'"tools/call"'*'"speaks"'*) says 'heron has heard' ;;
+    *'"tools/call"'*'"speaks"'*)
+      # What it is told of: the last word of its arguments.
+      to=${line##*\"to\":}; to=${to#*\"}; to=${to%%\"*}
+      case $line in *'"to"'*) ;; *) to=nobody ;; esac
+      answers '"result":{"content":[{"type":"text","text":"listen"},{"type":"text","text":"'"$to"' has heard"}]}' ;;
     *'"tools/call"'*'"counts"'*) value=$CANARY_A$CANARY_B; says "the key has ${#value} letters" ;;
     *'"tools/call"'*'"complains"'*) says "wrong key: $CANARY_A$CANARY_B" ',"isError":true' ;;
     *'"tools/call"'*'"leaves"'*) exit 3 ;;

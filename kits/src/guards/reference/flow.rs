@@ -49,7 +49,13 @@ impl Reference {
                     || (nth > 0 && self.is("tells-first-result"))
                     || (tool == END && self.is("end-without-result"));
                 if !is_left_out {
-                    let said = done.unwrap_or_else(|why| format!("Error: {why}"));
+                    let failed = |why| match self.is("tells-done-of-all") {
+                        true => "written".to_owned(),
+                        false => format!("Error: {why}"),
+                    };
+                    let said = done.unwrap_or_else(failed);
+                    let most = if self.is("cuts-results") { 1000 } else { usize::MAX };
+                    let said: String = said.chars().take(most).collect();
                     let said = if self.is("empty-results") { String::new() } else { said };
                     // A result with the id of the call before it, and that one's with this id.
                     let whose = before.replace(call).filter(|_| nth % 2 == 1 && self.is("swaps-results"));
@@ -69,6 +75,9 @@ impl Reference {
                     self.keep(id, &messages);
                 } else {
                     self.keep(id, &messages);
+                    if self.is("done-twice") {
+                        screen.show(done.clone());
+                    }
                     screen.show(done);
                     stopped(params).await;
                 }

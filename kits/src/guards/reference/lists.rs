@@ -54,6 +54,10 @@ pub(super) fn is_ignored(known: &Gitignore, name: &Path) -> bool {
     !name.has_root() && known.matched_path_or_any_parents(name, false).is_ignore()
 }
 
+fn first_words(line: &str, count: usize) -> String {
+    line.split(' ').take(count).collect::<Vec<_>>().join(" ")
+}
+
 /// Lines that the person has allowed; none until something is.
 #[derive(Clone, Default)]
 pub(super) struct AllowList {
@@ -71,21 +75,23 @@ impl AllowList {
 
     pub(super) fn add(&mut self, line: &str, mutant: Option<&str>) {
         let entry = match mutant {
-            Some("remembers-first-word") => line.split(' ').next().unwrap_or_default(),
-            _ => line,
+            Some("remembers-first-word") => first_words(line, 1),
+            Some("remembers-two-words") => first_words(line, 2),
+            _ => line.to_owned(),
         };
-        self.entries.get_or_insert_default().push(entry.to_owned());
+        self.entries.get_or_insert_default().push(entry);
     }
 
     pub(super) fn allows(&self, line: &str, mutant: Option<&str>) -> bool {
         let Some(entries) = &self.entries else { return mutant == Some("no-list-allows") };
-        let first = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+        let begins = |line: &str, words: usize| {
+            entries.iter().any(|entry| first_words(entry, words) == first_words(line, words))
+        };
         match mutant {
             Some("always-asks") => false,
             Some("begins-allowed") => entries.iter().any(|entry| line.starts_with(entry.as_str())),
-            Some("first-word-allowed" | "remembers-first-word") => {
-                entries.iter().any(|entry| first(entry) == first(line))
-            }
+            Some("first-word-allowed" | "remembers-first-word") => begins(line, 1),
+            Some("remembers-two-words") => begins(line, 2),
             _ => entries.iter().any(|entry| entry == line),
         }
     }

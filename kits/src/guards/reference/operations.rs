@@ -109,6 +109,9 @@ impl Reference {
         match ok {
             Some(ok) => json!({"ok": ok}),
             None if self.is("times-out-without-a-word") => json!({"ok": false}),
+            None if self.is("times-out-as-anything") => {
+                json!({"ok": false, "error": {"message": "The operation failed"}})
+            }
             None => json!({"ok": false, "error": {"message": "Operation timed out"}}),
         }
     }
@@ -139,6 +142,7 @@ impl Reference {
     /// A service that is there once: who comes while it is initialized waits for that.
     pub(super) async fn serves(&self, params: &Value) -> Result<Value, RpcError> {
         let (name, url) = (text(&params["name"]), text(&params["url"]));
+        let name = if self.is("one-service-for-all") { "all" } else { name };
         let number = || self.operations.instances.fetch_add(1, Ordering::Relaxed);
         let failed = || RpcError::failed(format!("{name} could not be initialized"));
         let service = self.operations.service(name);
@@ -170,7 +174,9 @@ impl Reference {
     }
 
     pub(super) fn dispose(&self, params: &Value) -> Value {
-        if !self.is("never-disposed") {
+        if self.is("disposes-of-all") {
+            self.operations.services.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        } else if !self.is("never-disposed") {
             self.operations.put(text(&params["name"]), Service::default());
         }
         json!({})

@@ -25,6 +25,10 @@ impl Reference {
         let named = named.map(|roots| roots.iter().map(|root| PathBuf::from(text(root))).collect());
         let roots: Vec<PathBuf> = named.unwrap_or_else(|| state.roots.clone());
         let path = text(&params["path"]);
+        let path = if self.is("cuts-at-nul") { path.split('\0').next().unwrap_or_default() } else { path };
+        if self.is("lets-at-devices") && path.starts_with("/dev/") {
+            return Ok(true);
+        }
         let Some(target) = lists::absolute(&roots, path).filter(|_| !self.is("refuses-all")) else {
             return Ok(false);
         };

@@ -39,7 +39,8 @@ impl Reference {
                 Err(_) => (true, json!({"message": "there was no answer"})),
             };
             last = error;
-            if attempt == tries || !(again || self.is("tries-everything")) {
+            let is_over = attempt == tries || !(again || self.is("tries-everything"));
+            if is_over && !self.is("waits-after-last-try") {
                 break;
             }
             let longest = if self.is("no-longest-wait") { f64::INFINITY } else { LONGEST_WAIT_MS };

@@ -85,7 +85,9 @@ impl Reference {
         let said = match params["uri"].as_str() {
             Some(uri) => server.ask("resources/read", &json!({"uri": uri})).await,
             None => {
-                let called = json!({"name": params["tool"], "arguments": params["arguments"]});
+                let arguments =
+                    if self.is("drops-arguments") { json!({}) } else { params["arguments"].clone() };
+                let called = json!({"name": params["tool"], "arguments": arguments});
                 server.ask("tools/call", &called).await
             }
         };
@@ -96,8 +98,9 @@ impl Reference {
             }
             Err(why) => (false, json!([{"text": why.message}])),
         };
+        let most = if self.is("tells-first-words") { 1 } else { usize::MAX };
         let words: Vec<&str> =
-            parts.as_array().into_iter().flatten().map(|part| text(&part["text"])).collect();
+            parts.as_array().into_iter().flatten().take(most).map(|part| text(&part["text"])).collect();
         let words = words.join("\n");
         let words = if self.is("tells-server-words") { words } else { self.without_environments(&words) };
         Ok(json!({"ok": ok, "text": words}))

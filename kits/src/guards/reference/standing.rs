@@ -53,7 +53,9 @@ impl Reference {
 
     pub(super) fn set(&self, scope: &str, name: &str, value: &Value) -> Result<Value, RpcError> {
         let mut all = self.scope(scope);
-        all.insert(name.to_owned(), value.clone());
+        if !(self.is("first-value-stays") && all.contains_key(name)) {
+            all.insert(name.to_owned(), value.clone());
+        }
         let is_kept = !(scope == "global" && self.is("forgets-global"));
         match self.scope_file(scope).filter(|_| is_kept) {
             Some(file) => {
@@ -70,6 +72,30 @@ impl Reference {
         self.state().state_folder.join("copies")
     }
 
+    /// The conversation of which copies are made, as it was when the program ended.
+    pub(super) fn recall(&self) {
+        let kept = fs::read_to_string(self.conversation_file()).unwrap_or_default();
+        let kept: Value = serde_json::from_str(&kept).unwrap_or_default();
+        let number = |name: &str| kept[name].as_u64().unwrap_or_default();
+        let messages = kept["messages"].as_array().cloned().unwrap_or_default();
+        let messages = if self.is("counts-in-memory") { Vec::new() } else { messages };
+        let mut inner = self.standing.inner();
+        (inner.every, inner.most, inner.messages) = (number("every"), number("most"), messages);
+    }
+
+    fn conversation_file(&self) -> PathBuf {
+        self.state().state_folder.join("conversation.json")
+    }
+
+    fn keep_conversation(&self) -> Result<(), RpcError> {
+        let kept = {
+            let inner = self.standing.inner();
+            json!({"every": inner.every, "most": inner.most, "messages": inner.messages})
+        };
+        fs::write(self.conversation_file(), kept.to_string())
+            .map_err(|error| RpcError::failed(error.to_string()))
+    }
+
     /// A conversation begins, of which there is nothing to keep yet.
     pub(super) fn remember(&self, params: &Value) -> Result<Value, RpcError> {
         let number = |name: &str| params[name].as_u64().unwrap_or_default();
@@ -77,6 +103,7 @@ impl Reference {
             let mut inner = self.standing.inner();
             *inner = Inner { every: number("every"), most: number("most"), ..Inner::default() };
         }
+        self.keep_conversation()?;
         if self.is("copy-of-nothing") && number("every") > 0 {
             self.copy()?;
         }
@@ -89,6 +116,7 @@ impl Reference {
             inner.messages.push(message.clone());
             (inner.messages.len() as u64, inner.every)
         };
+        self.keep_conversation()?;
         if every == 0 && self.is("divides-by-zero") {
             return Err(RpcError::failed("division by zero"));
         }
