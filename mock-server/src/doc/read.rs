@@ -59,9 +59,17 @@ struct Written<'a> {
     body: Option<&'a RawValue>,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How often one was read, for the test that a server begins without.
+    pub(super) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 impl Index {
     /// That of the pinned release.
     pub(super) fn read(server: ServerKind) -> Self {
+        #[cfg(test)]
+        READ.set(READ.get() + 1);
         let doc = catalog::doc(&server.release()).unwrap_or_default();
         let Doc { paths, components } = serde_json::from_slice(doc).unwrap_or_default();
         let mut list = Vec::new();

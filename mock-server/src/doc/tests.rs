@@ -1,6 +1,7 @@
 //! Goal: requests are refused in the words of the real servers. Method: the messages that they were seen to send.
 
 use super::*;
+use fixtures::catalog;
 
 fn told(method: &str, target: &str, body: &str) -> String {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -157,4 +158,16 @@ fn a_body_of_another_type_is_not_read() {
     );
     assert_eq!(operations.complaint(operation, &asked(Some("application/json; charset=utf-8"))), None);
     assert_eq!(operations.complaint(operation, &asked(None)), None);
+}
+
+#[tokio::test]
+async fn a_server_begins_before_its_doc_is_read() {
+    let welcome = catalog::scenario("text/welcome").unwrap();
+    for server in ServerKind::ALL {
+        let started = crate::StandIn::start(crate::Options::scenario(server, welcome.clone())).await.unwrap();
+        assert_eq!(read::READ.get(), 0, "{server:?}");
+        drop(started);
+    }
+    drop(Index::read(ServerKind::Kilo));
+    assert_eq!(read::READ.get(), 1, "to read one counts");
 }

@@ -24,6 +24,8 @@ pub struct Elsewhere {
     pub skips_workspace: bool,
 }
 
+/// The key that every file of settings gets.
+const SCHEMA: &str = "$schema";
 /// Settings of all servers of a home, the older names first.
 const OLD_NAME: &str = "config.json";
 
@@ -77,8 +79,11 @@ impl ProjectFiles {
             }
             legacy::keep_shell(profile, &mut of_all.settings);
             merge_settings(&mut self.settings, &Value::Object(of_all.settings.clone()));
-            let known = Operations::of(profile.server).fields_of_body("config.update");
-            of_all.settings.retain(|key, _| key == "$schema" || known.contains(key));
+            // To know the keys is to read the whole `/doc`, which most servers begin without.
+            if of_all.settings.keys().any(|key| key != SCHEMA) {
+                let known = Operations::of(profile.server).fields_of_body("config.update");
+                of_all.settings.retain(|key, _| key == SCHEMA || known.contains(key));
+            }
             self.of_all = of_all.settings;
             self.faults.extend(of_all.faults);
         }

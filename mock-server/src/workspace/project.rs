@@ -5,7 +5,7 @@ use sha1::{Digest as _, Sha1};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// The project of what belongs to no repository, or to one without a commit.
 pub(crate) const GLOBAL: &str = "global";
@@ -42,7 +42,7 @@ impl Project {
                 .map(|id| id.trim().to_owned())
                 .filter(|id| !id.is_empty())
         };
-        let id = remote_id(&worktree).or_else(kept).or_else(|| first_commit(&worktree));
+        let id = Seeking::begin(&worktree, kept()).id();
         let worktree = worktree.to_string_lossy().into_owned();
         let home = common.file_name().is_some_and(|name| name == ".git").then(|| common.parent()).flatten();
         Self {
@@ -129,11 +129,39 @@ pub(crate) fn other_worktrees(folder: &Path) -> Vec<String> {
     found
 }
 
-/// A repository that comes from somewhere is the same project wherever it was cloned to.
-fn remote_id(worktree: &Path) -> Option<String> {
-    let url = git(worktree, &["config", "--get", "remote.origin.url"])?;
-    let place = place_of(url.trim())?;
-    Some(hex(&Sha1::digest(format!("git-remote:{place}"))))
+/// A project's id that git is asked for: at once for all that may say it, since a server that begins waits for it.
+struct Seeking {
+    origin: Option<Child>,
+    kept: Option<String>,
+    first_commits: Option<Child>,
+}
+
+impl Seeking {
+    fn begin(worktree: &Path, kept: Option<String>) -> Self {
+        let origin = begin_git(worktree, &["config", "--get", "remote.origin.url"]);
+        let walk = || begin_git(worktree, &["rev-list", "--max-parents=0", "HEAD"]);
+        let first_commits = if kept.is_none() { walk() } else { None };
+        Self { origin, kept, first_commits }
+    }
+
+    /// A repository that comes from somewhere is the same project wherever it was cloned to. Otherwise it has kept its
+    /// id, or is named after the first of the commits that have none before them.
+    fn id(self) -> Option<String> {
+        let remote = self.origin.and_then(said_by).and_then(|url| remote_id(url.trim()));
+        if let Some(known) = remote.or(self.kept) {
+            // A long history is not read to its end in vain.
+            if let Some(mut walk) = self.first_commits {
+                let _ = walk.kill().and_then(|()| walk.wait());
+            }
+            return Some(known);
+        }
+        let commits = self.first_commits.and_then(said_by)?;
+        commits.lines().map(str::trim).filter(|line| !line.is_empty()).min().map(str::to_owned)
+    }
+}
+
+fn remote_id(url: &str) -> Option<String> {
+    Some(hex(&Sha1::digest(format!("git-remote:{}", place_of(url)?))))
 }
 
 /// `host/path` of a remote, however it is written.
@@ -156,15 +184,16 @@ fn place_of(url: &str) -> Option<String> {
     is_place.then(|| format!("{}/{path}", host.to_lowercase()))
 }
 
-/// The first of the commits that have none before them.
-fn first_commit(worktree: &Path) -> Option<String> {
-    let found = git(worktree, &["rev-list", "--max-parents=0", "HEAD"])?;
-    found.lines().map(str::trim).filter(|line| !line.is_empty()).min().map(str::to_owned)
+/// Begins to ask git; nothing where there is none.
+fn begin_git(worktree: &Path, arguments: &[&str]) -> Option<Child> {
+    let mut git = Command::new("git");
+    git.args(arguments).current_dir(worktree).stdin(Stdio::null()).stdout(Stdio::piped());
+    git.stderr(Stdio::null()).spawn().ok()
 }
 
-/// What git says; nothing where there is none.
-fn git(worktree: &Path, arguments: &[&str]) -> Option<String> {
-    let said = run_git(worktree, arguments).ok().filter(|said| said.status.success())?;
+/// What git says at last, if it is content.
+fn said_by(git: Child) -> Option<String> {
+    let said = git.wait_with_output().ok().filter(|said| said.status.success())?;
     String::from_utf8(said.stdout).ok()
 }
 
