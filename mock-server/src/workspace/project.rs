@@ -266,4 +266,31 @@ mod tests {
         fs::write(root.join(".git/opencode"), "kept\n").unwrap();
         assert_eq!(Project::of(&root, "opencode").id, "kept");
     }
+
+    #[test]
+    fn a_repository_has_the_name_of_where_it_comes_from_or_a_kept_one_or_that_of_its_first_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::write(root.join("a.txt"), "a\n").unwrap();
+        let commit = crate::workspace::make_repository(&root).unwrap();
+        // A machine without git has nobody who could say.
+        if run_git(&root, &["--version"]).is_err() {
+            return;
+        }
+        let id = || Project::of(&root, "opencode").id;
+        assert_eq!(id(), commit);
+        fs::write(root.join(".git/opencode"), "kept\n").unwrap();
+        assert_eq!(id(), "kept");
+        let config = root.join(".git/config");
+        let add = |url: &str| {
+            let said = fs::read_to_string(&config).unwrap();
+            fs::write(&config, format!("{said}[remote \"origin\"]\n\turl = {url}\n")).unwrap();
+        };
+        add("/a/b.git");
+        assert_eq!(id(), "kept", "a folder is no place that others know");
+        add("https://example.org/a/b.git");
+        assert_eq!(id(), hex(&Sha1::digest("git-remote:example.org/a/b")));
+        fs::remove_file(root.join(".git/opencode")).unwrap();
+        assert_eq!(id(), hex(&Sha1::digest("git-remote:example.org/a/b")));
+    }
 }
