@@ -7,6 +7,7 @@
 //!   writes down what there would be.
 //! * [`commands`] — an adapter for runners that are commands.
 //! * `repository` — the folder and its repository; what the harness sees of it. * `kept` — whether work is still somewhere.
+//!   * `touched` — what of the person's is other than it was.
 //! * `patches` — those of agents, put on the beginning again.
 //! * `checks` — pure functions of the history. * `reference` — a careful runner, and mutants of it.
 
@@ -22,6 +23,7 @@ mod reference;
 mod repository;
 mod shim;
 mod stage;
+mod touched;
 
 use crate::adapter::serve;
 use crate::case::{self, Head};

@@ -28,10 +28,14 @@ impl Repository {
                 others.any(|other| other.files.iter().any(|file| own.files.contains(file)))
             };
             let about = self.about(&path);
+            let all: Option<Vec<&str>> = agent.map(|agent| {
+                let own = PHASES.iter().filter(|phase| phase.agent == agent.agent);
+                own.flat_map(|phase| phase.files.iter().copied()).collect()
+            });
             let text = fs::read_to_string(&path).unwrap_or_default();
             let secret = text.contains(SECRET);
             if agent.as_ref().is_some_and(is_shared) {
-                seen.push(json!({"file": name, "about": about, "secret": secret}));
+                seen.push(json!({"file": name, "about": about, "secret": secret, "files": all}));
                 continue;
             }
             let copy = tempfile::tempdir().map_err(|error| our_fault(error.to_string()))?;
@@ -57,7 +61,7 @@ impl Repository {
                 .collect();
             seen.push(json!({
                 "file": name, "agent": agent.map(|phase| phase.agent), "why": applied.err(), "differ": differ,
-                "about": about, "secret": secret,
+                "about": about, "secret": secret, "files": all,
             }));
         }
         Ok(seen)

@@ -25,6 +25,9 @@ pub(super) struct Phase {
 /// What stands in the submodule.
 pub(super) const OF_THE_LIBRARY: &str = "library\n";
 
+/// What the person has written on a branch of their own.
+pub(super) const TOPIC: &str = "My own topic.\n";
+
 /// What most of them are.
 const PLAIN: Phase = Phase {
     name: "",
@@ -39,7 +42,7 @@ const PLAIN: Phase = Phase {
 };
 
 /// All phases that a case may have, in their order.
-pub(super) const PHASES: [Phase; 14] = [
+pub(super) const PHASES: [Phase; 15] = [
     Phase {
         name: "designing",
         agent: "designer",
@@ -86,22 +89,24 @@ pub(super) const PHASES: [Phase; 14] = [
         line: "echo closed >> docs/guide.md",
         ..PLAIN
     },
-    // A name that git puts in quotes, a file that is no text, and one that goes.
+    // A name that git puts in quotes, a file that is no text, one in letters of an older kind, which git takes for text,
+    // and one that goes.
     Phase {
         name: "styling",
         agent: "stylist",
-        files: &["docs/über uns.md", "logo.bin", "old.txt"],
+        files: &["docs/über uns.md", "logo.bin", "street.txt", "old.txt"],
         removes: &["old.txt"],
-        line: "mkdir -p docs && echo styled >> 'docs/über uns.md' && printf '\\000styled' >> logo.bin && rm old.txt",
+        line: "mkdir -p docs && echo styled >> 'docs/über uns.md' && printf '\\000styled' >> logo.bin && printf 'Stra\\337e\\n' >> street.txt && rm old.txt",
         ..PLAIN
     },
-    // A file that can be run, and a new one whose lines end as those of another system: git lets those of an old one alone.
+    // A file that can be run, and a new one whose lines end as those of another system, with blanks before: git lets those
+    // of an old one alone.
     Phase {
         name: "scripting",
         agent: "scripter",
         files: &["letter.txt", "run.sh"],
         runs: &["run.sh"],
-        line: "printf 'scripted\\r\\n' >> letter.txt && echo 'echo scripted' > run.sh && chmod 755 run.sh",
+        line: "printf 'scripted  \\r\\n \\t\\n' >> letter.txt && echo 'echo scripted' > run.sh && chmod 755 run.sh",
         ..PLAIN
     },
     // One whose agent also writes what git ignores.
@@ -125,6 +130,14 @@ pub(super) const PHASES: [Phase; 14] = [
         agent: "linker",
         files: &["docs/linked.md"],
         line: "mkdir -p docs && cat lib/lib.txt >> docs/linked.md",
+        ..PLAIN
+    },
+    // One that works by what the person has on a branch of their own.
+    Phase {
+        name: "following",
+        agent: "follower",
+        files: &["docs/followed.md"],
+        line: "mkdir -p docs && cat topic.md >> docs/followed.md",
         ..PLAIN
     },
     Phase {
@@ -173,12 +186,14 @@ impl Phase {
             ("heading", _) => "headed\n",
             ("closing", _) => "closed\n",
             ("styling", "logo.bin") => "\u{0}styled",
+            ("styling", "street.txt") => "Stra\u{df}e\n",
             ("styling", _) => "styled\n",
             ("scripting", "run.sh") => "echo scripted\n",
-            ("scripting", _) => "scripted\r\n",
+            ("scripting", _) => "scripted  \r\n \t\n",
             ("building", _) => "built\n",
             ("noting", _) => "noted\n",
             ("linking", _) => OF_THE_LIBRARY,
+            ("following", _) => TOPIC,
             ("checking", _) => "checked\n",
             ("releasing", _) => "released\n",
             _ => "tested\n",

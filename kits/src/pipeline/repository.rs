@@ -1,6 +1,6 @@
 //! The folder of a case: a git repository in which somebody works already, and what the harness sees of it.
 
-use super::phases::{AT_THE_BEGINNING, OF_THE_LIBRARY, PHASES, Phase, base};
+use super::phases::{AT_THE_BEGINNING, OF_THE_LIBRARY, PHASES, Phase, TOPIC, base};
 use crate::git::said;
 use crate::scene::{Troubled, our_fault};
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use std::process::Command;
 /// What the person has changed and not committed.
 pub(super) const OWN_WORDS: &str = "My own words, not committed.\n";
 /// What the person has begun, and git does not know yet.
-const UNTRACKED: (&str, &str) = ("mine/begun.txt", "My own file, not added.\n");
+pub(super) const UNTRACKED: (&str, &str) = ("mine/begun.txt", "My own file, not added.\n");
 /// What the person is about to commit.
 pub(super) const STAGED: (&str, &str) = ("mine/staged.txt", "My own file, added and not committed.\n");
 /// What the person has put away.
@@ -31,12 +31,15 @@ pub(super) struct Repository {
     /// The folder around it, in which nothing else may appear.
     around: PathBuf,
     pub(super) base: String,
+    /// What the person has set, as git lists it.
+    pub(super) settings: Vec<String>,
 }
 
 impl Repository {
     pub(super) fn make(around: &Path) -> Result<Self, Troubled> {
         let around = around.canonicalize().map_err(|error| our_fault(error.to_string()))?;
-        let mut repository = Self { root: around.join("work"), around, base: String::new() };
+        let mut repository =
+            Self { root: around.join("work"), around, base: String::new(), settings: Vec::new() };
         repository.write("README.md", "An app.\n")?;
         for file in AT_THE_BEGINNING {
             repository.write(file, base(file))?;
@@ -55,6 +58,8 @@ impl Repository {
         ] {
             repository.git(&["config", name, value])?;
         }
+        repository.settings =
+            repository.git(&["config", "--local", "--list"])?.lines().map(str::to_owned).collect();
         repository.commit("The beginning")?;
         repository.base = repository.git(&["rev-parse", "HEAD"])?;
         repository.write(STASHED.0, STASHED.1)?;
@@ -73,7 +78,7 @@ impl Repository {
     /// The person works on a branch of their own, which is ahead of the one that all began with.
     pub(super) fn branch_off(&mut self, branch: &str) -> Result<(), Troubled> {
         self.git(&["checkout", "--quiet", "-b", branch])?;
-        self.write("topic.md", "My own topic.\n")?;
+        self.write("topic.md", TOPIC)?;
         self.commit("A topic")?;
         self.base = self.git(&["rev-parse", "HEAD"])?;
         Ok(())
@@ -153,7 +158,7 @@ impl Repository {
                 self.git(&["rm", "--quiet", file])?;
                 continue;
             }
-            let before = fs::read_to_string(self.root.join(file)).unwrap_or_default();
+            let before = text_in(&self.root.join(file)).unwrap_or_default();
             self.write(file, &phase.after(file, &before))?;
             self.git(&["add", file])?;
         }
@@ -176,7 +181,7 @@ impl Repository {
 
     /// All that the checks ask for.
     pub(super) fn seen(&self) -> Result<Value, Troubled> {
-        let text = |path: &str| fs::read_to_string(self.root.join(path)).ok();
+        let text = |path: &str| text_in(&self.root.join(path));
         let files: Map<String, Value> = PHASES
             .iter()
             .flat_map(|phase| phase.files)
@@ -207,6 +212,8 @@ impl Repository {
             "person": self.of_the_person(&stashes)?,
             "staged": self.git(&["diff", "--cached", "--name-only"])?,
             "copies": self.copies()?,
+            "touched": self.touched()?,
+            "reset": self.reset()?,
             "checkpoints": self.checkpoints(),
             "diffs": names(&self.root.join(".kilo/logs/diffs")),
             "files": files,
@@ -277,8 +284,7 @@ impl Repository {
     /// All files of the checkout, but for what git ignores.
     pub(super) fn tree(&self) -> Result<Value, Troubled> {
         let listed = self.git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
-        let read =
-            |name: &str| Some((name.to_owned(), json!(fs::read_to_string(self.root.join(name)).ok()?)));
+        let read = |name: &str| Some((name.to_owned(), json!(text_in(&self.root.join(name))?)));
         Ok(listed.split('\0').filter_map(read).collect::<Map<String, Value>>().into())
     }
 
@@ -303,6 +309,12 @@ impl Repository {
         });
         says.map(|entry| self.below(&entry.path().to_string_lossy()).to_owned()).collect()
     }
+}
+
+/// What a file holds; one in letters of an older kind, as they are read in Western Europe.
+pub(super) fn text_in(path: &Path) -> Option<String> {
+    let read = String::from_utf8(fs::read(path).ok()?);
+    Some(read.unwrap_or_else(|older| older.into_bytes().into_iter().map(char::from).collect()))
 }
 
 /// Can this file be run?

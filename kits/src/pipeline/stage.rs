@@ -18,6 +18,11 @@ use std::path::Path;
 /// What a server asks its clients for; it lives as long as a case.
 pub(super) const PASSWORD: &str = "canary-of-the-servers-password";
 const GATE: &str = "held";
+/// Whose agent makes the plan.
+const PLANNING: &str = "designing";
+
+/// What its agent says before it works: no part of the plan.
+const FIRST_WORDS: &str = "First I look at what stands there.";
 
 /// How a plan begins that is handed on: with spaces that belong to it.
 const PLAN_BEGINS: &str =
@@ -37,8 +42,18 @@ pub(super) enum Moment {
     Worked,
 }
 
+/// Whose issue it is: the designers of two issues make two plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    TheCases,
+    Another,
+}
+
 /// A server that runs.
-pub(super) struct Stage(StandIn);
+pub(super) struct Stage {
+    server: StandIn,
+    whose: Whose,
+}
 
 impl Phase {
     /// What every prompt of it holds.
@@ -47,16 +62,19 @@ impl Phase {
     }
 
     /// What its agent says last.
-    fn last_words(&self) -> String {
-        if self.name == "designing" { plan() } else { "Done.".to_owned() }
+    fn last_words(&self, whose: Whose) -> String {
+        if self.name == PLANNING { plan(whose) } else { "Done.".to_owned() }
     }
 
-    fn turn(&self, holds: &[(&str, Moment)], fails: Option<&str>) -> Turn {
+    fn turn(&self, whose: Whose, holds: &[(&str, Moment)], fails: Option<&str>) -> Turn {
         let held = |moment| holds.contains(&(self.name, moment));
         let gate = || AgentStep::Gate(GATE.to_owned());
         let mut steps = Vec::new();
         if held(Moment::Asked) {
             steps.push(gate());
+        }
+        if self.name == PLANNING {
+            steps.push(AgentStep::Say(FIRST_WORDS.to_owned()));
         }
         let input = json!({"command": self.line, "description": "Work"});
         let input = input.as_object().cloned().unwrap_or_default();
@@ -72,7 +90,7 @@ impl Phase {
                 headers: BTreeMap::new(),
                 body: None,
             }),
-            false => AgentStep::Say(self.last_words()),
+            false => AgentStep::Say(self.last_words(whose)),
         });
         Turn { on: On { prompt_contains: self.words() }, steps }
     }
@@ -80,6 +98,15 @@ impl Phase {
 
 impl Stage {
     pub(super) async fn begin(
+        root: &Path,
+        holds: &[(&str, Moment)],
+        fails: Option<&str>,
+    ) -> Result<Self, Troubled> {
+        Self::begin_for(Whose::TheCases, root, holds, fails).await
+    }
+
+    pub(super) async fn begin_for(
+        whose: Whose,
         root: &Path,
         holds: &[(&str, Moment)],
         fails: Option<&str>,
@@ -103,7 +130,7 @@ impl Stage {
                 ..Workspace::default()
             },
             pages: BTreeMap::new(),
-            agent: PHASES.iter().map(|phase| phase.turn(holds, fails)).collect(),
+            agent: PHASES.iter().map(|phase| phase.turn(whose, holds, fails)).collect(),
             user: User { steps: Vec::new() },
         };
         let mut options = Options::scenario(ServerKind::Kilo, scenario);
@@ -112,18 +139,18 @@ impl Stage {
         // The folder is the case's own, and its worktrees are in it.
         options.allow_shell = true;
         options.allow_outside = true;
-        let started = StandIn::start(options).await;
-        started.map(Self).map_err(|error| our_fault(error.to_string()))
+        let server = StandIn::start(options).await.map_err(|error| our_fault(error.to_string()))?;
+        Ok(Self { server, whose })
     }
 
     /// What a runner is told.
     pub(super) fn address(&self) -> Value {
-        json!({"url": self.0.url(), "user": self.0.username(), "password": PASSWORD})
+        json!({"url": self.server.url(), "user": self.server.username(), "password": PASSWORD})
     }
 
     /// How what a runner must keep to itself may be spelled: as it is, and as it stands in a request's header.
     pub(super) fn secrets(&self) -> [String; 2] {
-        [PASSWORD.to_owned(), STANDARD.encode(format!("{}:{PASSWORD}", self.0.username()))]
+        [PASSWORD.to_owned(), STANDARD.encode(format!("{}:{PASSWORD}", self.server.username()))]
     }
 
     /// Waits until all of these are at their moment; whoever waits has a limit.
@@ -133,17 +160,17 @@ impl Stage {
             let asked = lines.iter().filter(|line| is_question(line, &words)).count();
             asked >= if *moment == Moment::Asked { 1 } else { 2 }
         };
-        self.0.journal().wait_until(|lines| places.iter().all(|place| is_there(lines, place))).await;
+        self.server.journal().wait_until(|lines| places.iter().all(|place| is_there(lines, place))).await;
     }
 
     /// Whoever is held goes on.
     pub(super) fn open(&self) {
-        self.0.open_all_gates();
+        self.server.open_all_gates();
     }
 
     /// Who was prompted where, in order.
     pub(super) fn prompted(&self) -> Vec<Value> {
-        let lines = self.0.journal().lines();
+        let lines = self.server.journal().lines();
         let mut sessions: BTreeMap<String, String> = BTreeMap::new();
         let mut prompted = Vec::new();
         for line in &lines {
@@ -162,7 +189,7 @@ impl Stage {
                     let phase = PHASES.iter().find(|phase| text.contains(&phase.words()));
                     prompted.push(json!({
                         "phase": phase.map(|phase| phase.name), "agent": body["agent"],
-                        "directory": sessions.get(session), "plan": handed(&text_of(&body["parts"])),
+                        "directory": sessions.get(session), "plan": handed(&text_of(&body["parts"]), self.whose),
                     }));
                 }
                 _ => {}
@@ -173,20 +200,30 @@ impl Stage {
 
     /// It dies with whoever uses it.
     pub(super) async fn end(self) {
-        self.0.end(Ending::Kill).await;
+        self.server.end(Ending::Kill).await;
     }
 }
 
-/// What the designer says last: a plan for those behind.
-fn plan() -> String {
-    let steps = (1..=PLAN_STEPS).map(|step| format!("{step}. Do what step {step} of the plan says.\n"));
+/// What the designer says last: a plan for those behind. Two blanks at the end of a line are a line break in Markdown.
+fn plan(whose: Whose) -> String {
+    let plan = if whose == Whose::TheCases { "the plan" } else { "the other plan" };
+    let steps = (1..=PLAN_STEPS).map(|step| format!("{step}. Do what step {step} of {plan} says.  \n"));
     format!("{PLAN_BEGINS}{}{PLAN_ENDS}", steps.collect::<String>())
 }
 
 /// What became of the plan in the words of a prompt.
-fn handed(text: &str) -> &'static str {
-    let plan = plan();
+fn handed(text: &str, whose: Whose) -> &'static str {
+    let (plan, other) = match whose {
+        Whose::TheCases => (plan(whose), plan(Whose::Another)),
+        Whose::Another => (plan(whose), plan(Whose::TheCases)),
+    };
+    let without_ends: String = plan.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
     match () {
+        () if text.contains(FIRST_WORDS) && !text.contains(PLAN_ENDS) => {
+            "as the words before it, and no plan"
+        }
+        () if text.contains(other.trim()) => "of another issue",
+        () if text.contains(without_ends.trim()) => "without the spaces at the ends of its lines",
         () if text.contains(&plan) => "whole",
         () if text.contains(plan.trim()) => "without the spaces before its first word",
         () if text.contains(PLAN_BEGINS.trim()) && !text.contains(PLAN_ENDS) => "without its end",

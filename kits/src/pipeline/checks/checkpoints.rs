@@ -46,7 +46,8 @@ fn examine(story: &Story<'_>) -> Examined {
                 examined.fact(false, || format!("{file}: {wrong}"));
             }
             // Of two issues at once each has phases of its own, and one of them is all.
-            if story.seen_of("together").next().is_none()
+            if *issue == word(&subject, "issue")
+                && story.seen_of("together").next().is_none()
                 && let Some(wrong) = wrong_next(says, list(&subject["phases"]), phase)
             {
                 examined.fact(false, || format!("{file}: {wrong}"));

@@ -44,6 +44,11 @@ fn examine(story: &Story<'_>) -> Examined {
     for patch in patches {
         let (file, why) = (word(patch, "file"), patch["why"].as_str());
         examined.fact(patch["secret"] == false, || format!("{file} holds what git ignores"));
+        if let Some(own) = patch["files"].as_array() {
+            let about = list(&patch["about"]).iter().filter(|it| !own.contains(it));
+            let strange = named(about.filter_map(|it| it.as_str()));
+            examined.fact(strange.is_empty(), || format!("{file} changes {strange}, and its agent has not"));
+        }
         // Another agent has worked in the same file: it was put on nothing.
         if patch["differ"].is_null() {
             continue;

@@ -14,6 +14,7 @@ mod resumes;
 mod secrets;
 mod status;
 mod taken_back;
+mod told;
 mod unattended;
 mod unremoved;
 mod whole;
@@ -31,6 +32,7 @@ pub(super) fn all() -> Vec<Check> {
         whole::CHECK,
         order::CHECK,
         resumes::CHECK,
+        told::CHECK,
         place::CHECK,
         forks::CHECK,
         diff_log::CHECK,

@@ -1,6 +1,6 @@
 //! Where the agents work: each in its own worktree, and the person's checkout stays as it is.
 
-use super::super::repository::STAGED;
+use super::super::repository::{STAGED, UNTRACKED};
 use super::{is_no_name, issue_of, list, looks, named, prompted, subject, word};
 use crate::kit::Check;
 use crate::story::Story;
@@ -41,6 +41,20 @@ fn examine(story: &Story<'_>) -> Examined {
         let copies = named(list(&look.value["copies"]).iter().filter_map(|it| it.as_str()));
         examined.fact(copies.is_empty(), || {
             format!("for git {copies} is new in the person's checkout: let it ignore worktrees")
+        });
+        // What stands below is told apart.
+        let known = [("README.md", subject["clean"] != true), (UNTRACKED.0, true), (STAGED.0, true)];
+        let is_known = |name: &&str| known.iter().any(|(file, is_so)| file == name && *is_so);
+        let touched = list(&look.value["touched"]).iter().filter_map(|it| it.as_str());
+        let touched = named(touched.filter(|name| !is_known(name)));
+        examined.fact(touched.is_empty(), || {
+            format!(
+                "{touched} in the person's checkout is new or other than it was, and no agent works at it"
+            )
+        });
+        let reset = named(list(&look.value["reset"]).iter().filter_map(|it| it.as_str()));
+        examined.fact(reset.is_empty(), || {
+            format!("the person's own settings of the repository are not as they were: {reset}")
         });
         let wanted = if subject["staged"] == true { STAGED.0 } else { "" };
         examined.fact(staged == wanted, || {

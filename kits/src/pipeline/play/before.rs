@@ -7,6 +7,8 @@ use crate::scene::{Scene, Troubled, broken, our_fault};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use std::fs::File;
+use std::time::{Duration, SystemTime};
 
 /// A checkpoint that a case puts there.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -27,7 +29,12 @@ pub(super) struct Planted {
     more: bool,
     /// Whom it names as the next agent; without it the one whose turn it is.
     next: Option<String>,
+    /// The disk says that its file was changed so many minutes before a day of 2026: whoever copies files changes that.
+    minutes_old: Option<u32>,
 }
+
+/// Noon of the first day, in seconds since 1970.
+const NOON_OF_2026: u64 = 1_767_268_800;
 
 fn success() -> String {
     "success".to_owned()
@@ -51,6 +58,8 @@ pub(super) enum LeftOver {
     HalfMade,
     /// A file in the worktree that the runner has made before it was killed.
     InIts,
+    /// The same, and the killed agent has committed it there.
+    Committed,
     /// The branch of that worktree, with work on it; somebody has removed the worktree.
     Branch,
 }
@@ -75,7 +84,12 @@ impl Played {
         } else if planted.status == "success" && *issue == self.issue {
             place.repository.do_work(phase)?;
         }
-        place.repository.write(&format!(".kilo/logs/checkpoints/{file}"), &text)
+        let path = format!(".kilo/logs/checkpoints/{file}");
+        place.repository.write(&path, &text)?;
+        let Some(minutes) = planted.minutes_old else { return Ok(()) };
+        let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(NOON_OF_2026 - 60 * u64::from(minutes));
+        let opened = File::options().append(true).open(place.repository.root.join(path));
+        opened.and_then(|file| file.set_modified(changed)).map_err(|error| our_fault(error.to_string()))
     }
 
     /// Behind a success the agent of the next phase, else the phase's own.
@@ -110,14 +124,16 @@ impl Played {
                 repository.write(&file, UNFINISHED)?;
                 repository.git(&["worktree", "lock", "--reason", "somebody works here", &folder])?;
             }
-            LeftOver::Branch => {
+            LeftOver::Branch | LeftOver::Committed => {
                 repository.write(&file, UNFINISHED)?;
                 let its = repository.root.join(&folder);
                 for words in [&["add", "--all"][..], &["commit", "--quiet", "--message", "Begun"]] {
                     let done = repository.git_in(&its, words);
                     done.map_err(|why| broken(format!("{folder} is no worktree: {why}")))?;
                 }
-                repository.git(&["worktree", "remove", "--force", &folder])?;
+                if left_over == LeftOver::Branch {
+                    repository.git(&["worktree", "remove", "--force", &folder])?;
+                }
             }
             LeftOver::HalfMade => {
                 repository.write(&file, UNFINISHED)?;

@@ -10,6 +10,7 @@ use harness::link::AskError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::PoisonError;
 
 /// A run of the pipeline, from the start or from where it was.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -123,8 +124,10 @@ impl Played {
         let until = going.last().or(undone.as_deref()).or(stopped);
         scene.witness("work", &self.work(place, until, &app)?);
         let patches = place.repository.patches(&self.issue, &self.phases()?, until)?;
-        // What the person has changed meanwhile is in no agent's patch.
-        scene.witness("patches", &if going.meanwhile.is_some() { json!([]) } else { json!(patches) });
+        // What the person or another issue has changed meanwhile is in no agent's patch.
+        let is_alone = place.others.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        let is_alone = is_alone && going.meanwhile.is_none();
+        scene.witness("patches", &if is_alone { json!(patches) } else { json!([]) });
         Ok(())
     }
 

@@ -2,10 +2,11 @@
 //!
 //! * `before` — what is there already. * `going` — a run or a resume, and what happens in its midst. * `sweep` — killed
 //!   between any two calls of git, or each of them fails. * `together` — two issues at once.
-//!   * `wishes` — a status, a plan, a file taken back, a sweep.
+//!   * `other` — another issue between the runs of the case's own. * `wishes` — a status, a plan, a file taken back, a sweep.
 
 mod before;
 mod going;
+mod other;
 mod sweep;
 mod together;
 mod wishes;
@@ -13,7 +14,7 @@ mod wishes;
 use super::docker::{Docker, Engine};
 use super::failing::Failing;
 use super::phases::{PHASES, Phase, base};
-use super::repository::{Repository, names, runs};
+use super::repository::{Repository, names, runs, text_in};
 use super::stage::{PASSWORD, Stage};
 use crate::held::{Changed, Held};
 use crate::kit::Play;
@@ -21,6 +22,7 @@ use crate::scene::{Scene, Troubled};
 use before::{LeftOver, Planted};
 use futures_util::future::BoxFuture;
 use going::Going;
+use other::Other;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -92,6 +94,8 @@ enum Step {
     Resume(Going),
     /// Two issues are worked on at once.
     Together(Together),
+    /// Another issue is worked on, from its beginning to its end.
+    Other(Other),
     /// Killed between any two calls of git, each time anew, and resumed.
     Sweep(Empty),
     /// One call of git fails, each time another one, and the runner is resumed.
@@ -133,6 +137,8 @@ struct Place {
     /// The git in front of git, where there is one.
     git: Mutex<Option<(GitIs, Failing)>>,
     phases: Vec<&'static Phase>,
+    /// What was done for other issues.
+    others: Mutex<Vec<&'static Phase>>,
     asks: Asks,
     /// Spellings of what a runner must keep to itself.
     secrets: Mutex<Vec<String>>,
@@ -178,6 +184,7 @@ impl Play for Played {
                     Step::Run(going) => self.goes(scene, &place, "pipeline/run", going).await?,
                     Step::Resume(going) => self.goes(scene, &place, "pipeline/resume", going).await?,
                     Step::Together(together) => self.both(scene, &place, together).await?,
+                    Step::Other(other) => self.other(scene, &place, other).await?,
                     Step::Sweep(_) => self.sweep(scene).await?,
                     Step::Fails(_) => self.sweep_of_failures(scene).await?,
                     Step::Docker(engine) => place.docker_is(scene, *engine)?,
@@ -239,11 +246,13 @@ impl Played {
         for file in PHASES.iter().flat_map(|phase| phase.files) {
             let begun = if *file == "src/app.txt" { app } else { base(file) };
             let mut wanted = begun.to_owned();
-            for phase in phases[..until].iter().filter(|phase| phase.files.contains(file)) {
+            let others = place.others.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let done = others.iter().chain(&phases[..until]);
+            for phase in done.filter(|phase| phase.files.contains(file)) {
                 wanted = phase.after(file, &wanted);
             }
             let path = place.repository.root.join(file);
-            let found = std::fs::read_to_string(&path).unwrap_or_default();
+            let found = text_in(&path).unwrap_or_default();
             let can_run = phases[..until].iter().any(|phase| phase.runs.contains(file));
             told.insert(
                 (*file).to_owned(),
@@ -262,6 +271,7 @@ impl Place {
             docker: None,
             git: Mutex::default(),
             phases,
+            others: Mutex::default(),
             asks: Asks::default(),
             secrets: Mutex::default(),
         }

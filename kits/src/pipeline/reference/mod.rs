@@ -2,9 +2,11 @@
 //!
 //! * `worktrees` — where agents work, and what becomes of it. * `containers` — what they work beside. * `asks` — what they ask.
 //! * `wishes` — a status, a file taken back. * `outside` — git, docker, the server, the disk. * `mutants` — the switches.
+//! * `meddling` — those that touch what is the person's.
 
 mod asks;
 mod containers;
+mod meddling;
 mod mutants;
 mod outside;
 mod wishes;
@@ -164,6 +166,9 @@ impl Runner {
             put(&asked.folder.join(".kilo/logs/requests.log"), format!("POST {url} as {user}:{password}\n"))?;
         }
         let from = if resumes { self.first_undone(asked) } else { 0 };
+        if self.is("fails-when-done") && from == asked.phases.len() {
+            return Err("nothing is to be done".to_owned());
+        }
         for (at, phase) in asked.phases.iter().enumerate().skip(from) {
             let next = asked.phases.get(at + 1).map(|next| next.agent.as_str());
             if self.is("checkpoint-before-work") {
@@ -190,6 +195,7 @@ impl Runner {
             match done {
                 Outcome::Done(_) => self.remove(asked, phase, true).await?,
                 Outcome::Blocked(_) if self.is("goes-on-blocked") => {}
+                Outcome::Failed | Outcome::Blocked(_) if self.is("always-content") => break,
                 Outcome::Failed => return Ok(json!({"status": "fail", "phase": phase.phase})),
                 Outcome::Blocked(why) => {
                     return Ok(json!({"status": "blocked", "phase": phase.phase, "why": why}));
@@ -203,6 +209,12 @@ impl Runner {
     fn first_undone(&self, asked: &Pipeline) -> usize {
         if self.is("restart-from-first") {
             return 0;
+        }
+        if self.is("newest-by-file") {
+            let time =
+                |phase: &Phase| fs::metadata(self.kept_at(asked, phase)).and_then(|it| it.modified()).ok();
+            let newest = (0..asked.phases.len()).filter(|at| time(&asked.phases[*at]).is_some());
+            return newest.max_by_key(|at| time(&asked.phases[*at])).map_or(0, |at| at + 1);
         }
         if self.is("newest-by-time") {
             let time = |phase: &Phase| self.read(asked, phase).map(|it| it["timestamp"].to_string());
@@ -224,6 +236,11 @@ impl Runner {
             None => false,
         };
         asked.phases.iter().position(|phase| !is_done(phase)).unwrap_or(asked.phases.len())
+    }
+
+    /// The file of a phase's checkpoint.
+    fn kept_at(&self, asked: &Pipeline, phase: &Phase) -> PathBuf {
+        asked.folder.join(".kilo/logs/checkpoints").join(format!("{}-{}.json", asked.issue, phase.phase))
     }
 
     /// The checkpoint of a phase; one that can't be read is null.
@@ -266,8 +283,7 @@ impl Runner {
         if self.is("missing-field") {
             says.as_object_mut().map(|says| says.remove("next_agent"));
         }
-        let name = format!("{}-{}.json", asked.issue, phase.phase);
-        let path = asked.folder.join(".kilo/logs/checkpoints").join(name);
+        let path = self.kept_at(asked, phase);
         if self.is("writes-over") && path.exists() {
             return fs::write(&path, says.to_string()).map_err(|error| error.to_string());
         }
@@ -278,14 +294,22 @@ impl Runner {
     fn plan(&self, asked: &Pipeline) -> Option<String> {
         let plan = match self.is("forgets-the-plan") {
             true => self.plans.lock().unwrap_or_else(PoisonError::into_inner).get(&asked.issue).cloned(),
-            false => fs::read_to_string(plan_of(asked)).ok(),
+            false => fs::read_to_string(self.plan_of(asked)).ok(),
         }?;
         Some(match () {
             () if self.is("one-line-plan") => plan.split_whitespace().collect::<Vec<_>>().join(" "),
             () if self.is("cuts-the-plan") => plan.chars().take(2000).collect(),
             () if self.is("trims-the-plan") => plan.trim().to_owned(),
+            () if self.is("trims-the-plans-lines") => {
+                plan.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+            }
             () => plan,
         })
+    }
+
+    fn plan_of(&self, asked: &Pipeline) -> PathBuf {
+        let name = if self.is("one-plan-for-all") { "plan" } else { &asked.issue };
+        asked.folder.join(".kilo/plans/by-issue").join(format!("{name}.md"))
     }
 
     fn keep_plan(&self, asked: &Pipeline, words: &str) -> Result<(), String> {
@@ -294,7 +318,7 @@ impl Runner {
             plans.insert(asked.issue.clone(), words.to_owned());
             return Ok(());
         }
-        put(&plan_of(asked), words.to_owned())
+        put(&self.plan_of(asked), words)
     }
 }
 
@@ -308,10 +332,6 @@ fn is_of_a_device(issue: &str) -> bool {
     let name = issue.to_ascii_lowercase();
     let is_numbered = |kind: &str| name.strip_prefix(kind).is_some_and(|end| end.len() == 1 && end != "0");
     ["con", "prn", "aux", "nul"].contains(&name.as_str()) || is_numbered("com") || is_numbered("lpt")
-}
-
-fn plan_of(asked: &Pipeline) -> PathBuf {
-    asked.folder.join(".kilo/plans/by-issue").join(format!("{}.md", asked.issue))
 }
 
 fn now() -> String {

@@ -98,6 +98,17 @@ pub(super) async fn said(
     folder: &Path,
     args: &[&str],
 ) -> Result<String, String> {
+    let said = bytes_of(asked, program, folder, args).await?;
+    Ok(String::from_utf8_lossy(&said).into_owned())
+}
+
+/// The same, byte for byte.
+pub(super) async fn bytes_of(
+    asked: &Pipeline,
+    program: &str,
+    folder: &Path,
+    args: &[&str],
+) -> Result<Vec<u8>, String> {
     let mut command = Command::new(program);
     if let Some(path) = &asked.path {
         command.env("PATH", path);
@@ -105,14 +116,13 @@ pub(super) async fn said(
     alone(command.as_std_mut());
     command.args(args).current_dir(folder).kill_on_drop(true);
     let output = command.output().await.map_err(|error| format!("{program}: {error}"))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match output.status.success() {
-        true => Ok(text(&output.stdout)),
-        false => Err(format!("{program} {}: {}", args.join(" "), text(&output.stderr))),
+        true => Ok(output.stdout),
+        false => Err(format!("{program} {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr))),
     }
 }
 
-pub(super) fn put(path: &Path, text: String) -> Result<(), String> {
+pub(super) fn put(path: &Path, text: impl AsRef<[u8]>) -> Result<(), String> {
     let told = |error: std::io::Error| format!("{}: {error}", path.display());
     fs::create_dir_all(path.parent().unwrap_or(path)).map_err(told)?;
     let partial = path.with_extension("partial");

@@ -1,6 +1,7 @@
 //! Where agents work, and what becomes of it: merged, kept, put away, swept.
 
-use super::outside::{Said, Unasked, git, prompt, put};
+use super::meddling::strip;
+use super::outside::{Said, Unasked, bytes_of, git, prompt, put};
 use super::{Outcome, Phase, Pipeline, Runner, now, plain};
 use serde_json::{Value, json};
 use std::fs;
@@ -54,22 +55,23 @@ impl Runner {
             Said::Failed => None,
             Said::Asks => return Ok(Outcome::Blocked(format!("{} asks, and nobody is there", phase.agent))),
         };
-        if let (Some(words), None, "designing") = (&words, &plan, phase.phase.as_str()) {
+        if let (Some(words), "designing") = (&words, phase.phase.as_str())
+            && (plan.is_none() || self.is("one-plan-for-all"))
+        {
             self.keep_plan(asked, words)?;
         }
         let is_done = words.is_some();
         if elsewhere {
             return Ok(if is_done { Outcome::Done(Vec::new()) } else { Outcome::Failed });
         }
+        if self.is("strips-blanks") {
+            let new = ["ls-files", "--modified", "--others", "--exclude-standard"];
+            strip(&place, &git(asked, &place, &new).await?)?;
+        }
         let stage = if self.is("no-untracked") { "--update" } else { "--all" };
         self.add(asked, &place, stage).await?;
         let from = if self.is("misses-commits") { "HEAD" } else { base.as_str() };
-        let bytes = match () {
-            () if self.is("no-binary") => "--no-color",
-            () if self.is("binary-by-index") => "--full-index",
-            () => "--binary",
-        };
-        let diff = git(asked, &place, &["diff", "--cached", bytes, from]).await?;
+        let diff = self.diff(asked, &place, from).await?;
         self.add(asked, &place, "--all").await?;
         // By lines git puts odd names in quotes.
         let (form, end) = if self.is("quoted-names") { ("--no-color", '\n') } else { ("-z", '\0') };
@@ -83,11 +85,30 @@ impl Runner {
             return Ok(Outcome::Blocked(why));
         }
         if is_done || !self.is("logs-successes") {
-            let diff = if is_done || !self.is("logs-failures-empty") { diff.as_str() } else { "" };
+            let diff = if is_done || !self.is("logs-failures-empty") { &diff[..] } else { b"" };
             self.log(asked, phase, diff, is_done)?;
         }
         let files = files.split_terminator(end).map(str::to_owned).collect();
         Ok(if is_done { Outcome::Done(files) } else { Outcome::Failed })
+    }
+
+    /// What has been changed since then, as a patch.
+    async fn diff(&self, asked: &Pipeline, place: &Path, from: &str) -> Result<Vec<u8>, String> {
+        let bytes = match () {
+            () if self.is("no-binary") => "--no-color",
+            () if self.is("binary-by-index") => "--full-index",
+            () => "--binary",
+        };
+        let first = match self.is("patch-of-all") {
+            true => git(asked, place, &["rev-list", "--max-parents=0", "HEAD"]).await?,
+            false => from.to_owned(),
+        };
+        // A file may be in letters of an older kind: as text its patch would be another one.
+        let mut diff = bytes_of(asked, "git", place, &["diff", "--cached", bytes, first.trim()]).await?;
+        if self.is("patch-as-text") {
+            diff = String::from_utf8_lossy(&diff).into_owned().into_bytes();
+        }
+        Ok(diff)
     }
 
     /// Where a way back leads: to what stands there now; that of mutants to nothing, or to the first commit.
@@ -144,6 +165,7 @@ impl Runner {
         if self.is("pops-first-stash") && !git(asked, root, &["stash", "list"]).await?.is_empty() {
             git(asked, root, &["stash", "pop", "--quiet"]).await?;
         }
+        self.meddle(asked).await?;
         let is_there = place.exists();
         let taken =
             is_there && (self.is("reuses-worktree") || self.is("uses-left-overs") || self.is("one-worktree"));
@@ -155,10 +177,11 @@ impl Runner {
         }
         if !self.is("shows-its-worktrees") {
             // Whatever the person's own `.gitignore` says.
-            put(&root.join(".kilo/worktrees/.gitignore"), "*\n".to_owned())?;
+            put(&root.join(".kilo/worktrees/.gitignore"), "*\n")?;
         }
         let path = place.to_string_lossy().into_owned();
-        git(asked, root, &["worktree", "add", "--quiet", "-b", branch, &path]).await?;
+        let from = if self.is("begins-at-main") { "main" } else { "HEAD" };
+        git(asked, root, &["worktree", "add", "--quiet", "-b", branch, &path, from]).await?;
         if place.join(".gitmodules").exists() && !self.is("no-submodules") {
             // Where a submodule comes from is the person's to say, and said in the repository.
             let words = [
@@ -252,7 +275,9 @@ impl Runner {
             if !git(asked, place, &["diff", "--cached", "--name-only", "HEAD"]).await?.is_empty() {
                 git(asked, place, &["commit", "--quiet", "--message", "What was left"]).await?;
             }
-            git(asked, place, &["branch", &free_name(asked, phase).await?]).await?;
+            if !self.is("clean-is-empty") {
+                git(asked, place, &["branch", &free_name(asked, phase).await?]).await?;
+            }
             // Twice the force is for one that is locked.
             let force = if is_locked { "--force" } else { "--end-of-options" };
             git(asked, root, &["worktree", "remove", "--force", force, &path]).await?;
@@ -271,7 +296,10 @@ impl Runner {
         }
         let refs = ["for-each-ref", "--format=%(refname:short)", "--contains", branch];
         let holding = git(asked, root, &refs).await?;
-        if holding.lines().all(|name| name == branch) && !self.is("deletes-branches") {
+        if holding.lines().all(|name| name == branch)
+            && !self.is("deletes-branches")
+            && !self.is("clean-is-empty")
+        {
             git(asked, root, &["branch", &free_name(asked, phase).await?, branch]).await?;
         }
         git(asked, root, &["branch", "--quiet", "-D", branch]).await.map(drop)
@@ -279,14 +307,14 @@ impl Runner {
 
     /// Each diff stands behind the ones before it: together they are what the agent has made. What came to nothing stands
     /// apart.
-    fn log(&self, asked: &Pipeline, phase: &Phase, diff: &str, is_done: bool) -> Result<(), String> {
+    fn log(&self, asked: &Pipeline, phase: &Phase, diff: &[u8], is_done: bool) -> Result<(), String> {
         let end = if is_done { "" } else { "-failed" };
         let path = asked.folder.join(self.patch(asked, &phase.agent, end));
         let before = match is_done && !self.is("patch-overwrite") {
-            true => fs::read_to_string(&path).unwrap_or_default(),
-            false => String::new(),
+            true => fs::read(&path).unwrap_or_default(),
+            false => Vec::new(),
         };
-        put(&path, format!("{before}{diff}"))
+        put(&path, [&before, diff].concat())
     }
 
     /// Where the diff of an agent is, below the repository.
