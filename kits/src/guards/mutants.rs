@@ -96,6 +96,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("policy-any-script", "scripts come from anywhere"),
     mutant("policy-unsafe-eval", "texts may become scripts"),
     mutant("policy-any-style", "styles come from anywhere"),
+    mutant("policy-one-nonce", "every page lets in scripts by the same nonce"),
     mutant("policy-any-font", "fonts come from any host that has a certificate"),
     mutant("policy-inline-script", "scripts may stand in the page"),
     mutant("compresses-at-75", "a window that is just full is compressed"),

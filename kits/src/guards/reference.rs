@@ -284,6 +284,7 @@ impl Reference {
         let scripts = match self.mutant {
             Some("policy-any-script") => "*".to_owned(),
             Some("policy-inline-script") => format!("{source} 'unsafe-inline'"),
+            Some("policy-one-nonce") => format!("{source} 'nonce-b2YgYWxsIHBhZ2Vz'"),
             Some("policy-unsafe-eval") => format!("{source} 'unsafe-eval'"),
             _ => source.to_owned(),
         };
