@@ -85,6 +85,7 @@ pub(super) const ALL: &[Mutant] = &[
         "logout-by-mark",
         "it is written down that the person has logged out, and the key stays where it is",
     ),
+    mutant("keeps-the-first-key", "a key that is given in place of another one is not kept"),
     mutant("key-in-memory-only", "a key that was given is gone when the program starts again"),
     mutant("key-follows-redirect", "whoever a provider names is told the key, too"),
     mutant("key-in-arguments", "a program that asks in its place is started with the key among its words"),

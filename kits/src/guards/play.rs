@@ -13,6 +13,7 @@ pub(super) use index::REPOSITORY;
 pub(super) use standing::CANARY;
 pub(super) use steps::Steps;
 
+use super::key::{KEYS, NEXT_KEY};
 use super::{ground, key};
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled, broken, our_fault};
@@ -37,9 +38,11 @@ impl Play for Steps {
     fn play<'a>(&'a self, scene: &'a mut Scene) -> BoxFuture<'a, Result<(), Troubled>> {
         Box::pin(async move {
             ground::make(scene)?;
-            scene.keep_secret("key", KEY);
-            for form in key::in_base64() {
-                scene.keep_secret("key in base64", &form);
+            for key in KEYS {
+                scene.keep_secret("key", key);
+                for form in key::in_base64(key) {
+                    scene.keep_secret("key in base64", &form);
+                }
             }
             let started = async |journal| {
                 let endpoint = Endpoint::start(journal).await;
@@ -54,6 +57,7 @@ impl Play for Steps {
                 asked: BTreeMap::new(),
                 configured: Configure::default(),
                 servers: Vec::new(),
+                keys_given: 0,
             };
             for step in &self.step {
                 stage.step(step).await?;
@@ -75,6 +79,8 @@ struct Stage<'a> {
     configured: Configure,
     /// Servers of tools: their names, and the variables with their keys.
     servers: Vec<(String, String)>,
+    /// How often the person has given a key.
+    keys_given: usize,
 }
 
 /// Kinds of paths that systems read in different ways.
@@ -278,9 +284,14 @@ impl Stage<'_> {
 
     async fn key(&mut self, key: &KeyStep) -> Result<(), Troubled> {
         match key {
-            KeyStep::Store => {
-                self.scene.person("gives a key");
-                self.ask("secret/store", json!({"key": KEY}), json!({})).await?;
+            KeyStep::Store | KeyStep::Replace => {
+                let (which, words) = match key {
+                    KeyStep::Replace => (NEXT_KEY, "gives another key"),
+                    _ => (KEY, "gives a key"),
+                };
+                self.keys_given += 1;
+                self.scene.person(words);
+                self.ask("secret/store", json!({"key": which}), json!({})).await?;
             }
             KeyStep::Use | KeyStep::UseNone | KeyStep::UseRedirected => self.use_key(*key).await?,
             KeyStep::Dump => self.ask("state/dump", json!({}), json!({})).await?,
@@ -298,8 +309,9 @@ impl Stage<'_> {
     async fn use_key(&mut self, key: KeyStep) -> Result<(), Troubled> {
         let is_used = key != KeyStep::UseNone;
         // A host can say back only what it was told.
+        let known = KEYS.into_iter().nth(self.keys_given.saturating_sub(1)).unwrap_or(KEY);
         let says =
-            if is_used { format!("Incorrect API key provided: {KEY}") } else { "No API key".to_owned() };
+            if is_used { format!("Incorrect API key provided: {known}") } else { "No API key".to_owned() };
         let reply = match key {
             KeyStep::UseRedirected => Reply::Answer {
                 status: 307,
@@ -319,7 +331,7 @@ impl Stage<'_> {
         self.endpoint.porter().open(&gate);
         // That it refuses is an answer: the checks know what it means.
         let _answer = self.scene.answer(asked).await?;
-        self.want("secret/use", json!({"with_key": is_used}));
+        self.want("secret/use", json!({"with_key": is_used, "given": self.keys_given}));
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use crate::story::Story;
 use fixtures::recording::{Line, Speaker};
 use harness::checks::Examined;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECK: Check = Check {
     name: "secrets",
@@ -66,6 +67,7 @@ fn examine(story: &Story<'_>) -> Examined {
             format!("line {}: the key follows a redirect to somebody else", exchange.at.line + 1)
         });
     }
+    let mut used: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
     for (call, wanted) in wanted(story, "secret/use") {
         let end = call.answer.as_ref().map_or(usize::MAX, |(at, _)| at.line);
         let asked = story.exchanges.iter().filter(|exchange| {
@@ -73,13 +75,23 @@ fn examine(story: &Story<'_>) -> Examined {
                 && call.at.line < exchange.at.line
                 && exchange.at.line < end
         });
-        let with_key =
-            asked.filter(|exchange| exchange.headers.iter().any(|(name, _)| name == "authorization"));
-        let (with_key, expected) = (with_key.count(), wanted["with_key"] == true);
+        let of_each =
+            asked.flat_map(|exchange| exchange.headers.iter().filter(|(name, _)| name == "authorization"));
+        let keys: Vec<&str> = of_each.map(|(_, key)| key.as_str()).collect();
+        let (with_key, expected) = (keys.len(), wanted["with_key"] == true);
+        used.entry(wanted["given"].as_u64().unwrap_or_default()).or_default().extend(keys);
         examined.fact((with_key > 0) == expected, || match expected {
             true => "the key was given, and is not used".to_owned(),
             false => format!("{with_key} requests have a key after the person has logged out"),
         });
+    }
+    // In the time line each key has a name of its own in the place of its letters.
+    for (given, keys) in &used {
+        for (_, before) in used.range(..given) {
+            examined.fact(keys.is_disjoint(before), || {
+                "the person has given another key, and the one of before is used".to_owned()
+            });
+        }
     }
     examined
 }
@@ -122,7 +134,7 @@ mod tests {
         assert_eq!(findings(&format!("/monitor/{KEY}"), "", &[], b""), found);
         assert_eq!(findings("/monitor", &format!("key={KEY}"), &[], b""), found);
         assert_eq!(findings("/monitor", "", &[("x-key", KEY)], b""), found);
-        for form in in_base64() {
+        for form in in_base64(KEY) {
             assert_eq!(findings("/monitor", "", &[], form.as_bytes()), found, "{form}");
         }
     }

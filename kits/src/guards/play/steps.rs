@@ -294,6 +294,8 @@ impl Context {
 pub(crate) enum KeyStep {
     /// The person gives it.
     Store,
+    /// The person gives another one in its place.
+    Replace,
     /// It is used, and the provider says it back.
     Use,
     /// The same, and there is none any more.

@@ -18,7 +18,8 @@ impl Reference {
         {
             let mut state = self.state();
             let failed = |error: std::io::Error| RpcError::failed(error.to_string());
-            if !self.is("key-in-memory-only") {
+            let keeps = self.is("keeps-the-first-key") && state.secret_file.exists();
+            if !self.is("key-in-memory-only") && !keeps {
                 fs::write(&state.secret_file, self.disguised(key)).map_err(failed)?;
             }
             state.key = Some(key.to_owned());
