@@ -37,6 +37,9 @@ pub(super) struct Fetching {
     /// How often the news are fetched.
     #[serde(default = "once")]
     fetches: u32,
+    /// Before the last fetch the user signs out: there is no token then.
+    #[serde(default)]
+    signs_out: bool,
     /// So many seconds pass for adapter and cloud while a fetch goes on.
     #[serde(default)]
     wind_s: u32,
@@ -103,9 +106,15 @@ impl Play for Fetching {
                     scene.ask("token/base", json!({"token": case.token()})).await?.map_or_else(drop, drop);
                 }
             }
-            for _ in 0..if self.origins { 0 } else { self.fetches } {
-                scene.person("opens the list of news");
-                self.fetch(scene, &cloud, token.as_deref(), shape).await?;
+            let fetches = if self.origins { 0 } else { self.fetches };
+            for nth in 1..=fetches {
+                let is_out = self.signs_out && nth == fetches;
+                scene.person(if is_out {
+                    "signs out, and opens the list of news"
+                } else {
+                    "opens the list of news"
+                });
+                self.fetch(scene, &cloud, token.as_deref().filter(|_| !is_out), shape).await?;
             }
             Ok(())
         })
@@ -126,7 +135,7 @@ impl Fetching {
             params["token"] = json!(token);
         }
         let is_tried = token.is_some() && self.provider == kilocode();
-        let asked = scene.begin("notifications/fetch", params).await?;
+        let mut asked = scene.begin("notifications/fetch", params).await?;
         let answer = self.answers.first().map(String::as_str);
         if is_tried && answer != Some("refuse") {
             // An adapter whose time is virtual must not be told that time passes while it calls.
@@ -142,8 +151,17 @@ impl Fetching {
             scene.pass(1000.0).await?;
             cloud.wind(1000);
         }
-        let _judged = scene.answer(asked).await?;
-        scene.settle().await;
+        // Whoever waits for ever has a limit, and the checks see that there is no answer. Told time does not pass here.
+        let is_over = match scene.clock() {
+            AdapterClock::Real => asked.answered_within(scene.limits().answer).await.is_some(),
+            _ => scene.answer(asked).await.map(|_| true)?,
+        };
+        if is_over {
+            scene.settle().await;
+        } else {
+            scene.person("has no answer, and closes the program");
+            scene.kill().await;
+        }
         let calls = cloud.calls().split_off(before);
         let told = self.bodies_are_news.then(|| told_in_body(&calls)).flatten();
         let gave = told.as_ref().map_or_else(|| gave(&calls), |_| json!("news"));
@@ -152,7 +170,7 @@ impl Fetching {
             "fetch",
             &json!({"tried": is_tried, "heard": answer != Some("refuse"), "calls": calls, "gave": gave, "news": news["notifications"]}),
         );
-        Ok(())
+        if is_over { Ok(()) } else { scene.restart().await }
     }
 }
 

@@ -23,6 +23,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant { name: "all-unread", about: "what the user has read is told as unread" },
     Mutant { name: "whole-seconds", about: "times of news are cut to seconds" },
+    Mutant { name: "escapes-words", about: "words of the news are escaped for a page, and shown as such" },
+    Mutant { name: "remembers-for-anybody", about: "who has no token any more gets the news of before" },
+    Mutant {
+        name: "knows-some-links",
+        about: "a link is offered unless it begins as one of three that are known",
+    },
+    Mutant { name: "looks-for-http", about: "a link is offered if `http` stands anywhere in it" },
+    Mutant { name: "looks-at-one-shape", about: "a link is looked at in one of the two shapes alone" },
     Mutant { name: "cached", about: "the first list is given again and again" },
     Mutant { name: "asks-without-token", about: "who has no token asks as nobody" },
     Mutant { name: "any-provider", about: "the token is used whoever the provider is" },
@@ -113,6 +121,7 @@ impl Client {
         let token = params["token"].as_str().or_else(|| self.is("asks-without-token").then_some("anonymous"));
         let list = match token.filter(|_| is_ours) {
             Some(token) => self.list(token, screen).await?,
+            None if self.is("remembers-for-anybody") => self.memory().list.clone().unwrap_or(json!([])),
             None => json!([]),
         };
         let raw = self.memory().raw.take().filter(|_| self.is("any-link-on-screen"));
@@ -230,7 +239,11 @@ impl Client {
             one["type"].as_str()?;
         }
         let (id, title, message) = (one["id"].as_str()?, one["title"].as_str()?, one["message"].as_str()?);
-        let mut piece = json!({"id": id, "title": title, "message": message});
+        let escaped = |words: &str| words.replace('&', "&amp;").replace('<', "&lt;");
+        let mut piece = match self.is("escapes-words") {
+            true => json!({"id": id, "title": escaped(title), "message": escaped(message)}),
+            false => json!({"id": id, "title": title, "message": message}),
+        };
         if let (Some(kind), Some(at), Some(read)) =
             (one["type"].as_str(), one["timestamp"].as_u64(), one["read"].as_bool())
         {
@@ -243,12 +256,26 @@ impl Client {
         let either =
             |plan: &str, doc: &str| action[plan].as_str().or_else(|| action[doc].as_str()).map(str::to_owned);
         if let (Some(text), Some(url)) = (either("label", "actionText"), either("url", "actionURL"))
-            && (url.starts_with("https://") || self.is("any-link"))
+            && self.is_followed(&url, action["url"].is_null())
         {
             let is_other = self.is("drops-label") && action["label"].is_null();
             piece["link"] = json!({"text": if is_other { "Open" } else { text.as_str() }, "url": url});
         }
         Some(piece)
+    }
+}
+
+impl Client {
+    /// May the user follow it? A page is one that comes with TLS.
+    fn is_followed(&self, url: &str, is_of_doc: bool) -> bool {
+        match self.mutant {
+            Some("knows-some-links") => {
+                !["javascript:", "file:", "command:"].iter().any(|begin| url.starts_with(begin))
+            }
+            Some("looks-for-http") => url.contains("http"),
+            Some("looks-at-one-shape") if is_of_doc => true,
+            _ => self.is("any-link") || url.starts_with("https://"),
+        }
     }
 }
 

@@ -10,7 +10,10 @@ pub(super) const CHECK: Check =
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
-    for fetch in fetches(story).iter().filter(|fetch| fetch.is_tried() && fetch.gave() == "nothing") {
+    for fetch in fetches(story)
+        .iter()
+        .filter(|fetch| fetch.is_tried() && fetch.gave() == "nothing" && fetch.has_ended())
+    {
         let lines = fetch.updates(story, "log").len();
         examined.fact(lines == 1, || format!("{lines} lines in the log"));
     }

@@ -41,6 +41,11 @@ impl Fetch<'_> {
         self.seen.value["gave"].as_str().unwrap_or_default()
     }
 
+    /// Was there an answer, be it that there is none? That one never ends has a check of its own.
+    fn has_ended(&self) -> bool {
+        self.asked.answer.is_some()
+    }
+
     /// Was there a token of this provider, so that somebody is to be asked?
     fn is_tried(&self) -> bool {
         self.seen.value["tried"] == true
