@@ -109,6 +109,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         about: "when the model refuses, the lists are put back on the disk and not on the screen",
     },
     Mutant { name: "says-nothing", about: "the user is not told that an edit failed" },
+    Mutant { name: "escapes-words", about: "signs of markup in the new words are escaped, and sent so" },
     Mutant { name: "trims", about: "spaces around the new words are cut off" },
     Mutant { name: "acts-on-what-was-opened", about: "each edit is one of the lists as they were opened" },
     Mutant { name: "edits-what-is-open", about: "of two tasks the open one is edited, whichever is meant" },

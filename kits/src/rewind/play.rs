@@ -22,6 +22,8 @@ const STATES: [&str; 4] = ["begin", "end", "failed", "held"];
 const HELD_BY: Duration = Duration::from_secs(5);
 /// The file of an agent that goes on though it should not.
 pub(super) const LATE_FILE: &str = "late.txt";
+/// Signs that some escape, a tab, a letter in two parts that some put together, and one beyond the first plane.
+const ODD_WORDS: &str = ", or <else> & \"more\":\tcafe\u{301} f\u{fc}r \u{1f44b}";
 /// The words of an agent that goes on though it should not.
 pub(super) const LATE_WORDS: &str = "late words of the run before";
 
@@ -37,7 +39,7 @@ pub(super) struct Editing {
     /// How often the user clicks, each time with other words.
     #[serde(default = "once")]
     clicks: usize,
-    /// There are spaces around the new words.
+    /// There are spaces around the new words, and odd signs among them.
     #[serde(default)]
     spaces: bool,
     /// There is another task, with the same times and other words.
@@ -291,7 +293,7 @@ impl Editing {
         let mut asked = Vec::new();
         for click in 0..self.clicks {
             let text = match click {
-                0 if self.spaces => format!("\n  {}, or else\n\n", history.edit.text),
+                0 if self.spaces => format!("\n  {}{ODD_WORDS}\n\n", history.edit.text),
                 0 => first_words(history),
                 more => format!("{}, or else, click {}", history.edit.text, more + 1),
             };

@@ -27,7 +27,11 @@ impl Client {
     pub(super) fn after(&self, before: &Task, (user, model): (usize, usize), edit: &Value) -> Task {
         let mut entry = before.user[user].clone();
         let words = edit["text"].as_str().unwrap_or_default();
-        entry["text"] = json!(if self.is("trims") { words.trim() } else { words });
+        entry["text"] = match () {
+            () if self.is("trims") => json!(words.trim()),
+            () if self.is("escapes-words") => json!(words.replace('&', "&amp;").replace('<', "&lt;")),
+            () => json!(words),
+        };
         // It is said now.
         let known = before.user.iter().chain(&before.model).chain(&before.checkpoints);
         entry["ts"] = json!(known.filter_map(|one| one["ts"].as_u64()).max().unwrap_or_default() + 1);
