@@ -67,28 +67,30 @@ async fn a_file_of_the_other_server_is_written_anew_with_all_that_it_said() {
 
 #[tokio::test]
 async fn from_a_folder_inside_the_file_above_is_changed_and_a_stale_client_refused() {
-    let place = tempfile::tempdir().unwrap();
-    let root = place.path().canonicalize().unwrap();
-    fs::create_dir_all(root.join("sub")).unwrap();
-    fs::write(root.join("kilo.json"), MINE).unwrap();
-    let stand_in = stand_in(ServerKind::Kilo, &root).await;
-    let path = format!("/config/overlay?directory={}/sub", root.display());
-    let unset = json!({"scope": "project", "unset": [["permission", "bash"]], "set": {"permission": {"edit": "ask"}}});
-    let (status, told) = patch(&stand_in, &path, unset).await;
-    assert_eq!((status, &told["project"]["permission"]), (200, &json!({"edit": "ask"})), "{told}");
-    let text = fs::read_to_string(root.join("kilo.json")).unwrap();
-    assert!(
-        text.contains("// mine") && text.contains("\"edit\": \"ask\"") && !text.contains("bash"),
-        "{text}"
-    );
-    assert!(!root.join("sub/.kilo").exists());
-    let target = &told["targets"]["active"];
-    fs::write(root.join("kilo.json"), MINE).unwrap();
-    let expected = json!({"path": target["path"], "revision": target["revision"]});
-    let late = json!({"scope": "project", "set": {"snapshot": true}, "expected": expected});
-    let (status, told) = patch(&stand_in, &path, late).await;
-    assert_eq!((status, &told["code"]), (409, &json!("revision-conflict")));
-    assert_eq!(fs::read_to_string(root.join("kilo.json")).unwrap(), MINE, "nothing was written");
+    // The real server keeps comments where they belong to the kind of file, and loses them elsewhere.
+    for (file, keeps_comments) in [("kilo.jsonc", true), ("kilo.json", false)] {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let file = root.join(file);
+        fs::create_dir_all(root.join("sub")).unwrap();
+        fs::write(&file, MINE).unwrap();
+        let stand_in = stand_in(ServerKind::Kilo, &root).await;
+        let path = format!("/config/overlay?directory={}/sub", root.display());
+        let unset = json!({"scope": "project", "unset": [["permission", "bash"]], "set": {"permission": {"edit": "ask"}}});
+        let (status, told) = patch(&stand_in, &path, unset).await;
+        assert_eq!((status, &told["project"]["permission"]), (200, &json!({"edit": "ask"})), "{told}");
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(text.contains("// mine"), keeps_comments, "{text}");
+        assert!(text.contains("\"edit\": \"ask\"") && !text.contains("bash"), "{text}");
+        assert!(!root.join("sub/.kilo").exists());
+        let target = &told["targets"]["active"];
+        fs::write(&file, MINE).unwrap();
+        let expected = json!({"path": target["path"], "revision": target["revision"]});
+        let late = json!({"scope": "project", "set": {"snapshot": true}, "expected": expected});
+        let (status, told) = patch(&stand_in, &path, late).await;
+        assert_eq!((status, &told["code"]), (409, &json!("revision-conflict")));
+        assert_eq!(fs::read_to_string(&file).unwrap(), MINE, "nothing was written");
+    }
 }
 
 #[tokio::test]

@@ -38,6 +38,12 @@ const SKILLS_OF_OTHERS: [&str; 2] = [".claude", ".agents"];
 /// The file that makes a folder a skill.
 const SKILL: &str = "SKILL.md";
 
+/// What a server answers that is to change a file of settings in which there is no JSON.
+pub(crate) fn settings_error(path: &str, text: &str) -> Option<Value> {
+    let words = misspelled::told(text)?;
+    Some(Fault { path: path.to_owned(), what: What::NoJson(words) }.error())
+}
+
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectFiles {

@@ -8,7 +8,7 @@ use super::settings_form::{in_use, whole};
 use super::start::{overrule, yield_to_start};
 use super::surroundings::{Browsed, PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World};
-use crate::project_files::{read_settings, settings_changed};
+use crate::project_files::{read_settings, settings_changed, settings_error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -31,44 +31,63 @@ pub(super) struct Settings {
 pub(super) struct Change {
     ticket: u64,
     directory: String,
+    /// The file that they are written to.
+    path: String,
     /// What the client has said, and the same as the server understands it.
     said: Map<String, Value>,
     body: Value,
 }
 
 impl World {
-    /// `PATCH /config`: written into the project, to what its file says; the instance begins anew.
+    /// `PATCH /config`: written into the project, to what its file says; the instance begins anew. Where the file is read
+    /// as well, it is the one of several that is there.
     pub(super) fn patch_config(&mut self, request: &ApiRequest) {
+        if self.profile.reads_project_config {
+            return self.look_for_setting_file(request);
+        }
         let directory = self.directory_of(request);
-        let body = self.known_settings(request);
-        let mut said = body_of(request).as_object().cloned().unwrap_or_default();
-        said.retain(|name, _| body.get(name).is_some());
-        let path = self.setting_file(&directory);
-        let (folder, project) = (directory.clone(), directory.clone());
-        let change = Change { ticket: request.ticket, directory, said, body };
+        let path = format!("{directory}/{}", self.profile.project_config);
+        let (folder, project) = (directory.clone(), directory);
+        let change = self.change_in(request, path.clone());
         self.ask_place(PlaceAsk::SettingRead(change), PlaceWish::Browse { folder, path, project });
     }
 
-    fn setting_file(&self, directory: &str) -> String {
-        format!("{directory}/{}", self.profile.project_config)
+    fn change_in(&self, request: &ApiRequest, path: String) -> Change {
+        let directory = self.directory_of(request);
+        let body = self.known_settings(request);
+        let asked = body_of(request);
+        // In the order in which the server knows them.
+        let names = body.as_object().into_iter().flat_map(Map::keys);
+        let said = names.filter_map(|name| Some((name.clone(), asked.get(name)?.clone()))).collect();
+        Change { ticket: request.ticket, directory, path, said, body }
+    }
+
+    /// It is known which file the settings are written to, and what it says.
+    pub(super) fn setting_file_found(&mut self, request: &ApiRequest, path: String, browsed: &Browsed) {
+        let change = self.change_in(request, path);
+        self.setting_read(change, browsed);
     }
 
     /// It is known what the file says that the setting is written to.
     pub(super) fn setting_read(&mut self, change: Change, browsed: &Browsed) {
         let is_read = self.profile.reads_project_config;
+        let text = match browsed {
+            Browsed::File(bytes) => Some(String::from_utf8_lossy(bytes)),
+            _ => None,
+        };
+        let wrong = text.as_deref().filter(|_| is_read).and_then(|text| settings_error(&change.path, text));
+        if let Some(wrong) = wrong {
+            return self.reply(change.ticket, 400, ReplyBody::Json(wrong));
+        }
         match change.body.as_object().filter(|_| is_read) {
             Some(patch) => self.note_project(&change.directory, patch),
             None => {
                 merge(self.settings.project.entry(change.directory.clone()).or_default(), &change.body);
             }
         }
-        let text = match browsed {
-            Browsed::File(bytes) => Some(String::from_utf8_lossy(bytes)),
-            _ => None,
-        };
-        // Where it is read as well, it stays as its people have written it.
-        let changed =
-            text.as_deref().filter(|_| is_read).and_then(|text| settings_changed(text, &change.said));
+        // Where it is read as well and may have comments, it stays as its people have written it.
+        let stays = is_read && change.path.ends_with(".jsonc");
+        let changed = text.as_deref().filter(|_| stays).and_then(|text| settings_changed(text, &change.said));
         let content = changed.unwrap_or_else(|| {
             let says = text.as_deref().and_then(read_settings);
             let mut file = schema_first((is_read || says.is_some()).then(|| self.schema()));
@@ -79,7 +98,7 @@ impl World {
             }
             serde_json::to_string_pretty(&file).unwrap_or_default()
         });
-        let path = self.setting_file(&change.directory);
+        let path = change.path.clone();
         self.ask_place(PlaceAsk::Setting(change), PlaceWish::Write { path, content });
     }
 

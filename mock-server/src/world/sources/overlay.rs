@@ -65,6 +65,8 @@ enum Wish {
     Show,
     /// To change them.
     Change,
+    /// To change those of the project by `PATCH /config`, which knows of no others.
+    Patch,
     /// They have been changed, at these names; who shows them begins anew.
     Changed(Anew, Vec<String>),
 }
@@ -109,6 +111,11 @@ impl World {
         self.look_at_sources(request, Some(OverlayAsk { scope, wish: Wish::Change }));
     }
 
+    /// `PATCH /config`: which file is it?
+    pub(in crate::world) fn look_for_setting_file(&mut self, request: &ApiRequest) {
+        self.look_at_sources(request, Some(OverlayAsk { scope: Scope::Project, wish: Wish::Patch }));
+    }
+
     /// It is known which files are there: that of the project is read.
     pub(super) fn overlay_seen(
         &mut self,
@@ -135,6 +142,9 @@ impl World {
 
     /// It is known what stands in the file of the project.
     pub(in crate::world) fn overlay_read(&mut self, read: OverlayRead, browsed: &Browsed) {
+        if let Wish::Patch = read.ask.wish {
+            return self.setting_file_found(&read.request, read.path, browsed);
+        }
         let global = self.global_settings();
         let has_global = read.file_of_all.is_some();
         let global = Target {
@@ -151,7 +161,7 @@ impl World {
         match read.ask.wish {
             Wish::Change if is_of_all => self.change_global(&read.request, &global),
             Wish::Change => self.change_project(read, &project),
-            Wish::Show | Wish::Changed(..) => self.tell_overlay(read, [global, project]),
+            Wish::Show | Wish::Patch | Wish::Changed(..) => self.tell_overlay(read, [global, project]),
         }
     }
 
@@ -160,7 +170,7 @@ impl World {
         let has_changed = matches!(ask.wish, Wish::Changed(..));
         let (anew, names) = match ask.wish {
             Wish::Changed(anew, names) => (anew, names),
-            Wish::Show | Wish::Change => (Anew::Nothing, Vec::new()),
+            Wish::Show | Wish::Change | Wish::Patch => (Anew::Nothing, Vec::new()),
         };
         let directory = self.directory_of(&request);
         let instance = self.instances.get(&directory).filter(|_| !has_changed);
@@ -286,7 +296,8 @@ impl World {
             return None;
         }
         let is_one = after != target.says();
-        if target.text.is_none() {
+        // Only what may have comments is kept as its people have written it.
+        if target.text.is_none() || !target.path.ends_with(".jsonc") {
             text = self.new_settings(after);
         }
         let of_sandbox = is_one && patch.contains_key("sandbox");
