@@ -45,7 +45,7 @@ pub(super) enum Moment {
 /// Whose issue it is: the designers of two issues make two plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
-    TheCases,
+    Own,
     Another,
 }
 
@@ -102,7 +102,7 @@ impl Stage {
         holds: &[(&str, Moment)],
         fails: Option<&str>,
     ) -> Result<Self, Troubled> {
-        Self::begin_for(Whose::TheCases, root, holds, fails).await
+        Self::begin_for(Whose::Own, root, holds, fails).await
     }
 
     pub(super) async fn begin_for(
@@ -206,17 +206,15 @@ impl Stage {
 
 /// What the designer says last: a plan for those behind. Two blanks at the end of a line are a line break in Markdown.
 fn plan(whose: Whose) -> String {
-    let plan = if whose == Whose::TheCases { "the plan" } else { "the other plan" };
+    let plan = if whose == Whose::Own { "the plan" } else { "the other plan" };
     let steps = (1..=PLAN_STEPS).map(|step| format!("{step}. Do what step {step} of {plan} says.  \n"));
     format!("{PLAN_BEGINS}{}{PLAN_ENDS}", steps.collect::<String>())
 }
 
 /// What became of the plan in the words of a prompt.
 fn handed(text: &str, whose: Whose) -> &'static str {
-    let (plan, other) = match whose {
-        Whose::TheCases => (plan(whose), plan(Whose::Another)),
-        Whose::Another => (plan(whose), plan(Whose::TheCases)),
-    };
+    let of_the_other = if whose == Whose::Own { Whose::Another } else { Whose::Own };
+    let (plan, other) = (plan(whose), plan(of_the_other));
     let without_ends: String = plan.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
     match () {
         () if text.contains(FIRST_WORDS) && !text.contains(PLAN_ENDS) => {

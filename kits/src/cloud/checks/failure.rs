@@ -13,7 +13,7 @@ pub(super) const CHECK: Check = Check {
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
-    for fetch in fetches(story).iter().filter(|fetch| fetch.gave() == "nothing" && fetch.has_ended()) {
+    for fetch in fetches(story).iter().filter(|fetch| fetch.gave() == "nothing" && !fetch.never_ends()) {
         let answer = fetch.asked.answer.as_ref().map(|(_, answer)| answer);
         examined.fact(fetch.list().is_some_and(Vec::is_empty), || format!("the answer is {answer:?}"));
         let shown = fetch.updates(story, "notificationsResponse");

@@ -41,9 +41,9 @@ impl Fetch<'_> {
         self.seen.value["gave"].as_str().unwrap_or_default()
     }
 
-    /// Was there an answer, be it that there is none? That one never ends has a check of its own.
-    fn has_ended(&self) -> bool {
-        self.asked.answer.is_some()
+    /// Was somebody to be asked, and is there no answer at all? `in_time` tells of that, and nothing else can be said of it.
+    fn never_ends(&self) -> bool {
+        self.is_tried() && self.asked.answer.is_none()
     }
 
     /// Was there a token of this provider, so that somebody is to be asked?

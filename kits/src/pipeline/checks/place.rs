@@ -43,7 +43,8 @@ fn examine(story: &Story<'_>) -> Examined {
             format!("for git {copies} is new in the person's checkout: let it ignore worktrees")
         });
         // What stands below is told apart.
-        let known = [("README.md", subject["clean"] != true), (UNTRACKED.0, true), (STAGED.0, true)];
+        let is_begun = subject["clean"] != true;
+        let known = [("README.md", is_begun), (UNTRACKED.0, is_begun), (STAGED.0, subject["staged"] == true)];
         let is_known = |name: &&str| known.iter().any(|(file, is_so)| file == name && *is_so);
         let touched = list(&look.value["touched"]).iter().filter_map(|it| it.as_str());
         let touched = named(touched.filter(|name| !is_known(name)));

@@ -87,7 +87,8 @@ impl Played {
         let path = format!(".kilo/logs/checkpoints/{file}");
         place.repository.write(&path, &text)?;
         let Some(minutes) = planted.minutes_old else { return Ok(()) };
-        let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(NOON_OF_2026 - 60 * u64::from(minutes));
+        let changed = NOON_OF_2026.saturating_sub(60 * u64::from(minutes));
+        let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(changed);
         let opened = File::options().append(true).open(place.repository.root.join(path));
         opened.and_then(|file| file.set_modified(changed)).map_err(|error| our_fault(error.to_string()))
     }

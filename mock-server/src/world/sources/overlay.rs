@@ -142,9 +142,6 @@ impl World {
 
     /// It is known what stands in the file of the project.
     pub(in crate::world) fn overlay_read(&mut self, read: OverlayRead, browsed: &Browsed) {
-        if let Wish::Patch = read.ask.wish {
-            return self.setting_file_found(&read.request, read.path, browsed);
-        }
         let global = self.global_settings();
         let has_global = read.file_of_all.is_some();
         let global = Target {
@@ -161,7 +158,8 @@ impl World {
         match read.ask.wish {
             Wish::Change if is_of_all => self.change_global(&read.request, &global),
             Wish::Change => self.change_project(read, &project),
-            Wish::Show | Wish::Patch | Wish::Changed(..) => self.tell_overlay(read, [global, project]),
+            Wish::Patch => self.setting_file_found(&read.request, read.path, browsed),
+            Wish::Show | Wish::Changed(..) => self.tell_overlay(read, [global, project]),
         }
     }
 
