@@ -23,7 +23,7 @@ use std::path::Path;
 const WAITING: &[&str] =
     &["event.subscribe", "global.event", "tui.control.next", "v2.event.subscribe", "v2.session.events"];
 /// How many may answer with 501.
-const UNPLAYED: [(ServerKind, usize); 2] = [(ServerKind::Kilo, 5), (ServerKind::Opencode, 0)];
+const UNPLAYED: [(ServerKind, usize); 2] = [(ServerKind::Kilo, 0), (ServerKind::Opencode, 0)];
 
 /// A release's `/doc`.
 struct Doc(Value);

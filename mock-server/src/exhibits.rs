@@ -65,6 +65,13 @@ impl Exhibits {
         answers
     }
 
+    /// The settings of the server's own screen that it comes with.
+    pub(crate) fn tui_settings(&self) -> Map<String, Value> {
+        let answers = self.answers.get_or_init(|| self.read());
+        let recorded = answers.get(&key("/tui/config", &[]));
+        recorded.and_then(|(_, _, body)| serde_json::from_str(body).ok()).unwrap_or_default()
+    }
+
     /// The answer to a read that the world can't answer, in a folder.
     pub(crate) fn answer_in(&self, request: &ApiRequest, directory: &str) -> Option<WireReply> {
         let mut reply = self.answer(request)?;

@@ -11,14 +11,23 @@ const FLAT: [&str; 2] = ["mode", "modes"];
 
 impl Workspace {
     /// The files that have changed or are gone.
-    pub(crate) fn forget_agent(&self, name: &str, folders: &[String], settings: &[String]) -> Vec<String> {
+    pub(crate) fn forget_agent(
+        &self,
+        name: &str,
+        folders: &[String],
+        settings: &[String],
+        home: Option<&Path>,
+    ) -> Vec<String> {
         let file = format!("{name}.md");
         let mut found = Vec::new();
         for folder in folders {
             DEEP.iter().for_each(|deep| descriptions(&Path::new(folder).join(deep), &file, &mut found));
             found.extend(FLAT.map(|flat| format!("{folder}/{flat}/{file}")));
         }
-        found.retain(|path| Path::new(path).is_file() && self.put(path, None).is_ok());
+        let goes = |path: &String| {
+            self.inside_or_at_home(path, home).is_ok_and(|file| fs::remove_file(file).is_ok())
+        };
+        found.retain(|path| Path::new(path).is_file() && goes(path));
         for path in settings {
             let text = fs::read_to_string(path).ok();
             let less = text.and_then(|text| settings_without(&text, "agent", name));
@@ -64,13 +73,13 @@ mod tests {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let folders = [text(&place(".kilo"))];
         let settings = [text(&place("kilo.json")), text(&place("opencode.json"))];
-        let gone = workspace.forget_agent("one", &folders, &settings);
+        let gone = workspace.forget_agent("one", &folders, &settings, None);
         assert_eq!(gone.len(), 4, "{gone:?}");
         assert!(place(".kilo/mode/deep/one.md").exists(), "it is no agent's there");
         assert!(!fs::read_to_string(place("kilo.json")).unwrap().contains("one"));
-        assert!(workspace.forget_agent("one", &folders, &settings).is_empty());
+        assert!(workspace.forget_agent("one", &folders, &settings, None).is_empty());
         let climbing = format!("../../../../{}/one", outside.path().file_name().unwrap().to_string_lossy());
-        assert!(workspace.forget_agent(&climbing, &folders, &settings).is_empty());
+        assert!(workspace.forget_agent(&climbing, &folders, &settings, None).is_empty());
         assert!(outside.path().join("one.md").exists(), "nothing outside is touched");
     }
 }

@@ -21,6 +21,20 @@ pub(crate) fn kind_of(value: Option<&Value>) -> &'static str {
     }
 }
 
+/// What a value is within a text.
+pub(crate) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), number_text),
+        Value::Array(members) => {
+            let member = |value: &Value| if value.is_null() { String::new() } else { text_of(value) };
+            members.iter().map(member).collect::<Vec<_>>().join(",")
+        }
+        Value::Object(_) => "[object Object]".to_owned(),
+        plain => plain.to_string(),
+    }
+}
+
 /// The beginning of a text, of at most `max` units. A letter that does not fit is left out whole.
 pub(crate) fn first_units(text: &str, max: usize) -> &str {
     let mut units = 0;

@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// The files whose patterns say what is ignored.
@@ -61,12 +61,24 @@ impl Workspace {
             }),
             PlaceWish::Write { path, content } => PlaceFound::Kept(self.write(&path, &content)),
             PlaceWish::ForgetAgent { name, folders, settings } => {
-                PlaceFound::Forgotten(self.forget_agent(&name, &folders, &settings))
+                PlaceFound::Forgotten(self.forget_agent(&name, &folders, &settings, home))
             }
             PlaceWish::MakeFolder(path) => PlaceFound::Kept(self.make_folder(&path)),
             PlaceWish::Git { folder, asks } => PlaceFound::Git(self.ask_git(Path::new(&folder), &asks)),
             PlaceWish::Worktree(wish) => self.worktrees(wish, home).into(),
+            PlaceWish::Market(wish) => PlaceFound::Market(self.market(wish, home)),
             PlaceWish::Port(port) => PlaceFound::Port(listens(port)),
+        }
+    }
+
+    /// A place in the workspace or in the server's home.
+    pub(crate) fn inside_or_at_home(&self, path: &str, home: Option<&Path>) -> Result<PathBuf, String> {
+        let place = PathBuf::from(path);
+        let real = || place.ancestors().find_map(|above| above.canonicalize().ok());
+        let home = home.and_then(|home| home.canonicalize().ok());
+        match home.zip(real()) {
+            Some((home, real)) if real.starts_with(&home) => Ok(place),
+            _ => self.inside(path),
         }
     }
 

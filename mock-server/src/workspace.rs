@@ -330,7 +330,7 @@ impl Workspace {
     }
 
     /// The nearest part of the path that exists must resolve to a place inside: links lead nowhere else.
-    fn inside(&self, path: &str) -> Result<PathBuf, String> {
+    pub(crate) fn inside(&self, path: &str) -> Result<PathBuf, String> {
         let wanted = PathBuf::from(path);
         let mut existing = wanted.as_path();
         let resolved = loop {

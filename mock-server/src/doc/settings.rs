@@ -14,6 +14,8 @@ pub(crate) enum SettingsOf {
     Agent,
     /// One command.
     Command,
+    /// The screen of Kilo's own client.
+    Tui,
 }
 
 /// Where something is wrong, and what.
@@ -34,13 +36,14 @@ impl Mistake {
 impl Operations {
     /// What is wrong with what a file says.
     pub(crate) fn mistakes(&self, of: SettingsOf, said: &Value) -> Vec<Mistake> {
-        let Some(whole) = self.named("config.update").and_then(Operation::body) else { return Vec::new() };
+        let operation = if of == SettingsOf::Tui { "tui.config.update" } else { "config.update" };
+        let Some(whole) = self.named(operation).and_then(Operation::body) else { return Vec::new() };
         let one_of = |key: &str| {
             let (whole, _) = self.schemas().resolved(whole);
             whole["properties"][key]["additionalProperties"].clone()
         };
         let schema = match of {
-            SettingsOf::Server => whole.clone(),
+            SettingsOf::Server | SettingsOf::Tui => whole.clone(),
             SettingsOf::Agent => one_of("agent"),
             SettingsOf::Command => one_of("command"),
         };

@@ -4,7 +4,7 @@ use super::{Engine, Mind};
 use crate::performer::Act;
 use crate::profile::TitleTiming;
 use crate::project_files::{NextFiles, ProjectFiles};
-use crate::world::{Beside, Effect, EffectId, EffectResult, Input};
+use crate::world::{Beside, Effect, EffectId, EffectResult, Input, PlaceFound};
 use fixtures::recording::ModelPurpose;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -105,6 +105,12 @@ impl Engine {
             Effect::Ground { folder } => {
                 let (is_there, project) = self.grounds.look(&folder, self.profile.server.word());
                 EffectResult::Ground(is_there, project.map(Box::new))
+            }
+            Effect::Tui(wish) => {
+                let own = self.pages.exhibits.tui_settings();
+                let ground = self.grounds.of(&wish.directory);
+                let home = self.elsewhere.home.as_deref();
+                PlaceFound::Tui(ground.tui_settings(&wish, self.profile, &own, home)).into()
             }
             Effect::Place(wish) => {
                 let ground = self.grounds.of(wish.place().unwrap_or_default());

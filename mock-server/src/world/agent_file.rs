@@ -41,11 +41,14 @@ impl World {
         let told = json!({"id": id, "scope": scope, "path": path, "markdown": content});
         match operation {
             "agentBuilder.preview" => self.reply_json(request.ticket, told),
-            // What lies in the home is read once.
-            _ if is_global => self.not_played(request),
             _ => {
                 let file = AgentFile { ticket: request.ticket, directory, told };
-                self.ask_place(PlaceAsk::AgentFile(file), PlaceWish::Write { path, content });
+                let at_home = path.strip_prefix(&format!("{}/", self.config.home)).filter(|_| is_global);
+                let wish = match at_home {
+                    Some(path) => PlaceWish::Keep { path: path.to_owned(), content },
+                    None => PlaceWish::Write { path, content },
+                };
+                self.ask_place(PlaceAsk::AgentFile(file), wish);
             }
         }
         Some(())
@@ -61,8 +64,11 @@ impl World {
         match self.agent(&name) {
             None => self.keeps_agent(request.ticket, "agent not found"),
             Some(agent) if agent.is_native => self.keeps_agent(request.ticket, "cannot remove native agent"),
-            // What lies in the home is none of the workspace.
-            Some(_) if body["scope"] == "global" => self.keeps_agent(request.ticket, NOWHERE),
+            Some(_) if body["scope"] == "global" => {
+                let folders = vec![format!("{}/.config/{}", self.config.home, self.profile.server.word())];
+                let ask = PlaceAsk::AgentGone(request.ticket, self.directory_of(request));
+                self.ask_place(ask, PlaceWish::ForgetAgent { name, folders, settings: Vec::new() });
+            }
             Some(_) => {
                 let directory = self.directory_of(request);
                 let project = self.project_folder(&directory);

@@ -2,6 +2,7 @@
 //! programs. Their answers are those of a real server that has none of it, either.
 
 use super::routes::body_of;
+use super::session::iso_time;
 use super::surroundings::{PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, Ticket, World};
 use serde_json::{Value, json};
@@ -77,7 +78,22 @@ const FAILING: &[&str] = &[
     "v2.integration.connect.oauth",
 ];
 
+/// What a picture of the memory holds: nothing, as it is nobody's.
+const EMPTY_HEAP: &str =
+    r#"{"snapshot":{"meta":{},"node_count":0,"edge_count":0},"nodes":[],"edges":[],"strings":[]}"#;
+/// The server's own number, as it is told. No process has it.
+const SERVER: u64 = 4_000_001;
+
 impl World {
+    /// `POST /kilocode/heap/snapshot`: where the picture lies that has just been taken.
+    fn keep_heap(&mut self, ticket: Ticket) {
+        let time = iso_time(self.now_ms).replace([':', '.'], "");
+        let file =
+            format!(".local/share/{}/log/heap-{SERVER}-{time}.heapsnapshot", self.profile.server.word());
+        self.reply_json(ticket, json!(format!("{}/{file}", self.config.home)));
+        self.ask_place(PlaceAsk::Nobody, PlaceWish::Keep { path: file, content: EMPTY_HEAP.to_owned() });
+    }
+
     /// Answers as a server does that is alone. `None` when there is more to it.
     pub(super) fn answer_alone(
         &mut self,
@@ -108,6 +124,10 @@ impl World {
         }
         if operation == "pty.shells" {
             self.ask_place(PlaceAsk::Shells(ticket), PlaceWish::Shells);
+            return Some(());
+        }
+        if operation == "kilocode.heap.snapshot" {
+            self.keep_heap(ticket);
             return Some(());
         }
         if FAILING.contains(&operation) {

@@ -63,6 +63,8 @@ impl World {
                     .or_else(|| self.about_processes(request, operation, &segments))
                     .or_else(|| self.about_boards(request, operation, &segments))
                     .or_else(|| self.about_worktrees(request, operation))
+                    .or_else(|| self.about_market(request, operation))
+                    .or_else(|| self.about_tui_settings(request, operation))
                     .or_else(|| self.answer_alone(request, operation, &segments))
                     .or_else(|| self.answer_memory(request, operation))
                     .or_else(|| self.about_servers(request, operation, name))

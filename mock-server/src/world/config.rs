@@ -36,6 +36,16 @@ pub(super) struct Change {
     /// What the client has said, and the same as the server understands it.
     said: Map<String, Value>,
     body: Value,
+    /// What is answered.
+    told: Value,
+}
+
+/// The file of settings of a project, and what stands there.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) directory: String,
+    pub(super) path: String,
+    pub(super) browsed: Browsed,
 }
 
 impl World {
@@ -59,7 +69,20 @@ impl World {
         // In the order in which the server knows them.
         let names = body.as_object().into_iter().flat_map(Map::keys);
         let said = names.filter_map(|name| Some((name.clone(), asked.get(name)?.clone()))).collect();
-        Change { ticket: request.ticket, directory, path, said, body }
+        Change { ticket: request.ticket, directory, path, said, told: body.clone(), body }
+    }
+
+    /// Something else than a client's settings changes those of the project.
+    pub(super) fn change_setting(
+        &mut self,
+        ticket: u64,
+        target: Target,
+        patch: Map<String, Value>,
+        told: Value,
+    ) {
+        let Target { directory, path, browsed } = target;
+        let body = Value::Object(patch.clone());
+        self.setting_read(Change { ticket, directory, path, said: patch, body, told }, &browsed);
     }
 
     /// It is known which file the settings are written to, and what it says.
@@ -103,7 +126,7 @@ impl World {
     }
 
     pub(super) fn setting_kept(&mut self, change: Change) {
-        self.reply_json(change.ticket, change.body);
+        self.reply_json(change.ticket, change.told);
         self.gather_agents();
         if self.profile.reads_project_config {
             self.emit_outside_project(&change.directory, "global.config.updated", json!({"sandbox": false}));

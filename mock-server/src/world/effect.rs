@@ -3,7 +3,7 @@
 use super::io::EffectId;
 use super::mcp::ToolServer;
 use super::patch;
-use super::surroundings::{PlaceFound, PlaceWish};
+use super::surroundings::{PlaceFound, PlaceWish, TuiWish};
 use crate::model::ChatRequest;
 use crate::project_files::{NextFiles, ProjectFiles};
 use crate::workspace::Project;
@@ -106,6 +106,8 @@ pub enum Effect {
     AskModel(ChatRequest),
     /// Something about the machine around the sessions.
     Place(PlaceWish),
+    /// Read the settings of the server's own screen, or change them.
+    Tui(TuiWish),
     /// What do the files of the workspace say now?
     ReadProject {
         /// The settings that lie in none of them.

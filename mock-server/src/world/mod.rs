@@ -16,18 +16,16 @@
 //!   of reach is waited for; `abort` — the person ends a turn.
 //! * `tools` — what the agent's tools do, one file each.
 //! * `permission` — who may do what; `consent` — what a person answers; `rules` — what the rules say.
-//! * `ghost` — a session that is deleted while its turn runs.
-//! * `sandbox` — whether a session's commands are kept apart.
-//! * `circles` — the same call again and again.
+//! * `ghost` — a session that is deleted while its turn runs; `circles` — the same call again and again; `sandbox` —
+//!   whether a session's commands are kept apart.
 //! * `around` — the routes about no session, with the files of their own: `files` (and `fuzzy`), `find_lines`, `projects`, `vcs`,
-//!   `config` (and `sources`), `accounts`, `mcp`, `signals`, `worktrees`; `instance` — a directory that somebody has named, until it is disposed of.
+//!   `config` (and `sources`), `accounts`, `mcp`, `signals`, `worktrees`, `market`, `tui_settings`; `instance` — a directory that somebody has named, until it is disposed of.
 //! * `next` — sessions, permissions and events as the next generation (`/api/…`) has them.
 //! * `apart` — what is asked of a network, of accounts, of others: a stand-in is alone. `memory` — Kilo's, of a project.
 //! * `surroundings` — what is asked of the machine for them. `alongside` — what runs or waits beside the turns.
 //! * `patch` — two contents → a diff, in each server's spelling; `line_diff`, `git_diff` — which lines are the same.
 //! * `summary` — the background jobs: what changed; `title` — the session's title.
-//! * `conversation` — what the model is told; `tokens` — what that cost; `history` — what of it counts; `reminders` —
-//!   what is told beside.
+//! * `conversation` — what the model is told; `tokens` — what that cost; `history` — what of it counts; `reminders` — what is told beside.
 //! * `compaction` — a conversation is summed up (`room`: when it is due; `too_long`: the provider took no more; `in_words`); `prune` — old outputs are forgotten; `subtask` — a prompt gives work to another agent.
 //! * `telling` — the envelopes of events; `told_order` — how the fields of what they tell stand. `ids` — ids of the real form; `io` — the vocabulary of inputs and outputs.
 //! * `restart` — a server ends, and another one begins over what it has kept; `kept` — the other one is another process.
@@ -72,6 +70,7 @@ mod io;
 mod kept;
 mod letter;
 mod line_diff;
+mod market;
 mod mcp;
 mod media;
 mod memory;
@@ -122,6 +121,7 @@ mod tokens;
 mod told_order;
 mod too_long;
 mod tools;
+mod tui_settings;
 mod turn;
 mod vcs;
 mod words;
@@ -156,7 +156,7 @@ pub(crate) use settings_form::{in_use, of_tools, permissions, whole, whole_agent
 pub use start::WorldConfig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-pub use surroundings::{Browsed, PlaceFound, PlaceWish};
+pub use surroundings::{Browsed, MarketFound, MarketWish, PlaceFound, PlaceWish, TuiFound, TuiWish};
 pub(crate) use terms::variants;
 pub use tools::Skill;
 pub(crate) use tools::place::resolved;

@@ -1,12 +1,14 @@
 //! What the world asks of the machine around its sessions, and what it is told: the vocabulary of reads over REST and
 //! of what a server keeps in its home.
 
+pub use super::market::{MarketFound, MarketWish};
+pub use super::tui_settings::{TuiFound, TuiWish};
 use super::{
     EffectResult, FileChange, Found, Purpose, ShellWish, Ticket, WorktreeFound, WorktreeWish, World,
 };
 use super::{
-    agent_file, alongside, commit_words, config, files, find_lines, planning, rule_files, sources, vcs,
-    worktrees,
+    agent_file, alongside, commit_words, config, files, find_lines, market, planning, rule_files, sources,
+    tui_settings, vcs, worktrees,
 };
 
 /// Something about the machine.
@@ -90,6 +92,8 @@ pub enum PlaceWish {
     },
     /// Something about worktrees.
     Worktree(WorktreeWish),
+    /// Something about what is installed from the marketplace.
+    Market(MarketWish),
     /// Does something listen at this port of the machine's own?
     Port(u64),
 }
@@ -108,6 +112,7 @@ impl PlaceWish {
             Self::Write { path, .. } | Self::MakeFolder(path) => Some(path),
             Self::Existing(paths) => paths.first().map(String::as_str),
             Self::Worktree(wish) => Some(wish.place()),
+            Self::Market(wish) => Some(wish.place()),
             Self::ForgetAgent { folders, .. } => folders.first().map(String::as_str),
             Self::Shells | Self::Keep { .. } | Self::Port(_) => None,
         }
@@ -146,6 +151,10 @@ pub enum PlaceFound {
     Git(Option<Vec<String>>),
     /// What it says of worktrees.
     Worktree(WorktreeFound),
+    /// What it says of the marketplace.
+    Market(MarketFound),
+    /// What the files of the server's own screen say.
+    Tui(TuiFound),
     /// Whether something listens there.
     Port(bool),
 }
@@ -223,6 +232,10 @@ pub(super) enum PlaceAsk {
     Tracked(vcs::Question, Vec<super::FileChange>),
     /// `worktrees`: somebody asks about them.
     Worktree(worktrees::Ask),
+    /// `market`: somebody installs something, takes it away, or asks what there is.
+    Market(Box<market::MarketAsk>),
+    /// `tui_settings`: somebody reads or changes those of the server's own screen.
+    Tui(tui_settings::TuiAsk),
     /// Nobody waits for it.
     Nobody,
 }
@@ -275,6 +288,8 @@ impl World {
                 self.tracked(&question, changes, said);
             }
             (PlaceAsk::Worktree(ask), PlaceFound::Worktree(found)) => self.worktrees_told(ask, found),
+            (PlaceAsk::Market(ask), PlaceFound::Market(found)) => self.market_told(*ask, found),
+            (PlaceAsk::Tui(ask), PlaceFound::Tui(found)) => self.tui_settings_told(&ask, found),
             (PlaceAsk::Nobody, _) => {}
             (ask, found) => debug_assert!(false, "{ask:?} can't take {found:?}"),
         }

@@ -67,6 +67,8 @@ enum Wish {
     Change,
     /// To change those of the project by `PATCH /config`, which knows of no others.
     Patch,
+    /// To install something that stands in those of the project, or to see what does.
+    Market,
     /// They have been changed, at these names; who shows them begins anew.
     Changed(Anew, Vec<String>),
 }
@@ -116,6 +118,11 @@ impl World {
         self.look_at_sources(request, Some(OverlayAsk { scope: Scope::Project, wish: Wish::Patch }));
     }
 
+    /// `/kilocode/marketplace…`: which file is it?
+    pub(in crate::world) fn look_for_market(&mut self, request: &ApiRequest) {
+        self.look_at_sources(request, Some(OverlayAsk { scope: Scope::Project, wish: Wish::Market }));
+    }
+
     /// It is known which files are there: that of the project is read.
     pub(super) fn overlay_seen(
         &mut self,
@@ -159,6 +166,7 @@ impl World {
             Wish::Change if is_of_all => self.change_global(&read.request, &global),
             Wish::Change => self.change_project(read, &project),
             Wish::Patch => self.setting_file_found(&read.request, read.path, browsed),
+            Wish::Market => self.market_settings_found(read.request, read.path, browsed.clone()),
             Wish::Show | Wish::Changed(..) => self.tell_overlay(read, [global, project]),
         }
     }
@@ -168,7 +176,7 @@ impl World {
         let has_changed = matches!(ask.wish, Wish::Changed(..));
         let (anew, names) = match ask.wish {
             Wish::Changed(anew, names) => (anew, names),
-            Wish::Show | Wish::Change | Wish::Patch => (Anew::Nothing, Vec::new()),
+            Wish::Show | Wish::Change | Wish::Patch | Wish::Market => (Anew::Nothing, Vec::new()),
         };
         let directory = self.directory_of(&request);
         let instance = self.instances.get(&directory).filter(|_| !has_changed);

@@ -54,6 +54,10 @@ impl World {
         all
     }
 
+    pub(in crate::world) fn all_skills(&self) -> Vec<Skill> {
+        self.skills().into_iter().map(|(skill, _)| skill).collect()
+    }
+
     pub(super) fn has_skill(&self, name: &str) -> bool {
         self.skills().iter().any(|(skill, _)| skill.name == name)
     }
