@@ -139,7 +139,8 @@ impl World {
         let (message, parts) = self.store_message(&session, info, parts);
         self.switch_tools(&session, prompt.tools.as_ref());
         if prompt.no_reply {
-            if self.profile.prompts_dismiss {
+            // A question that no turn waits for any more stays until somebody wants an answer.
+            if is_busy && self.profile.prompts_dismiss {
                 self.dismiss_suggestions(&session);
                 self.dismiss_questions(&session);
             }
