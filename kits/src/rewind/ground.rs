@@ -30,6 +30,8 @@ pub(super) enum Model {
     Answers,
     /// It refuses the request, and trying again is of no use.
     Refuses,
+    /// It refuses the first edit, and answers what is said in its place.
+    RefusesOnce,
     /// Its answer breaks off with the connection.
     BreaksOff,
     /// It does not answer as long as the case lasts.
@@ -39,12 +41,14 @@ pub(super) enum Model {
 impl Model {
     fn scenario(self) -> String {
         let steps = match self {
+            Self::RefusesOnce => return REFUSES_ONCE.replace("ANSWER", ANSWER),
             Self::Answers => format!(r#"{{ say = "{ANSWER}" }}"#),
             Self::Refuses => r#"{ fail = 400, message = "that can't be answered" }"#.to_owned(),
             Self::BreaksOff => r#"{ say = "A new" }, { break_off = "truncated" }"#.to_owned(),
-            Self::Holds => format!(r#"{{ gate = "answered" }}, {{ say = "{ANSWER}" }}"#),
+            Self::Holds => format!(r#"{{ gate = "{GATE}" }}, {{ say = "{ANSWER}" }}"#),
         };
-        let opened = if self == Self::Holds { r#", { open_gate = "answered" }"# } else { "" };
+        let opened =
+            if self == Self::Holds { format!(", {{ open_gate = \"{GATE}\" }}") } else { String::new() };
         format!(
             "about = \"Whoever has edited a message asks.\"\n\
              agent = [{{ on = {{ prompt_contains = \"else\" }}, steps = [{steps}] }}]\n\
@@ -53,8 +57,21 @@ impl Model {
     }
 }
 
+/// The words of the first edit end so, and those of the second one do not.
+const REFUSES_ONCE: &str = r#"
+about = "Whoever has edited a message asks, and is refused; the second time not."
+agent = [
+  { on = { prompt_contains = "or else" }, steps = [{ fail = 400, message = "that can't be answered" }] },
+  { on = { prompt_contains = "somewhere" }, steps = [{ say = "ANSWER" }] },
+]
+user = { steps = [{ prompt = "or else" }, { prompt = "somewhere" }] }
+"#;
+
 /// What the model answers.
 pub(super) const ANSWER: &str = "A new answer.";
+
+/// What holds the model's answer.
+const GATE: &str = "answered";
 
 /// What is seen when the model is asked: `{messages, tree}`.
 pub(super) const ASKED: &str = "asked";
@@ -110,6 +127,11 @@ impl Ground {
         let model = model.map_err(|error| our_fault(format!("failed to start a model: {error}")))?;
         let (states, hashes) = (BTreeMap::new(), BTreeMap::new());
         Ok(Self { workspace, store, shadow, model, states, hashes, stored: Mutex::default() })
+    }
+
+    /// A model that holds answers now.
+    pub(super) fn answer(&self) {
+        self.model.gates().open(GATE);
     }
 
     /// Makes a commit for each state that the checkpoints name; the workspace is left as it is after the last one.

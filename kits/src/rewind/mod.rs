@@ -3,7 +3,7 @@
 //! edit the next request to the model holds the kept turns, then the edited one; the user sees the same; the tree is the
 //! checkpoint's; and when something fails, nothing is lost.
 //!
-//! * `play` — a conversation, an edit, and what goes wrong around it; `again` — a second edit; `conversation` — the lists;
+//! * `play` — a conversation, an edit, and what goes wrong around it; `clicks` — what the user does; `again` — a second edit; `conversation` — the lists;
 //!   `ground` — the folders and the model of a case.
 //! * `checks` — what must hold, one file a check.
 //! * `reference` — a client that holds; `mutants` — what breaks it; `cut`, `restoring`, `shadow`, `keeping`, `resend`,
@@ -12,6 +12,7 @@
 
 mod again;
 mod checks;
+mod clicks;
 mod conversation;
 mod cut;
 mod ground;

@@ -154,6 +154,42 @@ pub(super) const MUTANTS: &[Mutant] = &[
         about: "an edit that fails takes back what the user had gone back before",
     },
     Mutant { name: "warns-when-edited-again", about: "that a second edit was done is told as a warning" },
+    Mutant {
+        name: "sends-the-draft",
+        about: "what is kept of an edit that failed is sent in place of the new words",
+    },
+    Mutant {
+        name: "keeps-sent-words",
+        about: "the words of a second edit are kept as a draft though they were sent",
+    },
+    Mutant { name: "trims-the-draft", about: "of words that are kept, the spaces around them are cut off" },
+    Mutant { name: "guards-each-message", about: "two clicks on two messages are two edits" },
+    Mutant {
+        name: "answers-what-is-open",
+        about: "an answer is put behind the task that is open when it comes",
+    },
+    Mutant { name: "shows-whichever", about: "the screen shows a task that is not open, when that changes" },
+    Mutant { name: "restores-unasked", about: "the files go back, whether or not that is asked for" },
+    Mutant { name: "any-tasks-checkpoint", about: "the newest checkpoint of all tasks is restored" },
+    Mutant {
+        name: "keeps-checkpoints-on-disk",
+        about: "checkpoints that went with an edit stay on the disk",
+    },
+    Mutant {
+        name: "saves-under-one-name",
+        about: "what was there before a restore has one name for all of them, and the last one keeps it",
+    },
+    Mutant {
+        name: "drops-earlier-times",
+        about: "of the messages before an edit nobody knows the time any more",
+    },
+    Mutant {
+        name: "drops-earlier-images",
+        about: "the user sees no pictures of the messages before an edit",
+    },
+    Mutant { name: "tells-one-image", about: "of several pictures the model is told the first one" },
+    Mutant { name: "loads-by-time", about: "lists are sorted by time when they are opened" },
+    Mutant { name: "loads-what-has-a-time", about: "what has no time is left out when lists are opened" },
     Mutant { name: "says-in-passing", about: "that an edit failed is mentioned, and is no error" },
 ];
 

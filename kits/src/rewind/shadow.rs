@@ -29,9 +29,12 @@ impl Shadow<'_> {
     /// Keeps the tree as it is; its name is given back.
     pub(super) fn save(&self) -> Result<String, String> {
         self.git(&["add", "--all", "."])?;
-        if self.mutant == Some("saves-nameless") {
+        if let Some("saves-nameless" | "saves-under-one-name") = self.mutant {
             let tree = self.git(&["write-tree"])?;
             let saved = self.git(&["commit-tree", tree.trim(), "-m", "before a restore"])?;
+            if self.mutant == Some("saves-under-one-name") {
+                self.git(&["update-ref", "refs/rewind/before", saved.trim()])?;
+            }
             return Ok(saved.trim().to_owned());
         }
         self.git(&["commit", "--quiet", "--allow-empty", "--message", "before a restore"])?;
