@@ -86,6 +86,8 @@ const IGNORES: (&str, &str) = (".gitignore", "build/\n");
 const RUNS: [&str; 2] = ["run.sh", "ran-once.sh"];
 /// A link that leads to another file in each state.
 const LINK: &str = "the-newest";
+/// A file of its own in each state, and in the latest a link to another one.
+const BECOMES_A_LINK: &str = "to-and-fro.txt";
 /// What the user is about to commit in a repository of his own.
 const STAGED: &str = "state.txt";
 
@@ -148,6 +150,8 @@ impl Ground {
             let label = &one.hash[..one.hash.len().min(4)];
             self.write("state.txt", format!("the state {label}\n"))?;
             self.write(&format!("made-for-{label}.txt"), "kept\n")?;
+            self.write(&format!("gr\u{fc}\u{df}e {label}.txt"), "kept\n")?;
+            self.write(BECOMES_A_LINK, format!("a file of {label}\n"))?;
             self.write(&format!("notes/of {label}/a.txt"), format!("a note of {label}\n"))?;
             self.write(PICTURE, [&b"\x89PIC\0\xff"[..], label.as_bytes()].concat())?;
             self.run_and_lead(RUNS, &format!("made-for-{label}.txt"))?;
@@ -158,7 +162,9 @@ impl Ground {
             self.hashes.insert(one.hash.clone(), hash);
         }
         self.write("notes/of the latest/a.txt", "a note of the latest\n")?;
+        self.write("gr\u{fc}\u{df}e latest.txt", "kept\n")?;
         self.write(PICTURE, b"\x89PIC\0\xfflatest")?;
+        self.link(BECOMES_A_LINK, "notes/of the latest/a.txt")?;
         let [runs, not] = RUNS;
         self.run_and_lead([not, runs], STAGED)?;
         self.write("state.txt", "the latest state\n")
@@ -172,7 +178,13 @@ impl Ground {
             let file = self.workspace.join(name);
             fs::set_permissions(file, fs::Permissions::from_mode(mode)).map_err(failed)?;
         }
-        let link = self.workspace.join(LINK);
+        self.link(LINK, there)
+    }
+
+    /// A link that leads there, in place of whatever has its name.
+    fn link(&self, name: &str, there: &str) -> Result<(), Troubled> {
+        let failed = |error: io::Error| our_fault(format!("failed to make a link: {error}"));
+        let link = self.workspace.join(name);
         if fs::symlink_metadata(&link).is_ok() {
             fs::remove_file(&link).map_err(failed)?;
         }

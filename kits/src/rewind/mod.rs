@@ -8,7 +8,8 @@
 //! * `checks` — what must hold, one file a check.
 //! * `reference` — a client that holds; `mutants` — what breaks it; `cut`, `restoring`, `shadow`, `keeping`, `resend`,
 //!   `telling` — how it finds the place, puts files back, keeps its lists, sends, and tells the model.
-//! * `server_play`, `server_client` — the same for clients that leave the history to a server.
+//! * `server_play`, `server_client` — the same for clients that leave the history to a server; `server_script` — what its agents
+//!   say; `server_window` — another window of the user.
 
 mod again;
 mod checks;
@@ -24,6 +25,8 @@ mod resend;
 mod restoring;
 mod server_client;
 mod server_play;
+mod server_script;
+mod server_window;
 mod shadow;
 mod telling;
 

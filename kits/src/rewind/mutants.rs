@@ -155,6 +155,24 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant { name: "warns-when-edited-again", about: "that a second edit was done is told as a warning" },
     Mutant {
+        name: "takes-errors-for-answers",
+        about: "a prompt that the server takes is done, also where its model has not answered",
+    },
+    Mutant { name: "takes-the-last", about: "of a prompt that there is not, the last one is edited" },
+    Mutant {
+        name: "rejects-everyones",
+        about: "what other conversations of the server ask is rejected, too",
+    },
+    Mutant { name: "sends-in-the-first", about: "behind an edit in a copy the first conversation goes on" },
+    Mutant {
+        name: "writes-through-links",
+        about: "of a restore, what is to stand where a link is goes into the file to which it leads",
+    },
+    Mutant {
+        name: "quotes-names",
+        about: "of a restore, files with names that git quotes are left where they are",
+    },
+    Mutant {
         name: "sends-the-draft",
         about: "what is kept of an edit that failed is sent in place of the new words",
     },
