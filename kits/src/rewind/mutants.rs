@@ -206,6 +206,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         about: "the user sees no pictures of the messages before an edit",
     },
     Mutant { name: "tells-one-image", about: "of several pictures the model is told the first one" },
+    Mutant { name: "tells-the-same-once", about: "of two entries that say the same the model is told one" },
     Mutant { name: "loads-by-time", about: "lists are sorted by time when they are opened" },
     Mutant { name: "loads-what-has-a-time", about: "what has no time is left out when lists are opened" },
     Mutant { name: "says-in-passing", about: "that an edit failed is mentioned, and is no error" },
