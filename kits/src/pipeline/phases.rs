@@ -99,7 +99,8 @@ pub(super) const PHASES: [Phase; 16] = [
         line: "mkdir -p docs && echo styled >> 'docs/über uns.md' && printf '\\000styled' >> logo.bin && printf 'Stra\\337e\\n' >> street.txt && rm old.txt",
         ..PLAIN
     },
-    // A new file that can be run, a line more in one that could be before, and a new one whose lines end as those of another system, with blanks before: git lets those
+    // A new file that can be run, a line more in one that could be before, and a new one whose lines end as those of another
+    // system, with blanks before: git lets those
     // of an old one alone.
     Phase {
         name: "scripting",
