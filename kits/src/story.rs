@@ -128,6 +128,16 @@ impl Call {
     pub fn result(&self) -> Option<&Value> {
         self.answer.as_ref()?.1.as_ref().ok()
     }
+
+    /// What was answered, as a person reads it.
+    #[must_use]
+    pub fn answer_in_words(&self) -> String {
+        match &self.answer {
+            None => "nothing".to_owned(),
+            Some((_, Ok(said))) => said.to_string(),
+            Some((_, Err(error))) => format!("the error {:?}", error.message),
+        }
+    }
 }
 
 impl<'a> Story<'a> {
@@ -262,6 +272,11 @@ impl<'a> Story<'a> {
         self.declares = serde_json::from_value(read("declares")).unwrap_or_default();
         self.clock = serde_json::from_value(read("clock")).unwrap_or_default();
     }
+}
+
+/// Words, as a person reads them, where there are any.
+pub(crate) fn quoted(words: Option<&str>) -> String {
+    words.map_or_else(|| "nothing".to_owned(), |words| format!("{words:?}"))
 }
 
 /// Has the harness seen this, by its name?

@@ -1,13 +1,14 @@
 //! A `docker` that has no machines: it writes down which containers there would be, as files of a folder. It says what it
 //! was told, removes what was begun with `--rm` when that stops, and can refuse to begin or to remove anything.
 
-use super::shim::{path_behind, put_program};
+use super::shim::{Gate, path_behind, put_program};
 use crate::scene::{Troubled, our_fault};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::ErrorKind;
+use std::path::PathBuf;
 
 /// How it is with containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -25,6 +26,27 @@ pub(super) enum Engine {
 pub(super) struct Docker {
     folder: tempfile::TempDir,
     path: String,
+}
+
+/// A docker that hangs behind each container that it has begun. It works again when this is gone.
+pub(super) struct Hanging {
+    gate: Gate,
+    place: PathBuf,
+}
+
+impl Hanging {
+    /// Waits until a container runs and nobody was told; gives its name.
+    pub(super) async fn holds(&mut self) -> Result<String, Troubled> {
+        self.gate.holds().await
+    }
+}
+
+impl Drop for Hanging {
+    fn drop(&mut self) {
+        for name in ["told", "hold"] {
+            let _gone = fs::remove_file(self.place.join(name));
+        }
+    }
 }
 
 /// What is somebody else's; its name begins as those of the issue 7 may.
@@ -66,6 +88,12 @@ impl Docker {
             done.map_err(|error| our_fault(format!("failed to change a docker: {error}")))?;
         }
         Ok(())
+    }
+
+    /// As long as this gate is there, whoever begins a container is not told that it runs: `docker` hangs behind it.
+    pub(super) fn hangs(&self) -> Result<Hanging, Troubled> {
+        let place = self.folder.path().join("state");
+        Ok(Hanging { gate: Gate::make(&place)?, place })
     }
 
     /// Can containers not be removed just now?

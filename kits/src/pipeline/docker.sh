@@ -48,6 +48,12 @@ run | create)
     exit 125
   fi
   rm -f "$place/new-$$"
+  # It runs, and whoever has begun it never hears of it.
+  if [ -e "$place/hold" ]; then
+    printf '%s\n' "$name" >"$place/told"
+    read -r _ <"$place/hold"
+    exit 1
+  fi
   echo "$name"
   ;;
 stop | kill | rm)

@@ -42,7 +42,7 @@ const PLAIN: Phase = Phase {
 };
 
 /// All phases that a case may have, in their order.
-pub(super) const PHASES: [Phase; 15] = [
+pub(super) const PHASES: [Phase; 16] = [
     Phase {
         name: "designing",
         agent: "designer",
@@ -99,14 +99,15 @@ pub(super) const PHASES: [Phase; 15] = [
         line: "mkdir -p docs && echo styled >> 'docs/über uns.md' && printf '\\000styled' >> logo.bin && printf 'Stra\\337e\\n' >> street.txt && rm old.txt",
         ..PLAIN
     },
-    // A file that can be run, and a new one whose lines end as those of another system, with blanks before: git lets those
+    // A new file that can be run, a line more in one that could be before, and a new one whose lines end as those of another
+    // system, with blanks before: git lets those
     // of an old one alone.
     Phase {
         name: "scripting",
         agent: "scripter",
-        files: &["letter.txt", "run.sh"],
-        runs: &["run.sh"],
-        line: "printf 'scripted  \\r\\n \\t\\n' >> letter.txt && echo 'echo scripted' > run.sh && chmod 755 run.sh",
+        files: &["letter.txt", "run.sh", "deploy.sh"],
+        runs: &["run.sh", "deploy.sh"],
+        line: "printf 'scripted  \\r\\n \\t\\n' >> letter.txt && echo 'echo scripted' > run.sh && chmod 755 run.sh && echo 'echo scripted' >> deploy.sh",
         ..PLAIN
     },
     // One whose agent also writes what git ignores.
@@ -148,6 +149,15 @@ pub(super) const PHASES: [Phase; 15] = [
         image: Some("tools"),
         ..PLAIN
     },
+    // Another one beside a container, of another file: two issues that want one at the same time.
+    Phase {
+        name: "scanning",
+        agent: "scanner",
+        files: &["docs/scanned.md"],
+        line: "mkdir -p docs && echo scanned >> docs/scanned.md",
+        image: Some("tools"),
+        ..PLAIN
+    },
     Phase {
         name: "releasing",
         agent: "release-manager",
@@ -166,7 +176,11 @@ pub(super) const PHASES: [Phase; 15] = [
 ];
 
 /// What stands there at the beginning, beside what the person is at.
-pub(super) const AT_THE_BEGINNING: [&str; 4] = ["src/app.txt", "logo.bin", "old.txt", "docs/guide.md"];
+pub(super) const AT_THE_BEGINNING: [&str; 5] =
+    ["src/app.txt", "logo.bin", "old.txt", "docs/guide.md", RUNS_FROM_THE_BEGINNING];
+
+/// It can be run from the beginning on.
+pub(super) const RUNS_FROM_THE_BEGINNING: &str = "deploy.sh";
 
 impl Phase {
     pub(super) fn of(name: &str) -> Result<&'static Self, Troubled> {
@@ -188,13 +202,14 @@ impl Phase {
             ("styling", "logo.bin") => "\u{0}styled",
             ("styling", "street.txt") => "Stra\u{df}e\n",
             ("styling", _) => "styled\n",
-            ("scripting", "run.sh") => "echo scripted\n",
+            ("scripting", "run.sh" | "deploy.sh") => "echo scripted\n",
             ("scripting", _) => "scripted  \r\n \t\n",
             ("building", _) => "built\n",
             ("noting", _) => "noted\n",
             ("linking", _) => OF_THE_LIBRARY,
             ("following", _) => TOPIC,
             ("checking", _) => "checked\n",
+            ("scanning", _) => "scanned\n",
             ("releasing", _) => "released\n",
             _ => "tested\n",
         }
@@ -223,6 +238,7 @@ pub(super) fn base(file: &str) -> &'static str {
         "src/app.txt" => "app\n",
         "logo.bin" => "\u{0}\u{1}\u{2}binary\u{0}",
         "old.txt" => "An old file.\n",
+        "deploy.sh" => "echo deploy\n",
         "docs/guide.md" => "1\n2\n3\n4\n5\n6\n7\n8\n9\n",
         _ => "",
     }

@@ -1,9 +1,10 @@
 //! The folder of a case: a git repository in which somebody works already, and what the harness sees of it.
 
-use super::phases::{AT_THE_BEGINNING, OF_THE_LIBRARY, PHASES, Phase, TOPIC, base};
+use super::phases::{AT_THE_BEGINNING, OF_THE_LIBRARY, PHASES, Phase, RUNS_FROM_THE_BEGINNING, TOPIC, base};
 use crate::git::said;
 use crate::scene::{Troubled, our_fault};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,9 @@ impl Repository {
         for file in AT_THE_BEGINNING {
             repository.write(file, base(file))?;
         }
+        let runs = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(repository.root.join(RUNS_FROM_THE_BEGINNING), runs)
+            .map_err(|error| our_fault(error.to_string()))?;
         repository.write(STASHED.0, "Ideas.\n")?;
         repository.write(".gitignore", ".kilo/\n.env\n")?;
         repository.write(".env", SECRET)?;
@@ -281,11 +285,13 @@ impl Repository {
         names(&folder).iter().filter(|name| name.ends_with(".json")).map(read).collect()
     }
 
-    /// All files of the checkout, but for what git ignores.
-    pub(super) fn tree(&self) -> Result<Value, Troubled> {
+    /// All files of the checkout, but for what git ignores; and the names of those that can be run.
+    pub(super) fn tree(&self) -> Result<(Value, BTreeSet<String>), Troubled> {
         let listed = self.git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
         let read = |name: &str| Some((name.to_owned(), json!(text_in(&self.root.join(name))?)));
-        Ok(listed.split('\0').filter_map(read).collect::<Map<String, Value>>().into())
+        let files = listed.split('\0').filter_map(read).collect::<Map<String, Value>>();
+        let runs = files.keys().filter(|name| runs(&self.root.join(name))).cloned().collect();
+        Ok((files.into(), runs))
     }
 
     /// Folders and files of the runner, and refs, with a part that is no name on every system.

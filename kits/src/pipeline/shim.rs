@@ -15,19 +15,20 @@ use tokio::net::unix::pipe::{OpenOptions, Receiver, Sender};
 pub(super) struct Shim {
     _folder: tempfile::TempDir,
     path: String,
-    /// What the call that holds was told.
+    gate: Gate,
+}
+
+/// Two pipes, `told` and `hold`: a program writes into the one, and waits for the other. It ends with this.
+pub(super) struct Gate {
+    /// What the program that holds was told.
     told: BufReader<Receiver>,
     /// As long as these are open, a pipe is neither without a writer nor without a reader.
     _open: [Sender; 2],
     _held: Receiver,
 }
 
-impl Shim {
-    /// Holds at the call of this number, from 1; at none when there are fewer.
-    pub(super) fn holding_at(call: usize) -> Result<Self, Troubled> {
-        let folder = tempfile::Builder::new().prefix("standin-shim-").tempdir().map_err(failed)?;
-        let place = folder.path();
-        let git = on_the_path("git")?;
+impl Gate {
+    pub(super) fn make(place: &Path) -> Result<Self, Troubled> {
         for name in ["told", "hold"] {
             let made = Command::new("mkfifo").arg(place.join(name)).status().map_err(failed)?;
             if !made.success() {
@@ -36,6 +37,24 @@ impl Shim {
         }
         let (told, its_writer) = both_ends(&place.join("told"))?;
         let (held, its_holder) = both_ends(&place.join("hold"))?;
+        Ok(Self { told: BufReader::new(told), _open: [its_writer, its_holder], _held: held })
+    }
+
+    /// Waits until a program holds; gives what it was told.
+    pub(super) async fn holds(&mut self) -> Result<String, Troubled> {
+        let mut words = String::new();
+        self.told.read_line(&mut words).await.map_err(failed)?;
+        Ok(words.trim_end().to_owned())
+    }
+}
+
+impl Shim {
+    /// Holds at the call of this number, from 1; at none when there are fewer.
+    pub(super) fn holding_at(call: usize) -> Result<Self, Troubled> {
+        let folder = tempfile::Builder::new().prefix("standin-shim-").tempdir().map_err(failed)?;
+        let place = folder.path();
+        let git = on_the_path("git")?;
+        let gate = Gate::make(place)?;
         let (place, git) = (place.display(), git.display());
         // `set -C` makes a file only where there is none: so no two calls have one number. When the folder is gone, there is
         // nobody to be called for.
@@ -56,13 +75,7 @@ impl Shim {
         );
         put_program(folder.path(), "git", &text)?;
         let path = path_behind(folder.path())?;
-        Ok(Self {
-            _folder: folder,
-            path,
-            told: BufReader::new(told),
-            _open: [its_writer, its_holder],
-            _held: held,
-        })
+        Ok(Self { _folder: folder, path, gate })
     }
 
     /// The `PATH` that a runner is to use for what it starts.
@@ -72,9 +85,7 @@ impl Shim {
 
     /// Waits until a call holds; gives what it was told.
     pub(super) async fn holds(&mut self) -> Result<String, Troubled> {
-        let mut words = String::new();
-        self.told.read_line(&mut words).await.map_err(failed)?;
-        Ok(words.trim_end().to_owned())
+        self.gate.holds().await
     }
 }
 

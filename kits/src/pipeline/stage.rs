@@ -40,6 +40,8 @@ pub(super) enum Moment {
     Asked,
     /// The work is done, and the agent has not said so.
     Worked,
+    /// Its container runs, and `docker` has not said so.
+    Contained,
 }
 
 /// Whose issue it is: the designers of two issues make two plans.

@@ -24,6 +24,8 @@ pub(super) struct Begun {
     pub(super) restores: Value,
     /// What is in the tree and must not be lost.
     pub(super) had: Vec<String>,
+    /// The checkpoint of another task: as new as the message is, and of another state.
+    pub(super) others: Value,
 }
 
 impl Editing {
@@ -36,7 +38,10 @@ impl Editing {
             .map_err(|error| our_fault(error.to_string()))?;
         let mut named: Vec<History> = all
             .into_iter()
-            .filter(|one| one.full_name() == self.history || one.kind == self.history)
+            .filter(|one| {
+                let name = one.full_name();
+                name == self.history || one.kind == self.history || self.more.contains(&name)
+            })
             .collect();
         if named.is_empty() {
             return Err(our_fault(format!("the corpus has no conversation '{}'", self.history)));
@@ -56,7 +61,7 @@ impl Editing {
     /// The lists and the checkpoints, with the files that belong to them.
     pub(super) fn begin(&self, ground: &mut Ground, history: &History) -> Result<Begun, Troubled> {
         let (user, model) = self.lists(history);
-        let (mut saved, mut restores, mut had) = (json!([]), json!([]), vec![]);
+        let (mut saved, mut restores, mut had, mut others) = (json!([]), json!([]), vec![], json!([]));
         if let Some(name) = &self.checkpoints {
             let case = checkpoint_case(name)?;
             ground.commit(&case.checkpoints)?;
@@ -72,8 +77,12 @@ impl Editing {
                 .iter()
                 .map(|hash| json!({"hash": real(hash), "tree": ground.states.get(&real(hash))}))
                 .collect();
+            let is_other = |hash: &&String| !hash.trim().is_empty() && !case.restores.contains(hash);
+            let other = case.checkpoints.iter().map(|one| &one.hash).find(is_other);
+            others =
+                other.map(|hash| json!({"ts": history.edit.ts, "hash": real(hash)})).into_iter().collect();
         }
-        Ok(Begun { user, model, saved, restores, had })
+        Ok(Begun { user, model, saved, restores, had, others })
     }
 
     /// Both lists as a client sees them: without turns, and with pictures.

@@ -30,6 +30,8 @@ pub(super) enum Model {
     Answers,
     /// It refuses the request, and trying again is of no use.
     Refuses,
+    /// It refuses the first edit, and answers what is said in its place.
+    RefusesOnce,
     /// Its answer breaks off with the connection.
     BreaksOff,
     /// It does not answer as long as the case lasts.
@@ -39,12 +41,14 @@ pub(super) enum Model {
 impl Model {
     fn scenario(self) -> String {
         let steps = match self {
+            Self::RefusesOnce => return REFUSES_ONCE.replace("ANSWER", ANSWER),
             Self::Answers => format!(r#"{{ say = "{ANSWER}" }}"#),
             Self::Refuses => r#"{ fail = 400, message = "that can't be answered" }"#.to_owned(),
             Self::BreaksOff => r#"{ say = "A new" }, { break_off = "truncated" }"#.to_owned(),
-            Self::Holds => format!(r#"{{ gate = "answered" }}, {{ say = "{ANSWER}" }}"#),
+            Self::Holds => format!(r#"{{ gate = "{GATE}" }}, {{ say = "{ANSWER}" }}"#),
         };
-        let opened = if self == Self::Holds { r#", { open_gate = "answered" }"# } else { "" };
+        let opened =
+            if self == Self::Holds { format!(", {{ open_gate = \"{GATE}\" }}") } else { String::new() };
         format!(
             "about = \"Whoever has edited a message asks.\"\n\
              agent = [{{ on = {{ prompt_contains = \"else\" }}, steps = [{steps}] }}]\n\
@@ -53,8 +57,21 @@ impl Model {
     }
 }
 
+/// The words of the first edit end so, and those of the second one do not.
+const REFUSES_ONCE: &str = r#"
+about = "Whoever has edited a message asks, and is refused; the second time not."
+agent = [
+  { on = { prompt_contains = "or else" }, steps = [{ fail = 400, message = "that can't be answered" }] },
+  { on = { prompt_contains = "somewhere" }, steps = [{ say = "ANSWER" }] },
+]
+user = { steps = [{ prompt = "or else" }, { prompt = "somewhere" }] }
+"#;
+
 /// What the model answers.
 pub(super) const ANSWER: &str = "A new answer.";
+
+/// What holds the model's answer.
+const GATE: &str = "answered";
 
 /// What is seen when the model is asked: `{messages, tree}`.
 pub(super) const ASKED: &str = "asked";
@@ -69,6 +86,8 @@ const IGNORES: (&str, &str) = (".gitignore", "build/\n");
 const RUNS: [&str; 2] = ["run.sh", "ran-once.sh"];
 /// A link that leads to another file in each state.
 const LINK: &str = "the-newest";
+/// A file of its own in each state, and in the latest a link to another one.
+const BECOMES_A_LINK: &str = "to-and-fro.txt";
 /// What the user is about to commit in a repository of his own.
 const STAGED: &str = "state.txt";
 
@@ -112,6 +131,11 @@ impl Ground {
         Ok(Self { workspace, store, shadow, model, states, hashes, stored: Mutex::default() })
     }
 
+    /// A model that holds answers now.
+    pub(super) fn answer(&self) {
+        self.model.gates().open(GATE);
+    }
+
     /// Makes a commit for each state that the checkpoints name; the workspace is left as it is after the last one.
     pub(super) fn commit(&mut self, checkpoints: &[Checkpoint]) -> Result<(), Troubled> {
         self.lay_own_repository()?;
@@ -126,6 +150,8 @@ impl Ground {
             let label = &one.hash[..one.hash.len().min(4)];
             self.write("state.txt", format!("the state {label}\n"))?;
             self.write(&format!("made-for-{label}.txt"), "kept\n")?;
+            self.write(&format!("gr\u{fc}\u{df}e {label}.txt"), "kept\n")?;
+            self.write(BECOMES_A_LINK, format!("a file of {label}\n"))?;
             self.write(&format!("notes/of {label}/a.txt"), format!("a note of {label}\n"))?;
             self.write(PICTURE, [&b"\x89PIC\0\xff"[..], label.as_bytes()].concat())?;
             self.run_and_lead(RUNS, &format!("made-for-{label}.txt"))?;
@@ -136,7 +162,9 @@ impl Ground {
             self.hashes.insert(one.hash.clone(), hash);
         }
         self.write("notes/of the latest/a.txt", "a note of the latest\n")?;
+        self.write("gr\u{fc}\u{df}e latest.txt", "kept\n")?;
         self.write(PICTURE, b"\x89PIC\0\xfflatest")?;
+        self.link(BECOMES_A_LINK, "notes/of the latest/a.txt")?;
         let [runs, not] = RUNS;
         self.run_and_lead([not, runs], STAGED)?;
         self.write("state.txt", "the latest state\n")
@@ -150,7 +178,13 @@ impl Ground {
             let file = self.workspace.join(name);
             fs::set_permissions(file, fs::Permissions::from_mode(mode)).map_err(failed)?;
         }
-        let link = self.workspace.join(LINK);
+        self.link(LINK, there)
+    }
+
+    /// A link that leads there, in place of whatever has its name.
+    fn link(&self, name: &str, there: &str) -> Result<(), Troubled> {
+        let failed = |error: io::Error| our_fault(format!("failed to make a link: {error}"));
+        let link = self.workspace.join(name);
         if fs::symlink_metadata(&link).is_ok() {
             fs::remove_file(&link).map_err(failed)?;
         }

@@ -22,9 +22,22 @@ impl Task {
 impl Client {
     /// The new words are on the disk before anything else happens.
     pub(super) fn keep_words(&self, edit: &Value) {
+        let words = edit["text"].as_str().unwrap_or_default();
+        let words = if self.is("trims-the-draft") { words.trim() } else { words };
         if !self.is("forgets-words") {
-            let _kept = fs::write(words_of(&self.ground().store), edit["text"].as_str().unwrap_or_default());
+            let _kept = fs::write(words_of(&self.ground().store), words);
         }
+    }
+
+    /// What the user has written; a mutant takes what is kept of an edit that has failed.
+    pub(super) fn words_to_send(&self, edit: &Value) -> Value {
+        let mut edit = edit.clone();
+        if let (true, Ok(words)) =
+            (self.is("sends-the-draft"), fs::read_to_string(words_of(&self.ground().store)))
+        {
+            edit["text"] = json!(words);
+        }
+        edit
     }
 
     /// Puts the lists on the disk, and on the screen.
@@ -42,7 +55,11 @@ impl Client {
 
     /// Puts the lists on the disk.
     pub(super) async fn put(&self, id: &str, task: &Task, screen: &Screen) -> Result<(), String> {
-        for (name, content) in self.files_of(task) {
+        let mut kept = task.clone();
+        if self.is("keeps-checkpoints-on-disk") && self.memory().tasks.contains_key(id) {
+            kept.checkpoints = self.load(id).checkpoints;
+        }
+        for (name, content) in self.files_of(&kept) {
             self.hold(screen).await;
             self.write(id, name, &content)?;
             self.memory().writes += 1;
@@ -90,6 +107,10 @@ impl Client {
     /// Takes the lists for the task's, and shows them.
     pub(super) fn show(&self, id: &str, task: &Task, screen: &Screen) {
         self.memory().tasks.insert(id.to_owned(), task.clone());
+        // The screen is the open task's.
+        if self.memory().current != id && !self.is("shows-whichever") {
+            return;
+        }
         screen.show(json!({"kind": "stateUpdate", "user": task.user}));
     }
 
@@ -117,6 +138,13 @@ impl Client {
                 if let Some(read) = read[name].as_array() {
                     list.clone_from(read);
                 }
+            }
+            if self.is("loads-by-time") {
+                task.user.sort_by_key(|entry| entry["ts"].as_u64());
+                task.model.sort_by_key(|entry| entry["ts"].as_u64());
+            }
+            if self.is("loads-what-has-a-time") {
+                task.model.retain(|entry| entry["ts"].is_u64());
             }
             if let Some(saved) = read["restoring"].as_str() {
                 task.restoring = Some(saved.to_owned());

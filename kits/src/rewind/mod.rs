@@ -3,15 +3,17 @@
 //! edit the next request to the model holds the kept turns, then the edited one; the user sees the same; the tree is the
 //! checkpoint's; and when something fails, nothing is lost.
 //!
-//! * `play` — a conversation, an edit, and what goes wrong around it; `again` — a second edit; `conversation` — the lists;
+//! * `play` — a conversation, an edit, and what goes wrong around it; `clicks` — what the user does; `again` — a second edit; `conversation` — the lists;
 //!   `ground` — the folders and the model of a case.
 //! * `checks` — what must hold, one file a check.
 //! * `reference` — a client that holds; `mutants` — what breaks it; `cut`, `restoring`, `shadow`, `keeping`, `resend`,
 //!   `telling` — how it finds the place, puts files back, keeps its lists, sends, and tells the model.
-//! * `server_play`, `server_client` — the same for clients that leave the history to a server.
+//! * `server_play`, `server_client` — the same for clients that leave the history to a server; `server_script` — what its agents
+//!   say; `server_window` — another window of the user.
 
 mod again;
 mod checks;
+mod clicks;
 mod conversation;
 mod cut;
 mod ground;
@@ -23,6 +25,8 @@ mod resend;
 mod restoring;
 mod server_client;
 mod server_play;
+mod server_script;
+mod server_window;
 mod shadow;
 mod telling;
 

@@ -154,6 +154,61 @@ pub(super) const MUTANTS: &[Mutant] = &[
         about: "an edit that fails takes back what the user had gone back before",
     },
     Mutant { name: "warns-when-edited-again", about: "that a second edit was done is told as a warning" },
+    Mutant {
+        name: "takes-errors-for-answers",
+        about: "a prompt that the server takes is done, also where its model has not answered",
+    },
+    Mutant { name: "takes-the-last", about: "of a prompt that there is not, the last one is edited" },
+    Mutant {
+        name: "rejects-everyones",
+        about: "what other conversations of the server ask is rejected, too",
+    },
+    Mutant { name: "sends-in-the-first", about: "behind an edit in a copy the first conversation goes on" },
+    Mutant {
+        name: "writes-through-links",
+        about: "of a restore, what is to stand where a link is goes into the file to which it leads",
+    },
+    Mutant {
+        name: "quotes-names",
+        about: "of a restore, files with names that git quotes are left where they are",
+    },
+    Mutant {
+        name: "sends-the-draft",
+        about: "what is kept of an edit that failed is sent in place of the new words",
+    },
+    Mutant {
+        name: "keeps-sent-words",
+        about: "the words of a second edit are kept as a draft though they were sent",
+    },
+    Mutant { name: "trims-the-draft", about: "of words that are kept, the spaces around them are cut off" },
+    Mutant { name: "guards-each-message", about: "two clicks on two messages are two edits" },
+    Mutant {
+        name: "answers-what-is-open",
+        about: "an answer is put behind the task that is open when it comes",
+    },
+    Mutant { name: "shows-whichever", about: "the screen shows a task that is not open, when that changes" },
+    Mutant { name: "restores-unasked", about: "the files go back, whether or not that is asked for" },
+    Mutant { name: "any-tasks-checkpoint", about: "the newest checkpoint of all tasks is restored" },
+    Mutant {
+        name: "keeps-checkpoints-on-disk",
+        about: "checkpoints that went with an edit stay on the disk",
+    },
+    Mutant {
+        name: "saves-under-one-name",
+        about: "what was there before a restore has one name for all of them, and the last one keeps it",
+    },
+    Mutant {
+        name: "drops-earlier-times",
+        about: "of the messages before an edit nobody knows the time any more",
+    },
+    Mutant {
+        name: "drops-earlier-images",
+        about: "the user sees no pictures of the messages before an edit",
+    },
+    Mutant { name: "tells-one-image", about: "of several pictures the model is told the first one" },
+    Mutant { name: "tells-the-same-once", about: "of two entries that say the same the model is told one" },
+    Mutant { name: "loads-by-time", about: "lists are sorted by time when they are opened" },
+    Mutant { name: "loads-what-has-a-time", about: "what has no time is left out when lists are opened" },
     Mutant { name: "says-in-passing", about: "that an edit failed is mentioned, and is no error" },
 ];
 

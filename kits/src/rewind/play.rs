@@ -1,15 +1,13 @@
 //! A case of the rewind kit: conversations, an edit in each, and what goes wrong around it.
 
 use super::again::Again;
-use super::ground::{ANSWER, ASKED, Ground, Model, OWN_WORK, tree};
+use super::ground::{ANSWER, Ground, Model, OWN_WORK, tree};
 use super::server_play::OnServer;
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled, broken, our_fault};
-use crate::story::is_seen;
 use fixtures::histories::Case as History;
 use fixtures::recording::{Line, TroubleKind};
 use futures_util::future::BoxFuture;
-use harness::clock::within;
 use harness::link::Asked;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,12 +16,8 @@ use std::time::Duration;
 
 /// What a seam says of itself.
 const STATES: [&str; 4] = ["begin", "end", "failed", "held"];
-/// An adapter that is to stop at a write has done so by then, or has come to its end.
-const HELD_BY: Duration = Duration::from_secs(5);
 /// The file of an agent that goes on though it should not.
 pub(super) const LATE_FILE: &str = "late.txt";
-/// Signs that some escape, a tab, a letter in two parts that some put together, and one beyond the first plane.
-const ODD_WORDS: &str = ", or <else> & \"more\":\tcafe\u{301} f\u{fc}r \u{1f44b}";
 /// The words of an agent that goes on though it should not.
 pub(super) const LATE_WORDS: &str = "late words of the run before";
 
@@ -34,20 +28,29 @@ pub(super) struct Editing {
     /// A conversation of the corpus by its name, or all of a kind, one after the other.
     #[serde(default = "plain_history")]
     pub(super) history: String,
+    /// More of them, by their names.
+    #[serde(default)]
+    pub(super) more: Vec<String>,
     /// In place of it the sweep of skew, by so many milliseconds.
     pub(super) skew: Option<usize>,
     /// How often the user clicks, each time with other words.
     #[serde(default = "once")]
-    clicks: usize,
+    pub(super) clicks: usize,
+    /// The second click is on the message before.
+    #[serde(default)]
+    pub(super) elsewhere: bool,
     /// There are spaces around the new words, and odd signs among them.
     #[serde(default)]
-    spaces: bool,
-    /// There is another task, with the same times and other words.
+    pub(super) spaces: bool,
+    /// There is another task, with the same times and other words; where there are checkpoints it has a later one.
     #[serde(default)]
     beside: bool,
     /// Another task is opened before the edit.
     #[serde(default)]
     switch: bool,
+    /// Another task is opened while the model answers.
+    #[serde(default)]
+    pub(super) opens_meanwhile: bool,
     /// The message has these pictures.
     #[serde(default)]
     pub(super) images: Vec<String>,
@@ -55,6 +58,9 @@ pub(super) struct Editing {
     pub(super) edit_images: Option<Vec<String>>,
     /// The files are to go back, and there are these checkpoints, by their name in the corpus.
     pub(super) checkpoints: Option<String>,
+    /// The checkpoints are there, and the files are not to go back.
+    #[serde(default)]
+    pub(super) unasked: bool,
     /// The shadow repository does not have the state any more that is to be restored.
     #[serde(default)]
     pub(super) lost: bool,
@@ -77,15 +83,15 @@ pub(super) struct Editing {
     /// In place of all that: a conversation on a server.
     server: Option<OnServer>,
     /// The adapter stops for ever after so many writes of its lists, and is killed.
-    kill_after_writes: Option<u32>,
+    pub(super) kill_after_writes: Option<u32>,
     /// The adapter is killed when this has begun.
-    kill_in: Option<Part>,
+    pub(super) kill_in: Option<Part>,
 }
 
 /// What takes a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Part {
+pub(super) enum Part {
     /// The work is being stopped.
     Cancel,
     /// The files are being put back.
@@ -164,7 +170,8 @@ impl Play for Editing {
 impl Editing {
     /// One conversation with its edit. What the checks need of it is written down before and after.
     async fn episode(&self, scene: &mut Scene, history: &History) -> Result<(), Troubled> {
-        let model = if self.kill_in == Some(Part::Model) { Model::Holds } else { self.model };
+        let holds = self.kill_in == Some(Part::Model) || self.opens_meanwhile;
+        let model = if holds { Model::Holds } else { self.model };
         let mut ground = Ground::lay(scene, model).await?;
         let mut begun = self.begin(&mut ground, history)?;
         if self.own_work {
@@ -175,15 +182,15 @@ impl Editing {
         let beside =
             self.beside.then(|| json!({"user": of_another(&begun.user), "model": of_another(&begun.model)}));
         scene.witness("episode", &json!({
-            "name": history.full_name(), "stays": history.expected().map(|cut| json!({"user": cut.user, "model": cut.model})),
-            "user": begun.user, "model": begun.model, "checkpoints": self.checkpoints, "restores": begun.restores, "had": begun.had,
-            "seams": seams, "lost": self.lost, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(), "reopened": self.reopened,
+            "name": history.full_name(), "clicks": self.clicked(history), "stays": history.expected().map(|cut| json!({"user": cut.user, "model": cut.model})),
+            "user": begun.user, "model": begun.model, "checkpoints": self.restoring(), "restores": begun.restores, "had": begun.had,
+            "unasked": self.unasked, "opened": self.opens_meanwhile, "seams": seams, "lost": self.lost, "works_for_ms": self.works_for_ms, "late": LATE_WORDS, "killed": self.is_killed(), "reopened": self.reopened,
             "model_fails": !matches!(model, Model::Answers | Model::Holds), "switched": self.switch, "tree": tree(&ground.workspace),
             "own": ground.own_repository(), "images": self.images, "edit_images": self.edit_images, "beside": beside, "answer": ANSWER,
         }));
         self.configure(scene, &ground, self.kill_after_writes).await?;
         if let Some(beside) = &beside {
-            let asked = json!({"taskId": "task-2", "user": beside["user"], "model": beside["model"], "checkpoints": []});
+            let asked = json!({"taskId": "task-2", "user": beside["user"], "model": beside["model"], "checkpoints": begun.others});
             scene.must("rewind/seed", asked).await?;
         }
         let asked =
@@ -198,7 +205,7 @@ impl Editing {
         if self.switch {
             scene.must("task/open", json!({"taskId": "task-2"})).await?;
         }
-        self.edit(scene, history).await?;
+        self.edit(scene, &ground, history).await?;
         if self.is_killed() {
             scene.kill().await;
         }
@@ -270,7 +277,12 @@ impl Editing {
         Ok(())
     }
 
-    fn is_killed(&self) -> bool {
+    /// The checkpoints to one of which the files are to go back.
+    pub(super) fn restoring(&self) -> Option<&String> {
+        self.checkpoints.as_ref().filter(|_| !self.unasked)
+    }
+
+    pub(super) fn is_killed(&self) -> bool {
         self.kill_after_writes.is_some() || self.kill_in.is_some()
     }
 
@@ -287,59 +299,5 @@ impl Editing {
             told["holdAfterWrites"] = json!(hold);
         }
         scene.must("configure", told).await.map(drop)
-    }
-
-    async fn edit(&self, scene: &mut Scene, history: &History) -> Result<(), Troubled> {
-        let mut asked = Vec::new();
-        for click in 0..self.clicks {
-            let text = match click {
-                0 if self.spaces => format!("\n  {}{ODD_WORDS}\n\n", history.edit.text),
-                0 => first_words(history),
-                more => format!("{}, or else, click {}", history.edit.text, more + 1),
-            };
-            scene.person(format!("edits a message: {text}"));
-            let mut params = json!({"taskId": "task-1", "ts": history.edit.ts, "text": text});
-            for (name, value) in [
-                ("place", json!(history.edit.place)),
-                ("images", json!(self.edit_images)),
-                ("revert", json!(self.checkpoints.as_ref().map(|_| true))),
-            ] {
-                if !value.is_null() {
-                    params[name] = value;
-                }
-            }
-            asked.push(scene.begin("message/edit", params).await?);
-        }
-        if self.is_killed() && self.kill_in != Some(Part::Done) {
-            let journal = scene.journal().clone();
-            let mut asked = asked;
-            let first = asked.remove(0);
-            tokio::select! {
-                biased;
-                _ = within(HELD_BY, journal.wait_until(|lines| lines.iter().any(|line| self.has_come(line)))) => {}
-                answer = scene.answer(first) => { answer?.map_or_else(drop, drop); }
-            }
-            return Ok(());
-        }
-        for one in asked {
-            scene.answer(one).await?.map_or_else(drop, drop);
-        }
-        scene.settle().await;
-        Ok(())
-    }
-
-    /// Has the moment come at which the adapter is killed?
-    fn has_come(&self, line: &Line) -> bool {
-        match (self.kill_in, line) {
-            (Some(Part::Model), Line::Note(note)) => is_seen(note, ASKED),
-            (part, Line::Adapter(said)) => {
-                let update = &said.message["params"]["update"];
-                match part {
-                    Some(part) => update["name"] == json!(part) && update["state"] == "begin",
-                    None => update["state"] == "held",
-                }
-            }
-            _ => false,
-        }
     }
 }

@@ -39,13 +39,15 @@ pub(super) struct Client {
 #[derive(Default)]
 pub(super) struct Memory {
     pub(super) ground: Ground,
-    current: String,
+    pub(super) current: String,
     pub(super) tasks: BTreeMap<String, Task>,
     is_working: bool,
     is_editing: bool,
+    /// The message of the last edit; only a mutant looks there.
+    edited: Value,
     pub(super) writes: u32,
     /// So many edits were done.
-    edits: u32,
+    pub(super) edits: u32,
     /// As they were opened; only a mutant looks there.
     opened: BTreeMap<String, Task>,
 }
@@ -118,9 +120,13 @@ impl Client {
 
     /// An edit, told to the user if it fails.
     async fn edit(&self, edit: &Value, screen: &Screen) -> Value {
-        if std::mem::replace(&mut self.memory().is_editing, true) && !self.is("no-guard") {
+        let is_another = self.is("guards-each-message") && self.memory().edited != edit["ts"];
+        let is_free = self.is("no-guard") || is_another;
+        if std::mem::replace(&mut self.memory().is_editing, true) && !is_free {
             return json!({"ok": false, "error": "an edit is under way"});
         }
+        self.memory().edited = edit["ts"].clone();
+        let edit = &self.words_to_send(edit);
         let outcome = self.edit_once(edit, screen).await;
         self.memory().is_editing = false;
         match outcome {
@@ -171,7 +177,8 @@ impl Client {
         if let (Some(why), false) = (&missing, self.is_to_the_letter()) {
             return Err(why.clone());
         }
-        let saved = match edit["revert"] == true {
+        let restores = edit["revert"] == true || self.is("restores-unasked") && ground.shadow.is_some();
+        let saved = match restores {
             true => self.restore(&before, edit, screen).await?,
             false => None,
         };
@@ -287,10 +294,11 @@ impl Adapter for Client {
                         restoring: None,
                     };
                     let hold = self.memory().ground.hold_after_writes.take();
+                    self.memory().current.clone_from(&id);
                     self.keep(&id, &task, &screen).await.map_err(RpcError::failed)?;
                     let mut memory = self.memory();
                     memory.opened.insert(id.clone(), task);
-                    (memory.ground.hold_after_writes, memory.writes, memory.current) = (hold, 0, id);
+                    (memory.ground.hold_after_writes, memory.writes) = (hold, 0);
                     Ok(json!({}))
                 }
                 "rewind/load" => {

@@ -41,6 +41,10 @@ impl Client {
             (Some(images), _) => entry["images"] = images.clone(),
         }
         let mut after = before.until((user, model));
+        for (mutant, field) in [("drops-earlier-times", "ts"), ("drops-earlier-images", "images")] {
+            let entries = after.user.iter_mut().filter_map(Value::as_object_mut).filter(|_| self.is(mutant));
+            entries.for_each(|entry| drop(entry.remove(field)));
+        }
         after.user.push(entry.clone());
         after.model.push(entry);
         if !self.is("keeps-checkpoints") {
@@ -124,6 +128,8 @@ impl Client {
         }
         let entry = json!({"says": "answer", "text": answer});
         // What has been added meanwhile stays.
+        let open = self.memory().current.clone();
+        let id = if self.is("answers-what-is-open") { open.as_str() } else { id };
         let mut now = self.task(id);
         // A task that is made anew is another one, and a mutant has the old one in its hand still.
         let is_old = |mutant: &str| self.is(mutant) && ground.seams.reinit_ms > 0;
@@ -135,7 +141,7 @@ impl Client {
         }
         self.keep(id, &now, screen).await?;
         // The words are in the lists now.
-        if !self.is("writes-late") {
+        if !self.is("keeps-sent-words") || self.memory().edits == 0 {
             self.let_go_of_words();
         }
         Ok(())

@@ -42,7 +42,11 @@ impl Client {
         let ground = self.ground();
         let id = edit["taskId"].as_str().unwrap_or_default();
         let shadow = Shadow::of(&ground, self.mutant).ok_or("there are no checkpoints")?;
-        let Some(hash) = self.checkpoint(&task.checkpoints, edit["ts"].as_u64().unwrap_or_default()) else {
+        let mut all = task.checkpoints.clone();
+        if self.is("any-tasks-checkpoint") {
+            all = self.memory().tasks.values().flat_map(|task| task.checkpoints.clone()).collect();
+        }
+        let Some(hash) = self.checkpoint(&all, edit["ts"].as_u64().unwrap_or_default()) else {
             let why = "there is no checkpoint before this message";
             return if self.goes_on(why, screen) { Ok(None) } else { Err(why.to_owned()) };
         };

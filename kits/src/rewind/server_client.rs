@@ -22,6 +22,8 @@ pub(super) struct ServerClient {
 struct Memory {
     server: String,
     session: Option<String>,
+    /// The one that was copied; only a mutant looks there.
+    first: Option<String>,
     is_editing: bool,
     /// Questions that belong to a turn that was taken back.
     void: BTreeSet<String>,
@@ -59,7 +61,13 @@ impl ServerClient {
                 self.connect(params["server"].as_str()?);
                 Ok(json!({}))
             }
-            "task/send" => self.send(text).await,
+            "task/send" => {
+                let first = self.memory().first.take().filter(|_| self.is("sends-in-the-first"));
+                if first.is_some() {
+                    self.memory().session = first;
+                }
+                self.send(text).await
+            }
             "task/permissions" => self.permissions().await,
             "permission/answer" => self.answer(params).await,
             "task/snapshot" if params["taskId"].is_null() => self.snapshot().await,
@@ -120,7 +128,7 @@ impl ServerClient {
             .post(&format!("/session/{session}/message"), json!({"parts": [{"type": "text", "text": text}]}))
             .await;
         self.at_work.send_modify(|count| *count -= 1);
-        sent.map(|(status, _)| json!({"status": status}))
+        sent.map(|(status, said)| json!({"status": status, "error": said["info"]["error"]}))
     }
 
     /// The questions that the user sees.
@@ -164,6 +172,7 @@ impl ServerClient {
         self.halt(&session).await?;
         let target = self.target(&session, &edit["ordinal"]).await?;
         let words = edit["text"].as_str().unwrap_or_default();
+        let words = if self.is("trims") { words.trim() } else { words };
         if edit["by"] == "copy" {
             return self.edit_in_copy(session, target, words).await;
         }
@@ -197,7 +206,8 @@ impl ServerClient {
         };
         let open = self.get("/permission").await?;
         let open = open.as_array().into_iter().flatten();
-        let void = open.filter(|one| one["sessionID"] == session || helps(&one["sessionID"]));
+        let all = self.is("rejects-everyones");
+        let void = open.filter(|one| all || one["sessionID"] == session || helps(&one["sessionID"]));
         let void: Vec<String> = void.filter_map(|one| one["id"].as_str().map(str::to_owned)).collect();
         self.memory().void.extend(void.iter().cloned());
         if *self.at_work.borrow() > 0 && !self.is("reverts-at-work") {
@@ -221,6 +231,8 @@ impl ServerClient {
             messages.as_array().into_iter().flatten().filter(|one| one["info"]["role"] == "user");
         let place =
             usize::try_from(ordinal.as_u64().unwrap_or_default().saturating_sub(1)).unwrap_or_default();
+        let last = prompts.clone().count().saturating_sub(1);
+        let place = if self.is("takes-the-last") { place.min(last) } else { place };
         let prompt = prompts.nth(place).ok_or_else(|| RpcError::failed("there is no such prompt"))?;
         Ok(json!({"messageID": prompt["info"]["id"]}))
     }
@@ -255,7 +267,10 @@ impl ServerClient {
         let wanted = if self.is("copies-all") { json!({}) } else { target };
         let (_, copy) = self.post(&format!("/session/{session}/fork"), wanted).await?;
         match copy["id"].as_str() {
-            Some(copy) => self.memory().session = Some(copy.to_owned()),
+            Some(copy) => {
+                let mut memory = self.memory();
+                (memory.session, memory.first) = (Some(copy.to_owned()), Some(session.clone()));
+            }
             None if self.is("goes-on-without-a-copy") => {}
             None => return Err(RpcError::failed("the server makes no copy")),
         }
@@ -270,6 +285,10 @@ impl ServerClient {
     async fn prompt(&self, words: &str) -> Result<(), RpcError> {
         let sent = self.send(words).await?;
         match sent["status"].as_u64() {
+            // The server has taken it, and its model has not answered: the answer is an error.
+            Some(200) if !sent["error"].is_null() && !self.is("takes-errors-for-answers") => {
+                Err(RpcError::failed(format!("the model has not answered: {}", sent["error"])))
+            }
             Some(200) => Ok(()),
             _ => Err(RpcError::failed(format!("the server refuses the prompt with {}", sent["status"]))),
         }

@@ -2,6 +2,8 @@
 //! the prompts.
 
 use super::play::LATE_WORDS;
+use super::server_script::{NO_COPY, REFUSAL};
+use super::server_window as window;
 use crate::scene::{Scene, Troubled, broken, our_fault};
 use fixtures::recording::{Line, ModelPurpose};
 use harness::clock::within;
@@ -14,10 +16,17 @@ use std::path::Path;
 use std::time::Duration;
 
 /// What the user says.
-const PROMPTS: [&str; 3] = ["the first", "the second", "the third"];
+pub(super) const PROMPTS: [&str; 3] = ["the first", "the second", "the third"];
 
-/// What the user says in place of it.
-const NEW_WORDS: &str = "something else";
+/// What the user says in place of it; around that there may be more.
+pub(super) const NEW_WORDS: &str = "something else";
+const SPACED: &str = "\n  something else  \n\n";
+
+/// What the agent of another conversation is told.
+pub(super) const ELSEWHERE: &str = "put it elsewhere";
+
+/// So often it is looked for a question; between two times nothing has happened for a moment.
+const OFTEN: usize = 40;
 
 /// What is waited for comes soon, or is found missing by the checks.
 const SOON: Duration = Duration::from_secs(5);
@@ -27,25 +36,25 @@ const SOON: Duration = Duration::from_secs(5);
 #[serde(deny_unknown_fields)]
 pub(super) struct OnServer {
     /// Which prompt is edited, from 1.
-    ordinal: u32,
+    pub(super) ordinal: u32,
     /// Which server.
     #[serde(default)]
     profile: Profile,
     /// How often the user clicks, each time with other words.
     #[serde(default = "once")]
-    clicks: usize,
+    pub(super) clicks: usize,
     /// The agent is at work in the last turn.
     #[serde(default)]
-    at_work: bool,
+    pub(super) at_work: bool,
     /// The last turn asks whether it may write a file, and the user says yes when it was taken back.
     #[serde(default)]
-    late_yes: bool,
+    pub(super) late_yes: bool,
     /// It is a helper of the agent who asks, in a session of its own.
     #[serde(default)]
-    helper: bool,
+    pub(super) helper: bool,
     /// The edit goes on in a copy.
     #[serde(default)]
-    copy: bool,
+    pub(super) copy: bool,
     /// The yes is said in another window of the user, too.
     #[serde(default)]
     elsewhere: bool,
@@ -54,24 +63,25 @@ pub(super) struct OnServer {
     back: bool,
     /// In place of an edit the user goes back, takes that back, and says something else.
     #[serde(default)]
-    taken_back: bool,
+    pub(super) taken_back: bool,
     /// The server refuses the prompt of the edit; then the user says something else.
     #[serde(default)]
-    refused: bool,
+    pub(super) refused: bool,
     /// It refuses to make a copy; then the user says something else.
     #[serde(default)]
-    copy_refused: bool,
+    pub(super) copy_refused: bool,
     /// Before the edit the user has gone back to before this prompt.
     gone_back: Option<usize>,
+    /// There are spaces and empty lines around the new words.
+    #[serde(default)]
+    spaces: bool,
+    /// The server takes the prompt of the edit, and its model does not answer it; then the user says something else.
+    #[serde(default)]
+    pub(super) model_refuses: bool,
+    /// Another conversation of the same server asks whether it may write a file.
+    #[serde(default)]
+    pub(super) stranger: bool,
 }
-
-/// What the server does with the fourth prompt where it refuses the edit.
-const REFUSAL: &str =
-    "[[fault]]\nwhen = { request = \"POST /session/{sessionID}/message\", nth = 4 }\ndo = { status = 400 }\n";
-
-/// What it does with a copy where it refuses one.
-const NO_COPY: &str =
-    "[[fault]]\nwhen = { request = \"POST /session/{sessionID}/fork\", nth = 1 }\ndo = { status = 400 }\n";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -86,38 +96,6 @@ fn once() -> usize {
 }
 
 impl OnServer {
-    fn scenario(&self) -> String {
-        let write = r#"{ tool = "write", input = { filePath = "${workspace}/late.txt", content = "late\n" } }, { say = "Written." }"#;
-        let third = match (self.at_work, self.late_yes) {
-            (_, true) if self.helper => {
-                r#"{ tool = "task", input = { description = "Write it", prompt = "put it down", subagent_type = "general" } }, { say = "Done." }"#.to_owned()
-            }
-            (_, true) => write.to_owned(),
-            (true, _) => format!(r#"{{ say = "Working." }}, {{ gate = "mid" }}, {{ say = "{LATE_WORDS}" }}"#),
-            _ => r#"{ say = "Answer three." }"#.to_owned(),
-        };
-        let agent = |on: &str, steps: &str| {
-            format!("[[agent]]\non = {{ prompt_contains = \"{on}\" }}\nsteps = [{steps}]\n")
-        };
-        [
-            "about = \"A conversation that is edited.\"\n[workspace]\nfiles = { \"README.md\" = \"hello\\n\" }\n\
-             config = { permission = { edit = \"ask\" } }\n"
-                .to_owned(),
-            agent("the first", r#"{ say = "Answer one." }"#),
-            agent("the second", r#"{ say = "Answer two." }"#),
-            agent("the third", &third),
-            agent("something else", r#"{ say = "A new answer." }"#),
-            if self.helper { agent("put it down", write) } else { String::new() },
-            if self.goes_on() { agent("and on", r#"{ say = "On." }"#) } else { String::new() },
-            format!(
-                "[user]\nsteps = [{{ prompt = \"the first\" }}, {{ prompt = \"the second\" }}, {{ prompt = \"the third\" }}{}, {{ prompt = \"something else\" }}{}]\n",
-                if self.at_work { ", { open_gate = \"mid\" }" } else { "" },
-                if self.goes_on() { ", { prompt = \"and on\" }" } else { "" }
-            ),
-        ]
-        .concat()
-    }
-
     pub(super) async fn play(&self, scene: &mut Scene) -> Result<(), Troubled> {
         let server = match self.profile {
             Profile::Kilo => StandIn::kilo(),
@@ -136,12 +114,15 @@ impl OnServer {
             .take(seen)
             .flat_map(|(prompt, answer)| [entry("prompt", prompt), entry("answer", answer)])
             .collect();
-        let stays = (self.ordinal.saturating_sub(1)) * 2;
+        let before = (self.ordinal.saturating_sub(1)) * 2;
+        // There may be no prompt of that number: then nothing may change.
+        let is_there = usize::try_from(self.ordinal).is_ok_and(|ordinal| ordinal <= PROMPTS.len());
+        let stays = is_there.then(|| json!({"user": before, "model": before}));
         scene.witness(
             "episode",
             &json!({
-                "name": "on a server", "stays": {"user": stays, "model": stays}, "user": list, "model": list,
-                "seams": {"promptRefused": self.fails()}, "works_for_ms": self.is_at_work().then_some(1),
+                "name": "on a server", "stays": stays, "user": list, "model": list,
+                "seams": {"promptRefused": self.fails()}, "model_fails": self.model_refuses, "works_for_ms": self.is_at_work().then_some(1),
                 "late": LATE_WORDS, "said_behind": self.back.then_some(NEW_WORDS),
             }),
         );
@@ -152,6 +133,10 @@ impl OnServer {
             scene.must("message/back", json!({"ordinal": ordinal})).await?;
         }
         let seen = if self.late_yes { Some(self.question(scene).await?) } else { None };
+        let stranger = match self.stranger {
+            true => Some(self.another_asks(scene, &server).await?),
+            false => None,
+        };
         let before = turns(&server.journal().lines()).len();
         if self.taken_back {
             self.back_and_forth(scene).await?;
@@ -165,7 +150,7 @@ impl OnServer {
             scene.ask("permission/answer", json!({"id": id, "reply": "once"})).await?.map_or_else(drop, drop);
             if self.elsewhere {
                 scene.person("says yes to it in another window");
-                say_yes(&server, id.as_str().unwrap_or_default()).await.map_err(our_fault)?;
+                window::say_yes(&server, id.as_str().unwrap_or_default()).await.map_err(our_fault)?;
             }
         }
         scene.settle().await;
@@ -177,18 +162,22 @@ impl OnServer {
         }
         let snapshot = scene.must("task/snapshot", json!({})).await?;
         let tree = super::ground::tree(Path::new(server.workspace()));
-        scene.witness("after", &json!({"snapshot": snapshot, "tree": tree}));
+        let still_asks = match stranger {
+            Some(session) => Some(window::asks(&server, &session).await.map_err(our_fault)?),
+            None => None,
+        };
+        scene.witness("after", &json!({"snapshot": snapshot, "tree": tree, "anotherAsks": still_asks}));
         self.left_behind(scene, &server).await
     }
 
     /// Does the user say one thing more in the end?
-    fn goes_on(&self) -> bool {
-        self.fails() || self.taken_back
+    pub(super) fn goes_on(&self) -> bool {
+        self.fails() || self.taken_back || self.copy
     }
 
     /// Can the edit not be done?
     fn fails(&self) -> bool {
-        self.refused || self.copy_refused
+        self.refused || self.copy_refused || self.model_refuses
     }
 
     fn is_at_work(&self) -> bool {
@@ -247,10 +236,10 @@ impl OnServer {
     async fn edit(&self, scene: &mut Scene, server: &StandIn) -> Result<(), Troubled> {
         let mut edits = Vec::new();
         for click in 0..self.clicks {
-            let text = if click == 0 {
-                NEW_WORDS.to_owned()
-            } else {
-                format!("something else, click {}", click + 1)
+            let text = match click {
+                0 if self.spaces => SPACED.to_owned(),
+                0 => NEW_WORDS.to_owned(),
+                more => format!("{NEW_WORDS}, click {}", more + 1),
             };
             scene.person(format!("edits prompt {}: {text}", self.ordinal));
             let mut edit = json!({"ordinal": self.ordinal, "text": text});
@@ -269,7 +258,9 @@ impl OnServer {
     /// The conversation that was copied, as the server has it; or what the model is told next after an edit that failed.
     async fn left_behind(&self, scene: &mut Scene, server: &StandIn) -> Result<(), Troubled> {
         let (name, list) = if self.copy && !self.fails() {
-            ("the conversation that was copied", first_session(server).await.map_err(our_fault)?)
+            scene.person("prompts: and on");
+            scene.ask("task/send", json!({"text": "and on"})).await?.map_or_else(drop, drop);
+            ("the conversation that was copied", window::first_session(server).await.map_err(our_fault)?)
         } else if self.goes_on() {
             scene.person("prompts: and on");
             scene.ask("task/send", json!({"text": "and on"})).await?.map_or_else(drop, drop);
@@ -285,10 +276,21 @@ impl OnServer {
         Ok(())
     }
 
+    /// Another conversation of the server, in another window, asks for leave. Gives its session.
+    async fn another_asks(&self, scene: &mut Scene, server: &StandIn) -> Result<String, Troubled> {
+        scene.person("has another conversation in another window, whose agent asks for leave");
+        let session = window::begin_another(server, ELSEWHERE).await.map_err(our_fault)?;
+        for _ in 0..OFTEN {
+            if window::asks(server, &session).await.map_err(our_fault)? {
+                return Ok(session);
+            }
+            scene.settle().await;
+        }
+        Err(our_fault("another conversation never asks for leave"))
+    }
+
     /// The question that the user sees.
     async fn question(&self, scene: &mut Scene) -> Result<Value, Troubled> {
-        /// So often the client is asked; between two times nothing has happened for a moment.
-        const OFTEN: usize = 40;
         for _ in 0..OFTEN {
             let open = scene.must("task/permissions", json!({})).await?;
             if let Some(id) = open["permissions"].get(0) {
@@ -299,36 +301,6 @@ impl OnServer {
         // Who never sees it can't say yes to it, and what that would do is not known.
         Err(broken("the agent asks for leave, and task/permissions never tells of it"))
     }
-}
-
-/// Another window of the user says yes; that the server knows of no such question any more is right.
-async fn say_yes(server: &StandIn, id: &str) -> Result<(), String> {
-    let client = reqwest::Client::builder().no_proxy().build().map_err(|error| error.to_string())?;
-    let asked = client.post(format!("{}/permission/{id}/reply", server.url()));
-    asked.json(&json!({"reply": "once"})).send().await.map(drop).map_err(|error| error.to_string())
-}
-
-/// What stands in the session that was made first, up to where it has gone back to.
-async fn first_session(server: &StandIn) -> Result<Vec<Value>, String> {
-    let read = async |path: &str| {
-        let client = reqwest::Client::builder().no_proxy().build().map_err(|error| error.to_string())?;
-        let answer = client.get(format!("{}{path}", server.url())).send().await;
-        let bytes = answer.map_err(|error| error.to_string())?.bytes().await;
-        let bytes = bytes.map_err(|error| error.to_string())?;
-        serde_json::from_slice::<Value>(&bytes).map_err(|error| format!("{path} can't be read: {error}"))
-    };
-    let sessions = read("/session").await?;
-    let first = sessions.as_array().into_iter().flatten().min_by_key(|one| one["time"]["created"].as_u64());
-    let id = first.and_then(|one| one["id"].as_str()).ok_or("the server has no session")?;
-    let gone = first.and_then(|one| one["revert"]["messageID"].as_str());
-    let messages = read(&format!("/session/{id}/message")).await?;
-    let shown =
-        messages.as_array().into_iter().flatten().take_while(|one| one["info"]["id"].as_str() != gone);
-    let entry = |one: &Value| {
-        let texts = one["parts"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
-        json!({"text": texts.collect::<Vec<_>>().join("\n")})
-    };
-    Ok(shown.map(entry).collect())
 }
 
 /// What the model was told for its own work, call by call.

@@ -4,7 +4,8 @@
 use super::reference::Ground;
 use crate::git::said;
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The file that each checkpoint has.
@@ -29,9 +30,12 @@ impl Shadow<'_> {
     /// Keeps the tree as it is; its name is given back.
     pub(super) fn save(&self) -> Result<String, String> {
         self.git(&["add", "--all", "."])?;
-        if self.mutant == Some("saves-nameless") {
+        if let Some("saves-nameless" | "saves-under-one-name") = self.mutant {
             let tree = self.git(&["write-tree"])?;
             let saved = self.git(&["commit-tree", tree.trim(), "-m", "before a restore"])?;
+            if self.mutant == Some("saves-under-one-name") {
+                self.git(&["update-ref", "refs/rewind/before", saved.trim()])?;
+            }
             return Ok(saved.trim().to_owned());
         }
         self.git(&["commit", "--quiet", "--allow-empty", "--message", "before a restore"])?;
@@ -40,7 +44,46 @@ impl Shadow<'_> {
 
     /// Makes the tree what it was; what was saved and is not in that state goes.
     pub(super) fn restore(&self, hash: &str) -> Result<(), String> {
-        self.git(&["read-tree", "--reset", "-u", hash]).map(drop)
+        let before = self.before_it()?;
+        self.git(&["read-tree", "--reset", "-u", hash])?;
+        before.iter().try_for_each(|(path, there)| self.spoil(path, there.as_deref()))
+    }
+
+    /// What a mutant leaves as it was: files whose names are not plain ones, or links.
+    fn before_it(&self) -> Result<Vec<(PathBuf, Option<PathBuf>)>, String> {
+        let mut left = Vec::new();
+        let entries = fs::read_dir(self.workspace).map_err(|error| error.to_string())?;
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let is_odd = path.to_str().is_none_or(|name| !name.is_ascii());
+            match self.mutant {
+                Some("quotes-names") if is_odd => left.push((path, None)),
+                Some("writes-through-links") if path.is_symlink() => {
+                    let there = fs::read_link(&path).map_err(|error| error.to_string())?;
+                    left.push((path, Some(there)));
+                }
+                _ => {}
+            }
+        }
+        Ok(left)
+    }
+
+    /// A link is there still, and what was to stand in its place is written to where it leads; a file is not gone.
+    fn spoil(&self, path: &Path, there: Option<&Path>) -> Result<(), String> {
+        let failed = |error: std::io::Error| error.to_string();
+        match there {
+            Some(there) if path.is_file() && !path.is_symlink() => {
+                let words = fs::read(path).map_err(failed)?;
+                fs::remove_file(path).and_then(|()| symlink(there, path)).map_err(failed)?;
+                let target = self.workspace.join(there);
+                target
+                    .parent()
+                    .map_or(Ok(()), fs::create_dir_all)
+                    .and_then(|()| fs::write(target, words))
+                    .map_err(failed)
+            }
+            None if !path.exists() => fs::write(path, "kept\n").map_err(failed),
+            _ => Ok(()),
+        }
     }
 
     /// A restore that fails half-way: one file is half written, and another one is empty.
@@ -97,6 +140,7 @@ impl Shadow<'_> {
             Some("writes-links-as-files") => &["-c", "core.symlinks=false"],
             _ => &[],
         });
+        git.args(["-c", "core.quotePath=false"]);
         git.arg("--git-dir").arg(self.repository).arg("--work-tree").arg(self.workspace);
         said(git.args(words).current_dir(self.workspace))
     }

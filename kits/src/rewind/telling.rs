@@ -7,6 +7,13 @@ impl Client {
     /// Asks the model, and gives its answer.
     pub(super) async fn send(&self, model: &str, list: &[Value]) -> Result<String, String> {
         let mut messages: Vec<Value> = list.iter().map(message).collect();
+        if self.is("tells-the-same-once") {
+            messages.dedup();
+        }
+        if self.is("tells-one-image") {
+            let contents = messages.iter_mut().filter_map(|message| message["content"].as_array_mut());
+            contents.for_each(|parts| parts.truncate(2));
+        }
         if self.is("drops-kept-images") {
             let kept = list.len().saturating_sub(1);
             let told = messages.iter_mut().zip(list).take(kept);

@@ -14,8 +14,9 @@ pub(super) const CHECK: Check = Check {
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     for fetch in fetches(story).iter().filter(|fetch| fetch.gave() == "nothing" && !fetch.never_ends()) {
-        let answer = fetch.asked.answer.as_ref().map(|(_, answer)| answer);
-        examined.fact(fetch.list().is_some_and(Vec::is_empty), || format!("the answer is {answer:?}"));
+        examined.fact(fetch.list().is_some_and(Vec::is_empty), || {
+            format!("the answer is {}", fetch.asked.answer_in_words())
+        });
         let shown = fetch.updates(story, "notificationsResponse");
         let is_one =
             matches!(shown[..], [told] if told.update["notifications"].as_array().is_some_and(Vec::is_empty));

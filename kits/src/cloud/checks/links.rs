@@ -2,7 +2,7 @@
 
 use super::{fetches, link};
 use crate::kit::Check;
-use crate::story::Story;
+use crate::story::{Story, quoted};
 use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
@@ -14,8 +14,9 @@ pub(super) const CHECK: Check = Check {
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
     for fetch in fetches(story).iter().filter(|fetch| fetch.gave() == "any") {
-        let answer = fetch.asked.answer.as_ref().map(|(_, answer)| answer);
-        examined.fact(fetch.list().is_some(), || format!("the answer is no list: {answer:?}"));
+        examined.fact(fetch.list().is_some(), || {
+            format!("the answer is no list: {}", fetch.asked.answer_in_words())
+        });
         let shown = fetch.updates(story, "notificationsResponse");
         let shown = shown.iter().filter_map(|told| told.update["notifications"].as_array());
         for one in fetch.list().into_iter().chain(shown).flatten() {
@@ -24,7 +25,7 @@ fn examine(story: &Story<'_>) -> Examined {
                 matches!(scheme.as_deref(), Some("https" | "http"))
             };
             let link = link(one);
-            examined.fact(link.is_none_or(is_page), || format!("the user is offered {link:?}"));
+            examined.fact(link.is_none_or(is_page), || format!("the user is offered {}", quoted(link)));
         }
     }
     examined

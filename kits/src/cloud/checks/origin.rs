@@ -1,7 +1,7 @@
 //! A token chooses between the clouds that the client knows; it names none.
 
 use crate::kit::Check;
-use crate::story::Story;
+use crate::story::{Story, quoted};
 use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
@@ -25,7 +25,7 @@ fn examine(story: &Story<'_>) -> Examined {
         };
         examined.fact(right, || {
             let (name, origin) = (&seen.value["name"], &seen.value["origin"]);
-            format!("the token {name} belongs to {origin}, and the client says {said:?}")
+            format!("the token {name} belongs to {origin}, and the client says {}", quoted(said))
         });
     }
     examined

@@ -2,7 +2,7 @@
 
 use super::{text, wanted};
 use crate::kit::Check;
-use crate::story::Story;
+use crate::story::{Story, quoted};
 use fixtures::failures::KEY;
 use harness::checks::Examined;
 use serde_json::Value;
@@ -40,7 +40,8 @@ fn examine(story: &Story<'_>) -> Examined {
         let thrown = messages(&call.params["provoked"]["thrown"]);
         let holds = |message: &&str| details.is_some_and(|details| details.contains(*message));
         examined.fact(thrown.is_empty() || thrown.iter().any(holds), || {
-            format!("{about}: {details:?} does not hold what was thrown: {thrown:?}")
+            let details = quoted(details);
+            format!("{about}: {details} does not hold what was thrown: {thrown:?}")
         });
     }
     examined

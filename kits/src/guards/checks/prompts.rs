@@ -47,7 +47,8 @@ fn examine(story: &Story<'_>) -> Examined {
         });
         let told = call.result().map(|result| result["ran"].clone());
         examined.fact(told == Some(json!(ran)) || (told.is_none() && !ran), || {
-            format!("{about}: it says ran = {told:?}, and the disk says {ran}")
+            let told = told.map_or_else(|| "nothing".to_owned(), |told| told.to_string());
+            format!("{about}: it says ran = {told}, and the disk says {ran}")
         });
     }
     examined

@@ -2,7 +2,7 @@
 
 use super::{text, wanted};
 use crate::kit::Check;
-use crate::story::Story;
+use crate::story::{Story, quoted};
 use harness::checks::Examined;
 use serde_json::Value;
 
@@ -22,13 +22,13 @@ fn examine(story: &Story<'_>) -> Examined {
         for (name, value) in wanted["has"].as_object().into_iter().flatten() {
             let stands = at(name);
             examined.fact(stands.as_deref() == value.as_str(), || {
-                format!("{name} has to be {value}, and is {stands:?}")
+                format!("{name} has to be {value}, and is {}", quoted(stands.as_deref()))
             });
         }
         for name in wanted["lacks"].as_array().into_iter().flatten().map(text) {
             let stands = at(name);
             examined.fact(stands.is_none() && call.result().is_some_and(Value::is_object), || {
-                format!("{name} must not be there, and is {stands:?}")
+                format!("{name} must not be there, and is {}", quoted(stands.as_deref()))
             });
         }
     }

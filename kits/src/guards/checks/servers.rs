@@ -3,7 +3,7 @@
 use super::super::play::CANARY;
 use super::{text, wanted};
 use crate::kit::Check;
-use crate::story::Story;
+use crate::story::{Story, quoted};
 use fixtures::recording::Line;
 use harness::checks::Examined;
 use serde_json::Value;
@@ -22,9 +22,11 @@ fn examine(story: &Story<'_>) -> Examined {
             let said = call.result().filter(|said| said["ok"] == true).map(|said| text(&said["text"]));
             match wanted["says"].as_str() {
                 Some(words) => examined.fact(said.is_some_and(|said| said.contains(words)), || {
-                    format!("{what}: the server says {words:?}, and it tells {said:?}")
+                    format!("{what}: the server says {words:?}, and it tells {}", quoted(said))
                 }),
-                None => examined.fact(said.is_none(), || format!("{what} fails, and it tells {said:?}")),
+                None => {
+                    examined.fact(said.is_none(), || format!("{what} fails, and it tells {}", quoted(said)))
+                }
             }
         }
     }

@@ -26,10 +26,11 @@ fn examine(story: &Story<'_>) -> Examined {
             examined.fact(is_refused, || "nothing is begun, and the runner says that all is done".to_owned());
             status != Some("success")
         } else {
-            matches!(status, Some("blocked" | "fail"))
+            // To fail is what an agent does; what stands in the way of its work is another thing to look at.
+            status == Some("blocked")
         };
         examined.fact(is_said, || {
-            format!("{phase} could not be ended well, and its checkpoint says {}", says(status))
+            format!("something stands in the way of {phase}, and its checkpoint says {}", says(status))
         });
         // Who asks and is not answered has done nothing.
         let works = list(&run.value["prompted"]).iter().any(|it| it["phase"] == phase);
@@ -64,6 +65,9 @@ fn examine(story: &Story<'_>) -> Examined {
                 "fixing" => "fixed\n",
                 _ => continue,
             };
+            examined.fact(matches!(status, Some("success" | "blocked")), || {
+                format!("{phase} can't be merged, and its checkpoint says {}", says(*status))
+            });
             let holds = look.value["files"]["src/app.txt"].as_str().is_some_and(|text| text.contains(word));
             examined.fact(holds == (*status == Some("success")), || {
                 let is = if holds { "is" } else { "is not" };

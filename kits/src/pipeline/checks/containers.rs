@@ -4,6 +4,7 @@ use super::{list, looks, prompted, subject};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
+use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "containers",
@@ -17,16 +18,20 @@ fn examine(story: &Story<'_>) -> Examined {
     if subject["docker"] != true || !story.can.contains("pipeline.container") {
         return examined;
     }
-    let own = |value: &serde_json::Value| -> Vec<String> {
+    let own = |value: &Value| -> Vec<String> {
         list(&value["containers"]["own"]).iter().map(|it| it["name"].to_string()).collect()
     };
-    let of_phase = list(&subject["phases"]).iter().find(|phase| phase["image"].is_string());
+    // Of two issues at once each has its own.
+    let images: Vec<&Value> =
+        list(&subject["phases"]).iter().map(|phase| &phase["image"]).filter(|it| it.is_string()).collect();
     for look in looks(story, &["held"]) {
-        let image = of_phase.map(|phase| &phase["image"]);
-        let runs = list(&look.value["containers"]["own"])
-            .iter()
-            .any(|it| it["runs"] == true && Some(&it["image"]) == image);
-        examined.fact(runs, || "the agent works, and its container does not run".to_owned());
+        let own = list(&look.value["containers"]["own"]).iter();
+        let runs = own.filter(|it| it["runs"] == true && images.contains(&&it["image"])).count();
+        let wanted = images.len();
+        examined.fact(runs >= wanted, || match wanted {
+            0 | 1 => "the agent works, and its container does not run".to_owned(),
+            _ => format!("{wanted} agents want a container each at the same time, and {runs} of these run"),
+        });
     }
     // What nobody can remove just now is another question: whether it is told.
     for look in looks(story, &["gone", "swept"]).filter(|look| look.value["keeps"] != true) {

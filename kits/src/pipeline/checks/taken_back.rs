@@ -1,5 +1,6 @@
 //! One file of an agent's diff is taken back: that file, and no other.
 
+use super::{list, named};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -8,7 +9,7 @@ use std::collections::BTreeSet;
 
 pub(super) const CHECK: Check = Check {
     name: "taken-back",
-    about: "What an agent did to a file is taken back, what others did to it, all other files and the index stay.",
+    about: "What an agent did to a file is taken back; what others did to it, whether it can be run, all other files and the index stay.",
     examine,
 };
 
@@ -29,6 +30,15 @@ fn examine(story: &Story<'_>) -> Examined {
                 format!("{name} should {} and {found}", told(&wanted[name]))
             });
         }
+        // Nobody who takes words back has asked for another kind of file.
+        let [could, can] = [0, 1].map(|which| names_in(&seen.value["runs"][which]));
+        let other = named(could.symmetric_difference(&can).copied());
+        examined.fact(other.is_empty(), || {
+            format!(
+                "whether {other} can be run is not as it was before {} was taken back",
+                seen.value["path"]
+            )
+        });
         let staged = &seen.value["staged"];
         examined.fact(staged[0] == staged[1], || {
             format!("the person's index held {}, and now holds {}", staged[0], staged[1])
@@ -40,4 +50,8 @@ fn examine(story: &Story<'_>) -> Examined {
         });
     }
     examined
+}
+
+fn names_in(value: &Value) -> BTreeSet<&str> {
+    list(value).iter().filter_map(Value::as_str).collect()
 }

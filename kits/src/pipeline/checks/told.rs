@@ -16,8 +16,9 @@ fn examine(story: &Story<'_>) -> Examined {
     for run in story.seen_of("prompted") {
         let said = &run.value;
         let is_over = said["killed"].is_null() && said["hangs"] != true;
-        // Of two issues at once, and of what is swept through, other checks tell.
-        if !is_over || said["orFewer"] == true || story.seen_of("together").next().is_some() {
+        // Of two issues at once, of one that is begun twice, and of what is swept through, other checks tell.
+        let is_swept = said["orFewer"] == true || said["twice"] == true;
+        if !is_over || is_swept || story.seen_of("together").next().is_some() {
             continue;
         }
         let Some(answer) = answer_before(story, run.at.line) else { continue };

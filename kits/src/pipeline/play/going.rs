@@ -23,7 +23,7 @@ pub(super) struct Going {
     or_stops: bool,
     /// Who stops says what is wrong, with this name in it: else it stops each time, and nobody knows why.
     names: Option<String>,
-    /// It may also stop before this phase, if its checkpoint says that it is blocked or has failed.
+    /// It may also stop before this phase, if its checkpoint says that it is blocked.
     or_stops_at: Option<String>,
     /// The runner is killed here, and its server with it; who may stop may have done so before.
     kill: Option<Spot>,
@@ -31,7 +31,7 @@ pub(super) struct Going {
     fails: Option<String>,
     /// The person works here, too.
     meanwhile: Option<Meanwhile>,
-    /// This phase can't begin or end well, and is blocked or has failed.
+    /// Something stands in the way of this phase, which is blocked.
     blocked: Option<String>,
     /// The agent of this phase asks for leave, and nobody is there to give it.
     asks: Option<String>,
@@ -149,12 +149,25 @@ impl Played {
         spot: (&str, Moment),
     ) -> Result<bool, Troubled> {
         let (phase, limit) = (spot.0, scene.limits().answer);
+        let mut hanging = None;
+        if let (Moment::Contained, Some(docker)) = (spot.1, &place.docker) {
+            hanging = Some(docker.hangs()?);
+        }
         let mut asked = scene.begin(method, told).await?;
         let spots = [spot];
+        let comes = async {
+            match &mut hanging {
+                Some(docker) => docker.holds().await.map(drop),
+                None => {
+                    stage.come_to(&spots).await;
+                    Ok(())
+                }
+            }
+        };
         let never = |why: &str| broken(format!("{method} never came to the phase {phase}{why}"));
         tokio::select! {
             biased;
-            come = within(limit, stage.come_to(&spots)) => come.ok_or_else(|| never(""))?,
+            come = within(limit, comes) => come.ok_or_else(|| never(""))??,
             answer = asked.answered_within(limit) => {
                 return match answer {
                     _ if going.or_stops => Ok(false),

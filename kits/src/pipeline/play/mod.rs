@@ -2,13 +2,14 @@
 //!
 //! * `before` — what is there already. * `going` — a run or a resume, and what happens in its midst. * `sweep` — killed
 //!   between any two calls of git, or each of them fails. * `together` — two issues at once.
-//!   * `other` — another issue between the runs of the case's own. * `wishes` — a status, a plan, a file taken back, a sweep.
+//!   * `twice` — one issue, begun again while it runs. * `other` — another issue between the runs of the case's own. * `wishes` — a status, a plan, a file taken back, a sweep.
 
 mod before;
 mod going;
 mod other;
 mod sweep;
 mod together;
+mod twice;
 mod wishes;
 
 use super::docker::{Docker, Engine};
@@ -29,6 +30,7 @@ use serde_json::{Map, Value, json};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use together::Together;
+use twice::Twice;
 use wishes::TakenBack;
 
 /// What happens.
@@ -94,6 +96,8 @@ enum Step {
     Resume(Going),
     /// Two issues are worked on at once.
     Together(Together),
+    /// The issue is begun a second time while it runs.
+    Twice(Twice),
     /// Another issue is worked on, from its beginning to its end.
     Other(Other),
     /// Killed between any two calls of git, each time anew, and resumed.
@@ -184,6 +188,7 @@ impl Play for Played {
                     Step::Run(going) => self.goes(scene, &place, "pipeline/run", going).await?,
                     Step::Resume(going) => self.goes(scene, &place, "pipeline/resume", going).await?,
                     Step::Together(together) => self.both(scene, &place, together).await?,
+                    Step::Twice(twice) => self.twice(scene, &place, twice).await?,
                     Step::Other(other) => self.other(scene, &place, other).await?,
                     Step::Sweep(_) => self.sweep(scene).await?,
                     Step::Fails(_) => self.sweep_of_failures(scene).await?,

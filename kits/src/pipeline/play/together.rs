@@ -5,6 +5,8 @@ use super::super::phases::Phase;
 use super::super::stage::{Moment, Stage};
 use super::{Place, Played};
 use crate::scene::{Scene, Troubled, broken};
+use crate::story::Story;
+use fixtures::recording::Line;
 use harness::clock::within;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,6 +23,9 @@ pub(super) struct Together {
     /// Both write the same line: one of them is blocked.
     #[serde(default)]
     cross: bool,
+    /// The second issue begins when the agent of the first one is at its work already.
+    #[serde(default)]
+    later: bool,
 }
 
 /// The other issue.
@@ -42,16 +47,14 @@ impl Played {
         let issues = [self.issue.as_str(), OTHER];
         let spots = [0, 1].map(|which| (together.phases[which].as_str(), together.at));
         let stage = Stage::begin(&place.repository.root, &spots, None).await?;
-        let mut begun = Vec::new();
-        for (issue, phase) in issues.into_iter().zip(&together.phases) {
+        let (mut begun, from) = (Vec::new(), scene.journal().lines().len());
+        for (which, (issue, phase)) in issues.into_iter().zip(&together.phases).enumerate() {
             scene.person(format!("pipeline/run of the issue {issue}"));
             let told = place.told(issue, &[Phase::of(phase)?], Some(&stage));
             begun.push(scene.begin("pipeline/run", told).await?);
-        }
-        // A runner that takes one after the other never comes there; one that fails has answered, and is seen as it is.
-        let come = within(scene.limits().answer, stage.come_to(&spots)).await;
-        if come.is_none() {
-            return Err(broken("two issues that were begun at once were never worked on at once"));
+            if together.later || which == 1 {
+                come(scene, &stage, &spots[..=which], from).await?;
+            }
         }
         place.look(scene, "held")?;
         stage.open();
@@ -77,4 +80,22 @@ impl Played {
         scene.witness("together", &json!({"cross": together.cross, "of": issues.into_iter().zip(&together.phases).collect::<Vec<_>>()}));
         Ok(())
     }
+}
+
+/// Waits until all of these are at their moment. A runner that takes one issue after the other never comes there; one that
+/// has failed has answered, and is seen as it is.
+async fn come(scene: &Scene, stage: &Stage, spots: &[(&str, Moment)], from: usize) -> Result<(), Troubled> {
+    let has_answered = |lines: &[Line]| {
+        let story = Story::of(lines);
+        story.calls_of("pipeline/run").any(|call| call.at.line >= from && call.answer.is_some())
+    };
+    let waits = async {
+        tokio::select! {
+            biased;
+            () = stage.come_to(spots) => {}
+            _ = scene.journal().wait_until(has_answered) => {}
+        }
+    };
+    let come = within(scene.limits().answer, waits).await;
+    come.ok_or_else(|| broken("two issues that were begun at once were never worked on at once"))
 }

@@ -61,22 +61,28 @@ impl Played {
     ) -> Result<(), Troubled> {
         let TakenBack { agent, path, left, refused } = taken;
         scene.person(format!("takes back what {agent} did to {path}"));
-        let before = place.repository.tree()?;
+        let (before, mut runs) = place.repository.tree()?;
         let index = || place.repository.git(&["diff", "--cached", "--name-only"]);
         let staged = index()?;
         let mut told = self.told(place, None)?;
         (told["agent"], told["file"]) = (json!(agent), json!(path));
         let answer = scene.ask("diff/revertFile", told).await?;
-        let after = place.repository.tree()?;
+        let (after, runs_now) = place.repository.tree()?;
         let mut wanted = before;
         match left {
             _ if *refused => {}
             Some(text) => wanted[path] = json!(text),
-            None => drop(wanted.as_object_mut().and_then(|wanted| wanted.remove(path))),
+            None => {
+                runs.remove(path);
+                drop(wanted.as_object_mut().and_then(|wanted| wanted.remove(path)));
+            }
         }
         scene.witness(
             "taken-back",
-            &json!({"path": path, "wanted": wanted, "found": after, "refused": refused, "done": answer.is_ok(), "staged": [staged, index()?]}),
+            &json!({
+                "path": path, "wanted": wanted, "found": after, "refused": refused, "done": answer.is_ok(), "staged": [staged, index()?],
+                "runs": [runs, runs_now],
+            }),
         );
         place.look(scene, "swept-back")
     }

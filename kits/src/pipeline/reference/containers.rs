@@ -2,6 +2,7 @@
 
 use super::outside::{put, said};
 use super::{Outcome, Phase, Pipeline, Runner};
+use std::path::PathBuf;
 
 impl Runner {
     /// The work of a phase, beside its container if it has one.
@@ -12,7 +13,10 @@ impl Runner {
         resumes: bool,
     ) -> Result<Outcome, String> {
         if let Some(image) = &phase.image {
-            let name = format!("pipeline-{}-{}", asked.issue, phase.agent);
+            let name = match self.is("one-container") {
+                true => "pipeline-tools".to_owned(),
+                false => format!("pipeline-{}-{}", asked.issue, phase.agent),
+            };
             let label = format!("pipeline={}", asked.issue);
             let password = format!("SERVER_PASSWORD={}", asked.server.password);
             let mut begin = vec!["run", "--detach", "--rm", "--name", &name, "--label", &label, image];
@@ -22,10 +26,16 @@ impl Runner {
             if self.is("password-to-docker") {
                 begin.splice(1..1, ["--env", &password]);
             }
-            if let Err(why) = said(asked, "docker", &asked.folder, &begin).await
-                && !self.is("works-without")
+            let begun = said(asked, "docker", &asked.folder, &begin).await;
+            // What runs already under that name is taken for its own.
+            let may_fail = self.is("works-without") || self.is("one-container");
+            if let Err(why) = begun
+                && !may_fail
             {
                 return Ok(Outcome::Blocked(why));
+            }
+            if self.is("notes-containers-late") {
+                put(&self.noted(asked), &name)?;
             }
         }
         let secrets = asked.folder.join(".kilo/compose.yaml");
@@ -67,14 +77,24 @@ impl Runner {
         Ok(())
     }
 
+    /// Where a mutant notes its container.
+    fn noted(&self, asked: &Pipeline) -> PathBuf {
+        asked.folder.join(".kilo/containers").join(&asked.issue)
+    }
+
     /// Those of this issue; where no phase has one, docker is not asked.
     pub(super) async fn remove_containers(&self, asked: &Pipeline) -> Result<(), String> {
         if asked.phases.iter().all(|phase| phase.image.is_none()) {
             return Ok(());
         }
-        let filter = match self.is("sweeps-containers") {
-            true => format!("name=pipeline-{}", asked.issue),
-            false => format!("label=pipeline={}", asked.issue),
+        let filter = match self.mutant {
+            Some("sweeps-containers") => format!("name=pipeline-{}", asked.issue),
+            Some("sweeps-containers-of-all") => "label=pipeline".to_owned(),
+            Some("notes-containers-late") => match std::fs::read_to_string(self.noted(asked)) {
+                Ok(name) => format!("name={name}"),
+                Err(_) => return Ok(()),
+            },
+            _ => format!("label=pipeline={}", asked.issue),
         };
         // When nobody tells what there is, there is nothing that could be removed.
         let Ok(listed) =

@@ -20,7 +20,7 @@ use harness::protocol::RpcError;
 use outside::put;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,6 +31,17 @@ pub(super) struct Runner {
     checkout: tokio::sync::Mutex<()>,
     /// Plans of one who keeps them nowhere else.
     plans: Mutex<BTreeMap<String, String>>,
+    /// The issues that are worked on.
+    running: Mutex<BTreeSet<String>>,
+}
+
+/// An issue that is worked on, until this is gone.
+struct Running<'a>(&'a Runner, String);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -143,15 +154,32 @@ impl Adapter for Runner {
 
 impl Runner {
     pub(super) fn new(mutant: Option<&'static str>) -> Self {
-        Self { mutant, checkout: tokio::sync::Mutex::new(()), plans: Mutex::default() }
+        Self {
+            mutant,
+            checkout: tokio::sync::Mutex::new(()),
+            plans: Mutex::default(),
+            running: Mutex::default(),
+        }
     }
 
     fn is(&self, name: &str) -> bool {
         self.mutant == Some(name)
     }
 
+    /// Who comes second to an issue would take the worktree from under the agent of the first.
+    fn begin(&self, issue: &str) -> Result<Option<Running<'_>>, String> {
+        if self.is("runs-twice") {
+            return Ok(None);
+        }
+        match self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(issue.to_owned()) {
+            true => Ok(Some(Running(self, issue.to_owned()))),
+            false => Err(format!("the issue {issue} is worked on already")),
+        }
+    }
+
     async fn go(&self, asked: &Pipeline, resumes: bool) -> Result<Value, String> {
-        if resumes && !self.is("leaks-on-kill") {
+        let _running = self.begin(&asked.issue)?;
+        if (resumes || self.is("sweeps-containers-of-all")) && !self.is("leaks-on-kill") {
             self.remove_containers(asked).await?;
         }
         let is_torn = |phase| self.read(asked, phase).is_some_and(|says| says.is_null());
@@ -188,6 +216,9 @@ impl Runner {
                     ("blocked", &[][..], Some(phase.agent.as_str()))
                 }
                 Outcome::Failed => ("fail", &[][..], Some(phase.agent.as_str())),
+                Outcome::Blocked(_) if self.is("calls-blocks-failures") => {
+                    ("fail", &[][..], Some(phase.agent.as_str()))
+                }
                 Outcome::Blocked(_) => ("blocked", &[][..], Some(phase.agent.as_str())),
             };
             self.checkpoint(asked, phase, status, files, next)?;

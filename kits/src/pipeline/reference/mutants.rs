@@ -6,6 +6,7 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "checkpoint-before-work", about: "says success, and then sends the agent" },
     Mutant { name: "late-checkpoint", about: "tidies up between the merge and the checkpoint" },
     Mutant { name: "restart-from-first", about: "does everything again after a kill" },
+    Mutant { name: "runs-twice", about: "an issue that is worked on already is begun again beside that" },
     Mutant { name: "skip-failed", about: "a phase with a checkpoint is done, whatever its status" },
     Mutant { name: "newest-by-file", about: "goes on behind the checkpoint whose file was changed last" },
     Mutant { name: "newest-by-time", about: "goes on behind the checkpoint with the latest time" },
@@ -141,6 +142,10 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     },
     Mutant { name: "time-of-nothing", about: "the time of a checkpoint is that of no clock" },
     Mutant { name: "calls-failures-blocked", about: "a phase whose agent has failed is called blocked" },
+    Mutant {
+        name: "calls-blocks-failures",
+        about: "a phase that something stands in the way of is called failed",
+    },
     Mutant { name: "logs-successes", about: "what an agent that fails has edited is not logged" },
     Mutant { name: "logs-failures-empty", about: "the log of what an agent that fails has edited is empty" },
     Mutant { name: "endless-ask", about: "waits for ever when an agent asks and nobody is there" },
@@ -166,6 +171,15 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     },
     Mutant { name: "late-removal", about: "removes a container between the merge and the checkpoint" },
     Mutant { name: "sweeps-containers", about: "all containers whose name begins alike are removed" },
+    Mutant {
+        name: "sweeps-containers-of-all",
+        about: "a run begins by removing its containers of all issues",
+    },
+    Mutant { name: "one-container", about: "the containers of all issues have one name" },
+    Mutant {
+        name: "notes-containers-late",
+        about: "writes down which container it has to remove when that runs already",
+    },
     Mutant { name: "works-without", about: "an agent works though its container could not be begun" },
     Mutant {
         name: "begins-nothing",
@@ -176,5 +190,9 @@ pub(in super::super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "checks-out-the-base", about: "takes back what others did to the file, too" },
     Mutant { name: "checks-out-before-it", about: "takes back what others did to the file later, too" },
     Mutant { name: "stages-the-revert", about: "what is taken back is put into the index" },
+    Mutant {
+        name: "reverts-to-plain-files",
+        about: "a file that could be run can't be when it was taken back",
+    },
     Mutant { name: "reverts-anywhere", about: "takes back a file of any name" },
 ];

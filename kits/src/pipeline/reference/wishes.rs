@@ -3,6 +3,7 @@
 use super::outside::git;
 use super::{Pipeline, Runner};
 use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path};
 
 impl Runner {
@@ -58,6 +59,10 @@ impl Runner {
             }
         }
         git(asked, folder, &words).await?;
+        if self.is("reverts-to-plain-files") && folder.join(file).exists() {
+            let plain = std::fs::Permissions::from_mode(0o644);
+            std::fs::set_permissions(folder.join(file), plain).map_err(|error| error.to_string())?;
+        }
         if self.is("stages-the-revert") {
             git(asked, folder, &["add", "--all", "--", file]).await?;
         }

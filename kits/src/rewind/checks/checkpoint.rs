@@ -14,6 +14,12 @@ pub(super) const CHECK: Check = Check {
 
 fn examine(story: &Story<'_>) -> Examined {
     let mut examined = Examined::default();
+    for episode in episodes(story).iter().filter(|episode| episode.told["unasked"] == true) {
+        let begun = episode.seam("restore", "begin");
+        examined.fact(begun.is_none(), || {
+            format!("{}: nobody has asked for the files, and they are put back", episode.name())
+        });
+    }
     for episode in episodes(story).iter().filter(|episode| !episode.told["checkpoints"].is_null()) {
         let name = episode.name();
         let begun = episode

@@ -1,6 +1,6 @@
 //! An edit that says nothing of pictures leaves them as the client declares; one that says there are none takes them away.
 
-use super::{carries, episodes, messages, pictures, words_of};
+use super::{Episode, carries, episodes, messages, pictures, words_of};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
@@ -27,6 +27,28 @@ fn examine(story: &Story<'_>) -> Examined {
                 format!("{}: pictures {} in place of {}", episode.name(), json!(sent), json!(wanted))
             });
         }
+        for list in ["user", "model"] {
+            earlier(&episode, list, &mut examined);
+        }
     }
     examined
+}
+
+/// Whoever had pictures before the edited message has them still, in both lists.
+fn earlier(episode: &Episode<'_>, list: &str, examined: &mut Examined) {
+    let (Some(stays), now) = (episode.turns_that_stay(list), &episode.after["snapshot"][list]) else {
+        return;
+    };
+    let entries = |list: &'_ Value| -> Vec<(String, Vec<Value>)> {
+        let all = list.as_array().into_iter().flatten().filter(|entry| entry["says"] != "checkpoint");
+        let pictures = |entry: &Value| entry["images"].as_array().cloned().unwrap_or_default();
+        all.take(stays).map(|entry| (entry["text"].to_string(), pictures(entry))).collect()
+    };
+    for (before, now) in entries(&episode.told[list]).iter().zip(&entries(now)) {
+        examined.fact(before.1 == now.1, || {
+            let (words, had, has) = (&before.0, json!(before.1), json!(now.1));
+            let name = episode.name();
+            format!("{name}: in the list of the {list} {words} had the pictures {had}, and has {has}")
+        });
+    }
 }

@@ -8,7 +8,7 @@ use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "intact",
-    about: "A conversation that was copied for an edit, and another task, are as they were; after an edit that failed, and after \
+    about: "A conversation that was copied for an edit, and another task or conversation, are as they were; after an edit that failed, and after \
             going back was taken back, the model is told all of it.",
     examine,
 };
@@ -26,6 +26,12 @@ fn examine(story: &Story<'_>) -> Examined {
                 )
             });
         }
+    }
+    for episode in episodes(story).iter().filter(|episode| episode.after["anotherAsks"].is_boolean()) {
+        examined.fact(episode.after["anotherAsks"] == true, || {
+            let name = episode.name();
+            format!("{name}: another conversation of the server asks for leave, and somebody else has answered that")
+        });
     }
     for (episode, seen) in episodes(story).iter().zip(story.seen_of("intact")) {
         let before = texts(&episode.told["user"]);

@@ -20,6 +20,7 @@ fn examine(story: &Story<'_>) -> Examined {
         if let (None, Some(_), [edit, ..]) = (episode.done(), episode.stays(), &episode.edits[..])
             && !episode.was_killed()
             && !episode.has_to_fail()
+            && !episode.may_fail()
         {
             let why = edit.result().map(|result| result["error"].to_string()).unwrap_or_default();
             examined
@@ -53,7 +54,8 @@ fn examine(story: &Story<'_>) -> Examined {
             let mut gone = gone.iter().filter(|gone| !gone.trim().is_empty() && !stays(gone));
             let told_still = gone.find(|gone| says(asked, gone));
             examined.fact(told_still.is_none(), || {
-                format!("{}: the model is still told {:?}, and that turn is gone", episode.name(), told_still)
+                let words = told_still.copied().unwrap_or_default();
+                format!("{}: the model is still told {words:?}, and that turn is gone", episode.name())
             });
         }
     }

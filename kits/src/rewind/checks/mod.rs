@@ -60,6 +60,8 @@ struct Episode<'s> {
     notices: Vec<&'s Told>,
     /// The lists that the screen was to show.
     screens: Vec<&'s Told>,
+    /// Those behind the opening of another task.
+    screens_of_another: Vec<&'s Told>,
     /// Both lists and the tree when all was over.
     after: &'s Value,
 }
@@ -83,6 +85,7 @@ fn episodes<'s>(story: &'s Story<'_>) -> Vec<Episode<'s>> {
             let mut opened = story.calls.iter().filter(|call| call.method == "task/open");
             let switched = opened.find(|call| within.contains(&call.at.line)).map(|call| call.at.line);
             let is_its_own = |told: &&Told| switched.is_none_or(|line| told.at.line < line);
+            let (screens, screens_of_another) = of("stateUpdate").into_iter().partition(is_its_own);
             Episode {
                 told: &begin.value,
                 edits: story
@@ -97,7 +100,8 @@ fn episodes<'s>(story: &'s Story<'_>) -> Vec<Episode<'s>> {
                     .collect(),
                 seams: of("seam"),
                 notices: of("notice").into_iter().filter(|told| told.warns()).collect(),
-                screens: of("stateUpdate").into_iter().filter(is_its_own).collect(),
+                screens,
+                screens_of_another,
                 after: &end.value,
             }
         })
@@ -114,10 +118,19 @@ impl<'s> Episode<'s> {
         self.edits.iter().find(|call| call.result().is_some_and(|result| result["ok"] == true)).copied()
     }
 
-    /// So many entries of both lists stay; none where nothing may change.
+    /// So many entries of both lists stay; none where nothing may change. Of two clicks on two messages that depends on which one
+    /// has won.
     fn stays(&self) -> Option<(usize, usize)> {
-        let count = |list: &str| usize::try_from(self.told["stays"][list].as_u64()?).ok();
+        let is_done = |call: &&Call| call.result().is_some_and(|result| result["ok"] == true);
+        let won = self.edits.iter().position(|call| is_done(&&**call)).unwrap_or_default();
+        let stays = self.told["clicks"].get(won).unwrap_or(&self.told["stays"]);
+        let count = |list: &str| usize::try_from(stays[list].as_u64()?).ok();
         Some((count("user")?, count("model")?))
+    }
+
+    /// Was another task opened while the edit was under way? Then it may be done, or fail.
+    fn may_fail(&self) -> bool {
+        self.told["opened"] == true
     }
 
     /// Does something within the client fail here, so that the edit has to?

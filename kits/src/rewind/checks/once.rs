@@ -50,6 +50,11 @@ fn examine(story: &Story<'_>) -> Examined {
             .filter(|edit| edit.result().is_some_and(|result| result["ok"] == true))
             .count();
         examined.fact(done == 1, || format!("{name}: {done} of {} clicks were edits", episode.edits.len()));
+        // Who finds words there that were sent sends them again.
+        let draft = episode.after["snapshot"]["draft"].as_str().unwrap_or_default();
+        examined.fact(draft.trim() != words_of(edit).trim(), || {
+            format!("{name}: the words were sent, and are kept as words that were not: {draft:?}")
+        });
         // Request and update come on two ways: their times tell which was first.
         let takes = episode.told["seams"]["reinitMs"].as_f64().unwrap_or_default();
         if let (Some(begun), Some(first)) = (episode.seam("reinit", "begin"), sent.first()) {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 impl Episode<'_> {
     /// Is the tree as it was before the edit, when all is over?
     pub(super) fn has_old_tree(&self) -> bool {
-        self.other_than_before().is_none()
+        self.other_than_before(&self.after["tree"]).is_none()
     }
 
     /// Is it a checkpoint's?
@@ -17,8 +17,8 @@ impl Episode<'_> {
     }
 
     /// A file that is not as it was before the edit; but what an agent writes that does not stop is its own.
-    pub(super) fn other_than_before(&self) -> Option<String> {
-        let (before, now) = (self.told["tree"].as_object()?, self.after["tree"].as_object()?);
+    pub(super) fn other_than_before(&self, tree: &Value) -> Option<String> {
+        let (before, now) = (self.told["tree"].as_object()?, tree.as_object()?);
         let is_other = |name: &&String| before.get(*name) != now.get(*name) && *name != LATE_FILE;
         before.keys().chain(now.keys()).find(is_other).cloned()
     }
