@@ -90,10 +90,14 @@ impl World {
             cuts.push_back(Cut::GoOn(session.to_owned(), *call));
             cuts.push_back(Cut::Interrupted(child.clone()));
         }
-        let ends = children
-            .iter()
-            .map(|(_, child)| Cut::End(child.clone(), Some(aborted()), Some(TurnEnd::Interrupted)));
-        let ends: Vec<Cut> = ends.collect();
+        let end_of = |(_, child): &(usize, String)| {
+            Cut::End(child.clone(), Some(aborted()), Some(TurnEnd::Interrupted))
+        };
+        // Who has asked somebody has a call to end as well, which takes longer than the end of the giver.
+        let (asking, plain): (Vec<_>, Vec<_>) =
+            children.iter().partition(|(_, child)| late && self.permissions.asks_in(child));
+        let ends: Vec<Cut> = plain.into_iter().map(end_of).collect();
+        let last: Vec<Cut> = asking.into_iter().map(end_of).collect();
         if !late {
             cuts.extend(ends.iter().cloned());
         }
@@ -107,6 +111,7 @@ impl World {
         }
         let error = (!waits_to_retry).then(aborted);
         cuts.push_back(Cut::End(session.to_owned(), error, Some(TurnEnd::Interrupted)));
+        cuts.extend(last);
         if !self.disposes {
             cuts.push_back(Cut::Interrupted(session.to_owned()));
             self.cancel_work(session, &mut cuts);

@@ -55,6 +55,9 @@ impl World {
         let agent = agent.unwrap_or_else(|| json!(self.default_agent()));
         let model = json!({"providerID": body["providerID"], "modelID": body["modelID"]});
         let message = self.ask_for_summary(id, &agent, &model, json!({"auto": body["auto"] == true}));
+        if self.runs_person_line(id) {
+            return self.wait_for_person_line_and_say_yes(id, Queued::of_server(message), request.ticket);
+        }
         if self.run_mut(id).is_none() {
             self.begin_turn(id, Queued::of_server(message.clone()));
         }

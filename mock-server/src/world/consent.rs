@@ -36,6 +36,11 @@ impl Permissions {
         self.kept.iter().filter(holds).map(|said| &said.rule)
     }
 
+    /// Has somebody been asked for a session, and not answered?
+    pub(crate) fn asks_in(&self, session: &str) -> bool {
+        self.pending.iter().any(|pending| pending.session == session)
+    }
+
     /// The instance of a folder has ended, and what it alone has heard is forgotten.
     pub(crate) fn dispose(&mut self, directory: &str) {
         self.kept.retain(|said| said.directory.as_deref() != Some(directory));

@@ -28,7 +28,8 @@ impl World {
             },
         };
         // A place is looked at before the session.
-        let Some(session) = self.sessions.get(id) else { return self.misses_session(request.ticket, id) };
+        let session = self.sessions.get(id).filter(|session| !session.is_gone);
+        let Some(session) = session else { return self.misses_session(request.ticket, id) };
         let Some(limit) = limit.filter(|&limit| limit > 0) else {
             if let Some(body) = refusal(session.messages.iter()) {
                 return self.reply(request.ticket, 400, ReplyBody::Json(body));

@@ -2,10 +2,10 @@
 
 use super::prompt::Queued;
 use super::routes::body_of;
-use super::run::Run;
+use super::run::{Run, TurnEnd};
 use super::session::Message;
 use super::tokens::Tokens;
-use super::{ApiRequest, Effect, Purpose, ShellEnd, ShellLine, ShellNews, ShellWish, World};
+use super::{ApiRequest, Effect, Purpose, ShellEnd, ShellLine, ShellNews, ShellWish, Ticket, World};
 use serde_json::{Map, Value, json};
 
 /// The line while it runs.
@@ -17,6 +17,10 @@ pub(crate) struct PersonLine {
     has_failed: bool,
     /// The prompt that is answered when it has ended.
     next: Option<Queued>,
+    /// That prompt has opened a turn, and is not answered any more.
+    leaves_turn: bool,
+    /// Who waits for the end of that turn and is told yes.
+    yes: Vec<Ticket>,
 }
 
 /// Nobody waits longer than a month.
@@ -135,6 +139,7 @@ impl World {
     /// The person ends the line.
     pub(crate) fn abort_person_line(&mut self, session: &str) {
         self.forget_turn(session);
+        self.leave_waiting_prompts(session);
         if let Some(line) = self.run_mut(session).and_then(|run| run.line.as_mut()) {
             line.output.push_str(STOPPED);
         }
@@ -144,10 +149,25 @@ impl World {
         }
     }
 
+    /// What waits for the end of an aborted line is told that end, and nobody answers it.
+    fn leave_waiting_prompts(&mut self, session: &str) {
+        let Some(owner) = self.sessions.get_mut(session) else { return };
+        let waiting: Vec<Queued> = owner.queue.drain(..).collect();
+        if !waiting.is_empty() {
+            self.emit_queue(session);
+        }
+        let Some(run) = self.run_mut(session) else { return };
+        let next = run.line.as_mut().and_then(|line| {
+            line.leaves_turn = line.next.is_some();
+            line.next.take()
+        });
+        next.into_iter().chain(waiting).for_each(|queued| run.take_waiting(queued));
+    }
+
     fn end_person_line(&mut self, session: &str) {
         let now = self.now_ms;
         let Some(run) = self.run_mut(session) else { return };
-        let PersonLine { output, has_failed, next } = run.line.take().unwrap_or_default();
+        let PersonLine { output, has_failed, next, leaves_turn, yes } = run.line.take().unwrap_or_default();
         let message = run.message.clone();
         if let Some(message) = self.sessions.get_mut(session).and_then(|owner| owner.message_mut(&message)) {
             message.info["time"]["completed"] = json!(now);
@@ -164,6 +184,9 @@ impl World {
         if self.is_gone(session) {
             return self.bury(session);
         }
+        if leaves_turn {
+            self.emit_turn_close(session, TurnEnd::Completed);
+        }
         let Some(owner) = self.sessions.get_mut(session) else { return };
         let Some(run) = owner.run.take() else { return };
         let answer = owner.message(&message).map(Message::wire).unwrap_or_else(|| Value::Null);
@@ -176,8 +199,27 @@ impl World {
                 false => self.reply_json(ticket, answer.clone()),
             }
         }
+        for command in run.commands {
+            self.executed(session, command, &message);
+        }
         if let Some(next) = next {
             self.begin_opened_turn(session, next);
+        }
+        match self.run_mut(session) {
+            Some(run) => run.yes.extend(yes),
+            None => yes.into_iter().for_each(|ticket| self.reply_json(ticket, json!(true))),
+        }
+    }
+
+    /// The same for a prompt of the server's own, whose sender is told yes when its turn is over.
+    pub(crate) fn wait_for_person_line_and_say_yes(&mut self, session: &str, queued: Queued, ticket: Ticket) {
+        if let Some(queued) = self.wait_for_person_line(session, queued)
+            && let Some(owner) = self.sessions.get_mut(session)
+        {
+            owner.queue.push_back(queued);
+        }
+        if let Some(line) = self.run_mut(session).and_then(|run| run.line.as_mut()) {
+            line.yes.push(ticket);
         }
     }
 

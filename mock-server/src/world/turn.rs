@@ -382,7 +382,7 @@ impl World {
         self.goal_if_due(session);
     }
 
-    fn emit_turn_close(&mut self, session: &str, end: TurnEnd) {
+    pub(super) fn emit_turn_close(&mut self, session: &str, end: TurnEnd) {
         if self.profile.turn_events {
             let mut properties = json!({"sessionID": session});
             if let Some(parent) = self.sessions.get(session).and_then(|owner| owner.parent.as_ref()) {
