@@ -17,9 +17,9 @@ impl Workspace {
     /// Does what the world wishes of the marketplace.
     pub(crate) fn market(&self, wish: MarketWish, home: Option<&Path>) -> MarketFound {
         match wish {
-            MarketWish::Agents(folders) => {
-                MarketFound::Agents(folders.map(|folder| agents(Path::new(&folder))))
-            }
+            MarketWish::Agents(folders) => MarketFound::Agents(folders.map(|folder| {
+                self.inside_or_at_home(&folder, home).map(|folder| agents(&folder)).unwrap_or_default()
+            })),
             MarketWish::Agent { path, .. } if Path::new(&path).exists() => {
                 MarketFound::Not("Agent already installed. Remove it first.".to_owned())
             }
@@ -223,12 +223,23 @@ mod tests {
         assert!(matches!(workspace.market(wish, Some(&home)), MarketFound::Not(_)));
         assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
         let path = home.join(".config/kilo/agents/a.md").to_string_lossy().into_owned();
+        fs::create_dir_all(home.join(".config/kilo/agents")).unwrap();
+        let dangling = home.join(".config/kilo/agents/dangling.md");
+        std::os::unix::fs::symlink(outside.path().join("new.md"), &dangling).unwrap();
+        let path_of = dangling.to_string_lossy().into_owned();
+        let wish = MarketWish::Agent { path: path_of, content: "x".to_owned() };
+        assert!(matches!(workspace.market(wish, Some(&home)), MarketFound::Not(_)));
+        fs::remove_file(dangling).unwrap();
+        let climbing = home.join("new/../../../out.md").to_string_lossy().into_owned();
+        let wish = MarketWish::Agent { path: climbing, content: "x".to_owned() };
+        assert!(matches!(workspace.market(wish, Some(&home)), MarketFound::Not(_)));
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
         let wish = |content: &str| MarketWish::Agent { path: path.clone(), content: content.to_owned() };
         assert_eq!(workspace.market(wish("x"), Some(&home)), MarketFound::Done(Some(path.clone())));
         assert!(matches!(workspace.market(wish("y"), Some(&home)), MarketFound::Not(_)));
         assert_eq!(fs::read_to_string(&path).unwrap(), "x");
         let wish =
             MarketWish::Agents([String::new(), home.join(".config/kilo/agents").to_string_lossy().into()]);
-        assert_eq!(workspace.market(wish, None), MarketFound::Agents([vec![], vec!["a".to_owned()]]));
+        assert_eq!(workspace.market(wish, Some(&home)), MarketFound::Agents([vec![], vec!["a".to_owned()]]));
     }
 }

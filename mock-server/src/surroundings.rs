@@ -4,7 +4,7 @@
 use crate::group::in_path;
 use crate::ignored::{Cases, Ignored};
 use crate::shell;
-use crate::workspace::{Branches, Workspace, git_says};
+use crate::workspace::{Branches, Workspace, git_says, leads_to};
 use crate::world::{Browsed, PlaceFound, PlaceWish};
 use std::collections::BTreeSet;
 use std::fs;
@@ -73,11 +73,11 @@ impl Workspace {
 
     /// A place in the workspace or in the server's home.
     pub(crate) fn inside_or_at_home(&self, path: &str, home: Option<&Path>) -> Result<PathBuf, String> {
-        let place = PathBuf::from(path);
-        let real = || place.ancestors().find_map(|above| above.canonicalize().ok());
         let home = home.and_then(|home| home.canonicalize().ok());
-        match home.zip(real()) {
-            Some((home, real)) if real.starts_with(&home) => Ok(place),
+        // A step back may lead elsewhere as soon as the folder is there that it leaves.
+        let climbs = Path::new(path).components().any(|part| part == Component::ParentDir);
+        match home {
+            Some(home) if !climbs && leads_to(path)?.starts_with(&home) => Ok(PathBuf::from(path)),
             _ => self.inside(path),
         }
     }

@@ -47,10 +47,10 @@ impl Workspace {
     ) -> TuiFound {
         let folder = Path::new(&wish.directory);
         let folders = folder.ancestors().take_while(|above| above.starts_with(self.root()));
-        let home = home.map(|home| home.join(".config").join(profile.server.word()));
-        let places = Places { profile, home, folders: folders.map(Path::to_owned).collect() };
+        let of_all = home.map(|home| home.join(".config").join(profile.server.word()));
+        let places = Places { profile, home: of_all, folders: folders.map(Path::to_owned).collect() };
         if let Some(patch) = &wish.change
-            && let Err(why) = self.change_tui(&places, wish, patch, own)
+            && let Err(why) = self.change_tui(&places, wish, patch, (own, home))
         {
             return TuiFound::Not(why);
         }
@@ -62,7 +62,7 @@ impl Workspace {
         places: &Places,
         wish: &TuiWish,
         patch: &Map<String, Value>,
-        own: &Map<String, Value>,
+        (own, home): (&Map<String, Value>, Option<&Path>),
     ) -> Result<(), Value> {
         let file = if wish.is_global { places.of_all() } else { places.of_project(&wish.directory) };
         let text = std::fs::read_to_string(&file).ok();
@@ -76,14 +76,15 @@ impl Workspace {
             Some(content) => content,
             None => serde_json::to_string_pretty(&after).unwrap_or_default(),
         };
+        let path = file.to_string_lossy();
         let kept = match wish.is_global {
-            true => file
-                .parent()
-                .map_or(Ok(()), std::fs::create_dir_all)
-                .and_then(|()| std::fs::write(&file, content)),
-            false => self.write(&file.to_string_lossy(), &content).map_err(std::io::Error::other),
+            true => self.inside_or_at_home(&path, home).and_then(|file| {
+                let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+                folder.and_then(|()| std::fs::write(&file, content)).map_err(|error| error.to_string())
+            }),
+            false => self.write(&path, &content),
         };
-        kept.map_err(|error| json!({"_tag": "InvalidRequestError", "message": error.to_string()}))
+        kept.map_err(|why| json!({"_tag": "InvalidRequestError", "message": why}))
     }
 }
 
@@ -221,7 +222,7 @@ mod tests {
     impl Machine {
         fn with(files: &[(&str, &str)]) -> Self {
             let place = tempfile::tempdir().unwrap();
-            fs::create_dir(place.path().join("work")).unwrap();
+            ["work", "home"].iter().for_each(|name| fs::create_dir(place.path().join(name)).unwrap());
             let workspace = Workspace::new(&place.path().join("work").canonicalize().unwrap()).unwrap();
             let machine = Self { place, workspace };
             for (path, text) in files {

@@ -329,18 +329,9 @@ impl Workspace {
         }
     }
 
-    /// The nearest part of the path that exists must resolve to a place inside: links lead nowhere else.
+    /// The path has to lead to a place inside.
     pub(crate) fn inside(&self, path: &str) -> Result<PathBuf, String> {
-        let wanted = PathBuf::from(path);
-        let mut existing = wanted.as_path();
-        let resolved = loop {
-            if existing.symlink_metadata().is_ok() {
-                break existing
-                    .canonicalize()
-                    .map_err(|error| format!("failed to resolve {path}: {error}"))?;
-            }
-            existing = existing.parent().ok_or_else(|| format!("{path} has no folder"))?;
-        };
+        let (wanted, resolved) = (PathBuf::from(path), leads_to(path)?);
         if self.lets_into(&resolved) {
             Ok(wanted)
         } else {
@@ -351,6 +342,15 @@ impl Workspace {
             ))
         }
     }
+}
+
+/// Where the nearest part of the path resolves to that exists; a link counts by what it names, there or not.
+pub(crate) fn leads_to(path: &str) -> Result<PathBuf, String> {
+    let mut existing = Path::new(path);
+    while existing.symlink_metadata().is_err() {
+        existing = existing.parent().ok_or_else(|| format!("{path} has no folder"))?;
+    }
+    existing.canonicalize().map_err(|error| format!("failed to resolve {path}: {error}"))
 }
 
 fn differences(before: &BTreeMap<String, Blob>, after: &BTreeMap<String, Blob>) -> Vec<FileChange> {

@@ -81,15 +81,15 @@ const FAILING: &[&str] = &[
 /// What a picture of the memory holds: nothing, as it is nobody's.
 const EMPTY_HEAP: &str =
     r#"{"snapshot":{"meta":{},"node_count":0,"edge_count":0},"nodes":[],"edges":[],"strings":[]}"#;
-/// The server's own number, as it is told. No process has it.
-const SERVER: u64 = 4_000_001;
+/// The server's own number, as it is told.
+const NO_PROCESS: u64 = 4_000_001;
 
 impl World {
     /// `POST /kilocode/heap/snapshot`: where the picture lies that has just been taken.
     fn keep_heap(&mut self, ticket: Ticket) {
         let time = iso_time(self.now_ms).replace([':', '.'], "");
         let file =
-            format!(".local/share/{}/log/heap-{SERVER}-{time}.heapsnapshot", self.profile.server.word());
+            format!(".local/share/{}/log/heap-{NO_PROCESS}-{time}.heapsnapshot", self.profile.server.word());
         self.reply_json(ticket, json!(format!("{}/{file}", self.config.home)));
         self.ask_place(PlaceAsk::Nobody, PlaceWish::Keep { path: file, content: EMPTY_HEAP.to_owned() });
     }

@@ -42,7 +42,7 @@ pub(super) struct Change {
 
 /// The file of settings of a project, and what stands there.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct SettingsFile {
     pub(super) directory: String,
     pub(super) path: String,
     pub(super) browsed: Browsed,
@@ -76,11 +76,11 @@ impl World {
     pub(super) fn change_setting(
         &mut self,
         ticket: u64,
-        target: Target,
+        target: SettingsFile,
         patch: Map<String, Value>,
         told: Value,
     ) {
-        let Target { directory, path, browsed } = target;
+        let SettingsFile { directory, path, browsed } = target;
         let body = Value::Object(patch.clone());
         self.setting_read(Change { ticket, directory, path, said: patch, body, told }, &browsed);
     }

@@ -182,6 +182,10 @@ impl World {
         }
         self.emit_part(session, &message, 0);
         if self.is_gone(session) {
+            if let Some(run) = self.run_mut(session) {
+                next.into_iter().for_each(|queued| run.take_waiting(queued));
+                run.yes.extend(yes);
+            }
             return self.bury(session);
         }
         if leaves_turn {

@@ -102,6 +102,26 @@ async fn an_abort_of_nothing_is_true_and_tells_idle() {
 }
 
 #[tokio::test]
+async fn kilo_ends_a_helper_that_has_asked_for_leave_after_its_giver() {
+    let steps = "{ tool = \"task\", input = { description = \"Mark\", prompt = \"please mark\", subagent_type = \"general\" } }, { say = \"Done.\" }";
+    let marks =
+        "{ tool = \"write\", input = { filePath = \"out.txt\", content = \"x\" } }, { say = \"Marked.\" }";
+    let mut scenario = scenario(&[("delegate", steps), ("mark", marks)]);
+    scenario.workspace.config.insert("permission".to_owned(), json!({"edit": "ask"}));
+    let mut stage = open(ServerKind::Kilo, scenario).await;
+    let session = stage.session().await;
+    stage.begin(&session, "delegate").await;
+    stage.until_kind("permission.asked").await;
+    stage.post(&format!("/session/{session}/abort"), json!({})).await;
+    let ended = |event: &Value| event["type"] == "session.turn.close";
+    let first = stage.until(ended).await;
+    assert_eq!(first["properties"]["sessionID"], session.as_str(), "{first}");
+    let second =
+        stage.until(|event| ended(event) && event["properties"]["sessionID"] != session.as_str()).await;
+    assert_eq!(second["properties"]["parentID"], session.as_str());
+}
+
+#[tokio::test]
 async fn an_abort_drops_what_the_model_would_say_at_its_gate() {
     let turns = [
         ("go", "{ say = \"One \" }, { gate = \"mid\" }, { say = \"two\" }"),

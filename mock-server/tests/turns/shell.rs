@@ -5,6 +5,7 @@ use crate::stage::Stage;
 use fixtures::ServerKind;
 use fixtures::scenario::Scenario;
 use mock_server::{ClockKind, Options};
+use reqwest::Method;
 use rustix::process::{Pid, test_kill_process_group};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -95,6 +96,31 @@ async fn a_line_that_is_aborted_as_soon_as_it_begins_has_had_its_first_words() {
         let over = stage.until(|event| is_over(&event["properties"]["part"]["state"])).await;
         let output = over["properties"]["part"]["state"]["output"].as_str().unwrap_or_default();
         assert!(output.starts_with("begun\n"), "{server}: {over}");
+    }
+}
+
+/// What waits behind it is answered as well: a prompt, and who wants a summary.
+#[tokio::test]
+async fn who_waits_behind_a_line_of_a_deleted_session_is_answered() {
+    for server in ServerKind::ALL {
+        let mut stage = Stage::open(options(server, "echo unused")).await;
+        let session = stage.session().await;
+        let path = |name: &str| format!("/session/{session}{name}");
+        let line = "echo begun; until [ -e go ]; do sleep 0.02; done";
+        let line = json!({"agent": "general", "command": line});
+        let mut answers = vec![stage.beside(Method::POST, &path("/shell"), &line)];
+        stage.until(|event| event["properties"]["part"]["state"]["metadata"]["output"] == "begun\n").await;
+        let prompt = json!({"parts": [{"type": "text", "text": "behind it"}]});
+        answers.push(stage.beside(Method::POST, &path("/message"), &prompt));
+        stage.until(|event| event["properties"]["part"]["text"] == "behind it").await;
+        let model = json!({"providerID": "fake", "modelID": "fake"});
+        answers.push(stage.beside(Method::POST, &path("/summarize"), &model));
+        stage.until(|event| event["properties"]["part"]["type"] == "compaction").await;
+        assert_eq!(stage.beside(Method::DELETE, &path(""), &Value::Null).await.unwrap(), 200);
+        std::fs::write(Path::new(stage.stand_in.workspace()).join("go"), "").unwrap();
+        for answer in answers {
+            assert_eq!(answer.await.unwrap(), 500, "{server}: nothing of it is left");
+        }
     }
 }
 

@@ -4,8 +4,9 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use fixtures::sse;
 use mock_server::{Options, StandIn};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
-use reqwest::{Client, Response};
+use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 /// A stand-in, a client of it, and its events.
 pub(crate) struct Stage {
@@ -32,6 +33,13 @@ impl Stage {
     pub(crate) async fn post(&self, path: &str, body: Value) -> Value {
         let url = format!("{}{path}", self.stand_in.url());
         self.client.post(url).json(&body).send().await.unwrap().json().await.unwrap()
+    }
+
+    /// Sends a request beside all else; its answer's status is there when it has come.
+    pub(crate) fn beside(&self, method: Method, path: &str, body: &Value) -> JoinHandle<u16> {
+        let url = format!("{}{path}", self.stand_in.url());
+        let request = self.client.request(method, url).json(body);
+        tokio::spawn(async move { request.send().await.unwrap().status().as_u16() })
     }
 
     /// A body as it is written, with the status of its answer.

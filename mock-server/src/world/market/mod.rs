@@ -5,7 +5,7 @@ mod agent_text;
 mod tool_server;
 mod yaml;
 
-use super::config::{Target, merge};
+use super::config::{SettingsFile, merge};
 use super::folders::within;
 use super::routes::body_of;
 use super::surroundings::{Browsed, PlaceAsk, PlaceWish};
@@ -77,7 +77,7 @@ pub enum MarketFound {
 #[derive(Debug)]
 pub(super) struct MarketAsk {
     request: ApiRequest,
-    target: Target,
+    target: SettingsFile,
     item: Item,
 }
 
@@ -116,7 +116,7 @@ impl World {
 
     /// It is known which file of settings the project has, and what it says.
     pub(super) fn market_settings_found(&mut self, request: ApiRequest, path: String, browsed: Browsed) {
-        let target = Target { directory: self.directory_of(&request), path, browsed };
+        let target = SettingsFile { directory: self.directory_of(&request), path, browsed };
         let item = Item::of(&body_of(&request));
         match request.path.rsplit('/').next() {
             Some("install") => self.install(MarketAsk { request, target, item }),
@@ -233,7 +233,7 @@ impl World {
         self.settings_of_market(&ask.target, ask.item.is_global)
     }
 
-    fn settings_of_market(&self, target: &Target, is_global: bool) -> Value {
+    fn settings_of_market(&self, target: &SettingsFile, is_global: bool) -> Value {
         if is_global {
             return Value::Object(self.global_settings());
         }
