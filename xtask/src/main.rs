@@ -30,6 +30,7 @@ mod providers;
 mod real;
 mod record;
 mod schemas;
+mod start_up;
 mod step;
 mod sweep;
 mod test;
@@ -86,6 +87,11 @@ enum Command {
     Walk(walk::Arguments),
     /// Hold the JSON Schemas that editors use against the formats, or with --update write them anew.
     Schemas(schemas::Arguments),
+    /// Ask the released command what it calls until it is ready, and write the list that its linker follows.
+    #[command(
+        after_help = "Needs valgrind, and nm of a C compiler. To be run when `cargo xtask bench idle` says that it does not hold:\n\n    cargo xtask start-up"
+    )]
+    StartUp,
     /// Run all tests, and with --extra those that need more than a Rust toolchain.
     Test(test::Arguments),
     /// Check formatting, clippy, tidy, and cargo-deny where it is installed.
@@ -122,6 +128,7 @@ fn run(command: Command, root: &Path) -> Outcome {
         Command::Sweep(arguments) => sweep::run(&arguments, root),
         Command::Truth(arguments) => truth::run(&arguments, root),
         Command::Schemas(arguments) => schemas::run(&arguments, root),
+        Command::StartUp => start_up::run(root),
         Command::Test(arguments) => test::run(&arguments, root),
         Command::Walk(arguments) => walk::run(&arguments, root),
         Command::Lint => lint::run(root),

@@ -1,6 +1,7 @@
 //! Servers as programs of their own, each in a fresh home: how long they take until they are ready, and what they hold.
 
 use crate::pinned;
+use crate::start_up;
 use fixtures::{ServerKind, catalog};
 use harness::machine::Machine;
 use recorder::group::Group;
@@ -49,21 +50,23 @@ const AS_KILO: &[&str] = &["as", "kilo", "serve", "--port", "0.5"];
 const AS_OPENCODE: &[&str] = &["as", "opencode", "serve", "--port", "0.5"];
 
 impl Built {
-    /// Builds the stand-in as users have it, and the server that it is measured beside.
+    /// Builds the stand-in as users have it, and the server that it is measured beside. Each by a command of its own:
+    /// together they would have other features.
     pub(super) fn now(root: &Path) -> Result<Self, String> {
-        let line = "build --release --locked --message-format json-render-diagnostics --package cli --bin standin \
-                    --package mock-server --example bare_server";
-        let built =
-            Command::new("cargo").args(line.split(' ')).current_dir(root).stderr(Stdio::inherit()).output();
-        let built = built.map_err(|error| format!("cargo could not be started: {error}"))?;
-        let said = String::from_utf8_lossy(&built.stdout);
-        let artifacts: Vec<Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        let program = |name: &str| {
-            let of_name = artifacts.iter().filter(|one| one["target"]["name"] == name);
-            let program = of_name.filter_map(|one| one["executable"].as_str()).next();
-            program.map(PathBuf::from).ok_or_else(|| format!("{name} could not be built"))
-        };
-        Ok(Self { standin: program("standin")?, bare: program("bare_server")? })
+        let bare = [
+            "cargo",
+            "build",
+            "--release",
+            "--locked",
+            "--package",
+            "mock-server",
+            "--example",
+            "bare_server",
+        ];
+        Ok(Self {
+            standin: program(root, start_up::BUILD, "standin")?,
+            bare: program(root, &bare, "bare_server")?,
+        })
     }
 
     pub(super) fn bare(&self) -> Contender {
@@ -78,6 +81,23 @@ impl Built {
         };
         Contender { name, program: self.standin.clone(), args }
     }
+}
+
+/// Builds a program, and tells where it is.
+fn program(root: &Path, build: &[&str], name: &str) -> Result<PathBuf, String> {
+    let told = ["--message-format", "json-render-diagnostics"];
+    let mut words = build.iter().chain(&told);
+    let built = Command::new(words.next().unwrap_or(&"cargo"))
+        .args(words)
+        .current_dir(root)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("cargo could not be started: {error}"))?;
+    let said = String::from_utf8_lossy(&built.stdout);
+    let artifacts: Vec<Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let of_name = artifacts.iter().filter(|one| one["target"]["name"] == name);
+    let program = of_name.filter_map(|one| one["executable"].as_str()).next();
+    program.map(PathBuf::from).ok_or_else(|| format!("{name} could not be built"))
 }
 
 /// The real server, which is installed when it is not there.
