@@ -169,8 +169,9 @@ impl Reading {
     /// More of the stream. Nothing behind an error counts.
     pub(crate) fn bytes(&mut self, bytes: &[u8], tell: &mut impl FnMut(ModelNews)) {
         for frame in self.parser.feed(bytes) {
+            // The real servers skip this word, and read on until the stream ends.
             if frame.data == "[DONE]" {
-                return tell(std::mem::take(self).end());
+                continue;
             }
             match serde_json::from_str::<Value>(&frame.data) {
                 Err(_) => return tell(ModelNews::Failed(ModelFailure::Garbled(frame.data))),

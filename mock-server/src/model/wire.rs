@@ -134,6 +134,9 @@ pub(crate) fn usual_phrase(status: u16) -> Option<&'static str> {
 /// Where a model says that it is asked which is in this process.
 const HERE: &str = "http://127.0.0.1:1/v1/chat/completions";
 
+/// What a server of this kind sends for a status that has no words.
+const NO_PHRASE: &str = "<none>";
+
 impl ModelFailure {
     /// The refusal that the script wants, as it would come over HTTP.
     pub(crate) fn refused(fail: &Fail, now_ms: u64) -> Self {
@@ -166,7 +169,7 @@ impl ModelFailure {
             ("date", httpdate::fmt_http_date(date)),
         ];
         let headers = headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        let phrase = phrase.unwrap_or_default().to_owned();
+        let phrase = phrase.unwrap_or(NO_PHRASE).to_owned();
         Self::Refused(Box::new(Refusal { status, phrase, headers, body, url: HERE.to_owned() }))
     }
 }

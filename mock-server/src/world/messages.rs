@@ -146,7 +146,7 @@ impl World {
 
     /// `PATCH /session/{id}/message/{message}/part/{part}`: the part becomes what is sent; a new one is added.
     pub(super) fn patch_part(&mut self, request: &ApiRequest, id: &str, message: &str, part: &str) {
-        let body = body_of(request);
+        let body = self.operations.known_body("part.update", body_of(request));
         if body["id"] != *part || body["messageID"] != *message || body["sessionID"] != *id {
             return self.plain_bad_request(request.ticket);
         }

@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub(crate) struct Pending {
     pub(crate) id: String,
     pub(crate) session: String,
+    /// Where that is; it may be deleted before the answer comes.
+    pub(crate) directory: String,
     /// The message of the step that asks.
     pub(crate) message: String,
     /// The call that asks; none where the person is asked whether the agent goes in circles.
@@ -327,18 +329,8 @@ impl World {
             own_settings::mark(&mut wire["metadata"]);
         }
         let plan = asking.plan.clone();
-        self.emit_session(session, "permission.asked", wire.clone());
         let message = words(&wire["tool"]["messageID"]);
-        let pending = Pending {
-            id,
-            session: session.to_owned(),
-            message,
-            call: Some(call),
-            wire,
-            plan,
-            is_saved: false,
-        };
-        self.permissions.pending.push(pending);
+        self.ask_for_leave(session, message, wire, Some((call, plan)));
     }
 
     /// What the rules say, in words.
@@ -363,17 +355,22 @@ impl World {
             "id": id, "sessionID": session, "permission": wish.permission, "patterns": wish.patterns,
             "metadata": wish.metadata, "always": wish.always,
         });
+        self.ask_for_leave(session, message.to_owned(), wire, None);
+    }
+
+    fn ask_for_leave(
+        &mut self,
+        session: &str,
+        message: String,
+        wire: Value,
+        of: Option<(usize, Option<Plan>)>,
+    ) {
+        let directory = self.directory_of_session(session);
         self.emit_session(session, "permission.asked", wire.clone());
-        let (session, message) = (session.to_owned(), message.to_owned());
-        self.permissions.pending.push(Pending {
-            id,
-            session,
-            message,
-            call: None,
-            wire,
-            plan: None,
-            is_saved: false,
-        });
+        let (call, plan) = of.map_or((None, None), |(call, plan)| (Some(call), plan));
+        let (id, session) = (words(&wire["id"]), session.to_owned());
+        let pending = Pending { id, session, directory, message, call, wire, plan, is_saved: false };
+        self.permissions.pending.push(pending);
     }
 }
 

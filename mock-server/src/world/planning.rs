@@ -142,7 +142,8 @@ impl World {
         if let Some(prompt) = self.run_mut(session).and_then(|run| run.summed_up.take()) {
             self.run_job(Job { session: session.to_owned(), prompt, then: Then::Nothing });
         }
-        self.questions.push(OpenQuestion::about_plan(id, session, wire));
+        let directory = self.directory_of_session(session);
+        self.questions.push(OpenQuestion::about_plan(id, session, directory, wire));
     }
 
     /// Does a turn wait for what the person says of its plan?

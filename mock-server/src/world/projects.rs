@@ -259,7 +259,7 @@ impl World {
             let body = json!({"_tag": "ProjectNotFoundError", "projectID": id, "message": message});
             return self.reply(request.ticket, 404, ReplyBody::Json(body));
         };
-        let body = body_of(request);
+        let body = self.operations.known_body("project.update", body_of(request));
         for (key, value) in body.as_object().into_iter().flatten() {
             if SAID.contains(&key.as_str()) {
                 say(&mut project.said, key, value);

@@ -213,9 +213,18 @@ impl Told {
     }
 }
 
+/// The words that the real servers take for no more than the status: those of their runtime, not of who sent it.
+fn phrase_of_node(status: u16) -> Option<&'static str> {
+    match status {
+        418 => Some("I'm a Teapot"),
+        509 => Some("Bandwidth Limit Exceeded"),
+        _ => usual_phrase(status),
+    }
+}
+
 /// What the refusal is told as: the provider's own words, if they stand where they are looked for.
 fn message_of(profile: &Profile, refusal: &Refusal, body: Option<&Value>) -> String {
-    let usual = usual_phrase(refusal.status);
+    let usual = phrase_of_node(refusal.status);
     let said = body.and_then(words_of).unwrap_or(&refusal.phrase);
     if said.is_empty() {
         let other = if refusal.body.is_empty() { usual.unwrap_or("Unknown error") } else { &refusal.body };
@@ -282,6 +291,16 @@ mod tests {
 
     fn told(status: u16, body: &str) -> Told {
         Told::of_refusal(Profile::of(ServerKind::Kilo), &refusal(status, body))
+    }
+
+    #[test]
+    fn words_that_the_runtime_spells_otherwise_are_taken_for_the_provider_s_own() {
+        let message = |status| {
+            let told = told(status, r#"{"message":"short and stout"}"#);
+            told.error["data"]["message"].clone()
+        };
+        assert_eq!(message(418), "I'm a teapot");
+        assert_eq!(message(416), "Range Not Satisfiable: short and stout");
     }
 
     #[test]

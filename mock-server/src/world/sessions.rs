@@ -59,7 +59,7 @@ impl World {
 
     /// `POST /session`.
     pub(super) fn new_session(&mut self, request: &ApiRequest) {
-        let body = body_of(request);
+        let body = self.operations.known_body("session.create", body_of(request));
         let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
         let model = body.get("model").map(|model| only(model, &["id", "providerID", "variant"]));
         let wish = NewSession {
@@ -95,7 +95,7 @@ impl World {
 
     /// `PATCH /session/{id}`: each change is told by itself. A title and an archive leave the time as it is.
     pub(super) fn patch_session(&mut self, request: &ApiRequest, id: &str) {
-        let body = body_of(request);
+        let body = self.operations.known_body("session.update", body_of(request));
         if let Some(title) = body.get("title").and_then(Value::as_str) {
             self.change_session(id, |session| {
                 title.clone_into(&mut session.title);

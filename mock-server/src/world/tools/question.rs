@@ -10,6 +10,8 @@ use serde_json::{Map, Value, json};
 pub(crate) struct OpenQuestion {
     pub(crate) id: String,
     pub(crate) session: String,
+    /// Where that is; it may be deleted before the answer comes.
+    directory: String,
     call: usize,
     /// No call asks, but the server, when a plan is saved.
     pub(crate) is_about_plan: bool,
@@ -49,6 +51,7 @@ impl World {
         self.questions.push(OpenQuestion {
             id,
             session: session.to_owned(),
+            directory: self.directory_of_session(session),
             call,
             is_about_plan: false,
             wire,
@@ -81,7 +84,8 @@ impl World {
     pub(crate) fn answer_question(&mut self, ticket: Ticket, id: &str, answers: &[Vec<String>]) {
         let Some(open) = self.take_question(ticket, id) else { return };
         let properties = json!({"sessionID": open.session, "requestID": open.id, "answers": answers});
-        self.emit_session(&open.session, "question.replied", properties);
+        self.touch_kept(&open.session);
+        self.emit(&open.directory, "question.replied", properties);
         if open.is_about_plan {
             return self.plan_answered(&open.session, Some(answers));
         }
@@ -128,8 +132,9 @@ impl World {
         }
     }
 
-    fn tell_rejected(&mut self, OpenQuestion { id, session, .. }: &OpenQuestion) {
-        self.emit_session(session, "question.rejected", json!({"sessionID": session, "requestID": id}));
+    fn tell_rejected(&mut self, OpenQuestion { id, session, directory, .. }: &OpenQuestion) {
+        self.touch_kept(session);
+        self.emit(directory, "question.rejected", json!({"sessionID": session, "requestID": id}));
     }
 
     /// Nobody will answer what a session asks: its instance ends. The calls end with the turn.
@@ -187,8 +192,8 @@ impl World {
 
 impl OpenQuestion {
     /// The server asks what comes after a plan.
-    pub(crate) fn about_plan(id: String, session: &str, wire: Value) -> Self {
-        Self { id, session: session.to_owned(), call: usize::MAX, is_about_plan: true, wire }
+    pub(crate) fn about_plan(id: String, session: &str, directory: String, wire: Value) -> Self {
+        Self { id, session: session.to_owned(), directory, call: usize::MAX, is_about_plan: true, wire }
     }
 
     /// As the list has it.
