@@ -28,7 +28,8 @@ const WAYS: &[&[&str]] = &[
     &["serve", "--profile", "kilo", "--port", "0"],
     &["serve", "--profile", "opencode", "--port", "0"],
 ];
-const READY: &str = " listening on ";
+/// What stands before the address in the line of a server that is ready.
+pub(crate) const READY: &str = " listening on ";
 /// What begins the part of a name that the compiler computes: sixteen digits.
 const DIGITS: &str = "17h";
 /// Functions of one name that are not run may come along, up to so many bytes.
@@ -179,6 +180,15 @@ mod tests {
 0000000000004000 0000000000000030 r not_a_function
 0000000000005000 t without_a_size
 ";
+
+    #[test]
+    fn the_list_is_as_it_is_written() {
+        let list = fs::read_to_string(crate::root().join(LIST)).unwrap();
+        let pattern = |line: &str| Some(line.trim().strip_prefix("*(.text.")?.split_once(' ')?.0.to_owned());
+        let listed: BTreeSet<String> = list.lines().filter_map(pattern).collect();
+        assert!(listed.iter().any(|one| one.contains("mock_server")), "{} lines", listed.len());
+        assert_eq!(list, script(&listed), "edited by hand? `cargo xtask start-up` writes it");
+    }
 
     #[test]
     fn a_name_is_told_by_its_digits_only_where_they_tell_it_apart() {

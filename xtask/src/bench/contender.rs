@@ -18,7 +18,6 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 const LONGEST: Duration = Duration::from_secs(60);
 /// Whose files the folder has that they are started in.
 const SCENARIO: &str = "text/welcome";
-const READY: &str = " listening on ";
 
 /// A server that is measured.
 #[derive(Debug, Clone)]
@@ -139,7 +138,7 @@ impl Contender {
         let mut lines = BufReader::new(stdout).lines();
         let ready = async {
             while let Some(line) = lines.next_line().await.map_err(|error| failed(&error))? {
-                if let Some((_, url)) = line.split_once(READY) {
+                if let Some((_, url)) = line.split_once(start_up::READY) {
                     return Ok(url.to_owned());
                 }
             }
