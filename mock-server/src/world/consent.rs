@@ -69,9 +69,7 @@ impl World {
     fn resolve(&mut self, pending: &Pending, answer: Answer<'_>) {
         let session = &pending.session;
         let properties = json!({"sessionID": session, "requestID": pending.id, "reply": answer.word});
-        // Of who is deleted it is told as well.
-        self.touch_kept(session);
-        self.emit(&pending.directory, "permission.replied", properties);
+        self.emit_about(session, &pending.directory, "permission.replied", properties);
         if self.run_mut(session).is_none_or(|run| pending.message != run.message) {
             // Its turn was ended while the person thought. Nobody hears of the call any more, but a yes is a yes.
             if let (Some(Plan::Write(plan)), "once" | "always") = (&pending.plan, answer.word) {

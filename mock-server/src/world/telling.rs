@@ -29,14 +29,19 @@ impl World {
 
     /// Sends an event of a session that has no twin.
     pub(super) fn emit_session(&mut self, session: &str, kind: &str, properties: Value) {
+        match self.sessions.get(session).map(|session| session.directory.clone()) {
+            Some(directory) => self.emit_about(session, &directory, kind, properties),
+            None => self.touch_kept(session),
+        }
+    }
+
+    /// The same of a session that may be deleted by now: who has asked knows its folder.
+    pub(super) fn emit_about(&mut self, session: &str, directory: &str, kind: &str, properties: Value) {
         // What comes piece by piece lasts when it is whole.
         if kind != "message.part.delta" {
             self.touch_kept(session);
         }
-        let Some(directory) = self.sessions.get(session).map(|session| session.directory.clone()) else {
-            return;
-        };
-        self.emit(&directory, kind, properties);
+        self.emit(directory, kind, properties);
     }
 
     pub(super) fn send(&mut self, directory: &str, on_event: bool, payload: Value, durable: Option<Value>) {

@@ -84,8 +84,7 @@ impl World {
     pub(crate) fn answer_question(&mut self, ticket: Ticket, id: &str, answers: &[Vec<String>]) {
         let Some(open) = self.take_question(ticket, id) else { return };
         let properties = json!({"sessionID": open.session, "requestID": open.id, "answers": answers});
-        self.touch_kept(&open.session);
-        self.emit(&open.directory, "question.replied", properties);
+        self.emit_about(&open.session, &open.directory, "question.replied", properties);
         if open.is_about_plan {
             return self.plan_answered(&open.session, Some(answers));
         }
@@ -133,8 +132,8 @@ impl World {
     }
 
     fn tell_rejected(&mut self, OpenQuestion { id, session, directory, .. }: &OpenQuestion) {
-        self.touch_kept(session);
-        self.emit(directory, "question.rejected", json!({"sessionID": session, "requestID": id}));
+        let properties = json!({"sessionID": session, "requestID": id});
+        self.emit_about(session, directory, "question.rejected", properties);
     }
 
     /// Nobody will answer what a session asks: its instance ends. The calls end with the turn.
