@@ -41,6 +41,7 @@ pub mod exhibits;
 pub mod fault;
 mod fetch;
 mod forgotten_agent;
+mod formatters;
 mod frames;
 mod glob;
 mod group;

@@ -65,6 +65,10 @@ impl Workspace {
             }
             PlaceWish::MakeFolder(path) => PlaceFound::Kept(self.make_folder(&path)),
             PlaceWish::Git { folder, asks } => PlaceFound::Git(self.ask_git(Path::new(&folder), &asks)),
+            PlaceWish::Formatters { folder, project, settings } => {
+                PlaceFound::Formatters(self.formatters(Path::new(&folder), Path::new(&project), &settings))
+            }
+            PlaceWish::Formatted { path, has_mark } => PlaceFound::Formatted(self.formatted(&path, has_mark)),
             PlaceWish::Worktree(wish) => self.worktrees(wish, home).into(),
             PlaceWish::Market(wish) => PlaceFound::Market(self.market(wish, home)),
             PlaceWish::Port(port) => PlaceFound::Port(listens(port)),

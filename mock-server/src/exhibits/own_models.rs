@@ -2,7 +2,7 @@
 
 use super::Answers;
 use crate::project_files::merge_settings;
-use crate::world::{WorldConfig, is_offered, variants};
+use crate::world::{WorldConfig, first_choice, is_offered, thinks_in, variants};
 use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 
@@ -34,10 +34,10 @@ pub(super) fn add(answers: &mut Answers, config: &WorldConfig, server: ServerKin
         if let Some(models) = provider["models"].as_object_mut() {
             models.retain(|name, _| is_offered(said, name));
         }
-        // The last by name is offered first.
-        let last = provider["models"].as_object().and_then(|models| models.keys().max());
-        let is_empty = last.is_none();
-        first.insert(id.clone(), last.map_or(Value::Null, |last| json!(last)));
+        let models = provider["models"].as_object().into_iter().flat_map(Map::keys);
+        let best = first_choice(models.map(String::as_str));
+        let is_empty = best.is_none();
+        first.insert(id.clone(), json!(best));
         match at {
             _ if is_empty => list.retain(|one| one["id"] != id.as_str()),
             Some(at) => list[at] = provider,
@@ -80,11 +80,11 @@ fn tell(provider: &mut Value, said: &Value, pattern: &Value, server: ServerKind)
             model["limit"] = json!({"context": 0, "output": 0});
             model
         });
-        describe(model, said, server);
+        describe(name, model, said, server);
     }
 }
 
-fn describe(model: &mut Value, said: &Value, server: ServerKind) {
+fn describe(name: &str, model: &mut Value, said: &Value, server: ServerKind) {
     let mut set = |place: &str, value: Option<&Value>| {
         if let (Some(known), Some(value)) = (model.pointer_mut(place), value) {
             *known = value.clone();
@@ -125,7 +125,9 @@ fn describe(model: &mut Value, said: &Value, server: ServerKind) {
         model["limit"]["input"] = most.clone();
     }
     // A field of the answer in which the model thinks.
-    if let Some(field) = said["interleaved"].as_str() {
+    let by_name =
+        || thinks_in(model["api"]["id"].as_str().unwrap_or(name)).filter(|_| said["interleaved"].is_null());
+    if let Some(field) = said["interleaved"].as_str().or_else(by_name) {
         model["capabilities"]["interleaved"] = json!({"field": field});
     }
     for key in ["options", "headers"] {
@@ -133,5 +135,5 @@ fn describe(model: &mut Value, said: &Value, server: ServerKind) {
             merge_settings(known, own);
         }
     }
-    model["variants"] = Value::Object(variants(said, server));
+    model["variants"] = Value::Object(variants(name, said, server));
 }

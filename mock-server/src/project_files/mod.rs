@@ -245,16 +245,18 @@ fn markdown(
     folder: &Path,
     kinds: &[&str; 2],
 ) -> impl Iterator<Item = (PathBuf, String, Front)> {
-    let read = |kind: &Path| -> Vec<(PathBuf, String, Front)> {
-        let paths = files_below(kind).filter(|path| path.extension().is_some_and(|ending| ending == "md"));
-        let read = paths.filter_map(|path| {
-            let text = trusted(profile, &path)?;
-            let name = path.strip_prefix(kind).ok()?.with_extension("").to_string_lossy().into_owned();
-            Some((path, name, Front::read_or_take(&text)))
-        });
-        read.collect()
-    };
-    kinds.map(|kind| read(&folder.join(kind))).into_iter().flatten()
+    let kinds = kinds.map(|kind| folder.join(kind));
+    let all = kinds.iter().flat_map(|kind| files_below(kind).map(move |path| (kind, path)));
+    // What lies deeper is found later.
+    let (at_top, deeper): (Vec<_>, Vec<_>) = all.partition(|(kind, path)| path.parent() == Some(kind));
+    let files = at_top.into_iter().chain(deeper);
+    let files = files.filter(|(_, path)| path.extension().is_some_and(|ending| ending == "md"));
+    let read = files.filter_map(|(kind, path)| {
+        let text = trusted(profile, &path)?;
+        let name = path.strip_prefix(kind).ok()?.with_extension("").to_string_lossy().into_owned();
+        Some((path, name, Front::read_or_take(&text)))
+    });
+    read.collect::<Vec<_>>().into_iter()
 }
 
 /// The text of a file that does not ask for more than the server tells a workspace.
@@ -262,11 +264,16 @@ fn trusted(profile: &Profile, path: &Path) -> Option<String> {
     fs::read_to_string(path).ok().filter(|text| references::distrusted(profile, text).is_none())
 }
 
-/// Those of a folder come before those of the folders in it.
+/// Those of a folder come before those of the folders in it; beyond that the order is the disk's, backwards.
 fn files_below(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let key = |entry: &walkdir::DirEntry| (entry.file_type().is_dir(), entry.file_name().to_owned());
-    let entries = WalkDir::new(folder).follow_links(true).sort_by_key(key).into_iter().flatten();
-    entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path)
+    let entries = WalkDir::new(folder).follow_links(true);
+    let entries = entries.sort_by_key(|entry| entry.file_type().is_dir()).into_iter().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path);
+    let mut files: Vec<PathBuf> = files.collect();
+    for beside in files.chunk_by_mut(|one, next| one.parent() == next.parent()) {
+        beside.reverse();
+    }
+    files.into_iter()
 }
 
 fn command(_: String, front: Front) -> Value {

@@ -331,6 +331,8 @@ impl Purpose {
             | Self::Shell(of, _)
             | Self::PersonLine(of)
             | Self::CallWritten(of, _) => of == session,
+            Self::FormatterLine(written) => written.is_of_turn(session),
+            Self::Place(ask) => ask.is_of_turn(session),
             Self::ToolServer
             | Self::ToolPatience(..)
             | Self::News(_)
@@ -349,7 +351,6 @@ impl Purpose {
             | Self::Worktree(_)
             | Self::WorktreeLine(_)
             | Self::CommandName(_)
-            | Self::Place(_)
             | Self::Folder(_)
             | Self::Project(_)
             | Self::NextFiles(..)

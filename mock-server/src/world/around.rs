@@ -26,6 +26,7 @@ impl World {
             "sync.history.list" => self.sync_history(request),
             "project.initGit" => self.init_repository(request),
             "experimental.session.list" => self.list_all_sessions(request),
+            "formatter.status" => self.list_formatters(request),
             "vcs.get" => self.vcs(request),
             "vcs.status" => self.vcs_status(request),
             "vcs.diff" => self.vcs_diff(request),

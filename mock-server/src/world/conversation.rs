@@ -5,6 +5,7 @@ use super::agents::Agent;
 use super::boards;
 use super::goal::REPORT;
 use super::media::{Senses, is_garbled};
+use super::models::ByName;
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
@@ -160,8 +161,10 @@ impl World {
     fn works_with_patches(&self, session: &str) -> bool {
         let owner = self.sessions.get(session);
         let now = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.message));
-        let model = now.and_then(|now| now.info["modelID"].as_str()).unwrap_or_default();
-        model.contains("gpt-") && !["oss", "gpt-4"].iter().any(|other| model.contains(other))
+        let word = |key: &str| now.and_then(|now| now.info[key].as_str()).unwrap_or_default();
+        let said = self.said_of_model(word("providerID"), word("modelID"));
+        let family = said["family"].as_str().unwrap_or_default();
+        ByName::new(self.profile.server, word("modelID")).is_given_patches(family)
     }
 
     /// Do neither rules nor the prompt keep a tool from the agent?

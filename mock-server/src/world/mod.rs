@@ -144,7 +144,7 @@ pub use io::{
 };
 pub use kept::Kept;
 pub use mcp::{Address, Program, ProgramNews, ToolServer};
-pub(crate) use models::is_offered;
+pub(crate) use models::{first_choice, is_offered, thinks_in};
 use permission::Permissions;
 use purpose::Purpose;
 pub(crate) use rules::at_home;
@@ -158,8 +158,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 pub use surroundings::{Browsed, MarketFound, MarketWish, PlaceFound, PlaceWish, TuiFound, TuiWish};
 pub(crate) use terms::variants;
-pub use tools::Skill;
 pub(crate) use tools::place::resolved;
+pub use tools::{Formatter, Skill};
 pub use worktrees::{Compared, WorktreeFound, WorktreeWish};
 
 /// The state of a stand-in.
@@ -344,7 +344,7 @@ impl World {
             }
             (Purpose::News(ticket), EffectResult::Fetched(got)) => self.news_came(ticket, got),
             (Purpose::WrittenLate(session, plan), EffectResult::Written(done)) => {
-                self.written_late(&session, &plan, &done);
+                self.written_late(&session, plan, &done);
             }
             (Purpose::CallWritten(session, call), EffectResult::Written(done)) => {
                 self.call_written(&session, call, done);

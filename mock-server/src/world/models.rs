@@ -1,8 +1,12 @@
 //! Providers and models: which an instance may use, and what is told of one that there is not.
 
+mod by_name;
+
 use super::{ApiRequest, ReplyBody, World};
 use crate::mistakes::Mistake;
 use crate::providers::{Access, Own, Providers};
+pub(super) use by_name::ByName;
+pub(crate) use by_name::{first_choice, thinks_in};
 use serde_json::Value;
 
 impl World {

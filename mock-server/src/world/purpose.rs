@@ -50,6 +50,8 @@ pub(super) enum Purpose {
     CallWritten(String, usize),
     /// `tools`: the file that a call changes whose turn is over.
     WrittenLate(String, Box<tools::WritePlan>),
+    /// `tools`: a formatter of a file that was written.
+    FormatterLine(Box<tools::Formatting>),
     /// `tools`: the whole of an output is kept.
     OutputKept,
     /// `permission`: a rule is kept.
@@ -118,6 +120,11 @@ impl World {
             Some(Purpose::CommandLine(calling)) => {
                 if let Some(calling) = self.command_line_says(*calling, &news) {
                     self.waiting.insert(effect, Purpose::CommandLine(calling));
+                }
+            }
+            Some(Purpose::FormatterLine(written)) => {
+                if let Some(written) = self.formatter_says(written, &news) {
+                    self.waiting.insert(effect, Purpose::FormatterLine(written));
                 }
             }
             Some(Purpose::WorktreeLine(begun)) => {

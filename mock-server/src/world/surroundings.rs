@@ -2,14 +2,17 @@
 //! of what a server keeps in its home.
 
 pub use super::market::{MarketFound, MarketWish};
+use super::tools::{FormatterAsk, Formatting};
 pub use super::tui_settings::{TuiFound, TuiWish};
 use super::{
-    EffectResult, FileChange, Found, Purpose, ShellWish, Ticket, WorktreeFound, WorktreeWish, World,
+    EffectResult, FileChange, Formatter, Found, Purpose, ShellWish, Ticket, WorktreeFound, WorktreeWish,
+    World,
 };
 use super::{
     agent_file, alongside, commit_words, config, files, find_lines, market, planning, rule_files, sources,
     tui_settings, vcs, worktrees,
 };
+use serde_json::Value;
 
 /// Something about the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +93,22 @@ pub enum PlaceWish {
         /// The words of each question.
         asks: Vec<Vec<String>>,
     },
+    /// The formatters of a folder.
+    Formatters {
+        /// The folder, absolute.
+        folder: String,
+        /// The folder of its project.
+        project: String,
+        /// What the settings say of formatters.
+        settings: Value,
+    },
+    /// What formatters have made of a file.
+    Formatted {
+        /// Its absolute path.
+        path: String,
+        /// It is to begin with a byte order mark.
+        has_mark: bool,
+    },
     /// Something about worktrees.
     Worktree(WorktreeWish),
     /// Something about what is installed from the marketplace.
@@ -108,8 +127,9 @@ impl PlaceWish {
             | Self::Since { folder, .. }
             | Self::Branches { folder }
             | Self::Git { folder, .. }
+            | Self::Formatters { folder, .. }
             | Self::Program { folder, .. } => Some(folder),
-            Self::Write { path, .. } | Self::MakeFolder(path) => Some(path),
+            Self::Write { path, .. } | Self::Formatted { path, .. } | Self::MakeFolder(path) => Some(path),
             Self::Existing(paths) => paths.first().map(String::as_str),
             Self::Worktree(wish) => Some(wish.place()),
             Self::Market(wish) => Some(wish.place()),
@@ -149,6 +169,10 @@ pub enum PlaceFound {
     Kept(Result<(), String>),
     /// What git says to each question, without the space behind it; nothing where there is no such folder, or no git.
     Git(Option<Vec<String>>),
+    /// The formatters, in the order in which they are told.
+    Formatters(Vec<Formatter>),
+    /// The file without its mark; nothing when it is gone.
+    Formatted(Option<String>),
     /// What it says of worktrees.
     Worktree(WorktreeFound),
     /// What it says of the marketplace.
@@ -230,6 +254,10 @@ pub(super) enum PlaceAsk {
     CommitDiffs(Box<commit_words::Committed>),
     /// `vcs`: which files git knows.
     Tracked(vcs::Question, Vec<super::FileChange>),
+    /// `tools`: which formatters there are.
+    Formatters(Box<FormatterAsk>),
+    /// The same: the formatters have done with a file.
+    Formatted(Box<Formatting>),
     /// `worktrees`: somebody asks about them.
     Worktree(worktrees::Ask),
     /// `market`: somebody installs something, takes it away, or asks what there is.
@@ -238,6 +266,17 @@ pub(super) enum PlaceAsk {
     Tui(tui_settings::TuiAsk),
     /// Nobody waits for it.
     Nobody,
+}
+
+impl PlaceAsk {
+    /// Does the running turn of this session wait for it?
+    pub(super) fn is_of_turn(&self, session: &str) -> bool {
+        match self {
+            Self::Formatters(ask) => ask.is_of_turn(session),
+            Self::Formatted(written) => written.is_of_turn(session),
+            _ => false,
+        }
+    }
 }
 
 impl World {
@@ -287,6 +326,8 @@ impl World {
             (PlaceAsk::Tracked(question, changes), PlaceFound::Git(said)) => {
                 self.tracked(&question, changes, said);
             }
+            (PlaceAsk::Formatters(ask), PlaceFound::Formatters(all)) => self.formatters_told(*ask, &all),
+            (PlaceAsk::Formatted(written), PlaceFound::Formatted(text)) => self.formatted(*written, text),
             (PlaceAsk::Worktree(ask), PlaceFound::Worktree(found)) => self.worktrees_told(ask, found),
             (PlaceAsk::Market(ask), PlaceFound::Market(found)) => self.market_told(*ask, found),
             (PlaceAsk::Tui(ask), PlaceFound::Tui(found)) => self.tui_settings_told(&ask, found),

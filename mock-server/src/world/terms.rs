@@ -1,6 +1,7 @@
 //! What a model is told beside the conversation: its own name, how much it may say, how it shall think.
 
 use super::World;
+use super::models::ByName;
 use super::structured::STRUCTURED;
 use crate::project_files::merge_settings;
 use fixtures::ServerKind;
@@ -51,18 +52,21 @@ impl World {
         };
         let own = said["id"].as_str().unwrap_or(asked.model);
         tell("model", Some(json!(own)));
-        tell("max_tokens", Some(json!(self.limits_of(asked.provider, asked.model).answer())));
+        let known = ByName::new(self.profile.server, own);
+        let most = self.limits_of(asked.provider, asked.model).answer();
+        tell("max_tokens", known.is_bounded().then(|| json!(most)));
         // A model is told how freely to choose its words only if it is known to listen.
         let listens = said["temperature"] == true;
-        let own = asked.temperature.map(|own| json!(own));
-        tell("temperature", of_agent("temperature").cloned().or(own).filter(|_| listens));
-        tell("top_p", of_agent("topP").cloned());
-        let mut options = Map::new();
-        let least = asked.is_small.then(|| self.variants_of(&said).into_iter().next()).flatten();
-        merge_settings(&mut options, &least.map(|(_, least)| least).unwrap_or_default());
+        let warm = asked.temperature.or_else(|| known.temperature()).map(told);
+        tell("temperature", of_agent("temperature").cloned().or(warm).filter(|_| listens));
+        tell("top_p", of_agent("topP").cloned().or(known.top_p().map(told)));
+        let mut options = if asked.is_small { Map::new() } else { known.options() };
+        let variants = self.variants_of(asked.model, &said);
+        let least = asked.is_small.then(|| variants.values().next().cloned()).flatten();
+        merge_settings(&mut options, &least.unwrap_or_default());
         merge_settings(&mut options, &said["options"]);
         merge_settings(&mut options, of_agent("options").unwrap_or(&Value::Null));
-        let chosen = asked.variant.and_then(|variant| self.variants_of(&said).remove(variant));
+        let chosen = asked.variant.and_then(|variant| variants.get(variant).cloned());
         merge_settings(&mut options, &chosen.unwrap_or_default());
         options.retain(|name, _| RENAMED.iter().all(|(_, told)| told != name));
         for (name, value) in options {
@@ -80,7 +84,7 @@ impl World {
         let is_own = ["providerID", "modelID"].iter().all(|key| own[*key] == model[*key]);
         let word = |key: &str| model[key].as_str().unwrap_or_default();
         let said = self.said_of_model(word("providerID"), word("modelID"));
-        (is_own && self.variants_of(&said).contains_key(variant)).then(|| variant.to_owned())
+        (is_own && self.variants_of(word("modelID"), &said).contains_key(variant)).then(|| variant.to_owned())
     }
 
     /// What is said of the tools that come with a form or with servers, by their names for the model.
@@ -104,21 +108,25 @@ impl World {
         said.cloned().unwrap_or_default()
     }
 
-    pub(super) fn variants_of(&self, said: &Value) -> Map<String, Value> {
-        variants(said, self.profile.server)
+    pub(super) fn variants_of(&self, model: &str, said: &Value) -> Map<String, Value> {
+        variants(model, said, self.profile.server)
     }
 }
 
-/// The efforts that a model can be asked for: what a thinking one can without a word, and those of the settings, beside
+/// Whole numbers are told without a point.
+fn told(number: f64) -> Value {
+    if number == 1.0 { json!(1) } else { json!(number) }
+}
+
+/// The efforts that a model can be asked for: what a thinking one can by its name, and those of the settings, beside
 /// them or in their place.
-pub(crate) fn variants(said: &Value, server: ServerKind) -> Map<String, Value> {
+pub(crate) fn variants(model: &str, said: &Value, server: ServerKind) -> Map<String, Value> {
     let is_off = |own: &Value| own["disabled"] == true;
     let own = said["variants"].as_object().cloned().unwrap_or_default();
     let replaces = server == ServerKind::Kilo && own.values().any(|own| !is_off(own));
     let mut variants = Map::new();
     if said["reasoning"] == true && !replaces {
-        let effort = |effort: &str| (effort.to_owned(), json!({"reasoningEffort": effort}));
-        variants.extend(["low", "medium", "high"].map(effort));
+        variants = ByName::new(server, said["id"].as_str().unwrap_or(model)).variants(model);
     }
     merge_settings(&mut variants, &Value::Object(own));
     variants.retain(|_, variant| !is_off(variant));
@@ -135,11 +143,11 @@ mod tests {
     #[test]
     fn efforts_of_the_settings_stand_beside_those_of_the_server_or_in_their_place() {
         let said = json!({"reasoning": true, "variants": {"low": {"disabled": true}, "huge": {"x": 1}}});
-        let keys = |server| variants(&said, server).keys().cloned().collect::<Vec<_>>();
+        let keys = |server| variants("m", &said, server).keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(ServerKind::Opencode), ["medium", "high", "huge"]);
         assert_eq!(keys(ServerKind::Kilo), ["huge"]);
         let none = json!({"reasoning": true, "variants": {"low": {"disabled": true}}});
-        assert_eq!(variants(&none, ServerKind::Kilo).len(), 2);
-        assert!(variants(&json!({}), ServerKind::Opencode).is_empty());
+        assert_eq!(variants("m", &none, ServerKind::Kilo).len(), 2);
+        assert!(variants("m", &json!({}), ServerKind::Opencode).is_empty());
     }
 }

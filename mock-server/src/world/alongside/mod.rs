@@ -19,7 +19,7 @@ pub(crate) use process_calls::ProcessPlan;
 pub(super) use processes::{Launch, Processes, Step};
 use std::collections::BTreeMap;
 pub(super) use suggestions::{OpenSuggestion, SUGGEST};
-pub(super) use terminals::{TerminalWish, Terminals};
+pub(super) use terminals::{TerminalWish, Terminals, quoted};
 pub(super) use wakeups::{CANCEL, SCHEDULE, Wakeup};
 
 /// Nobody waits longer than a month.

@@ -262,7 +262,7 @@ fn size_in(body: &Value) -> Option<(u16, u16)> {
 }
 
 /// A word as a shell takes it for itself.
-fn quoted(word: &str) -> String {
+pub(in crate::world) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 

@@ -115,8 +115,16 @@ impl World {
         };
         match edited {
             Ok((before, content, has_mark)) => {
-                let plan =
-                    WritePlan { path, given, relative, before, content, has_mark, change: Change::Edit };
+                let plan = WritePlan {
+                    path,
+                    given,
+                    relative,
+                    before,
+                    content,
+                    has_mark,
+                    change: Change::Edit,
+                    formatted: None,
+                };
                 self.ask_to_write(session, call, plan);
             }
             Err(message) => self.fail_call(session, call, &message),

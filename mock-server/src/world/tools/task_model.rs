@@ -39,7 +39,7 @@ impl World {
 
     fn has_variant(&self, model: &Value, variant: &str) -> bool {
         let said = self.said_of_model(word(model, "providerID"), word(model, "modelID"));
-        self.variants_of(&said).contains_key(variant)
+        self.variants_of(word(model, "modelID"), &said).contains_key(variant)
     }
 
     /// The model and the variant of the answer that is being given.

@@ -1,5 +1,6 @@
 //! `write`: a whole file, asked for as `edit`, with a diff in the question and in the result.
 
+use super::formatters::Then;
 use super::{Completed, Place, Plan};
 use crate::javascript::units;
 use crate::world::permission::Wish;
@@ -22,6 +23,8 @@ pub(crate) struct WritePlan {
     /// The file begins with a byte order mark, or is to.
     pub(super) has_mark: bool,
     pub(super) change: Change,
+    /// What formatters have made of that, without the mark.
+    pub(super) formatted: Option<String>,
 }
 
 /// What the call is.
@@ -58,6 +61,7 @@ impl World {
             content,
             has_mark,
             change: Change::Write,
+            formatted: None,
         };
         self.set_plan(session, call, Plan::Write(plan));
         self.effect(Purpose::CallRead(session.to_owned(), call), Effect::Read { path });
@@ -103,13 +107,14 @@ impl World {
         self.effect(Purpose::WrittenLate(session.to_owned(), Box::new(plan)), effect);
     }
 
-    pub(crate) fn written_late(&mut self, session: &str, plan: &WritePlan, done: &Result<(), String>) {
+    pub(crate) fn written_late(&mut self, session: &str, plan: Box<WritePlan>, done: &Result<(), String>) {
         if done.is_ok() {
-            self.tell_written(session, plan);
+            let (path, has_mark) = (plan.path.clone(), plan.has_mark);
+            self.format_file(session, (&path, has_mark), Then::Late(plan));
         }
     }
 
-    fn tell_written(&mut self, session: &str, plan: &WritePlan) {
+    pub(super) fn tell_written(&mut self, session: &str, plan: &WritePlan) {
         self.emit_session(session, "file.edited", json!({"file": plan.given}));
         let event = if plan.before.is_some() { "change" } else { "add" };
         self.emit_session(session, "file.watcher.updated", json!({"file": plan.given, "event": event}));
@@ -121,8 +126,22 @@ impl World {
             return;
         }
         let plan = self.run_mut(session).and_then(|run| run.calls.get(call)?.plan.clone());
+        let (path, has_mark) = match &plan {
+            Some(Plan::Write(plan)) => (plan.path.clone(), plan.has_mark),
+            Some(Plan::Patch(plan)) => match plan.written() {
+                Some(written) => written,
+                None => return self.call_formatted(session, call, None),
+            },
+            _ => return,
+        };
+        self.format_file(session, (&path, has_mark), Then::Call(call));
+    }
+
+    /// The file is as it stays, as it was written or as formatters have made it.
+    pub(super) fn call_formatted(&mut self, session: &str, call: usize, formatted: Option<String>) {
+        let plan = self.run_mut(session).and_then(|run| run.calls.get(call)?.plan.clone());
         let plan = match plan {
-            Some(Plan::Write(plan)) => plan,
+            Some(Plan::Write(plan)) => WritePlan { formatted, ..plan },
             Some(Plan::Patch(plan)) => return self.patch_went_on(session, call, *plan),
             _ => return,
         };
@@ -131,7 +150,7 @@ impl World {
             self.edited(session, call, &plan);
             return;
         }
-        let output = format!("{RESULT}{}", self.opinion_of(&plan.path, &plan.relative, &plan.content));
+        let output = format!("{RESULT}{}", self.opinion_of(&plan.path, &plan.relative, plan.stays()));
         if self.tells_output(session) {
             self.progress(session, call, json!({"output": output}));
         }
@@ -152,7 +171,7 @@ impl World {
         let file_diff = if self.profile.file_diffs { plan.own_file_diff() } else { plan.file_diff() };
         let metadata = json!({"diagnostics": {}, "diff": plan.diff(), "filediff": file_diff});
         self.progress(session, call, metadata.clone());
-        let output = format!("{EDIT_RESULT}{}", self.opinion_of(&plan.path, &plan.relative, &plan.content));
+        let output = format!("{EDIT_RESULT}{}", self.opinion_of(&plan.path, &plan.relative, plan.stays()));
         if self.tells_output(session) {
             self.progress(session, call, json!({"output": output}));
         }
@@ -195,19 +214,24 @@ impl WritePlan {
         Effect::Write { path: self.path.clone(), content: Some(with_mark(&self.content, self.has_mark)) }
     }
 
+    /// What the file holds in the end.
+    fn stays(&self) -> &str {
+        self.formatted.as_deref().unwrap_or(&self.content)
+    }
+
     /// As a person reads it: without the line ends of other systems where some words of a file were replaced, and
     /// without the indent that all lines share.
     fn diff(&self) -> String {
         let before = self.before.as_deref().unwrap_or_default();
         if self.change == Change::Edit && self.before.is_some() {
             let plain = |text: &str| text.replace("\r\n", "\n");
-            return diff_of(&self.given, &plain(before), &plain(&self.content));
+            return diff_of(&self.given, &plain(before), &plain(self.stays()));
         }
         diff_of(&self.given, before, &self.content)
     }
 
     fn file_diff(&self) -> Value {
-        let (additions, deletions) = self.counts();
+        let (additions, deletions) = self.counts(self.stays());
         json!({"file": self.given, "patch": self.diff(), "additions": additions, "deletions": deletions})
     }
 
@@ -217,12 +241,12 @@ impl WritePlan {
         if units(before).max(units(&self.content)) > DIFFED_MAX {
             return json!({"file": self.given, "patch": "", "additions": 0, "deletions": 0});
         }
-        let (additions, deletions) = self.counts();
+        let (additions, deletions) = self.counts(&self.content);
         let patch = patch::index_style(&self.given, before, &self.content, patch::Header::Plain);
         json!({"file": self.given, "patch": patch, "additions": additions, "deletions": deletions})
     }
 
-    fn counts(&self) -> (usize, usize) {
-        patch::count_texts(self.before.as_deref().unwrap_or_default(), &self.content)
+    fn counts(&self, after: &str) -> (usize, usize) {
+        patch::count_texts(self.before.as_deref().unwrap_or_default(), after)
     }
 }

@@ -234,6 +234,13 @@ impl World {
 }
 
 impl PatchPlan {
+    /// The file that is done with this act, and whether it begins with a mark.
+    pub(super) fn written(&self) -> Option<(String, bool)> {
+        let path = self.acts.front()?.edits.clone()?;
+        let has_mark = self.files.iter().any(|file| file.place() == path && file.has_mark);
+        Some((path, has_mark))
+    }
+
     fn diff(&self) -> String {
         self.files.iter().map(|file| format!("{}\n", file.diff())).collect()
     }
