@@ -13,12 +13,14 @@ const FILE: &str = "$FILE";
 /// The byte order mark.
 const MARK: &str = "\u{feff}";
 
-/// Pages, styles, scripts and data, which three formatters know.
+/// Scripts, then pages, styles and data.
 const WEB: &[&str] = &[
     ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".html", ".htm", ".css", ".scss", ".sass",
     ".less", ".vue", ".svelte", ".json", ".jsonc", ".yaml", ".yml", ".toml", ".xml", ".md", ".mdx",
     ".graphql", ".gql",
 ];
+/// So many of these are scripts.
+const SCRIPTS: usize = 8;
 const RUBY: &[&str] = &[".rb", ".rake", ".gemspec", ".ru"];
 const PYTHON: &[&str] = &[".py", ".pyi"];
 
@@ -82,7 +84,7 @@ const KNOWN: &[Known] = &[
         },
         &[FILE],
     ),
-    of("oxfmt", WEB.split_at(8).0, When::Fetched, &[]),
+    of("oxfmt", WEB.split_at(SCRIPTS).0, When::Fetched, &[]),
     of("ormolu", &[".hs"], When::Program("ormolu"), &["-i", FILE]),
     of("ocamlformat", &[".ml", ".mli"], When::Beside("ocamlformat", ".ocamlformat"), &["-i", FILE]),
     of("nixfmt", &[".nix"], When::Program("nixfmt"), &[FILE]),

@@ -360,4 +360,25 @@ mod tests {
         assert!(read(".opencode/.gitignore").contains("node_modules"));
         assert!(!folder.path().join(".kilo/.gitignore").exists());
     }
+
+    #[test]
+    fn commands_are_found_in_the_order_of_the_disk_backwards_and_deep_ones_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["zeta", "alpha", "mid", "beta", "omega", "gamma", "eta"];
+        for (kind, names) in [("command/deep", &names[..1]), ("command", &names), ("commands", &names[..1])] {
+            fs::create_dir_all(folder.path().join(kind)).unwrap();
+            for name in names {
+                fs::write(folder.path().join(kind).join(format!("{name}.md")), "Do it.\n").unwrap();
+            }
+        }
+        let on_disk = fs::read_dir(folder.path().join("command")).unwrap().map(|entry| entry.unwrap());
+        let on_disk = on_disk.filter(|entry| entry.file_type().unwrap().is_file());
+        let mut wanted: Vec<String> =
+            on_disk.map(|entry| entry.file_name().to_string_lossy().replace(".md", "")).collect();
+        wanted.reverse();
+        wanted.extend(["zeta".to_owned(), "deep/zeta".to_owned()]);
+        let kinds = ["command", "commands"];
+        let found = markdown(Profile::of(ServerKind::Opencode), folder.path(), &kinds);
+        assert_eq!(found.map(|(_, name, _)| name).collect::<Vec<_>>(), wanted);
+    }
 }
