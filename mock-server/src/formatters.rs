@@ -3,6 +3,7 @@
 use crate::group::{in_path, search_path};
 use crate::workspace::Workspace;
 use crate::world::Formatter;
+use crate::world::tools::{with_mark, without_mark};
 use serde_json::{Map, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +11,6 @@ use std::process::{Command, Stdio};
 
 /// What a formatter's arguments call the file.
 const FILE: &str = "$FILE";
-/// The byte order mark.
-const MARK: &str = "\u{feff}";
 
 /// Scripts, then pages, styles and data.
 const WEB: &[&str] = &[
@@ -147,11 +146,9 @@ impl Workspace {
     /// What formatters have made of a file, without its mark; it has that again, or has it no more, as it is to.
     pub(crate) fn formatted(&self, path: &str, has_mark: bool) -> Option<String> {
         let text = String::from_utf8_lossy(&fs::read(self.inside(path).ok()?).ok()?).into_owned();
-        let plain = text.strip_prefix(MARK).unwrap_or(&text).to_owned();
-        match (text.len() > plain.len(), has_mark) {
-            (true, false) => self.write(path, &plain).ok()?,
-            (false, true) => self.write(path, &format!("{MARK}{plain}")).ok()?,
-            _ => {}
+        let (plain, found_mark) = without_mark(&text);
+        if found_mark != has_mark {
+            self.write(path, &with_mark(&plain, has_mark)).ok()?;
         }
         Some(plain)
     }

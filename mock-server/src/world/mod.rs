@@ -120,7 +120,7 @@ mod title;
 mod tokens;
 mod told_order;
 mod too_long;
-mod tools;
+pub(crate) mod tools;
 mod tui_settings;
 mod turn;
 mod vcs;

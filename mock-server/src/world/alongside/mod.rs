@@ -23,7 +23,7 @@ pub(super) use terminals::{TerminalWish, Terminals, quoted};
 pub(super) use wakeups::{CANCEL, SCHEDULE, Wakeup};
 
 /// Nobody waits longer than a month.
-const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
+pub(super) const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
 
 /// All of it.
 #[derive(Debug, Default)]

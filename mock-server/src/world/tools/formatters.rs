@@ -2,15 +2,12 @@
 //! agent's shell lines do, one after the other, before anybody is told of the change.
 
 use super::WritePlan;
-use crate::world::alongside::quoted;
+use crate::world::alongside::{PATIENCE_MS, quoted};
 use crate::world::surroundings::{PlaceAsk, PlaceWish};
 use crate::world::{ApiRequest, Effect, Purpose, ShellLine, ShellNews, Ticket, World};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::path::Path;
-
-/// So long a formatter may run: the servers wait for ever.
-const PATIENCE_MS: u64 = 30 * 24 * 3_600_000;
 
 /// A formatter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

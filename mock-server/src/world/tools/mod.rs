@@ -49,7 +49,7 @@ pub(super) use read::{is_sound, picture_kind};
 use serde_json::{Value, json};
 pub use skill::Skill;
 pub(super) use task::resumable;
-pub(crate) use write::WritePlan;
+pub(crate) use write::{WritePlan, with_mark, without_mark};
 
 impl World {
     /// The arguments are whole, and all that was on its way is done.

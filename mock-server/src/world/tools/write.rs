@@ -191,7 +191,7 @@ impl World {
 }
 
 /// The content without a mark at its beginning, and whether there was one.
-pub(super) fn without_mark(content: &str) -> (String, bool) {
+pub(crate) fn without_mark(content: &str) -> (String, bool) {
     match content.strip_prefix(MARK) {
         Some(rest) => (rest.to_owned(), true),
         None => (content.to_owned(), false),
@@ -199,7 +199,7 @@ pub(super) fn without_mark(content: &str) -> (String, bool) {
 }
 
 /// The content as it stands in the file.
-pub(super) fn with_mark(content: &str, has_mark: bool) -> String {
+pub(crate) fn with_mark(content: &str, has_mark: bool) -> String {
     let mark = if has_mark { MARK.to_string() } else { String::new() };
     format!("{mark}{content}")
 }
