@@ -5,6 +5,7 @@
 mod next;
 mod own_models;
 
+use crate::doc::Operations;
 use crate::performer::WireReply;
 use crate::project_files::{NextFiles, ProjectFiles, merge_settings};
 use crate::providers::{Access, Providers};
@@ -13,8 +14,8 @@ use bytes::Bytes;
 use fixtures::recording::{Line, Recording};
 use fixtures::{ServerKind, catalog};
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
 
 /// The recordings that have them.
 const SCENARIOS: &[&str] = &["server/about-itself", "server/catalogues"];
@@ -35,6 +36,8 @@ type Answers = HashMap<String, (u16, Option<String>, String)>;
 pub struct Exhibits {
     of: Option<(ServerKind, WorldConfig)>,
     answers: OnceLock<Answers>,
+    /// Those of other folders, as far as they differ.
+    abroad: BTreeMap<String, Exhibits>,
 }
 
 impl Exhibits {
@@ -44,12 +47,27 @@ impl Exhibits {
         Self { of: Some((server, config.clone())), ..Self::default() }
     }
 
-    /// The files of the workspace say something else now.
-    pub(crate) fn learn(&mut self, files: &ProjectFiles) {
-        if let Some((_, config)) = &mut self.of {
-            config.learn(files);
-            self.answers.take();
+    /// The files about a folder say this now.
+    pub(crate) fn learn(&mut self, directory: &str, files: &ProjectFiles) {
+        let Some((server, config)) = &mut self.of else { return };
+        let customs = config.customs_by(files);
+        self.abroad.remove(directory);
+        if config.customs.is_as(&customs) {
+            return;
         }
+        let customs = Arc::new(customs);
+        if config.directory == directory {
+            config.customs = customs;
+            self.answers.take();
+        } else {
+            let abroad = Self::of(*server, &WorldConfig { customs, ..config.clone() });
+            self.abroad.insert(directory.to_owned(), abroad);
+        }
+    }
+
+    /// What is told in a folder.
+    pub(crate) fn within(&self, directory: &str) -> &Self {
+        self.abroad.get(directory).unwrap_or(self)
     }
 
     fn read(&self) -> Answers {
@@ -259,10 +277,13 @@ fn configure(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
             if let Some(user) = &config.user {
                 all.insert("username".to_owned(), json!(user));
             }
-            if config.brings_model {
+            if config.customs.brings_model {
                 all.retain(|key, _| !OF_THE_MODEL.contains(&key.as_str()));
             }
-            let mut said = in_use(whole(config.config.clone(), server));
+            let said = Value::Object(in_use(whole(config.customs.settings.clone(), server)));
+            let Value::Object(mut said) = Operations::of(server).known_settings(said) else {
+                continue;
+            };
             let agents = said.get_mut("agent").and_then(Value::as_object_mut).into_iter().flatten();
             for (_, agent) in agents.filter(|(_, agent)| agent["options"].is_null()) {
                 agent.as_object_mut().map(|agent| agent.shift_remove("options"));
@@ -283,7 +304,7 @@ fn configure(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
 fn add_skills(answers: &mut Answers, config: &WorldConfig, server: ServerKind) {
     let Some((_, _, body)) = answers.get_mut("/skill") else { return };
     let mut known: Vec<Value> = serde_json::from_str(body).unwrap_or_default();
-    for Skill { name, description, location, content, .. } in &config.skills {
+    for Skill { name, description, location, content, .. } in &config.customs.skills {
         let mut told = json!({"name": name});
         told["description"] = json!(description);
         told["location"] = json!(location);

@@ -131,7 +131,7 @@ impl Places<'_> {
         all.insert("plugin".to_owned(), Value::Array(told));
         let keys = keys_with(own, all.get("keybinds"));
         all.insert("keybinds".to_owned(), Value::Object(keys));
-        Operations::of(self.profile.server).body_in_order("tui.config.update", Value::Object(all))
+        Operations::of(self.profile.server).known_body("tui.config.update", Value::Object(all))
     }
 }
 

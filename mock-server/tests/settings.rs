@@ -85,11 +85,15 @@ async fn from_a_folder_inside_the_file_above_is_changed_and_a_stale_client_refus
         assert!(!root.join("sub/.kilo").exists());
         let target = &told["targets"]["active"];
         fs::write(&file, MINE).unwrap();
+        // Who begins there marks the file that it reads.
+        patch(&stand_in, &format!("/config/overlay?directory={}/sub", root.display()), json!({})).await;
+        let found = fs::read_to_string(&file).unwrap();
+        assert!(found.contains("$schema"), "{found}");
         let expected = json!({"path": target["path"], "revision": target["revision"]});
         let late = json!({"scope": "project", "set": {"snapshot": true}, "expected": expected});
         let (status, told) = patch(&stand_in, &path, late).await;
         assert_eq!((status, &told["code"]), (409, &json!("revision-conflict")));
-        assert_eq!(fs::read_to_string(&file).unwrap(), MINE, "nothing was written");
+        assert_eq!(fs::read_to_string(&file).unwrap(), found, "nothing was written");
     }
 }
 

@@ -3,6 +3,7 @@
 //! stand-in checks them against, in the same words.
 
 mod limits;
+mod order;
 mod problem;
 mod read;
 mod schema;
@@ -14,9 +15,10 @@ mod unwritten;
 use crate::javascript;
 use crate::target::{self, Unreadable};
 use fixtures::ServerKind;
+use order::RuleOrder;
 use problem::Problem;
 use read::{Index, Terms};
-use schema::{Absent, Others, Schemas};
+use schema::{Absent, Schemas};
 use serde_json::{Value, json};
 pub(crate) use settings::{Mistake, SettingsOf};
 use std::sync::OnceLock;
@@ -191,19 +193,19 @@ impl Operations {
         body.map(|schema| self.schemas().fields(schema)).unwrap_or_default()
     }
 
-    /// A body with its fields in the order in which the operation knows them; those that it does not know are last.
-    pub(crate) fn body_in_order(&self, id: &str, body: Value) -> Value {
+    /// A body with what the operation knows of it, in its order.
+    pub(crate) fn known_body(&self, id: &str, body: Value) -> Value {
         match self.named(id).and_then(Operation::body) {
-            Some(schema) => self.schemas().in_order(schema, body, Others::Last),
+            Some(schema) => self.schemas().in_order(schema, body, RuleOrder::AsKnown),
             None => body,
         }
     }
 
-    /// A body with what the operation knows of it, in its order.
-    pub(crate) fn known_body(&self, id: &str, body: Value) -> Value {
-        match self.named(id).and_then(Operation::body) {
-            Some(schema) => self.schemas().in_order(schema, body, Others::Dropped),
-            None => body,
+    /// The same of settings that no client sends: their rules stay in the order in which they are said.
+    pub(crate) fn known_settings(&self, said: Value) -> Value {
+        match self.named("config.update").and_then(Operation::body) {
+            Some(schema) => self.schemas().in_order(schema, said, RuleOrder::AsSaid),
+            None => said,
         }
     }
 

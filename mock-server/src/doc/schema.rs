@@ -28,13 +28,6 @@ const NAMELESS: &[&str] = &[
     "PermissionConfig",
 ];
 
-/// What becomes of properties that a schema does not know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Others {
-    Last,
-    Dropped,
-}
-
 /// What may stand for a value that is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Absent {
@@ -77,39 +70,6 @@ impl Schemas {
     pub(super) fn fields(&self, schema: &Value) -> Vec<String> {
         let properties = self.resolved(schema).0["properties"].as_object();
         properties.into_iter().flat_map(serde_json::Map::keys).cloned().collect()
-    }
-
-    /// A value with its properties in the schema's order.
-    pub(super) fn in_order(&self, schema: &Value, value: Value, others: Others) -> Value {
-        let mut members = Vec::new();
-        self.members(schema, &mut members);
-        let Some(member) = members.into_iter().find(|member| self.could_be(member, &value)) else {
-            return value;
-        };
-        let (schema, _) = self.resolved(member);
-        match value {
-            Value::Object(mut fields) => {
-                let known = schema["properties"].as_object();
-                let known = known.into_iter().flatten().map(|(name, inner)| (name.clone(), inner));
-                let mut ordered: Map<String, Value> = known
-                    .filter_map(|(name, inner)| {
-                        let value = fields.shift_remove(&name)?;
-                        Some((name, self.in_order(inner, value, others)))
-                    })
-                    .collect();
-                let rest = &schema["additionalProperties"];
-                if others == Others::Last || *rest != json!(false) {
-                    let rest =
-                        fields.into_iter().map(|(name, value)| (name, self.in_order(rest, value, others)));
-                    ordered.extend(rest);
-                }
-                Value::Object(ordered)
-            }
-            Value::Array(items) => {
-                items.into_iter().map(|item| self.in_order(&schema["items"], item, others)).collect()
-            }
-            other => other,
-        }
     }
 
     /// What is wrong with a value.
@@ -201,19 +161,19 @@ impl Schemas {
     }
 
     /// The schemas of which a value must fit one. A choice within a choice is one of them.
-    fn members<'a>(&'a self, schema: &'a Value, members: &mut Vec<&'a Value>) {
+    pub(super) fn members<'a>(&'a self, schema: &'a Value, members: &mut Vec<&'a Value>) {
         match choices(self.resolved(schema).0) {
             Some(inner) => members.extend(inner),
             None => members.push(schema),
         }
     }
 
-    fn is_choice(&self, schema: &Value) -> bool {
+    pub(super) fn is_choice(&self, schema: &Value) -> bool {
         choices(self.resolved(schema).0).is_some()
     }
 
     /// Is a value of this schema's kind? A thing with fixed words is of its kind by one of them.
-    fn could_be(&self, schema: &Value, value: &Value) -> bool {
+    pub(super) fn could_be(&self, schema: &Value, value: &Value) -> bool {
         let (inner, _) = self.resolved(schema);
         if let Some(choices) = choices(inner) {
             return choices.iter().any(|choice| is_of_kind(self.resolved(choice).0, value));

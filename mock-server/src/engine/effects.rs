@@ -3,7 +3,7 @@
 use super::{Engine, Mind};
 use crate::performer::Act;
 use crate::profile::TitleTiming;
-use crate::project_files::{NextFiles, ProjectFiles};
+use crate::project_files::{NextFiles, ProjectFiles, Reach};
 use crate::world::{Beside, Effect, EffectId, EffectResult, Input, PlaceFound};
 use fixtures::recording::ModelPurpose;
 use std::collections::VecDeque;
@@ -90,10 +90,12 @@ impl Engine {
             Effect::Look { paths } => EffectResult::Looked(
                 paths.into_iter().map(|path| (path.clone(), Path::new(&path).is_dir())).collect(),
             ),
-            Effect::ReadProject { settings } => {
-                let root = self.grounds.own().root();
-                let files = ProjectFiles::read(self.profile, root, &self.elsewhere, &settings);
-                self.pages.exhibits.learn(&files);
+            Effect::ReadProject { directory, project, settings } => {
+                let own = self.grounds.own();
+                let may_go = |to: &Path| own.lets_into(to);
+                let reach = Reach::of(self.profile.server, Path::new(&directory), &project, may_go);
+                let files = ProjectFiles::read(self.profile, &reach, &self.elsewhere, &settings);
+                self.pages.exhibits.learn(&directory, &files);
                 EffectResult::Project(Box::new(files))
             }
             Effect::ReadNext { directory, settings } => {

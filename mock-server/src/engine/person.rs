@@ -3,6 +3,7 @@
 use super::*;
 use crate::model::Script;
 use crate::workspace::{GLOBAL, Project};
+use crate::world::Customs;
 use fixtures::{ServerKind, catalog};
 
 /// Somebody with a session, who hears everything.
@@ -27,15 +28,8 @@ impl Person {
             home: root.clone(),
             said: scenario.workspace.config.clone(),
             kept: serde_json::Map::new(),
-            of_all: serde_json::Map::new(),
-            file_of_all: None,
-            over: serde_json::Map::new(),
-            unclaimed: serde_json::Value::Null,
-            config: scenario.workspace.config.clone(),
-            skills: Vec::new(),
-            faults: Vec::new(),
+            customs: Arc::new(Customs { settings: scenario.workspace.config.clone(), ..Customs::default() }),
             cloud: None,
-            brings_model: false,
             runs_shell: false,
             shell: None,
             user: None,

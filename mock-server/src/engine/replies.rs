@@ -12,8 +12,8 @@ pub(super) fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
         ReplyBody::Empty => (None, Bytes::new()),
         ReplyBody::Json(value) => (Some("application/json".to_owned()), Bytes::from(value.to_string())),
         ReplyBody::Text(text) => (Some("text/plain".to_owned()), Bytes::from(text)),
-        ReplyBody::Configured { request, over } => {
-            if let Some(recorded) = pages.exhibits.configured(&request, &over) {
+        ReplyBody::Configured { request, directory, over } => {
+            if let Some(recorded) = pages.exhibits.within(&directory).configured(&request, &over) {
                 return recorded;
             }
             (Some("application/json".to_owned()), Bytes::from(Value::Object(over).to_string()))
@@ -24,14 +24,14 @@ pub(super) fn wire_reply(reply: ApiReply, pages: &Pages) -> WireReply {
         ReplyBody::Sources { request, global, project } => {
             return pages.exhibits.sources(&request, global.as_deref(), project);
         }
-        ReplyBody::Overlay(told) => return pages.exhibits.overlay(*told),
-        ReplyBody::Providers { access, all, by_key } => {
-            let told = pages.exhibits.providers(&access, all, by_key);
+        ReplyBody::Overlay(told) => return pages.exhibits.within(&told.directory).overlay(*told),
+        ReplyBody::Providers { directory, access, all, by_key } => {
+            let told = pages.exhibits.within(&directory).providers(&access, all, by_key);
             (Some("application/json".to_owned()), Bytes::from(told))
         }
         ReplyBody::Bytes(kind, bytes) => (Some(kind), Bytes::from(bytes)),
         ReplyBody::NotPlayed { directory, words, operation, request } => {
-            if let Some(recorded) = pages.exhibits.answer_in(&request, &directory) {
+            if let Some(recorded) = pages.exhibits.within(&directory).answer_in(&request, &directory) {
                 return recorded;
             }
             let message = format!("the stand-in does not play {words} ({operation})");

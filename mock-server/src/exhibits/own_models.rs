@@ -17,11 +17,15 @@ pub(super) fn add(answers: &mut Answers, config: &WorldConfig, server: ServerKin
     let Some(place) = list.iter().position(|one| one["id"] == SCRIPTED) else { return };
     let pattern = list[place].clone();
     let mut first = Map::new();
-    if config.brings_model {
+    if config.customs.brings_model {
         list.remove(place);
         first.insert(SCRIPTED.to_owned(), Value::Null);
     }
-    let said = config.config.get("provider").and_then(Value::as_object);
+    let is_told = |id: &String| {
+        let told = [&config.said, &config.customs.over];
+        told.iter().any(|told| told.get("provider").is_some_and(|all| all.get(id).is_some()))
+    };
+    let said = config.customs.settings.get("provider").and_then(Value::as_object);
     for (id, said) in said.into_iter().flatten() {
         let at = list.iter().position(|one| one["id"] == id.as_str());
         let mut provider = match at {
@@ -41,7 +45,11 @@ pub(super) fn add(answers: &mut Answers, config: &WorldConfig, server: ServerKin
         match at {
             _ if is_empty => list.retain(|one| one["id"] != id.as_str()),
             Some(at) => list[at] = provider,
-            None => list.push(provider),
+            None => match list.iter().position(|one| one["id"] == SCRIPTED).filter(|_| !is_told(id)) {
+                // What files bring stands before what the server was told.
+                Some(scripted) => list.insert(scripted, provider),
+                None => list.push(provider),
+            },
         }
     }
     if let Some(default) = known["default"].as_object_mut() {

@@ -125,6 +125,7 @@ impl ProjectFiles {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Reach;
     use super::*;
     use fixtures::ServerKind;
     use serde_json::json;
@@ -168,7 +169,7 @@ mod tests {
 
     fn read(machine: &Path, elsewhere: &Elsewhere) -> ProjectFiles {
         let profile = Profile::of(ServerKind::Opencode);
-        ProjectFiles::read(profile, &machine.join("workspace"), elsewhere, &Map::new())
+        ProjectFiles::read(profile, &Reach::only(&machine.join("workspace")), elsewhere, &Map::new())
     }
 
     #[test]

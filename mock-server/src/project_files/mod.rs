@@ -3,6 +3,7 @@
 //!
 //! * `front` — Markdown with fields before it; `jsonc` — settings as people write them (`jsonc_edit`: entries are set and taken out); `misspelled` — what is no JSON.
 //! * `legacy` — what an older generation of the server kept; `elsewhere` — settings in a home, and where the environment says.
+//! * `reach` — the folders in which it looks; `skills` — those that lie there.
 //! * `references` — what stands in them for something else; `faults` — files that can't be used.
 //! * `next` — the same files, as the next generation reads them.
 
@@ -15,7 +16,9 @@ mod legacy;
 mod misspelled;
 mod next;
 mod opinion;
+mod reach;
 mod references;
+mod skills;
 
 use crate::doc::{Operations, SettingsOf};
 use crate::profile::Profile;
@@ -27,16 +30,16 @@ pub use jsonc::read as read_settings;
 pub(crate) use jsonc_edit::{changed as settings_changed, without as settings_without};
 pub(crate) use next::NextFiles;
 pub(crate) use opinion::opinion;
+pub(crate) use reach::Reach;
 use references::Places;
 use serde_json::{Map, Value, json};
+use skills::skills;
 use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// Where skills lie beside a server's own folders.
-const SKILLS_OF_OTHERS: [&str; 2] = [".claude", ".agents"];
-/// The file that makes a folder a skill.
-const SKILL: &str = "SKILL.md";
+/// A file of settings may be of one or the other kind of JSON under each of its names.
+const NAMES_OF_ONE: usize = 2;
 
 /// What a server answers that is to change a file of settings in which there is no JSON.
 pub(crate) fn settings_error(path: &str, text: &str) -> Option<Value> {
@@ -64,40 +67,43 @@ pub struct ProjectFiles {
 }
 
 impl ProjectFiles {
-    /// Reads the files of a workspace as the server does when an instance begins; `said` are the settings that lie in none
+    /// Reads the files about a folder as the server does when an instance begins; `said` are the settings that lie in none
     /// of them.
     pub(crate) fn read(
         profile: &Profile,
-        root: &Path,
+        reach: &Reach,
         elsewhere: &Elsewhere,
         said: &Map<String, Value>,
     ) -> Self {
-        let settings = legacy::settings(profile, root, elsewhere);
+        let settings = legacy::settings(profile, reach.folder(), elsewhere);
         let unclaimed = settings.get("permission").cloned().unwrap_or_default();
         let mut found = Self { settings, unclaimed, ..Self::default() };
         found.read_before(profile, elsewhere);
-        let places = Places { root, home: elsewhere.home_or_root() };
+        let places = Places { root: reach.top(), home: elsewhere.home_or_root() };
         let is_read = !elsewhere.skips_workspace;
-        for name in profile.project_settings.iter().filter(|_| is_read) {
-            found.read_settings(profile, &root.join(name), places);
+        // What a folder says counts more than what those above it say, under each of the names that there are.
+        for names in profile.project_settings.chunks(NAMES_OF_ONE).filter(|_| is_read) {
+            for file in reach.downwards().flat_map(|folder| names.iter().map(|name| folder.join(name))) {
+                found.read_settings(profile, &file, places);
+            }
         }
-        let others = |root: &Path| SKILLS_OF_OTHERS.map(|name| root.join(name).join("skills"));
-        let others = elsewhere.home.iter().flat_map(|home| others(home)).chain(others(root));
-        found.skills = others.flat_map(|folder| skills(profile, &folder)).collect();
+        found.read_skills_of_others(profile, reach, elsewhere);
         let (of_all, of_home) = elsewhere.folders(profile);
-        let read = |found: &mut Self, folder: &Path, settings: &[&str]| {
+        let mut read = |folder: &Path, settings: &[&str]| {
             if folder.is_dir() {
                 found.read_folder(profile, folder, settings, places);
             }
         };
-        of_all.iter().for_each(|folder| read(&mut found, folder, &[]));
-        for name in profile.settings_folders.iter().filter(|_| is_read) {
-            read(&mut found, &root.join(name), profile.folder_settings);
+        of_all.iter().for_each(|folder| read(folder, &[]));
+        // Of those of settings it is the other way round.
+        for folder in reach.upwards_at_home().chain(reach.upwards()).filter(|_| is_read) {
+            for name in profile.settings_folders {
+                read(&folder.join(name), profile.folder_settings);
+            }
         }
-        of_home.iter().for_each(|folder| read(&mut found, folder, profile.folder_settings));
-        found.read_after(profile, root, elsewhere);
-        let named = found.skill_folders(root, said);
-        found.skills.extend(named.into_iter().flat_map(|folder| skills(profile, &folder)));
+        of_home.iter().for_each(|folder| read(folder, profile.folder_settings));
+        found.read_after(profile, reach.folder(), elsewhere);
+        found.read_named_skills(profile, reach, said);
         found
     }
 
@@ -117,16 +123,6 @@ impl ProjectFiles {
         for name in ["skill", "skills"] {
             self.skills.extend(skills(profile, &folder.join(name)));
         }
-    }
-
-    /// The folders that the settings name for skills; those below the workspace.
-    fn skill_folders(&self, root: &Path, said: &Map<String, Value>) -> Vec<PathBuf> {
-        let paths = |settings: &Map<String, Value>| settings.get("skills")?.get("paths")?.as_array().cloned();
-        let paths = [&self.over, said, &self.settings].into_iter().find_map(paths).unwrap_or_default();
-        let folders =
-            paths.iter().filter_map(Value::as_str).filter_map(|path| root.join(path).canonicalize().ok());
-        let root = root.canonicalize().ok();
-        folders.filter(|folder| root.as_ref().is_some_and(|root| folder.starts_with(root))).collect()
     }
 
     /// The settings in a file; one that can't be read says nothing.
@@ -226,8 +222,12 @@ fn said_in(
         unknown.extend(unknown_keys(operations, &said));
     }
     let mistakes = operations.mistakes(SettingsOf::Server, &said);
-    match said {
-        Value::Object(settings) if mistakes.is_empty() => Ok(Some(settings)),
+    if !mistakes.is_empty() {
+        return Err(What::Mistakes(mistakes));
+    }
+    // What nobody knows is left out, at every depth.
+    match operations.known_settings(said) {
+        Value::Object(settings) => Ok(Some(settings)),
         _ => Err(What::Mistakes(mistakes)),
     }
 }
@@ -297,22 +297,6 @@ fn mode(name: String, front: Front) -> Value {
     told
 }
 
-fn skills(profile: &Profile, folder: &Path) -> Vec<Skill> {
-    let places = files_below(folder).filter(|path| path.file_name().is_some_and(|name| name == SKILL));
-    let read = places.filter_map(|path| {
-        let text = trusted(profile, &path)?;
-        let front = Front::read(&text)?;
-        Some(Skill {
-            name: front.fields.get("name")?.as_str()?.to_owned(),
-            description: front.fields.get("description").and_then(Value::as_str).map(str::to_owned),
-            folder: path.parent()?.to_string_lossy().into_owned(),
-            location: path.to_string_lossy().into_owned(),
-            content: front.text,
-        })
-    });
-    read.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -337,7 +321,7 @@ mod tests {
         let said = json!({"skills": {"paths": ["more", "..", "/nowhere"]}}).as_object().cloned().unwrap();
         let found = ProjectFiles::read(
             Profile::of(ServerKind::Opencode),
-            folder.path(),
+            &Reach::only(folder.path()),
             &Elsewhere::default(),
             &said,
         );

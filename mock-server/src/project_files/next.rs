@@ -152,7 +152,7 @@ fn skills(folder: &Path) -> Vec<Value> {
     let mut paths: Vec<PathBuf> = files_below(folder).collect();
     paths.retain(|path| {
         let is_at_top = path.parent() == Some(folder) && path.extension().is_some_and(|end| end == "md");
-        is_at_top || path.file_name().is_some_and(|name| name == super::SKILL)
+        is_at_top || path.file_name().is_some_and(|name| name == super::skills::MARK)
     });
     paths.sort();
     let read = paths.iter().filter_map(|path| {

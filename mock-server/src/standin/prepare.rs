@@ -9,7 +9,7 @@ use crate::model::Script;
 use crate::options::{Options, Play, StartError};
 use crate::performer::Performer;
 use crate::profile::Profile;
-use crate::project_files::{Elsewhere, ProjectFiles, merge_settings};
+use crate::project_files::{Elsewhere, ProjectFiles, Reach, merge_settings};
 use crate::replay::Replay;
 use crate::workspace::{Project, Workspace, make_repository};
 use crate::world::{Kept, WorldConfig};
@@ -17,6 +17,7 @@ use fixtures::catalog;
 use fixtures::scenario::{AgentStep, Scenario};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -115,14 +116,7 @@ impl Stage {
             home: folders.home.to_string_lossy().into_owned(),
             said,
             kept: Map::new(),
-            config: Map::new(),
-            skills: Vec::new(),
-            faults: Vec::new(),
-            of_all: serde_json::Map::new(),
-            file_of_all: None,
-            over: serde_json::Map::new(),
-            unclaimed: serde_json::Value::Null,
-            brings_model: false,
+            customs: Arc::default(),
             cloud: options.cloud.clone(),
             runs_shell: folders.is_fresh || options.allow_shell,
             shell: options.shell.clone(),
@@ -132,7 +126,10 @@ impl Stage {
             client: options.client.clone(),
         };
         let elsewhere = Elsewhere { home: Some(folders.home.clone()), ..options.elsewhere.clone() };
-        config.learn(&ProjectFiles::read(profile, workspace.root(), &elsewhere, &config.said));
+        let may_go = |to: &Path| workspace.lets_into(to);
+        let reach = Reach::of(profile.server, workspace.root(), &config.project, may_go);
+        let files = ProjectFiles::read(profile, &reach, &elsewhere, &config.said);
+        config.customs = Arc::new(config.customs_by(&files));
         let mind = match &options.model {
             None => {
                 let script =

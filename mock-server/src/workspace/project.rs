@@ -53,7 +53,7 @@ impl Project {
         }
     }
 
-    fn of_none() -> Self {
+    pub(crate) fn of_none() -> Self {
         Self { id: GLOBAL.to_owned(), worktree: "/".to_owned(), home: "/".to_owned(), is_repository: false }
     }
 

@@ -61,7 +61,7 @@ impl World {
         }
         let body = body_of(request);
         let name = body["name"].as_str().unwrap_or_default().to_owned();
-        match self.agent(&name) {
+        match self.agents_in(&self.directory_of(request)).named(&name) {
             None => self.keeps_agent(request.ticket, "agent not found"),
             Some(agent) if agent.is_native => self.keeps_agent(request.ticket, "cannot remove native agent"),
             Some(_) if body["scope"] == "global" => {

@@ -294,7 +294,8 @@ impl World {
             "kilocode.sessionModelUsage" => (200, self.model_usage(&session)),
             // Links can't be made without a network; the settings of a recording forbid them.
             "session.share" => {
-                let may = matches!(self.all_settings().get("share"), Some(word) if word != "disabled");
+                let may =
+                    matches!(self.settings_for(&session).get("share"), Some(word) if word != "disabled");
                 (500, if may { json!({"_tag": "InternalServerError"}) } else { self.unknown_error_body() })
             }
             "session.unshare" if self.profile.unshares_nothing => {

@@ -88,7 +88,7 @@ impl World {
         let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
         let commands = self.commands(&directory);
         let named = commands.iter().find(|(known, _)| known == name).map(|(_, told)| told.clone());
-        let Some(known) = named.or_else(|| self.skill_by_kind(name)) else {
+        let Some(known) = named.or_else(|| self.skill_by_kind(&directory, name)) else {
             let mut names: Vec<&str> = commands.iter().map(|(name, _)| name.as_str()).collect();
             if self.profile.names_commands {
                 names.extend(OF_CLIENT);
@@ -137,11 +137,15 @@ impl World {
     }
 
     /// A skill that is called as one, as menus do.
-    fn skill_by_kind(&self, name: &str) -> Option<Value> {
+    fn skill_by_kind(&self, directory: &str, name: &str) -> Option<Value> {
         let name = name.strip_suffix(AS_SKILL).filter(|_| self.profile.names_commands)?;
         let of_release = Roster::of(self.profile.server).commands.iter();
         let of_release = of_release.filter(|told| told["source"] == "skill" && told["name"] == name);
-        let own = self.skill_commands().into_iter().filter(|(known, _)| known == name).map(|(_, told)| told);
+        let own = self
+            .skill_commands(directory)
+            .into_iter()
+            .filter(|(known, _)| known == name)
+            .map(|(_, told)| told);
         of_release.cloned().chain(own).next()
     }
 
@@ -159,7 +163,7 @@ impl World {
             roster.commands.iter().map(named).partition(|(_, told)| told["source"] == "skill");
         let mut commands: Vec<(String, Value)> = own;
         for (name, wanted) in
-            self.all_settings().get("command").and_then(Value::as_object).into_iter().flatten()
+            self.settings_in(directory).get("command").and_then(Value::as_object).into_iter().flatten()
         {
             let told = of_settings(name, wanted, self.profile.command_keys);
             match commands.iter_mut().find(|(known, _)| known == name) {
@@ -169,7 +173,7 @@ impl World {
         }
         let taken =
             |commands: &[(String, Value)], name: &str| commands.iter().any(|(known, _)| known == name);
-        let skills = skills.into_iter().chain(self.skill_commands());
+        let skills = skills.into_iter().chain(self.skill_commands(directory));
         let skills: Vec<_> = skills.filter(|(name, _)| !taken(&commands, name)).collect();
         commands.extend(skills);
         let worktree = self.worktree_of(directory);
@@ -249,7 +253,7 @@ impl World {
             Some(mime) => {
                 calling.files.push(file_part(&name, &path, mime));
             }
-            None if self.agent(&name).is_some() => {
+            None if self.agent_for(&calling.session, &name).is_some() => {
                 calling.agents.push(json!({"type": "agent", "name": name}))
             }
             None => {}
@@ -261,20 +265,20 @@ impl World {
         let Calling { session, ticket, executed, known, wish, text, files, agents, .. } = calling;
         let word = |value: &Value, key: &str| value[key].as_str().map(str::to_owned);
         let agent = word(&known, "agent").or_else(|| word(&wish, "agent"));
-        let agent = agent.unwrap_or_else(|| self.default_agent().to_owned());
+        let agent = agent.unwrap_or_else(|| self.default_agent(&session).to_owned());
         let chosen = |value: &Value| {
             let said = value["model"].as_str().filter(|said| !said.is_empty())?;
             let (provider, model) = said.split_once('/').unwrap_or((said, ""));
             Some(json!({"providerID": provider, "modelID": model}))
         };
-        let own = known.get("agent").and_then(|_| self.own_model_of(&agent));
+        let own = known.get("agent").and_then(|_| self.own_model_of(&session, &agent));
         let model =
             chosen(&known).or(own).or_else(|| chosen(&wish)).unwrap_or_else(|| self.model_of(&session));
         if self.lacks_model(&session, &model).is_some() || self.is_nobody(&session, &agent) {
             return self.unknown_error_to(ticket);
         }
-        let agent = self.own_name(agent);
-        let is_subagent = self.agent(&agent).is_some_and(|agent| agent.is_subagent);
+        let agent = self.own_name(&session, agent);
+        let is_subagent = self.agent_for(&session, &agent).is_some_and(|agent| agent.is_subagent);
         let is_task = (is_subagent && known["subtask"] != false) || known["subtask"] == true;
         let mut first = json!({"type": "text", "text": text});
         if self.profile.names_commands {
@@ -299,7 +303,7 @@ impl World {
             std::iter::once(first).chain(files).chain(agents).chain(sent.clone()).collect()
         };
         let (asker, mut asked) = if is_task {
-            let asker = word(&wish, "agent").unwrap_or_else(|| self.default_agent().to_owned());
+            let asker = word(&wish, "agent").unwrap_or_else(|| self.default_agent(&session).to_owned());
             (asker, chosen(&wish).unwrap_or_else(|| self.model_of(&session)))
         } else {
             (agent, model)

@@ -28,6 +28,8 @@ const COMMIT_MESSAGE: &str = "Write the message of a git commit from these chang
 #[derive(Debug)]
 pub(super) struct CommitWish {
     ticket: Ticket,
+    /// Where it was asked.
+    directory: String,
     folder: String,
     /// The person wants only these told.
     chosen: Option<Vec<String>>,
@@ -95,12 +97,13 @@ fn git(words: &[&str]) -> Vec<String> {
 
 impl World {
     /// `POST /commit-message`.
-    pub(super) fn begin_commit_message(&mut self, ticket: Ticket, body: &Value) {
+    pub(super) fn begin_commit_message(&mut self, ticket: Ticket, directory: String, body: &Value) {
         let word = |name: &str| body[name].as_str().filter(|word| !word.is_empty()).map(str::to_owned);
         let folder = resolved(&self.config.directory, body["path"].as_str().unwrap_or_default());
         let chosen = serde_json::from_value(body["selectedFiles"].clone()).ok();
         let wish = CommitWish {
             ticket,
+            directory,
             folder: folder.clone(),
             chosen,
             previous: word("previousMessage"),
@@ -174,13 +177,14 @@ impl World {
                  was: \"{previous}\". Use a different type, scope, or description approach.\n\n{prompt}"
             );
         }
-        let settings = self.all_settings();
+        let settings = self.settings_in(&of.wish.directory);
         let own = settings.get("commit_message").and_then(|own| own["prompt"].as_str());
         let mut system = own.filter(|own| !own.is_empty()).unwrap_or(COMMIT_MESSAGE).to_owned();
         if let Some(language) = &of.wish.language {
             system.push_str(&format!("\n\nWrite the whole message in this language: {language}."));
         }
-        let wish = WordsWish { ticket: of.wish.ticket, kind: WordsKind::Commit };
+        let directory = of.wish.directory.clone();
+        let wish = WordsWish { ticket: of.wish.ticket, directory, kind: WordsKind::Commit };
         self.ask_for_words(wish, &system, &prompt);
     }
 }

@@ -52,7 +52,7 @@ impl World {
         let Some(owner) = self.sessions.get(id) else { return };
         let prompts = owner.messages.iter().rev().filter(|message| message.role() == "user");
         let agent = prompts.map(|prompt| prompt.info["agent"].clone()).next();
-        let agent = agent.unwrap_or_else(|| json!(self.default_agent()));
+        let agent = agent.unwrap_or_else(|| json!(self.default_agent(id)));
         let model = json!({"providerID": body["providerID"], "modelID": body["modelID"]});
         let message = self.ask_for_summary(id, &agent, &model, json!({"auto": body["auto"] == true}));
         if self.runs_person_line(id) {
@@ -92,7 +92,7 @@ impl World {
         let Some(last) = newest(&history, is_finished) else { return false };
         let asked = newest(&history, |message| message.role() == "user");
         let model = asked.map(|asked| asked.info["model"].clone()).unwrap_or_default();
-        last.info["summary"] != true && self.is_too_much(Tokens::of_message(last), &model)
+        last.info["summary"] != true && self.is_too_much(&owner.directory, Tokens::of_message(last), &model)
     }
 
     /// The next thing is a summary: before the prompt that just came is answered.
@@ -111,8 +111,8 @@ impl World {
         let Some(message) = owner.message(&run.message) else { return false };
         let has_calls = message.parts.iter().any(|part| part["type"] == "tool");
         let goes_on = has_calls || run.finish.is_some_and(|finish| finish.reason == FinishReason::ToolCalls);
-        let is_needed =
-            message.info["summary"] != true && self.is_too_much(Tokens::of_message(message), &message.info);
+        let is_needed = message.info["summary"] != true
+            && self.is_too_much(&owner.directory, Tokens::of_message(message), &message.info);
         if !is_needed || run.rejected || run.stopped.is_some() || (self.profile.replays_prompts && !goes_on) {
             return false;
         }
@@ -141,7 +141,7 @@ impl World {
         let directory = owner.directory.clone();
         let asked = owner.message(&errand.message).map(|asked| asked.info.clone()).unwrap_or_default();
         // Who took that agent away wants no summaries, and gets no answers either.
-        let Some(agent) = self.agent("compaction") else { return self.break_off(session, None) };
+        let Some(agent) = self.agent_for(session, "compaction") else { return self.break_off(session, None) };
         let model = agent.model.clone().unwrap_or_else(|| asked["model"].clone());
         let Some(compaction) = self.compaction(owner, errand, &model) else { return };
         if self.missing_model(session, &model).is_some() {
@@ -233,11 +233,11 @@ impl World {
 
     /// Where what stays as it is begins: as many of the latest prompts as fit.
     fn tail(&self, owner: &Session, messages: &[&Message], model: &Value) -> Option<usize> {
-        let turns = self.compaction_settings()["tail_turns"]
+        let turns = self.compaction_settings(&owner.directory)["tail_turns"]
             .as_i64()
             .map(|turns| usize::try_from(turns).unwrap_or(0));
         let turns = turns.or(self.profile.tail_turns);
-        let budget = self.tail_budget(model);
+        let budget = self.tail_budget(&owner.directory, model);
         let starts: Vec<usize> = (0..messages.len())
             .filter(|&at| messages[at].role() == "user" && compaction_of(messages[at]).is_none())
             .collect();

@@ -163,9 +163,10 @@ impl World {
 
     /// `GET /config`: what was recorded, with what clients had set when the instance began.
     pub(super) fn config(&mut self, request: &ApiRequest) {
-        let instance = self.instances.get(&self.directory_of(request));
-        let over = instance.map(|instance| instance.settings.clone()).unwrap_or_default();
-        let body = ReplyBody::Configured { request: Box::new(request.clone()), over };
+        let directory = self.directory_of(request);
+        let over =
+            self.instances.get(&directory).map(|instance| instance.settings.clone()).unwrap_or_default();
+        let body = ReplyBody::Configured { request: Box::new(request.clone()), directory, over };
         self.reply(request.ticket, 200, body);
     }
 
@@ -178,12 +179,12 @@ impl World {
         }
         yield_to_start(&mut over);
         overrule(&mut over, &self.config.said);
-        overrule(&mut over, &self.config.over);
+        overrule(&mut over, &self.customs(directory).over);
         in_use(whole(over, self.profile.server))
     }
 
     /// What holds for a project's folder is what it and those above it say.
-    fn project_settings(&self, directory: &str) -> impl Iterator<Item = &Map<String, Value>> {
+    pub(super) fn project_settings(&self, directory: &str) -> impl Iterator<Item = &Map<String, Value>> {
         let is_read = self.profile.reads_project_config;
         let above = move |folder: &str| is_read && within(directory, folder).is_some();
         self.settings.project.iter().filter(move |(folder, _)| above(folder)).map(|(_, said)| said)
@@ -194,35 +195,19 @@ impl World {
     }
 
     /// What the files of the home say, with what clients have set.
-    fn global_with(&self, schema: Option<String>) -> Map<String, Value> {
+    pub(super) fn global_with(&self, schema: Option<String>) -> Map<String, Value> {
         let mut all = schema_first(schema);
-        merge(&mut all, &Value::Object(self.config.of_all.clone()));
+        merge(&mut all, &Value::Object(self.config.customs.of_all.clone()));
         merge(&mut all, &Value::Object(self.settings.global.clone()));
         all
     }
 
-    /// Fields that no server knows are dropped.
+    /// Fields that no server knows are dropped, at every depth.
     fn known_settings(&self, request: &ApiRequest) -> Value {
         let known = self.operations.fields_of_body("config.update");
         let Value::Object(mut fields) = body_of(request) else { return body_of(request) };
         fields.retain(|name, _| known.contains(name));
-        self.operations.body_in_order("config.update", Value::Object(whole(fields, self.profile.server)))
-    }
-
-    /// What the settings say of something that is tried out.
-    pub(super) fn experiment(&self, name: &str) -> Value {
-        self.all_settings().get("experimental").map(|all| all[name].clone()).unwrap_or_default()
-    }
-
-    /// What the configuration says, with what clients have set.
-    pub(super) fn all_settings(&self) -> Map<String, Value> {
-        let mut config = self.global_with(None);
-        for said in self.project_settings(&self.config.directory) {
-            merge(&mut config, &Value::Object(said.clone()));
-        }
-        yield_to_start(&mut config);
-        merge(&mut config, &Value::Object(self.config.config.clone()));
-        in_use(config)
+        self.operations.known_body("config.update", Value::Object(whole(fields, self.profile.server)))
     }
 
     /// The text of a new file of settings.

@@ -27,7 +27,7 @@ impl World {
     pub(crate) fn turn_request(&self, session: &str) -> ChatRequest {
         if let Some(prompt) = self.summary_prompt(session) {
             let messages = vec![
-                json!({"role": "system", "content": self.who_is("compaction")}),
+                json!({"role": "system", "content": self.who_is(session, "compaction")}),
                 json!({"role": "user", "content": prompt}),
             ];
             return ChatRequest {
@@ -66,14 +66,14 @@ impl World {
             terms.insert("tool_choice".to_owned(), json!(choice));
         }
         let definitions = self.definitions_of(session);
-        let helpers = self.helpers_of(self.agent_at_work(session));
+        let helpers = self.helpers_of(session, self.agent_at_work(session));
         let session = Some(session.to_owned());
         ChatRequest { messages, tools, stream: true, session, terms, definitions, helpers, own_use: None }
     }
 
     /// Has the agent taken as many steps as its settings let it?
     fn is_last_step(&self, session: &str) -> bool {
-        let most = self.agent(self.agent_at_work(session)).and_then(Agent::most_steps);
+        let most = self.agent_for(session, self.agent_at_work(session)).and_then(Agent::most_steps);
         let run = self.sessions.get(session).and_then(|owner| owner.run.as_ref());
         most.zip(run).is_some_and(|(most, run)| f64::from(run.rounds) >= most)
     }
@@ -83,13 +83,13 @@ impl World {
         let owner = self.sessions.get(session);
         let prompt = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.prompt));
         let said = prompt.and_then(|prompt| prompt.info["system"].as_str()).filter(|said| !said.is_empty());
-        let who = self.who_is(self.agent_at_work(session));
+        let who = self.who_is(session, self.agent_at_work(session));
         json!({"role": "system", "content": said.map_or(who.clone(), |said| format!("{who}\n{said}"))})
     }
 
     /// What an agent is told of itself: its prompt, where it has one.
-    pub(super) fn who_is(&self, agent: &str) -> String {
-        let prompt = self.agent(agent).and_then(|agent| agent.setting("prompt")?.as_str());
+    pub(super) fn who_is(&self, session: &str, agent: &str) -> String {
+        let prompt = self.agent_for(session, agent).and_then(|agent| agent.setting("prompt")?.as_str());
         match prompt.filter(|prompt| !prompt.is_empty()) {
             Some(prompt) if self.profile.introduces_all && agent != "title" => format!("{CODER}{prompt}"),
             Some(prompt) => prompt.to_owned(),
@@ -137,7 +137,7 @@ impl World {
             };
             fits && self.config.client.is_offered(self.profile.server, tool)
                 && self.may_use(session, tool)
-                && (!boards::TOOLS.contains(tool) || self.has_boards())
+                && (!boards::TOOLS.contains(tool) || self.has_boards(session))
                 && (**tool != "question" || self.may_ask_person(session))
         };
         let served = self.served_tools(session);
@@ -162,7 +162,7 @@ impl World {
         let owner = self.sessions.get(session);
         let now = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.message));
         let word = |key: &str| now.and_then(|now| now.info[key].as_str()).unwrap_or_default();
-        let said = self.said_of_model(word("providerID"), word("modelID"));
+        let said = self.said_of_model(self.folder_of(session), word("providerID"), word("modelID"));
         let family = said["family"].as_str().unwrap_or_default();
         ByName::new(self.profile.server, word("modelID")).is_given_patches(family)
     }

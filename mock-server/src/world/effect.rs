@@ -110,6 +110,10 @@ pub enum Effect {
     Tui(TuiWish),
     /// What do the files of the workspace say now?
     ReadProject {
+        /// The folder that they are about.
+        directory: String,
+        /// To which it belongs.
+        project: Project,
         /// The settings that lie in none of them.
         settings: Map<String, Value>,
     },

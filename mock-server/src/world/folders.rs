@@ -56,7 +56,9 @@ impl World {
         let Some(directory) = self.sessions.get(session).map(|owner| owner.directory.as_str()) else {
             return false;
         };
-        self.lacks_folder(directory) && self.in_repository(directory).is_some() && self.keeps_snapshots()
+        self.lacks_folder(directory)
+            && self.in_repository(directory).is_some()
+            && self.keeps_snapshots(directory)
     }
 
     /// An instance that has once looked for its folder in vain does not look again.

@@ -7,6 +7,7 @@ use super::{ApiRequest, Effect, Output, Purpose, ReplyBody, World};
 use crate::profile::BootTiming;
 use crate::project_files::{Fault, ProjectFiles};
 use crate::providers::Access;
+use crate::workspace::Project;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -50,24 +51,26 @@ pub(super) fn is_of_instance(operation: &str) -> bool {
 }
 
 impl World {
-    /// Does an instance begin for which the files of the workspace have to be read again?
+    /// Does an instance begin for which the files about its folder have to be read, for the first time or again?
     pub(super) fn needs_files(&self, request: &ApiRequest, operation: &str) -> bool {
-        self.has_old_files && is_of_instance(operation) && self.directory_of(request) == self.config.directory
+        let directory = self.directory_of(request);
+        is_of_instance(operation) && !directory.contains('\0') && !self.knows_customs(&directory)
     }
 
     /// They are read; the request waits for that.
     pub(super) fn read_files_for(&mut self, request: &ApiRequest) {
-        let settings = self.config.said.clone();
-        self.effect(Purpose::Project(Box::new(request.clone())), Effect::ReadProject { settings });
+        let (directory, settings) = (self.directory_of(request), self.config.said.clone());
+        let project = self.repository_of(&directory).cloned().unwrap_or_else(Project::of_none);
+        let wish = Effect::ReadProject { directory, project, settings };
+        self.effect(Purpose::Project(Box::new(request.clone())), wish);
     }
 
-    /// The files of the workspace are read again; the request that waited for them is answered.
+    /// They were read; the request that waited for them is answered.
     pub(super) fn learn(&mut self, files: &ProjectFiles, request: &ApiRequest) {
-        self.has_old_files = false;
-        self.config.learn(files);
-        self.config.config = in_use(whole(std::mem::take(&mut self.config.config), self.profile.server));
-        self.gather_agents();
-        self.answer_request(request);
+        let mut customs = self.config.customs_by(files);
+        customs.settings = in_use(whole(customs.settings, self.profile.server));
+        self.adopt(&self.directory_of(request), customs);
+        self.answer_by_customs(request);
     }
 
     /// A request is about an instance; it begins with the first.
@@ -138,15 +141,13 @@ impl World {
         if self.keys.values().any(|key| key["type"] == "wellknown") {
             return Some(Obstacle::Address);
         }
-        self.in_workspace(directory).filter(|_| self.profile.stumbles_over_files)?;
-        Some(Obstacle::File(self.config.faults.first()?.error()))
+        let fault = self.customs(directory).faults.first().filter(|_| self.profile.stumbles_over_files)?;
+        Some(Obstacle::File(fault.error()))
     }
 
     /// `GET /config/warnings`: the files that the instance does without.
     pub(super) fn list_warnings(&mut self, request: &ApiRequest) {
-        let is_here = self.in_workspace(&self.directory_of(request)).is_some();
-        let faults = self.config.faults.iter().filter(|_| is_here);
-        let list = faults.map(Fault::warning).collect();
+        let list = self.customs(&self.directory_of(request)).faults.iter().map(Fault::warning).collect();
         self.reply_json(request.ticket, Value::Array(list));
     }
 
@@ -237,7 +238,7 @@ impl World {
     /// Ends an instance: its turns, its questions, and the streams of its events.
     pub(super) fn dispose(&mut self, directory: &str) {
         let Some(ended) = self.instances.remove(directory) else { return };
-        self.has_old_files |= directory == self.config.directory;
+        self.old_files.insert(directory.to_owned());
         let here = self.sessions.values().filter(|session| session.directory == directory);
         let (here, busy): (Vec<_>, Vec<_>) =
             here.map(|session| (session.id.clone(), session.run.is_some())).unzip();

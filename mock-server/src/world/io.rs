@@ -150,6 +150,8 @@ pub enum ReplyBody {
     },
     /// The configuration as it was recorded, with what clients have set.
     Configured {
+        /// Where it is asked for.
+        directory: String,
         /// The request.
         request: Box<ApiRequest>,
         /// What clients have set.
@@ -177,6 +179,8 @@ pub enum ReplyBody {
     Overlay(Box<Overlay>),
     /// The providers that can be used, or all; those without a key as they were recorded.
     Providers {
+        /// Where they are asked for.
+        directory: String,
         /// Which can be used.
         access: Access,
         /// Those that can't be used, too.

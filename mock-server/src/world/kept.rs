@@ -145,7 +145,8 @@ impl World {
         self.left_diffs = left_diffs;
         self.keeping.rest = text.unwrap_or_default();
         // The next instance begins with these settings.
-        self.has_old_files = true;
+        self.old_files.insert(self.config.directory.clone());
+        self.old_files.extend(self.abroad.keys().cloned());
     }
 
     fn recall_session(&mut self, id: &str, text: Option<&str>) {

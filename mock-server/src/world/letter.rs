@@ -85,7 +85,7 @@ impl World {
     pub(crate) fn letter_looked(&mut self, mut letter: Letter, found: Result<Found, String>) {
         let Some(part) = letter.prompt.parts.get(letter.at).cloned() else { return };
         if part["type"] == NAME {
-            letter.prompt.parts[letter.at] = self.meant_by(&part, &found);
+            letter.prompt.parts[letter.at] = self.meant_by(&letter.session, &part, &found);
             return self.read_letter(letter);
         }
         let Some(path) = part["url"].as_str().and_then(path_of) else { return };
@@ -114,12 +114,12 @@ impl World {
     }
 
     /// What a name means: what stands at its place, or else an agent.
-    fn meant_by(&self, part: &Value, found: &Result<Found, String>) -> Value {
+    fn meant_by(&self, session: &str, part: &Value, found: &Result<Found, String>) -> Value {
         let name = part["name"].as_str().unwrap_or_default();
         let mime = match found {
             Ok(Found::File(_)) => TEXT,
             Ok(Found::Folder(_) | Found::Tree(_)) => FOLDER,
-            _ if self.agent(name).is_some() => return json!({"type": "agent", "name": name}),
+            _ if self.agent_for(session, name).is_some() => return json!({"type": "agent", "name": name}),
             _ => return json!({"type": NOTHING}),
         };
         let path = part["path"].as_str().unwrap_or_default();
@@ -131,7 +131,7 @@ impl World {
             Some("agent") => {
                 let name = part["name"].as_str().unwrap_or_default();
                 let agent = letter.info["agent"].as_str().unwrap_or_default();
-                let is_denied = self.permissions.says(agent, "task", name) == Action::Deny;
+                let is_denied = self.agents_for(&letter.session).says(agent, "task", name) == Action::Deny;
                 let hint = if is_denied { " . Invoked by user; guaranteed to exist." } else { "" };
                 let wish = format!(
                     " Use the above message and context to generate a prompt and call the task tool with subagent: \

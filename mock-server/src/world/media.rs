@@ -13,18 +13,18 @@ impl World {
     pub(super) fn senses(&self, owner: &Session) -> Senses {
         let now = owner.run.as_ref().and_then(|run| owner.message(&run.message));
         let word = |key: &str| now.and_then(|now| now.info[key].as_str()).unwrap_or_default();
-        self.senses_of(word("providerID"), word("modelID"))
+        self.senses_of(&owner.directory, word("providerID"), word("modelID"))
     }
 
     /// Those of the model that writes titles.
-    pub(super) fn title_senses(&self) -> Senses {
-        let (provider, model) = self.title_model();
-        self.senses_of(&provider, &model)
+    pub(super) fn title_senses(&self, directory: &str) -> Senses {
+        let (provider, model) = self.title_model(directory);
+        self.senses_of(directory, &provider, &model)
     }
 
     /// A model of which the settings say nothing takes text alone.
-    fn senses_of(&self, provider: &str, model: &str) -> Senses {
-        let settings = self.all_settings();
+    fn senses_of(&self, directory: &str, provider: &str, model: &str) -> Senses {
+        let settings = self.settings_in(directory);
         let models = settings.get("provider").and_then(|all| all.get(provider)?.get("models"));
         let input = models.and_then(|models| models.get(model)?.pointer("/modalities/input")?.as_array());
         let kinds = input.into_iter().flatten().filter_map(Value::as_str);

@@ -48,6 +48,7 @@ mod compaction;
 mod config;
 mod consent;
 mod conversation;
+mod customs;
 mod effect;
 mod entrance;
 mod failure;
@@ -132,6 +133,7 @@ use crate::profile::Profile;
 use crate::project_files::NextFiles;
 use crate::workspace::Project;
 pub(crate) use config::{configured, merge};
+pub use customs::Customs;
 pub(crate) use effect::NO_BLOB;
 pub use effect::{
     Beside, Chosen, Effect, EffectResult, FileChange, Found, OnScreen, Page, PageWish, RestoredFile,
@@ -177,8 +179,10 @@ pub struct World {
     questions: Vec<tools::OpenQuestion>,
     /// The turns that wait for the network.
     network_waits: Vec<offline::NetworkWait>,
-    /// Who can work.
+    /// Who can work, in the server's own folder.
     agents: Arc<agents::Agents>,
+    /// What holds in other folders, and who works there.
+    abroad: customs::AllAbroad,
     /// The directories that somebody has named.
     instances: instance::Instances,
     /// What keeps other directories from having one.
@@ -203,8 +207,8 @@ pub struct World {
     settings: config::Settings,
     /// An instance is being disposed of.
     disposes: bool,
-    /// The files of the workspace were read for an instance that is no more.
-    has_old_files: bool,
+    /// The folders about which files were read for an instance that is no more.
+    old_files: BTreeSet<String>,
     /// The folders that are not there, of those that were asked about.
     gone_folders: BTreeSet<String>,
     /// The projects of folders that belong to another one than the server's own.
@@ -231,14 +235,17 @@ impl World {
     /// A world without sessions.
     #[must_use]
     pub fn new(profile: &'static Profile, mut config: WorldConfig) -> Self {
-        config.config = settings_form::in_use(settings_form::whole(config.config, profile.server));
-        let agents = agents::Agents::new(profile, config.config.clone(), agents::Places::of(&config));
+        let settings = config.customs.settings.clone();
+        let settings = settings_form::in_use(settings_form::whole(settings, profile.server));
+        config.customs = Arc::new(Customs { settings, ..(*config.customs).clone() });
+        let places = agents::Places::of(&config, &config.project.worktree, &config.customs);
+        let agents = agents::Agents::new(profile, config.customs.settings.clone(), places);
         let agents = Arc::new(agents);
         Self {
             profile,
             operations: Operations::of(profile.server),
             ids: Ids::new(config.seed),
-            permissions: Permissions::new(Arc::clone(&agents), profile),
+            permissions: Permissions::new(profile),
             agents,
             config,
             now_ms: 0,
@@ -257,7 +264,8 @@ impl World {
             keys: Map::new(),
             settings: config::Settings::default(),
             disposes: false,
-            has_old_files: false,
+            abroad: customs::AllAbroad::new(),
+            old_files: BTreeSet::new(),
             gone_folders: BTreeSet::new(),
             other_projects: BTreeMap::new(),
             booted: BTreeSet::new(),
@@ -371,19 +379,6 @@ impl World {
             (Purpose::JobPrompt(job), EffectResult::Changes(changes)) => self.job_prompt(&job, &changes),
             (purpose, result) => debug_assert!(false, "{purpose:?} can't take {result:?}"),
         }
-    }
-
-    fn effect(&mut self, purpose: Purpose, effect: Effect) {
-        self.named_effect(purpose, effect);
-    }
-
-    /// The same, for who wants to name it later.
-    fn named_effect(&mut self, purpose: Purpose, effect: Effect) -> EffectId {
-        let id = self.next_effect;
-        self.next_effect += 1;
-        self.waiting.insert(id, purpose);
-        self.outputs.push(Output::Effect(id, effect));
-        id
     }
 
     fn reply(&mut self, ticket: Ticket, status: u16, body: ReplyBody) {

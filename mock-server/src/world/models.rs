@@ -25,13 +25,14 @@ impl World {
 
     fn tell_providers(&mut self, request: &ApiRequest, access: Access, all: bool) {
         let by_key = self.profile.keys_connect;
-        let body = ReplyBody::Providers { access, all, by_key };
+        let directory = self.directory_of(request);
+        let body = ReplyBody::Providers { directory, access, all, by_key };
         self.reply(request.ticket, 200, body);
     }
 
     /// What the keys and settings of this moment let an instance use.
-    fn access(&self) -> Access {
-        let settings = self.all_settings();
+    fn access(&self, directory: &str) -> Access {
+        let settings = self.settings_in(directory);
         let list = |name: &str| {
             let ids = settings.get(name)?.as_array()?.iter().filter_map(Value::as_str);
             Some(ids.map(str::to_owned).collect::<Vec<_>>())
@@ -50,7 +51,7 @@ impl World {
 
     /// An instance goes by the keys and settings of the moment in which it is first asked for a model.
     fn access_in(&mut self, directory: &str) -> Access {
-        let now = self.access();
+        let now = self.access(directory);
         match self.instances.get_mut(directory) {
             Some(instance) => instance.access.get_or_insert(now).clone(),
             None => now,
@@ -68,12 +69,12 @@ impl World {
     pub(super) fn missing_model(&mut self, session: &str, model: &Value) -> Option<(Mistake, String)> {
         let word = |key: &str| model[key].as_str().unwrap_or_default();
         let (provider, name) = (word("providerID"), word("modelID"));
-        let directory = self.sessions.get(session).map(|session| session.directory.clone());
-        let access = self.access_in(&directory.unwrap_or_default());
-        if self.offers(provider, name, &access) {
+        let directory = self.folder_of(session).to_owned();
+        let access = self.access_in(&directory);
+        if self.offers(&directory, provider, name, &access) {
             return None;
         }
-        let own = self.own_models(&access);
+        let own = self.own_models(&directory, &access);
         let known = Providers::of(self.profile.server);
         let like = known.like(provider, name, &own, &access);
         let hint =
@@ -83,23 +84,29 @@ impl World {
         Some((mistake, format!("Model not found: {provider}/{name}.{hint}")))
     }
 
-    /// Is there such a model, as the keys and settings of this moment are?
-    pub(super) fn can_use(&self, provider: &str, model: &str) -> bool {
-        self.offers(provider, model, &self.access())
+    /// Is there such a model for a session, as the keys and settings of this moment are?
+    pub(super) fn can_use(&self, session: &str, provider: &str, model: &str) -> bool {
+        let directory = self.folder_of(session);
+        self.offers(directory, provider, model, &self.access(directory))
     }
 
-    fn offers(&self, provider: &str, model: &str, access: &Access) -> bool {
+    fn offers(&self, directory: &str, provider: &str, model: &str, access: &Access) -> bool {
         let is_own = |(id, models): &Own| id == provider && models.iter().any(|name| name == model);
-        self.own_models(access).iter().any(is_own)
+        self.own_models(directory, access).iter().any(is_own)
             || Providers::of(self.profile.server).has_model(provider, model, access)
     }
 
     /// The scripted model, unless the settings bring another one, and those of the settings that can be used.
-    fn own_models(&self, access: &Access) -> Vec<Own> {
+    fn own_models(&self, directory: &str, access: &Access) -> Vec<Own> {
         let scripted = ("fake".to_owned(), vec!["fake".to_owned()]);
-        let mut own = if self.config.brings_model { Vec::new() } else { vec![scripted] };
-        let providers =
-            self.config.config.get("provider").and_then(Value::as_object).cloned().unwrap_or_default();
+        let mut own = if self.customs(directory).brings_model { Vec::new() } else { vec![scripted] };
+        let providers = self
+            .customs(directory)
+            .settings
+            .get("provider")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
         for (id, provider) in &providers {
             let models = provider["models"].as_object().into_iter().flatten().map(|(name, _)| name.clone());
             match own.iter_mut().find(|(known, _)| known == id) {

@@ -33,8 +33,6 @@ pub(crate) struct Pending {
 /// The rules and the open questions of a server.
 #[derive(Debug)]
 pub(crate) struct Permissions {
-    /// Their rules are those of the release and of the settings.
-    agents: Arc<Agents>,
     /// What a person has said for always.
     pub(crate) kept: Vec<Standing>,
     /// The sessions in which everything is allowed for now.
@@ -79,16 +77,11 @@ const LEFT_OUT: &[(&str, &[&str])] =
     &[("glob", &["path"]), ("grep", &["path", "include"]), ("webfetch", &["timeout"])];
 
 impl Permissions {
-    pub(crate) fn new(agents: Arc<Agents>, profile: &Profile) -> Self {
+    pub(crate) fn new(profile: &Profile) -> Self {
         let keeps_narrow_questions = profile.keeps_narrow_questions;
         let (kept, unasked, pending) = (Vec::new(), BTreeSet::new(), Vec::new());
         let strict_agents = profile.strict_agents;
-        Self { agents, kept, unasked, keeps_narrow_questions, strict_agents, pending }
-    }
-
-    /// Other agents, with other rules; what a person has allowed stays allowed.
-    pub(crate) fn obey(&mut self, agents: Arc<Agents>) {
-        self.agents = agents;
+        Self { kept, unasked, keeps_narrow_questions, strict_agents, pending }
     }
 
     /// The server is another one. Gives the rules by which a person has allowed something for always.
@@ -98,28 +91,14 @@ impl Permissions {
         std::mem::take(&mut self.kept)
     }
 
-    fn rules_of(&self, agent: &str) -> &[Rule] {
-        self.agents.named(agent).map(|agent| agent.rules.as_slice()).unwrap_or_default()
-    }
-
     /// The questions of a session are nobody's any more.
     pub(crate) fn forget(&mut self, session: &str) {
         self.pending.retain(|pending| pending.session != session);
     }
 
-    /// What the rules of an agent alone say.
-    pub(crate) fn says(&self, agent: &str, permission: &str, pattern: &str) -> Action {
-        rules::decide(self.rules_of(agent).iter(), permission, pattern).action
-    }
-
     /// May a call do this to everything, without asking anybody?
     pub(crate) fn allows(&self, who: &Who, permission: &str) -> bool {
         self.decide(who, permission, "*").action == Action::Allow
-    }
-
-    /// May an agent do this to everything by its own rules, with a question or without?
-    pub(crate) fn may(&self, agent: &str, permission: &str) -> bool {
-        rules::decide(self.rules_of(agent).iter(), permission, "*").action != Action::Deny
     }
 
     /// Would a call have to ask the person?
@@ -134,13 +113,8 @@ impl Permissions {
         last.is_none_or(|rule| rule.pattern != "*" || rule.action != Action::Deny)
     }
 
-    /// Has an agent a rule about this permission and no other?
-    pub(crate) fn is_ruled(&self, agent: &str, permission: &str) -> bool {
-        self.rules_of(agent).iter().any(|rule| rule.permission == permission)
-    }
-
     fn fixed<'a>(&'a self, who: &'a Who) -> impl DoubleEndedIterator<Item = &'a Rule> {
-        self.rules_of(&who.agent).iter().chain(&who.rules)
+        who.own_rules().iter().chain(&who.rules)
     }
 
     pub(crate) fn decide(&self, who: &Who, permission: &str, pattern: &str) -> Rule {
@@ -166,7 +140,7 @@ impl Permissions {
         let mut allowed = None;
         for pattern in &wish.patterns {
             let is_strict = self.strict_agents.contains(&who.agent.as_str());
-            if is_strict && self.says(&who.agent, wish.permission, pattern) == Action::Deny {
+            if is_strict && who.agents.says(&who.agent, wish.permission, pattern) == Action::Deny {
                 return Ruling::Forbidden;
             }
             let rule = self.decide(who, wish.permission, pattern);
@@ -204,13 +178,13 @@ impl Permissions {
     fn approval_of_forbidden(&self, who: &Who, wish: &Wish<'_>) -> Value {
         let pattern = wish.patterns.first().map_or("*", String::as_str);
         let is_same = |own: &&Rule| own.permission == wish.permission && own.pattern == pattern;
-        let source = self.rules_of(&who.agent).iter().find(is_same).map_or(Source::Agent, |own| own.source);
+        let source = who.own_rules().iter().find(is_same).map_or(Source::Agent, |own| own.source);
         self.approval(who, &Rule::new(wish.permission, pattern, Action::Deny, source))
     }
 
     /// The rules that such a refusal names: of equal ones the last.
     fn told_of_forbidden(&self, who: &Who, permission: &str) -> String {
-        let rules: Vec<Value> = self.rules_of(&who.agent).iter().map(Rule::as_written).collect();
+        let rules: Vec<Value> = who.own_rules().iter().map(Rule::as_written).collect();
         let is_last = |at: &usize| !rules[at + 1..].contains(&rules[*at]);
         let about =
             |at: &usize| rules[*at]["permission"].as_str().is_some_and(|own| rules::matches(permission, own));
@@ -260,7 +234,16 @@ pub(crate) struct Who {
     /// The folder of the session.
     pub(crate) directory: String,
     agent: String,
+    /// Everybody who can work there.
+    agents: Arc<Agents>,
     rules: Vec<Rule>,
+}
+
+impl Who {
+    /// The agent's own rules: those of the release and of the settings.
+    fn own_rules(&self) -> &[Rule] {
+        self.agents.rules_of(&self.agent)
+    }
 }
 
 /// Who is allowed to leave the workspace is told so, or forbidden to, and for which place.
@@ -281,13 +264,14 @@ impl World {
         let permission = owner.and_then(|owner| owner.permission.as_ref());
         let mut rules = permission.map(rules::of_session).unwrap_or_default();
         let agent = self.agent_at_work(session).to_owned();
+        let agents = Arc::clone(self.agents_in(&directory));
         if self.profile.strict_agents.contains(&agent.as_str()) {
             let denials: Vec<Rule> =
                 rules.iter().filter(|rule| rule.action == Action::Deny).cloned().collect();
-            rules.extend(self.permissions.rules_of(&agent).iter().cloned());
+            rules.extend(agents.rules_of(&agent).iter().cloned());
             rules.extend(denials);
         }
-        Who { session: session.to_owned(), directory, agent, rules }
+        Who { session: session.to_owned(), directory, agent, agents, rules }
     }
 
     /// Lets a call go on, forbids it, or asks first.

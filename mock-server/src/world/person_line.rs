@@ -31,7 +31,7 @@ const STOPPED: &str = "\n\n<metadata>\nUser aborted the command\n</metadata>";
 impl World {
     /// The shells that are wished for where lines of a folder run.
     pub(super) fn shells(&self, directory: &str) -> Vec<ShellWish> {
-        let mut settings = self.all_settings();
+        let mut settings = self.settings_in(directory);
         settings.extend(self.settings_of(directory));
         self.shells_by(&settings)
     }
@@ -62,7 +62,7 @@ impl World {
             self.emit_idle(id);
             return self.unknown_error(request.ticket);
         }
-        let own = self.own_model_of(&agent);
+        let own = self.own_model_of(id, &agent);
         let model = body.get("model").cloned().or(own).unwrap_or_else(|| self.model_of(id));
         let model = json!({"providerID": model["providerID"], "modelID": model["modelID"]});
         let now = self.now_ms;

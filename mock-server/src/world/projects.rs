@@ -83,16 +83,16 @@ impl World {
     }
 
     /// Do the settings let files be kept?
-    pub(super) fn keeps_snapshots(&self) -> bool {
+    pub(super) fn keeps_snapshots(&self, directory: &str) -> bool {
         let keeps = self.config.client.keeps_files(self.profile.server);
-        keeps && self.all_settings().get("snapshot") != Some(&json!(false))
+        keeps && self.settings_in(directory).get("snapshot") != Some(&json!(false))
     }
 
     /// Keeps the files that a session may change; where there is no repository, none are kept.
     pub(super) fn snapshot_of(&self, directory: &str) -> Effect {
         let kept = match self.in_repository(directory) {
             None => String::new(),
-            Some(_) if !self.keeps_snapshots() || self.lacks_folder(directory) => String::new(),
+            Some(_) if !self.keeps_snapshots(directory) || self.lacks_folder(directory) => String::new(),
             Some(_) => directory.to_owned(),
         };
         Effect::Snapshot { directory: kept, beside: Beside::Nothing }

@@ -246,16 +246,19 @@ impl World {
         if self.stumbles_over_folder(session, prompt.waiting()) {
             return None;
         }
-        let kept =
-            if self.profile.prompts_keep_agent { self.agent_of(session) } else { self.default_agent() };
+        let kept = if self.profile.prompts_keep_agent {
+            self.agent_of(session)
+        } else {
+            self.default_agent(session)
+        };
         let agent = prompt.agent.clone().unwrap_or_else(|| kept.to_owned());
         if self.is_nobody(session, &agent) {
             self.refuse_prompt(session, prompt.waiting(), Mistake::Agent, "UnknownError: UnknownError");
             return None;
         }
-        let agent = self.own_name(agent);
+        let agent = self.own_name(session, agent);
         let message = prompt.message.clone().unwrap_or_else(|| self.ids.ascending("msg", self.now_ms));
-        let own = self.own_model_of(&agent);
+        let own = self.own_model_of(session, &agent);
         let mut model = prompt.model.clone().or(own).unwrap_or_else(|| self.model_of(session));
         if !self.profile.prompts_keep_agent {
             // A fork's first prompt goes on with the model of those that it has copied, and not as hard as they.
@@ -263,7 +266,9 @@ impl World {
                 fields.shift_remove("variant");
             }
         }
-        if let Some(variant) = prompt.variant.clone().or_else(|| self.variant_of_agent(&agent, &model)) {
+        if let Some(variant) =
+            prompt.variant.clone().or_else(|| self.variant_of_agent(session, &agent, &model))
+        {
             model["variant"] = json!(variant);
         }
         self.note_agent_and_model(session, &agent, &model);
@@ -308,11 +313,11 @@ impl World {
         (message, ids)
     }
 
-    /// The model that an agent wants, if it wants one.
-    pub(crate) fn own_model_of(&self, agent: &str) -> Option<Value> {
+    /// The model that an agent wants in a session, if it wants one.
+    pub(crate) fn own_model_of(&self, session: &str, agent: &str) -> Option<Value> {
         let is_configured =
-            self.all_settings().get("agent").is_some_and(|agents| agents.get(agent).is_some());
-        if is_configured { self.agent(agent)?.model.clone() } else { None }
+            self.settings_for(session).get("agent").is_some_and(|agents| agents.get(agent).is_some());
+        if is_configured { self.agent_for(session, agent)?.model.clone() } else { None }
     }
 
     /// The model that answers when a prompt names none: that of the session, or of the prompt before.
@@ -331,14 +336,14 @@ impl World {
                 let prompts = owner.into_iter().flat_map(|owner| owner.messages.iter().rev());
                 let mut models = prompts.filter(|message| message.role() == "user").map(|m| &m.info["model"]);
                 let known = models.find(|model| model.is_object());
-                known.cloned().unwrap_or_else(|| self.model_of_settings())
+                known.cloned().unwrap_or_else(|| self.model_of_settings(session))
             }
         }
     }
 
     /// The model that the settings name for everybody.
-    fn model_of_settings(&self) -> Value {
-        let settings = self.all_settings();
+    fn model_of_settings(&self, session: &str) -> Value {
+        let settings = self.settings_for(session);
         let named = settings.get("model").and_then(Value::as_str).and_then(|named| named.split_once('/'));
         let (provider, model) = named.unwrap_or(("fake", "fake"));
         json!({"providerID": provider, "modelID": model})

@@ -20,7 +20,7 @@ type Old = (String, usize);
 impl World {
     /// A turn is over.
     pub(super) fn forget_old_outputs(&mut self, session: &str) {
-        if self.compaction_settings()["prune"] != true {
+        if self.compaction_settings(self.folder_of(session))["prune"] != true {
             return;
         }
         let Some(owner) = self.sessions.get(session) else { return };

@@ -1,8 +1,8 @@
 //! What the world waits for: each effect has a purpose, by which its result finds the part of the world that asked for it.
 
 use super::{
-    ApiRequest, EffectId, ShellNews, Ticket, World, abort, alongside, aside, command, letter, revert,
-    summary, surroundings, tools, worktrees,
+    ApiRequest, Effect, EffectId, Output, ShellNews, Ticket, World, abort, alongside, aside, command, letter,
+    revert, summary, surroundings, tools, worktrees,
 };
 
 /// What an effect's result is for.
@@ -101,6 +101,19 @@ pub(super) enum Purpose {
 }
 
 impl World {
+    pub(super) fn effect(&mut self, purpose: Purpose, effect: Effect) {
+        self.named_effect(purpose, effect);
+    }
+
+    /// The same, for who wants to name it later.
+    pub(super) fn named_effect(&mut self, purpose: Purpose, effect: Effect) -> EffectId {
+        let id = self.next_effect;
+        self.next_effect += 1;
+        self.waiting.insert(id, purpose);
+        self.outputs.push(Output::Effect(id, effect));
+        id
+    }
+
     /// A line of the shell tells something.
     pub(super) fn shell_told(&mut self, effect: EffectId, news: ShellNews) {
         let goes_on = matches!(news, ShellNews::Printed(_));

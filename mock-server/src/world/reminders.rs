@@ -44,7 +44,7 @@ impl World {
              agent-switch reminders. Your instructions and permissions are those of the {current} agent as given in \
              the current system prompt; earlier turns reflect the previous agent, not your current capabilities.\n{}\n\
              </system-reminder>\n",
-            self.capability(current)
+            self.capability(session, current)
         );
         if prompt.parts.iter().any(|part| part["text"] == text) {
             return;
@@ -70,12 +70,12 @@ impl World {
         }
     }
 
-    fn capability(&self, agent: &str) -> &'static str {
-        if !self.agent(agent).is_some_and(|agent| agent.is_native) {
+    fn capability(&self, session: &str, agent: &str) -> &'static str {
+        if !self.agent_for(session, agent).is_some_and(|agent| agent.is_native) {
             return "Use the tools according to this agent's configured permissions; the permission system reports what \
                     is allowed.";
         }
-        if self.permissions.says(agent, "edit", "*") == Action::Deny {
+        if self.agents_for(session).says(agent, "edit", "*") == Action::Deny {
             "This agent cannot modify files or run mutating commands. If a request needs implementation, suggest \
              switching to an agent that can."
         } else {

@@ -77,7 +77,8 @@ impl World {
         let allowed = self.permissions.start_again();
         self.config.kept = self.kept_settings(&allowed);
         self.grammar_from_ms = None;
-        self.has_old_files = true;
+        self.abroad.clear();
+        self.old_files.insert(self.config.directory.clone());
         self.outputs.push(Output::HangUp { politely: says_goodbye });
     }
 }

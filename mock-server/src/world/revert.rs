@@ -202,7 +202,7 @@ impl World {
         if self.profile.restores_only_changed {
             revert["workspace"] = json!(match rewind.files.is_empty() {
                 false => "restored",
-                true if self.keeps_snapshots() => "unavailable",
+                true if self.keeps_snapshots(self.folder_of(id)) => "unavailable",
                 true => "snapshots-disabled",
             });
         }

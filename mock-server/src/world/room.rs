@@ -42,8 +42,8 @@ impl Limits {
 
 impl World {
     /// The settings say what they say; of the rest a release knows some.
-    pub(super) fn limits_of(&self, provider: &str, model: &str) -> Limits {
-        let said = self.said_of_model(provider, model);
+    pub(super) fn limits_of(&self, directory: &str, provider: &str, model: &str) -> Limits {
+        let said = self.said_of_model(directory, provider, model);
         let known = match (provider, model) {
             ("fake", "fake") => SCRIPTED.iter().map(|(key, most)| ((*key).to_owned(), json!(most))).collect(),
             ("fake", _) => Value::Null,
@@ -57,34 +57,34 @@ impl World {
     }
 
     /// What the settings say of conversations that are summed up.
-    pub(super) fn compaction_settings(&self) -> Value {
-        self.all_settings().get("compaction").cloned().unwrap_or_default()
+    pub(super) fn compaction_settings(&self, directory: &str) -> Value {
+        self.settings_in(directory).get("compaction").cloned().unwrap_or_default()
     }
 
     /// Do the settings let a conversation be summed up when nobody asks for it?
-    pub(super) fn sums_up_by_itself(&self) -> bool {
-        self.compaction_settings()["auto"] != false
+    pub(super) fn sums_up_by_itself(&self, directory: &str) -> bool {
+        self.compaction_settings(directory)["auto"] != false
     }
 
     /// What a model's limits are, and what they leave for a conversation.
-    fn room_of(&self, model: &Value) -> (Limits, u64) {
+    fn room_of(&self, directory: &str, model: &Value) -> (Limits, u64) {
         let word = |key: &str| model[key].as_str().unwrap_or_default();
-        let limits = self.limits_of(word("providerID"), word("modelID"));
-        (limits, limits.usable(self.compaction_settings()["reserved"].as_u64()))
+        let limits = self.limits_of(directory, word("providerID"), word("modelID"));
+        (limits, limits.usable(self.compaction_settings(directory)["reserved"].as_u64()))
     }
 
     /// Has an answer of so many tokens left a model no room? One without limits has always some.
-    pub(super) fn is_too_much(&self, tokens: Tokens, model: &Value) -> bool {
-        let (limits, usable) = self.room_of(model);
+    pub(super) fn is_too_much(&self, directory: &str, tokens: Tokens, model: &Value) -> bool {
+        let (limits, usable) = self.room_of(directory, model);
         limits.context > 0
-            && self.sums_up_by_itself()
+            && self.sums_up_by_itself(directory)
             && tokens.taken(self.profile.thoughts_take_room) >= usable
     }
 
     /// How much of the end of a conversation stays as it is, for this model.
-    pub(super) fn tail_budget(&self, model: &Value) -> u64 {
-        let (_, usable) = self.room_of(model);
-        let said = self.compaction_settings()["preserve_recent_tokens"].as_u64();
+    pub(super) fn tail_budget(&self, directory: &str, model: &Value) -> u64 {
+        let (_, usable) = self.room_of(directory, model);
+        let said = self.compaction_settings(directory)["preserve_recent_tokens"].as_u64();
         said.unwrap_or((usable / 4).clamp(TAIL_LEAST, TAIL_MOST))
     }
 }

@@ -13,9 +13,6 @@ use serde_json::{Value, json};
 impl World {
     pub(super) fn answer_request(&mut self, request: &ApiRequest) {
         let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
-        if operation.is_some_and(|operation| self.needs_files(request, operation)) {
-            return self.read_files_for(request);
-        }
         if operation.is_none_or(|operation| !self.looks_for_folder(request, operation)) {
             self.answer_in_folder(request);
         }
@@ -23,6 +20,15 @@ impl World {
 
     /// Whether its folder is there is known by now.
     pub(super) fn answer_in_folder(&mut self, request: &ApiRequest) {
+        let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
+        match operation.is_some_and(|operation| self.needs_files(request, operation)) {
+            true => self.read_files_for(request),
+            false => self.answer_by_customs(request),
+        }
+    }
+
+    /// So is what the files about it say.
+    pub(super) fn answer_by_customs(&mut self, request: &ApiRequest) {
         let segments = target::segments(&request.path);
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let ticket = request.ticket;

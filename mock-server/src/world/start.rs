@@ -1,11 +1,12 @@
 //! What a world starts with: its place, its settings, and what the files of its workspace say.
 
+use super::customs::Customs;
 use super::folders::within;
-use super::tools::Skill;
 use crate::clients::Client;
-use crate::project_files::{Fault, ProjectFiles, merge_settings};
+use crate::project_files::{ProjectFiles, merge_settings};
 use crate::workspace::Project;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// What a world starts with.
 #[derive(Debug, Clone)]
@@ -22,22 +23,10 @@ pub struct WorldConfig {
     pub said: Map<String, Value>,
     /// What stands under all of that: what the server has kept of a person's answers.
     pub kept: Map<String, Value>,
-    /// What is said, with what these files and that say under it.
-    pub config: Map<String, Value>,
-    /// The skills that lie in the workspace.
-    pub skills: Vec<Skill>,
-    /// The files of the workspace that can't be used.
-    pub(crate) faults: Vec<Fault>,
+    /// What holds in the workspace by what its files say.
+    pub customs: Arc<Customs>,
     /// The address of the cloud that is asked for news.
     pub cloud: Option<String>,
-    /// The settings of the environment, which overrule all others.
-    pub(crate) over: Map<String, Value>,
-    /// The settings of all workspaces, as the files of the home have them.
-    pub(crate) of_all: Map<String, Value>,
-    /// The last of the files that have them.
-    pub(crate) file_of_all: Option<String>,
-    /// Permissions that stand in no settings.
-    pub(crate) unclaimed: Value,
     /// Shell lines of the agent are run.
     pub runs_shell: bool,
     /// The shell that the environment names.
@@ -50,8 +39,6 @@ pub struct WorldConfig {
     pub is_agents: bool,
     /// Who has started the server.
     pub(crate) client: Client,
-    /// The environment says which model there is: it goes by that name, and not by the scripted model's.
-    pub(crate) brings_model: bool,
 }
 
 impl WorldConfig {
@@ -61,20 +48,23 @@ impl WorldConfig {
         within(path, &self.directory).is_none() && worktree.is_none_or(|root| within(path, root).is_none())
     }
 
-    /// The files of the workspace say this.
-    pub(crate) fn learn(&mut self, files: &ProjectFiles) {
-        self.config.clone_from(&self.kept);
-        merge_settings(&mut self.config, &Value::Object(files.settings.clone()));
-        yield_to_start(&mut self.config);
-        merge_settings(&mut self.config, &Value::Object(self.said.clone()));
-        merge_settings(&mut self.config, &Value::Object(files.over.clone()));
-        self.brings_model = names_its_model(&files.over);
-        self.over.clone_from(&files.over);
-        self.of_all.clone_from(&files.of_all);
-        self.file_of_all = files.file_of_all.as_ref().map(|file| file.to_string_lossy().into_owned());
-        self.unclaimed.clone_from(&files.unclaimed);
-        self.skills.clone_from(&files.skills);
-        self.faults.clone_from(&files.faults);
+    /// What holds in a folder about which files say this.
+    pub(crate) fn customs_by(&self, files: &ProjectFiles) -> Customs {
+        let mut settings = self.kept.clone();
+        merge_settings(&mut settings, &Value::Object(files.settings.clone()));
+        yield_to_start(&mut settings);
+        merge_settings(&mut settings, &Value::Object(self.said.clone()));
+        merge_settings(&mut settings, &Value::Object(files.over.clone()));
+        Customs {
+            settings,
+            skills: files.skills.clone(),
+            faults: files.faults.clone(),
+            brings_model: names_its_model(&files.over),
+            over: files.over.clone(),
+            of_all: files.of_all.clone(),
+            file_of_all: files.file_of_all.as_ref().map(|file| file.to_string_lossy().into_owned()),
+            unclaimed: files.unclaimed.clone(),
+        }
     }
 }
 

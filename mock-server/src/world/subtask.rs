@@ -86,7 +86,9 @@ impl World {
         if self.is_nobody(session, &agent) {
             return self.break_off(session, None);
         }
-        if self.profile.subagent_rules && self.agent(&agent).is_some_and(|agent| agent.is_primary) {
+        if self.profile.subagent_rules
+            && self.agent_for(session, &agent).is_some_and(|agent| agent.is_primary)
+        {
             let message = format!("Agent \"{agent}\" is a primary agent and cannot be used as a subagent");
             return self.fail_call(session, 0, &message);
         }

@@ -30,7 +30,7 @@ impl World {
         if !self.profile.session_summary {
             return self.sum_up_beside(job);
         }
-        if !self.keeps_snapshots() {
+        if !self.keeps_snapshots(self.folder_of(&job.session)) {
             // Nothing can be told, and nothing is.
             return self.after_job(&job);
         }
@@ -52,7 +52,7 @@ impl World {
         self.tell_session_diff(&job.session);
         let (session, then, prompt) = (job.session.clone(), job.then, job.prompt.clone());
         match &mut changes {
-            _ if !self.keeps_snapshots() => {}
+            _ if !self.keeps_snapshots(self.folder_of(&session)) => {}
             Effect::Changes { from, .. } if from.is_empty() => self.sum_up_prompt(&job, Vec::new()),
             Effect::Changes { beside, .. } => {
                 if then == Then::AskModel {
@@ -102,7 +102,7 @@ impl World {
         }
         self.join_forked_diff(session, &diffs);
         self.tell_session_diff(session);
-        if self.keeps_snapshots() {
+        if self.keeps_snapshots(self.folder_of(session)) {
             self.sum_up_prompt(job, diffs);
         }
         self.after_job(job);

@@ -13,6 +13,8 @@ const RENAMED: [(&str, &str); 2] = [("reasoningEffort", "reasoning_effort"), ("t
 /// Who is asked, and for whom.
 #[derive(Default)]
 pub(super) struct Asked<'a> {
+    /// In which folder.
+    pub(super) directory: &'a str,
     pub(super) provider: &'a str,
     pub(super) model: &'a str,
     pub(super) variant: Option<&'a str>,
@@ -30,6 +32,7 @@ impl World {
         let now = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.message));
         let word = |key: &str| now.and_then(|now| now.info[key].as_str());
         self.terms(&Asked {
+            directory: self.folder_of(session),
             provider: word("providerID").unwrap_or("fake"),
             model: word("modelID").unwrap_or("fake"),
             variant: word("variant"),
@@ -40,8 +43,8 @@ impl World {
 
     /// As they stand in a request: what the model's settings say, then its agent's, then the variant that was chosen.
     pub(super) fn terms(&self, asked: &Asked<'_>) -> Map<String, Value> {
-        let said = self.said_of_model(asked.provider, asked.model);
-        let agent = self.agent(asked.agent);
+        let said = self.said_of_model(asked.directory, asked.provider, asked.model);
+        let agent = self.agents_in(asked.directory).named(asked.agent);
         let of_agent =
             |key: &str| agent.and_then(|agent| agent.setting(key)).filter(|value| !value.is_null());
         let mut terms = Map::new();
@@ -53,7 +56,7 @@ impl World {
         let own = said["id"].as_str().unwrap_or(asked.model);
         tell("model", Some(json!(own)));
         let known = ByName::new(self.profile.server, own);
-        let most = self.limits_of(asked.provider, asked.model).answer();
+        let most = self.limits_of(asked.directory, asked.provider, asked.model).answer();
         tell("max_tokens", known.is_bounded().then(|| json!(most)));
         // A model is told how freely to choose its words only if it is known to listen.
         let listens = said["temperature"] == true;
@@ -77,13 +80,13 @@ impl World {
     }
 
     /// The variant that an agent's settings choose of its model, if that is the model and has it.
-    pub(super) fn variant_of_agent(&self, agent: &str, model: &Value) -> Option<String> {
-        let agent = self.agent(agent)?;
+    pub(super) fn variant_of_agent(&self, session: &str, agent: &str, model: &Value) -> Option<String> {
+        let agent = self.agent_for(session, agent)?;
         let variant = agent.setting("variant")?.as_str()?;
         let own = agent.model.as_ref()?;
         let is_own = ["providerID", "modelID"].iter().all(|key| own[*key] == model[*key]);
         let word = |key: &str| model[key].as_str().unwrap_or_default();
-        let said = self.said_of_model(word("providerID"), word("modelID"));
+        let said = self.said_of_model(self.folder_of(session), word("providerID"), word("modelID"));
         (is_own && self.variants_of(word("modelID"), &said).contains_key(variant)).then(|| variant.to_owned())
     }
 
@@ -102,8 +105,8 @@ impl World {
         all
     }
 
-    pub(super) fn said_of_model(&self, provider: &str, model: &str) -> Value {
-        let settings = self.all_settings();
+    pub(super) fn said_of_model(&self, directory: &str, provider: &str, model: &str) -> Value {
+        let settings = self.settings_in(directory);
         let said = settings.get("provider").and_then(|all| all.get(provider)?.get("models")?.get(model));
         said.cloned().unwrap_or_default()
     }

@@ -56,7 +56,7 @@ impl World {
 
     /// Asks the model for a title of the first messages, beside whatever else happens.
     pub(crate) fn ask_for_title(&mut self, session: &str, until: usize) {
-        let writes_titles = self.agent("title").is_some();
+        let writes_titles = self.agent_for(session, "title").is_some();
         let Some(owner) = self.sessions.get_mut(session) else { return };
         if !writes_titles || !owner.has_default_title || owner.parent.is_some() {
             return;
@@ -64,7 +64,7 @@ impl World {
         owner.title_tries += 1;
         let Some(owner) = self.sessions.get(session) else { return };
         let history = self.history_until(owner, until);
-        let mut messages = vec![json!({"role": "system", "content": self.who_is("title")})];
+        let mut messages = vec![json!({"role": "system", "content": self.who_is(session, "title")})];
         messages.extend(match self.profile.title {
             TitleTiming::AtFirstPrompt => self.first_prompt(owner, &history),
             TitleTiming::AfterWork => vec![prompts_and_work(&history)],
@@ -72,9 +72,10 @@ impl World {
         if why_untellable(&messages).is_some() {
             return;
         }
-        let (provider, model) = self.title_model();
-        let asked =
-            Asked { provider: &provider, model: &model, agent: "title", is_small: true, ..Asked::default() };
+        let (provider, model) = self.title_model(&owner.directory);
+        let (directory, provider, model) = (owner.directory.as_str(), provider.as_str(), model.as_str());
+        let agent = "title";
+        let asked = Asked { directory, provider, model, agent, is_small: true, ..Asked::default() };
         let terms = self.terms(&asked);
         let request = ChatRequest {
             messages,
@@ -118,7 +119,7 @@ impl World {
             return messages;
         }
         let last = history.iter().rposition(|message| message.role() == "user");
-        let senses = self.title_senses();
+        let senses = self.title_senses(&owner.directory);
         for (place, message) in history[..=at].iter().enumerate() {
             let reminders =
                 if Some(place) == last { self.reminders(owner, history, message) } else { Vec::new() };
@@ -128,8 +129,8 @@ impl World {
     }
 
     /// The model that writes titles.
-    pub(super) fn title_model(&self) -> (String, String) {
-        let settings = Value::Object(self.all_settings());
+    pub(super) fn title_model(&self, directory: &str) -> (String, String) {
+        let settings = Value::Object(self.settings_in(directory));
         let own = settings.pointer("/agent/title/model").or_else(|| settings.get("small_model"));
         let named = own.and_then(Value::as_str).and_then(|own| own.split_once('/'));
         let (provider, model) = named.unwrap_or(("fake", "fake"));

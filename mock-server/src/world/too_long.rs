@@ -12,7 +12,7 @@ const SUMMARIES_MAX: u32 = 3;
 impl World {
     /// The answer to the current step was refused for this.
     pub(crate) fn was_too_long(&mut self, session: &str, error: Value) {
-        if !self.sums_up_by_itself() {
+        if !self.sums_up_by_itself(self.folder_of(session)) {
             self.mark_step(session, json!({"finish": "error"}));
             return self.fail_turn(session, error);
         }

@@ -37,7 +37,7 @@ impl World {
     pub(super) fn about_tui_settings(&mut self, request: &ApiRequest, operation: &str) -> Option<()> {
         let change = match operation {
             "tui.config.get" => None,
-            "tui.config.update" => match self.operations.body_in_order(operation, body_of(request)) {
+            "tui.config.update" => match self.operations.known_body(operation, body_of(request)) {
                 Value::Object(change) => Some(change),
                 _ => Some(Map::new()),
             },

@@ -16,6 +16,8 @@ use std::sync::LazyLock;
 #[derive(Debug)]
 pub(super) struct WordsWish {
     pub(super) ticket: Ticket,
+    /// For whose folder.
+    pub(super) directory: String,
     pub(super) kind: WordsKind,
 }
 
@@ -67,14 +69,18 @@ impl World {
     pub(super) fn about_words(&mut self, request: &ApiRequest, operation: &str, session: &str) -> Option<()> {
         let body = body_of(request);
         let word = |name: &str| body[name].as_str().unwrap_or_default();
-        let ticket = request.ticket;
+        let (ticket, directory) = (request.ticket, self.directory_of(request));
         match operation {
             "enhancePrompt.enhance" => {
                 let draft = format!("Draft prompt to enhance, not answer:\n\n{}", word("text"));
-                self.ask_for_words(WordsWish { ticket, kind: WordsKind::Prompt }, BETTER_PROMPT, &draft);
+                self.ask_for_words(
+                    WordsWish { ticket, directory, kind: WordsKind::Prompt },
+                    BETTER_PROMPT,
+                    &draft,
+                );
             }
             "branchName.generate" => {
-                let wish = WordsWish { ticket, kind: WordsKind::Branch };
+                let wish = WordsWish { ticket, directory, kind: WordsKind::Branch };
                 let said = self.sessions.get(session).map(|owner| prompts(&owner.messages, word("prompt")));
                 match said.filter(|said| !said.is_empty()) {
                     Some(said) => {
@@ -86,7 +92,7 @@ impl World {
                     None => self.words_missed(&wish, ""),
                 }
             }
-            "commitMessage.generate" => self.begin_commit_message(ticket, &body),
+            "commitMessage.generate" => self.begin_commit_message(ticket, directory, &body),
             _ => return None,
         }
         Some(())
@@ -94,11 +100,12 @@ impl World {
 
     /// Asks the model that the settings have for small things.
     pub(super) fn ask_for_words(&mut self, wish: WordsWish, system: &str, told: &str) {
-        let settings = self.all_settings();
+        let settings = self.settings_in(&wish.directory);
         let named = settings.get("small_model").and_then(Value::as_str).and_then(|own| own.split_once('/'));
         let (provider, model) = named.unwrap_or(("fake", "fake"));
         let temperature = Some(wish.kind.temperature());
-        let asked = Asked { provider, model, temperature, is_small: true, ..Asked::default() };
+        let directory = &wish.directory;
+        let asked = Asked { directory, provider, model, temperature, is_small: true, ..Asked::default() };
         let mut terms = self.terms(&asked);
         if wish.kind == WordsKind::Prompt {
             terms.shift_remove("max_tokens");

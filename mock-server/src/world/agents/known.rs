@@ -43,8 +43,8 @@ mod tests {
     use crate::profile::Profile;
     use serde_json::json;
 
-    fn agents(server: ServerKind, settings: &Value, directory: &str) -> Agents {
-        let places = Places { directory: directory.to_owned(), ..Places::default() };
+    fn agents(server: ServerKind, settings: &Value, top: &str) -> Agents {
+        let places = Places { top: top.to_owned(), ..Places::default() };
         Agents::new(Profile::of(server), settings.as_object().cloned().unwrap(), places)
     }
 

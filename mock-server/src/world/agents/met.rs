@@ -1,11 +1,9 @@
 //! What the world asks about agents: is there one, what does it want, who works by default.
 
 use super::super::{ApiRequest, Ticket, World};
-use super::{Agent, Agents, Places};
+use super::Agent;
 use crate::world::rules::Action;
-use crate::world::tools::place::relative;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// What is told of a helper that has no description.
 const ON_DEMAND: &str = "This subagent should only be called manually by the user.";
@@ -21,22 +19,8 @@ fn not_found(name: &str, known: &[Agent]) -> Value {
 impl World {
     /// `GET /agent`.
     pub(in super::super) fn list_agents(&mut self, request: &ApiRequest) {
-        let mut all: Vec<Value> = self.agents.all().iter().map(Agent::wire).collect();
-        if self.in_repository(&self.directory_of(request)).is_none() {
-            all.iter_mut().for_each(|agent| self.seen_from_root(agent));
-        }
+        let all = self.agents_in(&self.directory_of(request)).all().iter().map(Agent::wire).collect();
         self.reply_json(request.ticket, Value::Array(all));
-    }
-
-    /// What belongs to no project belongs to `/`: from there the ways to the server's own files lead.
-    fn seen_from_root(&self, agent: &mut Value) {
-        let (home, way) = (&self.config.home, relative(&self.config.directory, &self.config.home));
-        for rule in agent["permission"].as_array_mut().into_iter().flatten() {
-            let inside = rule["pattern"].as_str().and_then(|pattern| pattern.strip_prefix(&way));
-            if let Some(inside) = inside.map(str::to_owned) {
-                rule["pattern"] = json!(format!("{}{inside}", home.trim_start_matches('/')));
-            }
-        }
     }
 
     /// The agent that works in a session.
@@ -49,24 +33,25 @@ impl World {
     /// Who works in a session by what was prompted last.
     pub(crate) fn agent_of(&self, session: &str) -> &str {
         let said = self.sessions.get(session).and_then(|owner| owner.agent.as_deref());
-        said.unwrap_or_else(|| self.default_agent())
+        said.unwrap_or_else(|| self.default_agent(session))
     }
 
-    pub(crate) fn agent(&self, name: &str) -> Option<&Agent> {
-        self.agents.named(name)
+    /// One of those who can work in a session.
+    pub(crate) fn agent_for(&self, session: &str, name: &str) -> Option<&Agent> {
+        self.agents_for(session).named(name)
     }
 
-    /// The agent that works where nobody says who.
-    pub(crate) fn default_agent(&self) -> &str {
-        self.agents.default()
+    /// The agent that works in a session where nobody says who.
+    pub(crate) fn default_agent(&self, session: &str) -> &str {
+        self.agents_for(session).default()
     }
 
     /// Who may be given work by an agent, as the model is told: by the rules of the agent, whatever its session's are.
-    pub(crate) fn helpers_of(&self, agent: &str) -> Vec<String> {
-        let may_help = |other: &&Agent| {
-            !other.is_primary && self.permissions.says(agent, "task", &other.name) != Action::Deny
-        };
-        let mut helpers: Vec<&Agent> = self.agents.all().iter().filter(may_help).collect();
+    pub(crate) fn helpers_of(&self, session: &str, agent: &str) -> Vec<String> {
+        let agents = self.agents_for(session);
+        let may_help =
+            |other: &&Agent| !other.is_primary && agents.says(agent, "task", &other.name) != Action::Deny;
+        let mut helpers: Vec<&Agent> = agents.all().iter().filter(may_help).collect();
         helpers.sort_by_key(|helper| helper.name.as_str());
         let told = |helper: &Agent| {
             let does = helper.setting("description").and_then(Value::as_str);
@@ -76,24 +61,16 @@ impl World {
     }
 
     /// An agent may be called by another name than its own.
-    pub(crate) fn own_name(&self, name: String) -> String {
-        self.agent(&name).map_or(name, |agent| agent.name.clone())
-    }
-
-    /// The settings are others: so are those who can work.
-    pub(in super::super) fn gather_agents(&mut self) {
-        let settings = self.all_settings();
-        let agents = Agents::new(self.profile, settings, Places::of(&self.config));
-        self.agents = Arc::new(agents);
-        self.permissions.obey(Arc::clone(&self.agents));
+    pub(crate) fn own_name(&self, session: &str, name: String) -> String {
+        self.agent_for(session, &name).map_or(name, |agent| agent.name.clone())
     }
 
     /// Is there nobody of that name? That is told in the session.
     pub(crate) fn is_nobody(&mut self, session: &str, name: &str) -> bool {
-        if self.agent(name).is_some() {
+        if self.agent_for(session, name).is_some() {
             return false;
         }
-        let error = not_found(name, self.agents.all());
+        let error = not_found(name, self.agents_for(session).all());
         self.emit_session(session, "session.error", json!({"sessionID": session, "error": error}));
         true
     }
@@ -103,7 +80,7 @@ impl World {
         let message = self.sessions.get(session).and_then(|owner| owner.message(message));
         let word = |key: &str| message.and_then(|message| message.info[key].as_str()).unwrap_or_default();
         let (provider, model) = (word("providerID"), word("modelID"));
-        let config = self.all_settings();
+        let config = self.settings_for(session);
         let models = config.get("provider").and_then(|all| all.get(provider)?.get("models"));
         models.and_then(|models| models.get(model)?.get("cost")).cloned().unwrap_or_default()
     }
@@ -118,6 +95,7 @@ impl World {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Agents, Places};
     use super::*;
     use crate::profile::Profile;
     use fixtures::ServerKind;

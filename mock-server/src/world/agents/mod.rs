@@ -9,7 +9,8 @@ mod met;
 mod rules;
 
 use super::WorldConfig;
-use super::rules::{Rule, Source, of_config};
+use super::customs::{Customs, in_words};
+use super::rules::{self as ruling, Action, Rule, Source, of_config};
 use crate::profile::Profile;
 use crate::roster::Roster;
 use rules::Rulebook;
@@ -45,7 +46,8 @@ pub(crate) struct Agents {
 /// Where those who work are, as their rules name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Places {
-    directory: String,
+    /// The top of their project: what belongs to none belongs to `/`.
+    top: String,
     home: String,
     /// The folders of skills: all may go there.
     skills: Vec<String>,
@@ -60,12 +62,12 @@ impl Places {
         if *said == rule.action.word() { Rule { source: Source::Agent, ..rule } } else { rule }
     }
 
-    pub(crate) fn of(config: &WorldConfig) -> Self {
+    pub(crate) fn of(config: &WorldConfig, top: &str, customs: &Customs) -> Self {
         Self {
-            directory: config.directory.clone(),
+            top: top.to_owned(),
             home: config.home.clone(),
-            skills: config.skills.iter().map(|skill| skill.folder.clone()).collect(),
-            unclaimed: config.unclaimed.clone(),
+            skills: customs.skills.iter().map(|skill| skill.folder.clone()).collect(),
+            unclaimed: customs.unclaimed.clone(),
         }
     }
 }
@@ -115,6 +117,11 @@ impl Agents {
         Self { profile, settings, places, all: OnceLock::new() }
     }
 
+    /// Is it the same who is gathered here and there?
+    pub(crate) fn are_as(&self, other: &Self) -> bool {
+        self.places == other.places && in_words(&self.settings) == in_words(&other.settings)
+    }
+
     /// All, in the order in which they are told.
     pub(crate) fn all(&self) -> &[Agent] {
         self.all.get_or_init(|| known::known(self))
@@ -123,6 +130,26 @@ impl Agents {
     pub(crate) fn named(&self, name: &str) -> Option<&Agent> {
         let name = self.renamed(name);
         self.all().iter().find(|agent| agent.name == name)
+    }
+
+    /// The rules of one of them; nobody has none.
+    pub(crate) fn rules_of(&self, agent: &str) -> &[Rule] {
+        self.named(agent).map(|agent| agent.rules.as_slice()).unwrap_or_default()
+    }
+
+    /// What the rules of an agent alone say.
+    pub(crate) fn says(&self, agent: &str, permission: &str, pattern: &str) -> Action {
+        ruling::decide(self.rules_of(agent).iter(), permission, pattern).action
+    }
+
+    /// May an agent do this to everything by its own rules, with a question or without?
+    pub(crate) fn may(&self, agent: &str, permission: &str) -> bool {
+        self.says(agent, permission, "*") != Action::Deny
+    }
+
+    /// Has an agent a rule about this permission and no other?
+    pub(crate) fn is_ruled(&self, agent: &str, permission: &str) -> bool {
+        self.rules_of(agent).iter().any(|rule| rule.permission == permission)
     }
 
     /// The one who works by default.

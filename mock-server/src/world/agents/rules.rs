@@ -76,14 +76,14 @@ impl<'a> Rulebook<'a> {
 
     /// What was recorded of an agent, with the folders of this place.
     fn moved(&self, told: &Value) -> Value {
-        let (roster, Places { directory, home, skills, .. }) = (self.roster, self.places);
+        let (roster, Places { top, home, skills, .. }) = (self.roster, self.places);
         let mut moved = told.clone();
         if let Some(rules) = moved["permission"].as_array_mut().filter(|_| !self.has_boards) {
             rules.retain(|rule| !boards::TOOLS.iter().any(|tool| rule["permission"] == *tool));
         }
         each_text(&mut moved, &|text| {
             if text.contains(&roster.workspace) || text.contains(&roster.home) {
-                *text = text.replace(&roster.workspace, directory).replace(&roster.home, home);
+                *text = text.replace(&roster.workspace, top).replace(&roster.home, home);
             }
         });
         let own = format!("{home}/tmp/{}/*", self.profile.server.word());
@@ -109,7 +109,7 @@ impl<'a> Rulebook<'a> {
     fn way(&self, pattern: &str) -> Option<String> {
         let path = pattern.starts_with("../").then(|| resolved(&self.roster.workspace, pattern))?;
         let inside = path.strip_prefix(&self.roster.home)?;
-        Some(relative(&self.places.directory, &format!("{}{inside}", self.places.home)))
+        Some(relative(&self.places.top, &format!("{}{inside}", self.places.home)))
     }
 
     fn recorded(&self, told: &Value) -> Vec<Rule> {
@@ -311,8 +311,8 @@ mod tests {
         for server in [ServerKind::Kilo, ServerKind::Opencode] {
             let roster = Roster::of(server);
             let settings = Map::new();
-            let (directory, home) = (roster.workspace.clone(), roster.home.clone());
-            let places = Places { directory, home, ..Places::default() };
+            let (top, home) = (roster.workspace.clone(), roster.home.clone());
+            let places = Places { top, home, ..Places::default() };
             let book = Rulebook::of(Profile::of(server), roster, &settings, &places);
             for told in &roster.agents {
                 let mut rules = book.of_release(told.as_object().unwrap());

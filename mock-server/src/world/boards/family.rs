@@ -48,14 +48,14 @@ impl Doings {
 impl World {
     /// Does a session read its board, without asking anybody?
     pub(in crate::world) fn reads_board(&self, session: &str) -> bool {
-        self.has_boards()
+        self.has_boards(session)
             && self.permissions.allows(&self.who(session), READ)
             && !self.is_switched_off(session, READ)
     }
 
-    /// Do the settings leave the agents their boards?
-    pub(in crate::world) fn has_boards(&self) -> bool {
-        are_there(&self.all_settings())
+    /// Do the settings leave the agents of a session their boards?
+    pub(in crate::world) fn has_boards(&self, session: &str) -> bool {
+        are_there(&self.settings_for(session))
     }
 
     /// The session that has the board of another one; says why there is none.

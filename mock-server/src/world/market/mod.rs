@@ -203,8 +203,11 @@ impl World {
     fn list_installed(&mut self, ask: &MarketAsk, agents: &[Vec<String>; 2]) {
         let inside =
             |location: &str| within(location, &ask.target.directory).is_some_and(|rest| !rest.is_empty());
-        let skills: Vec<(String, bool)> =
-            self.all_skills().into_iter().map(|skill| (skill.name, inside(&skill.location))).collect();
+        let skills: Vec<(String, bool)> = self
+            .all_skills(&ask.target.directory)
+            .into_iter()
+            .map(|skill| (skill.name, inside(&skill.location)))
+            .collect();
         let shelf = |is_global: bool, agents: &[String]| {
             let said = self.settings_of_market(&ask.target, is_global);
             let names = |list: &str| said[list].as_object().into_iter().flat_map(Map::keys).cloned();

@@ -140,7 +140,7 @@ impl World {
             Some(instance) if instance.servers.is_none() => instance.servers = Some(Servers::default()),
             _ => return,
         }
-        for (name, config) in self.configured_servers() {
+        for (name, config) in self.configured_servers(directory) {
             if let Some(link) = self.put_server(directory, &name, &config)
                 && let Some(servers) = self.servers_mut(directory)
             {
@@ -149,9 +149,9 @@ impl World {
         }
     }
 
-    /// What the configuration names; an entry without a type only switches one off that nobody has named.
-    fn configured_servers(&self) -> Map<String, Value> {
-        let named = self.config.config.get("mcp").and_then(Value::as_object);
+    /// What the configuration of a folder names; an entry without a type only switches one off that nobody has named.
+    fn configured_servers(&self, directory: &str) -> Map<String, Value> {
+        let named = self.customs(directory).settings.get("mcp").and_then(Value::as_object);
         let named = named.into_iter().flatten().filter(|(_, config)| config.get("type").is_some());
         named.map(|(name, config)| (name.clone(), config.clone())).collect()
     }

@@ -78,8 +78,8 @@ impl World {
         (session, call): (&str, usize),
     ) -> bool {
         let Some(patience_ms) = self.links.get(&link).map(|link| link.patience_ms) else { return false };
-        let told =
-            self.config.config.get("experimental").and_then(|settings| settings["mcp_timeout"].as_u64());
+        let settings = &self.customs(self.folder_of(session)).settings;
+        let told = settings.get("experimental").and_then(|settings| settings["mcp_timeout"].as_u64());
         let patience_ms = patience_ms.or(told).unwrap_or(CALL_PATIENCE_MS);
         let params = json!({"name": tool, "arguments": arguments});
         let (session, shape) = (session.to_owned(), self.shape_of(link, tool));

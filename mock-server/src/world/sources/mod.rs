@@ -84,7 +84,7 @@ impl World {
                 told.push(source("config-dir-file", &label, &path, is_there(&path)));
             }
         }
-        let global = self.config.file_of_all.clone();
+        let global = self.config.customs.file_of_all.clone();
         let global = global.or_else(|| (!self.global_settings().is_empty()).then(|| self.global_file()));
         let Sources { request, folders, overlay } = asked;
         if let Some(overlay) = overlay {

@@ -18,6 +18,8 @@ use serde_json::{Map, Value, json};
 pub struct Overlay {
     /// The request.
     pub request: ApiRequest,
+    /// Where it is asked.
+    pub directory: String,
     /// What clients have set.
     pub over: Map<String, Value>,
     /// The file of the server's own settings, when there is one.
@@ -187,6 +189,7 @@ impl World {
             fresh: self.fresh(names, &global.says(), &project.says()),
             over: over.unwrap_or_else(|| self.settings_of(&directory)),
             request,
+            directory,
             file_of_all,
             places,
             scope: ask.scope,

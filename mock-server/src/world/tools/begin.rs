@@ -47,7 +47,7 @@ impl World {
             "webfetch" => text("url").filter(|url| url.starts_with("http")).map(|url| ("webfetch", url)),
             "todowrite" => self.argument(session, call, "todos").map(|_| ("todowrite", "*".to_owned())),
             "apply_patch" => self.added_by_patch(session, call).map(|path| ("edit", path)),
-            "skill" => text("name").filter(|name| self.has_skill(name)).map(|name| ("skill", name)),
+            "skill" => text("name").filter(|name| self.has_skill(session, name)).map(|name| ("skill", name)),
             "edit" | "write" => {
                 self.folder_to_leave_for(session, call).map(|folder| ("external_directory", folder))
             }

@@ -44,7 +44,7 @@ impl World {
         if tool.is_none_or(|tool| OWN_BOUNDS.contains(&tool.as_str())) {
             return;
         }
-        let Some((shown, left_out)) = beginning(&result.output, self.bounds()) else { return };
+        let Some((shown, left_out)) = beginning(&result.output, self.bounds(session)) else { return };
         let kept = self.keep_whole(result.output.clone());
         let hint = if self.may_give_tasks(session) {
             "Use the Task tool to have explore agent process this file with Grep and Read (with offset/limit). Do NOT \
@@ -61,8 +61,8 @@ impl World {
     }
 
     /// As the settings have them.
-    pub(super) fn bounds(&self) -> Bounds {
-        let settings = self.all_settings();
+    pub(super) fn bounds(&self, session: &str) -> Bounds {
+        let settings = self.settings_for(session);
         let said = |name: &str| usize::try_from(settings.get("tool_output")?.get(name)?.as_u64()?).ok();
         let usual = Bounds::default();
         Bounds {
@@ -82,7 +82,7 @@ impl World {
 
     /// Whether the agent's own rules let it give work to others.
     fn may_give_tasks(&self, session: &str) -> bool {
-        self.permissions.may(self.agent_at_work(session), "task")
+        self.agents_for(session).may(self.agent_at_work(session), "task")
     }
 }
 

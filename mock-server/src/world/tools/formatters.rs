@@ -70,7 +70,7 @@ impl World {
     }
 
     fn ask_for_formatters(&mut self, directory: &str, ask: FormatterAsk) {
-        let settings = self.all_settings().shift_remove("formatter").unwrap_or_default();
+        let settings = self.settings_in(directory).shift_remove("formatter").unwrap_or_default();
         if settings == false || settings.is_null() {
             return self.formatters_told(ask, &[]);
         }

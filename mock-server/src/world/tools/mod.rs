@@ -215,7 +215,7 @@ impl World {
 
     /// The turn ends with its step, unless the settings let it go on.
     pub(in crate::world) fn stop_after_no(&mut self, session: &str) {
-        let goes_on = self.experiment("continue_loop_on_deny") == true;
+        let goes_on = self.experiment_in(self.folder_of(session), "continue_loop_on_deny") == true;
         if let Some(run) = self.run_mut(session).filter(|_| !goes_on) {
             run.rejected = true;
         }

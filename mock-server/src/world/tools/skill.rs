@@ -35,7 +35,7 @@ const NAMED: usize = 10;
 
 impl World {
     /// All skills, each with the word whether the server comes with it. Of those with one name the last counts.
-    fn skills(&self) -> Vec<(Skill, bool)> {
+    fn skills(&self, directory: &str) -> Vec<(Skill, bool)> {
         let word = |told: &Value, key: &str| told[key].as_str().unwrap_or_default().to_owned();
         let own = Roster::of(self.profile.server).skills.iter().map(|told| Skill {
             name: word(told, "name"),
@@ -45,7 +45,7 @@ impl World {
             content: word(told, "content"),
         });
         let mut all: Vec<(Skill, bool)> = own.map(|skill| (skill, true)).collect();
-        for skill in &self.config.skills {
+        for skill in &self.customs(directory).skills {
             match all.iter_mut().find(|(known, _)| known.name == skill.name) {
                 Some(known) => *known = (skill.clone(), false),
                 None => all.push((skill.clone(), false)),
@@ -54,17 +54,17 @@ impl World {
         all
     }
 
-    pub(in crate::world) fn all_skills(&self) -> Vec<Skill> {
-        self.skills().into_iter().map(|(skill, _)| skill).collect()
+    pub(in crate::world) fn all_skills(&self, directory: &str) -> Vec<Skill> {
+        self.skills(directory).into_iter().map(|(skill, _)| skill).collect()
     }
 
-    pub(super) fn has_skill(&self, name: &str) -> bool {
-        self.skills().iter().any(|(skill, _)| skill.name == name)
+    pub(super) fn has_skill(&self, session: &str, name: &str) -> bool {
+        self.skills(self.folder_of(session)).iter().any(|(skill, _)| skill.name == name)
     }
 
     pub(super) fn start_skill(&mut self, session: &str, call: usize) {
         let Some(name) = self.text_argument(session, call, "name") else { return };
-        let skills = self.skills();
+        let skills = self.skills(self.folder_of(session));
         let Some((skill, is_own)) = skills.iter().find(|(skill, _)| skill.name == name).cloned() else {
             let mut known: Vec<&str> = skills.iter().map(|(skill, _)| skill.name.as_str()).collect();
             known.sort_unstable();
@@ -122,7 +122,7 @@ impl World {
     }
 
     /// The skills of the workspace as commands.
-    pub(in crate::world) fn skill_commands(&self) -> Vec<(String, Value)> {
+    pub(in crate::world) fn skill_commands(&self, directory: &str) -> Vec<(String, Value)> {
         let told = |(skill, _): (Skill, bool)| {
             let template = format!(
                 "{}\n\nBase directory for this skill: {}\nRelative paths in this skill (e.g., scripts/, references/) are relative to this base directory.",
@@ -136,6 +136,6 @@ impl World {
             told["hints"] = json!([]);
             (skill.name, told)
         };
-        self.skills().into_iter().filter(|(_, is_own)| !is_own).map(told).collect()
+        self.skills(directory).into_iter().filter(|(_, is_own)| !is_own).map(told).collect()
     }
 }

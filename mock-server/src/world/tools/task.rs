@@ -39,7 +39,7 @@ impl World {
             self.fail_call(session, call, &message);
             return true;
         }
-        if !asks && self.may_work(&agent).is_err() {
+        if !asks && self.may_work(session, &agent).is_err() {
             self.tell_running(session, call);
             self.start_task(session, call);
             return true;
@@ -91,7 +91,7 @@ impl World {
     /// Nobody objects: the other agent gets its session and its prompt.
     pub(super) fn give_task(&mut self, session: &str, call: usize) {
         let Some(plan) = self.task_plan(session, call) else { return };
-        if let Err(message) = self.may_work(&plan.agent) {
+        if let Err(message) = self.may_work(session, &plan.agent) {
             self.fail_call(session, call, &message);
             return;
         }
@@ -119,7 +119,7 @@ impl World {
         let (model, variant) = self.model_for_task(session, &plan.agent);
         let told = self.told_of_task(session, &child);
         self.progress(session, call, told);
-        let tools = self.profile.subagent_rules.then(|| self.tools_taken_away(&plan.agent));
+        let tools = self.profile.subagent_rules.then(|| self.tools_taken_away(session, &plan.agent));
         let prompt = Prompt {
             agent: Some(plan.agent.clone()),
             model: Some(model),
@@ -156,8 +156,8 @@ impl World {
     }
 
     /// Can work be given to an agent of this name?
-    fn may_work(&self, agent: &str) -> Result<(), String> {
-        match self.agent(agent) {
+    fn may_work(&self, session: &str, agent: &str) -> Result<(), String> {
+        match self.agent_for(session, agent) {
             Some(known) if known.is_primary && self.profile.refuses_primary => {
                 Err(format!("Agent \"{agent}\" is a primary agent and cannot be used as a subagent"))
             }
@@ -171,7 +171,8 @@ impl World {
         const USUAL: u64 = 1;
         let parent = |id: &str| self.sessions.get(id).and_then(|owner| owner.parent.clone());
         let above = std::iter::successors(parent(session), |id| parent(id));
-        let allowed = self.all_settings().get("subagent_depth").and_then(Value::as_u64).unwrap_or(USUAL);
+        let allowed =
+            self.settings_for(session).get("subagent_depth").and_then(Value::as_u64).unwrap_or(USUAL);
         match u64::try_from(above.count()) {
             Ok(depth) if depth < allowed => Ok(()),
             _ => Err(format!(
@@ -197,12 +198,12 @@ impl World {
         Some(self.create_session(&directory, wish))
     }
 
-    fn tools_taken_away(&self, agent: &str) -> Value {
+    fn tools_taken_away(&self, session: &str, agent: &str) -> Value {
         let mut tools = json!({"question": false, "task": false});
-        if !self.permissions.is_ruled(agent, "todowrite") {
+        if !self.agents_for(session).is_ruled(agent, "todowrite") {
             tools["todowrite"] = json!(false);
         }
-        for name in self.primary_tools() {
+        for name in self.primary_tools(session) {
             tools[name] = json!(false);
         }
         tools

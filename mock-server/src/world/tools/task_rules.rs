@@ -21,10 +21,11 @@ impl World {
         let is_handed_on =
             |rule: &Rule| rule.permission == "external_directory" || rule.action == Action::Deny;
         let mut rules: Vec<Rule> = self.rules_of_session(session).into_iter().filter(is_handed_on).collect();
-        let unruled =
-            ["todowrite", "task"].into_iter().filter(|name| !self.permissions.is_ruled(&plan.agent, name));
+        let unruled = ["todowrite", "task"]
+            .into_iter()
+            .filter(|name| !self.agents_for(session).is_ruled(&plan.agent, name));
         rules.extend(unruled.map(denial));
-        rules.extend(self.primary_tools().iter().map(|name| denial(name)));
+        rules.extend(self.primary_tools(session).iter().map(|name| denial(name)));
         if self.profile.subagent_rules {
             rules.extend(MUST_NOT.map(denial));
             rules.extend(self.handed_on(session, &plan.giver));
@@ -39,8 +40,8 @@ impl World {
     }
 
     /// The tools that the settings keep for agents that the person speaks to.
-    pub(super) fn primary_tools(&self) -> Vec<String> {
-        let named = self.experiment("primary_tools");
+    pub(super) fn primary_tools(&self, session: &str) -> Vec<String> {
+        let named = self.experiment_in(self.folder_of(session), "primary_tools");
         let named = named.as_array().into_iter().flatten().filter_map(Value::as_str);
         named.map(str::to_owned).collect()
     }
@@ -57,9 +58,9 @@ impl World {
         }
         let usual = TAKEN_AWAY
             .into_iter()
-            .filter(|name| *name != "todowrite" || !self.permissions.is_ruled(agent, name));
+            .filter(|name| *name != "todowrite" || !self.agents_for(child).is_ruled(agent, name));
         let mut tools: Vec<String> = usual.map(str::to_owned).collect();
-        for name in self.primary_tools() {
+        for name in self.primary_tools(child) {
             if !tools.contains(&name) {
                 tools.push(name);
             }
@@ -75,7 +76,7 @@ impl World {
 
     /// What an agent must not do in a session, in its own words and in short.
     fn handed_on(&self, session: &str, giver: &str) -> Vec<Rule> {
-        let mut all = self.agent(giver).map(|giver| giver.rules.clone()).unwrap_or_default();
+        let mut all = self.agent_for(session, giver).map(|giver| giver.rules.clone()).unwrap_or_default();
         all.extend(self.rules_of_session(session));
         let is_denied =
             |rule: &&Rule| rule.action == Action::Deny && HANDED_ON.contains(&rule.permission.as_str());

@@ -278,7 +278,7 @@ impl World {
             ShellEnd::Stopped => Some("User aborted the command".to_owned()),
         };
         let code = if let ShellEnd::Exited(code) = end { json!(code) } else { Value::Null };
-        let cut = plan.output.cut(self.bounds());
+        let cut = plan.output.cut(self.bounds(session));
         let kept = cut.is_cut.then(|| self.keep_output(session, call));
         let mut text = cut.text;
         if let Some(kept) = &kept {

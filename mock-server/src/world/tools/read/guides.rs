@@ -28,7 +28,7 @@ impl World {
         if within(folder, directory).is_none_or(str::is_empty) {
             return true;
         }
-        let settings = self.all_settings();
+        let settings = self.settings_in(directory);
         let named = settings.get("instructions").and_then(Value::as_array).into_iter().flatten();
         let mut named = named.filter_map(Value::as_str);
         let worktree = self.worktree_of(directory);
