@@ -133,9 +133,7 @@ fn describe(name: &str, model: &mut Value, said: &Value, server: ServerKind) {
         model["limit"]["input"] = most.clone();
     }
     // A field of the answer in which the model thinks.
-    let by_name =
-        || thinks_in(model["api"]["id"].as_str().unwrap_or(name)).filter(|_| said["interleaved"].is_null());
-    if let Some(field) = said["interleaved"].as_str().or_else(by_name) {
+    if let Some(field) = thinks_in(model["api"]["id"].as_str().unwrap_or(name), said) {
         model["capabilities"]["interleaved"] = json!({"field": field});
     }
     for key in ["options", "headers"] {

@@ -5,7 +5,7 @@ use super::agents::Agent;
 use super::boards;
 use super::goal::REPORT;
 use super::media::{Senses, is_garbled};
-use super::models::ByName;
+use super::models::{ByName, ENDS_IN_WORDS};
 use super::reminders::Reminder;
 use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
@@ -30,12 +30,13 @@ impl World {
                 json!({"role": "system", "content": self.who_is(session, "compaction")}),
                 json!({"role": "user", "content": prompt}),
             ];
+            let terms = self.terms_of(session);
             return ChatRequest {
-                messages,
+                messages: self.fit(messages, &self.asked_in(session), &terms),
                 tools: Vec::new(),
                 stream: true,
                 session: Some(session.to_owned()),
-                terms: self.terms_of(session),
+                terms,
                 definitions: Map::new(),
                 helpers: Vec::new(),
                 own_use: Some(OwnUse::Summary),
@@ -65,6 +66,7 @@ impl World {
             let choice = if self.wants_form(session) { "required" } else { "auto" };
             terms.insert("tool_choice".to_owned(), json!(choice));
         }
+        let messages = self.fit(messages, &self.asked_in(session), &terms);
         let definitions = self.definitions_of(session);
         let helpers = self.helpers_of(session, self.agent_at_work(session));
         let session = Some(session.to_owned());
@@ -303,6 +305,10 @@ fn answer_messages(
     }
     if !calls.is_empty() {
         answer["tool_calls"] = json!(calls);
+        let last = message.parts.iter().rfind(|part| !is_silent(part));
+        if last.is_some_and(|last| last["type"] != "tool") {
+            answer[ENDS_IN_WORDS] = json!(true);
+        }
     }
     let mut messages = vec![answer];
     messages.extend(results);

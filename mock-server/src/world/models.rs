@@ -1,15 +1,33 @@
 //! Providers and models: which an instance may use, and what is told of one that there is not.
 
 mod by_name;
+mod fitted;
 
+use super::terms::Asked;
 use super::{ApiRequest, ReplyBody, World};
 use crate::mistakes::Mistake;
 use crate::providers::{Access, Own, Providers};
 pub(super) use by_name::ByName;
 pub(crate) use by_name::{first_choice, thinks_in};
-use serde_json::Value;
+pub(super) use fitted::ENDS_IN_WORDS;
+use fitted::For;
+use serde_json::{Map, Value};
 
 impl World {
+    /// The conversation as a model gets it.
+    pub(super) fn fit(
+        &self,
+        messages: Vec<Value>,
+        asked: &Asked<'_>,
+        terms: &Map<String, Value>,
+    ) -> Vec<Value> {
+        let id = terms.get("model").and_then(Value::as_str).unwrap_or(asked.model);
+        let said = self.said_of_model(asked.directory, asked.provider, asked.model);
+        let (server, provider, model) = (self.profile.server, asked.provider, asked.model);
+        let whose = For { server, provider, model, id, said: &said };
+        whose.fit(messages)
+    }
+
     /// `GET /provider`.
     pub(super) fn list_providers(&mut self, request: &ApiRequest) {
         let mut access = self.access_in(&self.directory_of(request));

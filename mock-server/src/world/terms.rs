@@ -28,17 +28,22 @@ pub(super) struct Asked<'a> {
 impl World {
     /// The terms of a session's current step.
     pub(super) fn terms_of(&self, session: &str) -> Map<String, Value> {
+        self.terms(&self.asked_in(session))
+    }
+
+    /// Who is asked in that step.
+    pub(super) fn asked_in<'a>(&'a self, session: &'a str) -> Asked<'a> {
         let owner = self.sessions.get(session);
         let now = owner.and_then(|owner| owner.message(&owner.run.as_ref()?.message));
         let word = |key: &str| now.and_then(|now| now.info[key].as_str());
-        self.terms(&Asked {
+        Asked {
             directory: self.folder_of(session),
             provider: word("providerID").unwrap_or("fake"),
             model: word("modelID").unwrap_or("fake"),
             variant: word("variant"),
             agent: word("agent").unwrap_or_default(),
             ..Asked::default()
-        })
+        }
     }
 
     /// As they stand in a request: what the model's settings say, then its agent's, then the variant that was chosen.

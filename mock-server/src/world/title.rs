@@ -78,7 +78,7 @@ impl World {
         let asked = Asked { directory, provider, model, agent, is_small: true, ..Asked::default() };
         let terms = self.terms(&asked);
         let request = ChatRequest {
-            messages,
+            messages: self.fit(messages, &asked, &terms),
             tools: Vec::new(),
             stream: true,
             session: None,

@@ -138,9 +138,12 @@ impl<'n> ByName<'n> {
     }
 }
 
-/// The field of its answers in which such a model thinks.
-pub(crate) fn thinks_in(id: &str) -> Option<&'static str> {
-    id.to_lowercase().contains("deepseek").then_some("reasoning_content")
+/// The field of its answers in which a model thinks, by its settings or else by its name; what it has thought is told
+/// back to it there.
+pub(crate) fn thinks_in<'s>(id: &str, settings: &'s Value) -> Option<&'s str> {
+    let said = &settings["interleaved"];
+    let by_name = || id.to_lowercase().contains("deepseek").then_some("reasoning_content");
+    said.as_str().or_else(|| said["field"].as_str()).or_else(|| by_name().filter(|_| said.is_null()))
 }
 
 /// Which of a provider's models is its first choice.
