@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-const RECORDED: [&str; 2] = ["prompt/refused-unwaited", "prompt/folder-missing"];
+const RECORDED: [&str; 3] = ["prompt/refused-unwaited", "prompt/folder-missing", "prompt/no-default"];
 /// What begins a line that names a place.
 const PLACE: &str = "\n    at ";
 
@@ -24,6 +24,12 @@ pub(crate) enum Mistake {
     Model,
     /// An agent that there is not.
     Agent,
+    /// The agent that is to work by default is not there.
+    DefaultMissing,
+    /// It is one that is given work.
+    DefaultSubagent,
+    /// It is one of the server's own.
+    DefaultHidden,
     /// An address that is none.
     Address,
     /// A file on another machine.
@@ -37,6 +43,14 @@ pub(crate) enum Mistake {
     /// An address that has no picture in it.
     PictureAddress,
 }
+
+/// How its words end that begin alike.
+const ENDINGS: &[(&str, Mistake)] = &[
+    ("\" not found", Mistake::DefaultMissing),
+    ("\" is a subagent", Mistake::DefaultSubagent),
+    ("\" is hidden", Mistake::DefaultHidden),
+];
+const OF_DEFAULT: &str = "Error: default agent ";
 
 /// How its words begin; the provider of the recorded model is the scripted one's.
 const BEGINNINGS: &[(&str, Mistake)] = &[
@@ -54,6 +68,10 @@ const BEGINNINGS: &[(&str, Mistake)] = &[
 impl Mistake {
     /// That of recorded words.
     fn of(words: &str) -> Option<Self> {
+        if words.starts_with(OF_DEFAULT) {
+            let line = words.lines().next().unwrap_or_default();
+            return ENDINGS.iter().find(|(ending, _)| line.ends_with(ending)).map(|(_, mistake)| *mistake);
+        }
         BEGINNINGS.iter().find(|(beginning, _)| words.starts_with(beginning)).map(|(_, mistake)| *mistake)
     }
 

@@ -126,6 +126,9 @@ fn failure(line: &ShellLine, error: &io::Error) -> String {
     if !Path::new(&line.directory).exists() {
         return format!("NotFound: FileSystem.access ({})", line.directory);
     }
+    if error.kind() == io::ErrorKind::NotADirectory {
+        return format!("ENOTDIR: not a directory, posix_spawn '{}'", which::for_line(line));
+    }
     format!("standin failed to run a shell line in {}: {error}", line.directory)
 }
 
@@ -145,7 +148,8 @@ fn start(
         .env_clear()
         .env("PATH", search_path())
         .env("HOME", &line.home)
-        .env("TERM", "dumb")
+        .envs(line.shell_name.iter().map(|_| ("TERM", "dumb")))
+        .envs(line.environment.iter().map(|(name, value)| (name, value)))
         .envs(which::named(line).map(|path| ("SHELL", path)))
         .stdin(Stdio::null())
         .stdout(to_first)
@@ -242,6 +246,7 @@ mod tests {
                 line,
                 directory,
                 home,
+                environment: vec![("AGENT", "1".to_owned())],
                 timeout_ms,
                 shells: Vec::new(),
                 shell_name: None,

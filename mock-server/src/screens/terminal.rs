@@ -109,6 +109,7 @@ fn start(line: &ShellLine, on: &OnScreen, pts: Pts) -> pty_process::Result<Child
         .env_clear()
         .env("PATH", search_path())
         .env("HOME", &line.home)
+        .envs(line.environment.iter().map(|(name, value)| (name, value)))
         .envs(on.environment.iter().map(|(name, value)| (name, value)))
         .env("TERM", KIND)
         .spawn(pts)

@@ -42,6 +42,9 @@ pub(super) const LINK: &str = "120000";
 
 /// Where a person keeps patterns that are nobody else's.
 const EXCLUDE: &str = ".git/info/exclude";
+const GITIGNORE: &str = ".gitignore";
+/// What ripgrep reads, the strongest first.
+const OF_SEARCH: [&str; 3] = [".rgignore", ".ignore", GITIGNORE];
 
 /// The files that git would keep, and those of some others that are there though they are ignored.
 pub(super) fn read_project<'p>(
@@ -49,8 +52,8 @@ pub(super) fn read_project<'p>(
     known: &mut Known,
     others: impl Iterator<Item = &'p String>,
 ) -> (BTreeMap<String, Blob>, BTreeMap<String, Blob>) {
-    let patterns = vec![(0, patterns_in(&root.join(EXCLUDE)))];
-    let mut sieve = Sieve { patterns: Some(patterns), wanted: String::new(), choice: None };
+    let of_git = Layer { file: GITIGNORE, patterns: vec![(0, patterns_in(&root.join(EXCLUDE)))] };
+    let mut sieve = Sieve { layers: vec![of_git], wanted: String::new(), choice: None };
     known.look(|read| {
         let files = flat(&read_below(root, "", &mut sieve, read));
         let mut read = |path: &String| {
@@ -102,13 +105,14 @@ fn patterns_in(file: &Path) -> Ignored {
 /// What stands in the files that git would keep, by a choice in those that are chosen. The folder in which somebody looks
 /// is looked at though it is ignored.
 pub(super) fn read_part(root: &Path, wanted: &str, choice: Option<Choice>) -> Tree<Vec<u8>> {
-    let mut sieve = Sieve { patterns: Some(Vec::new()), wanted: wanted.to_owned(), choice };
+    let layers = OF_SEARCH.map(|file| Layer { file, patterns: Patterns::new() }).into();
+    let mut sieve = Sieve { layers, wanted: wanted.to_owned(), choice };
     read_below(root, "", &mut sieve, &mut content)
 }
 
 /// What stands in all files, or in those that are chosen.
 pub(super) fn read_tree(folder: &Path, choice: Option<Choice>) -> Tree<Vec<u8>> {
-    let mut sieve = Sieve { patterns: None, wanted: String::new(), choice };
+    let mut sieve = Sieve { layers: Vec::new(), wanted: String::new(), choice };
     read_below(folder, "", &mut sieve, &mut content)
 }
 
@@ -119,9 +123,16 @@ fn content(path: &Path, kind: FileType) -> Option<Vec<u8>> {
 /// The patterns of the folders above, each with the length of its folder's path.
 type Patterns = Vec<(usize, Ignored)>;
 
+/// All patterns that stand in files of one name.
+struct Layer {
+    file: &'static str,
+    patterns: Patterns,
+}
+
 /// Which files and folders are looked at.
 struct Sieve {
-    patterns: Option<Patterns>,
+    /// What is ignored: the first of them that says anything of a path decides.
+    layers: Vec<Layer>,
     /// The folder that is looked into.
     wanted: String,
     choice: Option<Choice>,
@@ -162,7 +173,7 @@ impl Sieve {
             return true;
         }
         let said = self.choice.as_ref().and_then(|choice| choice.says(path));
-        said.unwrap_or_else(|| !self.patterns.as_ref().is_some_and(|patterns| is_ignored(patterns, path)))
+        said.unwrap_or_else(|| self.layers.iter().find_map(|layer| layer.ignores(path)) != Some(true))
     }
 }
 
@@ -175,10 +186,11 @@ fn read_below<F>(
 ) -> Tree<F> {
     let mut tree = Tree::default();
     let Ok(entries) = fs::read_dir(folder) else { return tree };
-    let own = fs::read_to_string(folder.join(".gitignore")).ok();
-    let above = sieve.patterns.as_ref().map(Vec::len);
-    if let (Some(patterns), Some(own)) = (sieve.patterns.as_mut(), own) {
-        patterns.push((prefix.len(), Ignored::read(&own, Cases::Differ)));
+    let above: Vec<usize> = sieve.layers.iter().map(|layer| layer.patterns.len()).collect();
+    for layer in &mut sieve.layers {
+        if let Ok(own) = fs::read_to_string(folder.join(layer.file)) {
+            layer.patterns.push((prefix.len(), Ignored::read(&own, Cases::Differ)));
+        }
     }
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -196,15 +208,17 @@ fn read_below<F>(
             tree.files.insert(name, file);
         }
     }
-    if let (Some(patterns), Some(above)) = (sieve.patterns.as_mut(), above) {
-        patterns.truncate(above);
+    for (layer, above) in sieve.layers.iter_mut().zip(above) {
+        layer.patterns.truncate(above);
     }
     tree
 }
 
-fn is_ignored(patterns: &Patterns, path: &str) -> bool {
-    let said = patterns.iter().rev().find_map(|(start, ignored)| ignored.says(&path[*start..]));
-    said == Some(true)
+impl Layer {
+    /// What the nearest folder says of a path, if any does.
+    fn ignores(&self, path: &str) -> Option<bool> {
+        self.patterns.iter().rev().find_map(|(start, ignored)| ignored.says(&path[*start..]))
+    }
 }
 
 /// The files of a tree in the order in which ripgrep comes upon them: of what the disk tells it looks at the last first.

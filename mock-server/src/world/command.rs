@@ -193,6 +193,7 @@ impl World {
                 line: format!("exec 2>/dev/null\n{line}"),
                 directory: self.config.directory.clone(),
                 home: self.config.home.clone(),
+                environment: self.environment(),
                 timeout_ms: PATIENCE_MS,
                 shells: self.shells(&self.config.directory),
                 shell_name: None,
@@ -265,6 +266,9 @@ impl World {
         let Calling { session, ticket, executed, known, wish, text, files, agents, .. } = calling;
         let word = |value: &Value, key: &str| value[key].as_str().map(str::to_owned);
         let agent = word(&known, "agent").or_else(|| word(&wish, "agent"));
+        if agent.is_none() && self.agents_for(&session).lacks_default().is_some() {
+            return self.unknown_error_to(ticket);
+        }
         let agent = agent.unwrap_or_else(|| self.default_agent(&session).to_owned());
         let chosen = |value: &Value| {
             let said = value["model"].as_str().filter(|said| !said.is_empty())?;

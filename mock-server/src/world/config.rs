@@ -4,7 +4,7 @@
 use super::folders::within;
 use super::routes::body_of;
 use super::rules::Rule;
-use super::settings_form::{in_use, whole};
+use super::settings_form::{as_sent, in_use, whole};
 use super::start::{overrule, yield_to_start};
 use super::surroundings::{Browsed, PlaceAsk, PlaceWish};
 use super::{ApiRequest, ReplyBody, World};
@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 
 /// What a server comes with; all else that it says of its configuration somebody has said.
 const DEFAULTS: &[&str] = &["command", "plugin", "username", "mode", "agent"];
+
+const TRIED_OUT: &str = "experimental";
 
 /// What clients have set.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -68,7 +70,9 @@ impl World {
         let asked = body_of(request);
         // In the order in which the server knows them.
         let names = body.as_object().into_iter().flat_map(Map::keys);
-        let said = names.filter_map(|name| Some((name.clone(), asked.get(name)?.clone()))).collect();
+        // As the client has sent it, but for what reading it adds to what is tried out.
+        let sent = |name: &String| if name == TRIED_OUT { body.get(name) } else { asked.get(name) };
+        let said = names.filter_map(|name| Some((name.clone(), sent(name)?.clone()))).collect();
         Change { ticket: request.ticket, directory, path, said, told: body.clone(), body }
     }
 
@@ -207,7 +211,7 @@ impl World {
         let known = self.operations.fields_of_body("config.update");
         let Value::Object(mut fields) = body_of(request) else { return body_of(request) };
         fields.retain(|name, _| known.contains(name));
-        self.operations.known_body("config.update", Value::Object(whole(fields, self.profile.server)))
+        self.operations.known_body("config.update", Value::Object(as_sent(fields, self.profile.server)))
     }
 
     /// The text of a new file of settings.

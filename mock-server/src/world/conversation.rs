@@ -11,6 +11,7 @@ use super::session::{Message, iso_time};
 use super::structured::STRUCTURED;
 use crate::clients::MORE_FOR_MODELS;
 use crate::model::{ChatRequest, MEDIA, OwnUse};
+use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 
 /// How a result is told that was taken away to save room.
@@ -112,7 +113,10 @@ impl World {
                 Vec::new()
             } else {
                 let is_of_another = self.is_of_another_model(message);
-                answer_messages(message, self.profile.wordless_is_null, is_of_another, senses)
+                let skips_ignored = self.profile.server == ServerKind::Kilo;
+                let counts = |part: &&Value| !skips_ignored || part["ignored"] != true;
+                let parts: Vec<&Value> = message.parts.iter().filter(counts).collect();
+                answer_messages(&parts, self.profile.wordless_is_null, is_of_another, senses)
             };
         }
         self.prompt_message(message, reminders, directory, senses).into_iter().collect()
@@ -259,7 +263,7 @@ fn is_lost(message: &Message) -> bool {
 
 /// A step's message: what was said, the calls, and then a message for the result of each.
 fn answer_messages(
-    message: &Message,
+    parts: &[&Value],
     wordless_is_null: bool,
     thinks_aloud: bool,
     senses: &Senses,
@@ -269,7 +273,7 @@ fn answer_messages(
     let mut calls = Vec::new();
     let mut results = Vec::new();
     let mut media = Vec::new();
-    for part in message.parts.iter().filter(|part| part["ignored"] != true) {
+    for part in parts {
         match part["type"].as_str() {
             Some("text") => said.push_str(part["text"].as_str().unwrap_or_default()),
             Some("reasoning") if thinks_aloud => said.push_str(spoken(part)),
@@ -294,7 +298,7 @@ fn answer_messages(
         }
     }
     let is_silent = |part: &Value| !matches!(part["type"].as_str(), Some("text" | "reasoning" | "tool"));
-    if message.parts.iter().all(is_silent) {
+    if parts.iter().copied().all(is_silent) {
         return Vec::new();
     }
     let is_null = wordless_is_null && said.is_empty() && !calls.is_empty();
@@ -305,7 +309,7 @@ fn answer_messages(
     }
     if !calls.is_empty() {
         answer["tool_calls"] = json!(calls);
-        let last = message.parts.iter().rfind(|part| !is_silent(part));
+        let last = parts.iter().rfind(|part| !is_silent(part));
         if last.is_some_and(|last| last["type"] != "tool") {
             answer[ENDS_IN_WORDS] = json!(true);
         }

@@ -4,7 +4,7 @@
 use super::World;
 use super::agents::{Agents, Places};
 use super::config::merge;
-use super::settings_form::in_use;
+use super::settings_form::{in_use, with_tools};
 use super::start::yield_to_start;
 use super::tools::Skill;
 use crate::project_files::Fault;
@@ -103,6 +103,7 @@ impl World {
             merge(&mut settings, &Value::Object(said.clone()));
         }
         yield_to_start(&mut settings);
+        let mut settings = with_tools(settings);
         merge(&mut settings, &Value::Object(customs.settings.clone()));
         in_use(settings)
     }

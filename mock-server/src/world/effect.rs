@@ -190,6 +190,8 @@ pub struct ShellLine {
     pub directory: String,
     /// What it takes for its person's own folder.
     pub home: String,
+    /// What the server says of itself in its environment.
+    pub environment: Vec<(&'static str, String)>,
     /// How long it may run.
     pub timeout_ms: u64,
     /// The shells that are wished for: the first, if it is there, or else the machine's.

@@ -156,16 +156,25 @@ impl Permissions {
         }
     }
 
+    /// Where a rule comes from: of those of the settings and of agents it is where the same words were said last, whoever
+    /// they are for.
+    fn source_of(&self, who: &Who, rule: &Rule) -> Source {
+        let is_said = |source: Source| {
+            let is_same = |own: &Rule| {
+                own.source == source && own.permission == rule.permission && own.pattern == rule.pattern
+            };
+            self.fixed(who).any(is_same)
+        };
+        match rule.source {
+            Source::Global | Source::Agent if is_said(Source::Project) => Source::Project,
+            Source::Agent if is_said(Source::Global) => Source::Global,
+            source => source,
+        }
+    }
+
     /// What a call that a rule decides says of it.
     fn approval(&self, who: &Who, rule: &Rule) -> Value {
-        let is_same = |own: &Rule| {
-            own.source == Source::Project && own.permission == rule.permission && own.pattern == rule.pattern
-        };
-        let source = match rule.source {
-            // A rule of the same words stands in the configuration.
-            Source::Global if self.fixed(who).any(is_same) => Source::Project,
-            source => source,
-        };
+        let source = self.source_of(who, rule);
         let mut approval = json!({"source": source.word()});
         if source == Source::Agent {
             approval["agent"] = json!(who.agent);
@@ -196,7 +205,7 @@ impl Permissions {
     fn told(&self, who: &Who, denied: &Rule, permission: &str) -> String {
         if self.keeps_narrow_questions {
             let mut told = denied.as_written();
-            told["source"] = json!(denied.source.word());
+            told["source"] = json!(self.source_of(who, denied).word());
             return told.to_string();
         }
         let about = |rule: &&Rule| rules::matches(permission, &rule.permission);

@@ -246,6 +246,11 @@ impl World {
         if self.stumbles_over_folder(session, prompt.waiting()) {
             return None;
         }
+        let is_known = prompt.agent.is_some() || self.profile.prompts_keep_agent && self.has_agent(session);
+        if !is_known && let Some((mistake, why)) = self.agents_for(session).lacks_default() {
+            self.refuse_prompt(session, prompt.waiting(), mistake, &why);
+            return None;
+        }
         let kept = if self.profile.prompts_keep_agent {
             self.agent_of(session)
         } else {

@@ -27,15 +27,25 @@ const OF_AGENT: [&str; 18] = [
 ];
 
 /// The settings as they are read.
-pub(crate) fn whole(mut settings: Map<String, Value>, server: ServerKind) -> Map<String, Value> {
-    if let Some(said) = settings.get_mut("permission") {
-        *said = permissions(said.take());
-    }
+pub(crate) fn whole(settings: Map<String, Value>, server: ServerKind) -> Map<String, Value> {
+    with_tools(as_sent(settings, server))
+}
+
+/// What they say of tools are permissions, which count less than those that are called so.
+pub(super) fn with_tools(mut settings: Map<String, Value>) -> Map<String, Value> {
     if let Some(tools) = settings.get("tools").map(of_tools).filter(|tools| !tools.is_empty()) {
         let said = settings.get("permission").cloned().unwrap_or_default();
         let mut permission = tools;
         merge(&mut permission, &said);
         settings.insert("permission".to_owned(), Value::Object(permission));
+    }
+    settings
+}
+
+/// What a client sends of them, as it is understood.
+pub(super) fn as_sent(mut settings: Map<String, Value>, server: ServerKind) -> Map<String, Value> {
+    if let Some(said) = settings.get_mut("permission") {
+        *said = permissions(said.take());
     }
     for key in ["agent", "mode"] {
         if let Some(Value::Object(agents)) = settings.get_mut(key) {

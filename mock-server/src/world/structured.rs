@@ -55,7 +55,7 @@ impl World {
 
     /// What the model has said in the form, if it has.
     pub(crate) fn structured(&mut self, session: &str) -> Option<Value> {
-        if !self.may_use(session, STRUCTURED) {
+        if !self.wants_form(session) || !self.may_use(session, STRUCTURED) {
             return None;
         }
         let run = self.run_mut(session)?;

@@ -36,6 +36,11 @@ impl World {
         said.unwrap_or_else(|| self.default_agent(session))
     }
 
+    /// Is it known who works in a session?
+    pub(crate) fn has_agent(&self, session: &str) -> bool {
+        self.sessions.get(session).is_some_and(|owner| owner.agent.is_some())
+    }
+
     /// One of those who can work in a session.
     pub(crate) fn agent_for(&self, session: &str, name: &str) -> Option<&Agent> {
         self.agents_for(session).named(name)

@@ -11,6 +11,7 @@ mod rules;
 use super::WorldConfig;
 use super::customs::{Customs, in_words};
 use super::rules::{self as ruling, Action, Rule, Source, of_config};
+use crate::mistakes::Mistake;
 use crate::profile::Profile;
 use crate::roster::Roster;
 use rules::Rulebook;
@@ -167,6 +168,18 @@ impl Agents {
                 wanted.or_else(own).map_or(self.profile.agent, |agent| agent.name.as_str())
             }
         }
+    }
+
+    /// Why the one whom the settings want by default can't work by default, if there is a reason.
+    pub(crate) fn lacks_default(&self) -> Option<(Mistake, String)> {
+        let said = self.settings.get("default_agent").and_then(Value::as_str)?;
+        let (mistake, why) = match self.named(said) {
+            None => (Mistake::DefaultMissing, "not found"),
+            Some(agent) if agent.is_subagent => (Mistake::DefaultSubagent, "is a subagent"),
+            Some(agent) if agent.is_hidden => (Mistake::DefaultHidden, "is hidden"),
+            Some(_) => return None,
+        };
+        Some((mistake, format!("Error: default agent \"{said}\" {why}")))
     }
 
     fn wanted_by_default(&self) -> Option<&str> {

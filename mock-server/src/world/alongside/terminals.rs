@@ -180,6 +180,7 @@ impl World {
                 line,
                 directory: folder.clone(),
                 home,
+                environment: self.environment(),
                 timeout_ms: PATIENCE_MS,
                 shells: Vec::new(),
                 shell_name: None,

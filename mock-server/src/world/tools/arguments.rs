@@ -28,7 +28,15 @@ impl World {
             self.fail_call(session, call, &message);
             return true;
         }
-        let words = taken::wrong(&tool, &input, self.profile.misuse);
+        let words = if input.is_object() {
+            taken::wrong(&tool, &input, self.profile.misuse)
+        } else {
+            self.wrap_input(session, call);
+            match self.profile.misuse {
+                MisuseWords::First => format!("SchemaError(Expected object, got {input})"),
+                MisuseWords::All => format!("input: Expected object, got {input}"),
+            }
+        };
         let vain = match tool.as_str() {
             "apply_patch" => self.vain_patch(session, call),
             "edit" => self.vain_edit(session, call),
@@ -47,6 +55,13 @@ impl World {
         self.fail_call(session, call, &message);
         self.count_misuse(session, &tool, before + 1);
         true
+    }
+
+    /// Arguments that are JSON and no object are told as the value of one.
+    fn wrap_input(&mut self, session: &str, call: usize) {
+        if let Some(called) = self.run_mut(session).and_then(|run| run.calls.get_mut(call)) {
+            called.input = json!({"value": called.input.take()});
+        }
     }
 
     /// Some servers lose patience with a model that goes on like this.

@@ -237,6 +237,7 @@ impl World {
             line: plan.line,
             directory: plan.directory,
             home: self.config.home.clone(),
+            environment: self.environment(),
             timeout_ms: plan.timeout_ms,
             shells,
             shell_name: None,
