@@ -5,7 +5,13 @@ use super::Stage;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
+
+/// The parent of what the system itself runs, which never has words.
+const KERNEL: i32 = 2;
+/// So often is looked for the words of a process that should have some.
+const LOOKS_MAX: u32 = 1000;
 
 /// A process: whose child it is, of which group, and with which words it was started.
 struct Process {
@@ -63,14 +69,30 @@ fn by_files() -> BTreeMap<i32, Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let read = |entry: fs::DirEntry| {
         let number = entry.file_name().to_str()?.parse().ok()?;
-        let words = String::from_utf8_lossy(&fs::read(entry.path().join("cmdline")).ok()?).replace('\0', " ");
         let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
         // The name of the program stands in brackets, and may have any letters.
-        let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(1);
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        let state = fields.next()?;
         let (parent, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        let has_words = state != "Z" && ![0, KERNEL].contains(&parent);
+        let words = words_in(&entry.path().join("cmdline"), has_words)?;
         Some((number, Process { parent, group, words }))
     };
     entries.filter_map(read).collect()
+}
+
+/// What a process was started with. One that has just begun has no words yet, for a moment.
+fn words_in(file: &Path, has_words: bool) -> Option<String> {
+    let read = || fs::read(file).ok();
+    let mut words = read()?;
+    for _ in 0..LOOKS_MAX {
+        if !has_words || !words.is_empty() {
+            break;
+        }
+        std::thread::yield_now();
+        words = read()?;
+    }
+    Some(String::from_utf8_lossy(&words).replace('\0', " "))
 }
 
 #[cfg(test)]
