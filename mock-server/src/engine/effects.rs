@@ -92,7 +92,9 @@ impl Engine {
             ),
             Effect::ReadProject { directory, project, settings } => {
                 let own = self.grounds.own();
-                let may_go = |to: &Path| own.lets_into(to);
+                // A link leads nowhere else than its folder may.
+                let may_go =
+                    |to: &Path| own.lets_into(to) && to.canonicalize().is_ok_and(|real| own.lets_into(&real));
                 let reach = Reach::of(self.profile.server, Path::new(&directory), &project, may_go);
                 let files = ProjectFiles::read(self.profile, &reach, &self.elsewhere, &settings);
                 self.pages.exhibits.learn(&directory, &files);

@@ -346,6 +346,32 @@ mod tests {
     }
 
     #[test]
+    fn of_a_folder_where_the_server_may_not_go_nothing_is_read_or_marked() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join(".kilo/command")).unwrap();
+        for (path, text) in [
+            ("kilo.json", "{\"username\": \"me\", \"skills\": {\"paths\": [\"more\"]}}"),
+            (".kilo/command/c.md", "C\n"),
+            (".kilocodemodes", "customModes:\n- slug: x\n  groups: [read]\n"),
+            (".kilocodeignore", "x\n"),
+        ] {
+            fs::write(root.join(path), text).unwrap();
+        }
+        let project = crate::workspace::Project::of_none();
+        let said = json!({"skills": {"paths": ["."]}}).as_object().cloned().unwrap();
+        let read = |may_go: bool| {
+            let reach = Reach::of(ServerKind::Kilo, root, &project, |to| may_go && to.starts_with(root));
+            ProjectFiles::read(Profile::of(ServerKind::Kilo), &reach, &Elsewhere::default(), &said)
+        };
+        assert_eq!(read(false), ProjectFiles { unclaimed: Value::Null, ..ProjectFiles::default() });
+        assert!(!root.join(".kilo/.gitignore").exists());
+        let found = read(true).settings;
+        let names = ["agent", "command", "permission", "username"];
+        assert!(names.iter().all(|name| found.contains_key(*name)), "{found:?}");
+    }
+
+    #[test]
     fn commands_are_found_in_the_order_of_the_disk_backwards_and_deep_ones_later() {
         let folder = tempfile::tempdir().unwrap();
         let names = ["zeta", "alpha", "mid", "beta", "omega", "gamma", "eta"];

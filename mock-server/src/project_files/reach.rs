@@ -4,10 +4,12 @@ use crate::workspace::Project;
 use fixtures::ServerKind;
 use std::path::{Path, PathBuf};
 
+/// No file has such a path.
+const NOWHERE: &str = "\0";
+
 /// The folders in which it looks.
 #[derive(Debug, Clone)]
 pub(crate) struct Reach {
-    folder: PathBuf,
     /// From the folder up; none where the server may not go.
     folders: Vec<PathBuf>,
     /// The same folders where the repository is at home, for a folder of another worktree.
@@ -34,17 +36,17 @@ impl Reach {
                 .ancestors()
                 .map(|way| if way == Path::new("") { home.to_path_buf() } else { home.join(way) })
         });
-        Self { folder: folder.to_path_buf(), folders, at_home: at_home.into_iter().flatten().collect() }
+        Self { folders, at_home: at_home.into_iter().flatten().collect() }
     }
 
-    /// The folder that the files are about.
+    /// The folder that the files are about; nowhere if the server may not go there.
     pub(super) fn folder(&self) -> &Path {
-        &self.folder
+        self.folders.first().map_or(Path::new(NOWHERE), PathBuf::as_path)
     }
 
     /// The topmost of them.
     pub(super) fn top(&self) -> &Path {
-        self.folders.last().unwrap_or(&self.folder)
+        self.folders.last().map_or(Path::new(NOWHERE), PathBuf::as_path)
     }
 
     /// From the folder up.
@@ -67,7 +69,7 @@ impl Reach {
 impl Reach {
     /// A folder, and nothing above it.
     pub(crate) fn only(folder: &Path) -> Self {
-        Self { folder: folder.to_path_buf(), folders: vec![folder.to_path_buf()], at_home: Vec::new() }
+        Self { folders: vec![folder.to_path_buf()], at_home: Vec::new() }
     }
 }
 
