@@ -34,9 +34,10 @@ type Answers = HashMap<String, (u16, Option<String>, String)>;
 /// Recorded answers; they are read when the first of them is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Exhibits {
-    of: Option<(ServerKind, WorldConfig)>,
-    answers: OnceLock<Answers>,
-    /// Those of other folders, as far as they differ.
+    of: Option<Arc<(ServerKind, WorldConfig)>>,
+    answers: Arc<OnceLock<Answers>>,
+    /// Those of other folders, by what the files about them said when they were read. Who has nothing of its own shares
+    /// what the server's own folder had then.
     abroad: BTreeMap<String, Exhibits>,
 }
 
@@ -44,24 +45,26 @@ impl Exhibits {
     /// Those of a release, as they are in the place of a stand-in.
     #[must_use]
     pub fn of(server: ServerKind, config: &WorldConfig) -> Self {
-        Self { of: Some((server, config.clone())), ..Self::default() }
+        Self { of: Some(Arc::new((server, config.clone()))), ..Self::default() }
     }
 
     /// The files about a folder say this now.
     pub(crate) fn learn(&mut self, directory: &str, files: &ProjectFiles) {
-        let Some((server, config)) = &mut self.of else { return };
+        let Some((server, config)) = self.of.as_deref() else { return };
         let customs = config.customs_by(files);
-        self.abroad.remove(directory);
-        if config.customs.is_as(&customs) {
-            return;
-        }
-        let customs = Arc::new(customs);
-        if config.directory == directory {
-            config.customs = customs;
-            self.answers.take();
+        let is_own = config.directory == directory;
+        let (of, answers) = match config.customs.is_as(&customs) {
+            true if is_own => return,
+            true => (self.of.clone(), Arc::clone(&self.answers)),
+            false => {
+                let config = WorldConfig { customs: Arc::new(customs), ..config.clone() };
+                (Some(Arc::new((*server, config))), Arc::default())
+            }
+        };
+        if is_own {
+            (self.of, self.answers) = (of, answers);
         } else {
-            let abroad = Self::of(*server, &WorldConfig { customs, ..config.clone() });
-            self.abroad.insert(directory.to_owned(), abroad);
+            self.abroad.insert(directory.to_owned(), Self { of, answers, ..Self::default() });
         }
     }
 
@@ -71,7 +74,7 @@ impl Exhibits {
     }
 
     fn read(&self) -> Answers {
-        let Some((server, config)) = &self.of else { return Answers::new() };
+        let Some((server, config)) = self.of.as_deref() else { return Answers::new() };
         let release = server.release();
         let recordings = SCENARIOS.iter().filter_map(|name| catalog::recording(&release, name).ok());
         let mut answers = Answers::new();
@@ -93,7 +96,7 @@ impl Exhibits {
     /// The answer to a read that the world can't answer, in a folder.
     pub(crate) fn answer_in(&self, request: &ApiRequest, directory: &str) -> Option<WireReply> {
         let mut reply = self.answer(request)?;
-        let root = self.of.as_ref().map_or(directory, |(_, config)| config.directory.as_str());
+        let root = self.of.as_deref().map_or(directory, |(_, config)| config.directory.as_str());
         let is_below = directory.strip_prefix(root).is_some_and(|below| below.starts_with('/'));
         if request.path.starts_with("/api/") && is_below {
             let mut told: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
@@ -156,7 +159,7 @@ impl Exhibits {
     pub(crate) fn next_list(&self, request: &ApiRequest, directory: &str, files: &NextFiles) -> WireReply {
         let mut reply = self.answer(request).unwrap_or_else(|| WireReply::new(200, None, Bytes::new()));
         let recorded = String::from_utf8_lossy(&reply.body).into_owned();
-        let root = self.of.as_ref().map_or("", |(_, config)| config.directory.as_str());
+        let root = self.of.as_deref().map_or("", |(_, config)| config.directory.as_str());
         if let Some(told) = next::told(&request.path, &recorded, (root, directory), files) {
             reply.body = Bytes::from(told);
         }
@@ -222,7 +225,7 @@ impl Exhibits {
         let plain = answers.get("/config/providers").map(|(_, _, body)| body.as_str()).unwrap_or_default();
         let as_value = || serde_json::from_str(plain).unwrap_or_default();
         // The long list is opened for who needs it.
-        match &self.of {
+        match self.of.as_deref() {
             Some((server, _)) if all => Providers::of(*server).listed(as_value(), access, by_key),
             Some((server, _)) if *access != Access::default() => {
                 Providers::of(*server).configured(as_value(), access)

@@ -109,3 +109,35 @@ async fn a_file_that_is_no_json_is_left_as_it_is() {
     assert_eq!((status, &told["name"]), (400, &json!("ConfigJsonError")));
     assert_eq!(fs::read_to_string(root.join(".kilo/kilo.jsonc")).unwrap(), "{ \"a\": ");
 }
+
+#[tokio::test]
+async fn who_has_begun_in_a_folder_goes_on_with_what_was_read_then() {
+    for server in [ServerKind::Kilo, ServerKind::Opencode] {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("sub")).unwrap();
+        let write = |name: &str| {
+            let text = json!({"$schema": "here", "username": name});
+            fs::write(root.join("opencode.json"), text.to_string()).unwrap();
+        };
+        write("one");
+        let stand_in = stand_in(server, &root).await;
+        let below = format!("?directory={}/sub", root.display());
+        let client = Client::builder().no_proxy().build().unwrap();
+        let name_at = async |query: &str| {
+            let url = format!("{}/config{query}", stand_in.url());
+            let told: Value = client.get(url).send().await.unwrap().json().await.unwrap();
+            told["username"].as_str().unwrap().to_owned()
+        };
+        let dispose = async |query: &str| {
+            let url = format!("{}/instance/dispose{query}", stand_in.url());
+            client.post(url).send().await.unwrap();
+        };
+        assert_eq!([name_at("").await, name_at(&below).await], ["one", "one"]);
+        write("two");
+        dispose("").await;
+        assert_eq!([name_at("").await, name_at(&below).await], ["two", "one"], "{server}");
+        dispose(&below).await;
+        assert_eq!(name_at(&below).await, "two");
+    }
+}

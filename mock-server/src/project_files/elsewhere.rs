@@ -2,7 +2,6 @@
 //! environment says comes last and counts most, but for the one file that is read before those of the workspace.
 
 use super::{Fault, Places, ProjectFiles, What, legacy, merge_settings, said_in};
-use crate::doc::Operations;
 use crate::profile::Profile;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -24,8 +23,6 @@ pub struct Elsewhere {
     pub skips_workspace: bool,
 }
 
-/// The key that every file of settings gets.
-const SCHEMA: &str = "$schema";
 /// Settings of all servers of a home, the older names first.
 const OLD_NAME: &str = "config.json";
 
@@ -79,11 +76,6 @@ impl ProjectFiles {
             }
             legacy::keep_shell(profile, &mut of_all.settings);
             merge_settings(&mut self.settings, &Value::Object(of_all.settings.clone()));
-            // To know the keys is to read the whole `/doc`, which most servers begin without.
-            if of_all.settings.keys().any(|key| key != SCHEMA) {
-                let known = Operations::of(profile.server).fields_of_body("config.update");
-                of_all.settings.retain(|key, _| key == SCHEMA || known.contains(key));
-            }
             self.of_all = of_all.settings;
             self.faults.extend(of_all.faults);
         }

@@ -208,9 +208,7 @@ impl World {
 
     /// Fields that no server knows are dropped, at every depth.
     fn known_settings(&self, request: &ApiRequest) -> Value {
-        let known = self.operations.fields_of_body("config.update");
-        let Value::Object(mut fields) = body_of(request) else { return body_of(request) };
-        fields.retain(|name, _| known.contains(name));
+        let Value::Object(fields) = body_of(request) else { return body_of(request) };
         self.operations.known_body("config.update", Value::Object(as_sent(fields, self.profile.server)))
     }
 

@@ -3,7 +3,7 @@
 
 use super::by_name::thinks_in;
 use fixtures::ServerKind;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Set by who tells an answer: it ends in words, behind its calls.
 pub(in crate::world) const ENDS_IN_WORDS: &str = "ends in words";
@@ -105,10 +105,7 @@ fn is_plain(c: char) -> bool {
 
 fn mark(thing: &mut Value) {
     if let Some(fields) = thing.as_object_mut() {
-        fields.insert(
-            "cache_control".to_owned(),
-            Value::Object(Map::from_iter([("type".to_owned(), json!("ephemeral"))])),
-        );
+        fields.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
     }
 }
 
