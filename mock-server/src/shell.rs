@@ -7,7 +7,9 @@ pub(crate) use which::of;
 
 use crate::clock::Clock;
 use crate::group::{Group, search_path};
+use crate::profile::Profile;
 use crate::world::{ShellEnd, ShellLine, ShellNews};
+use fixtures::ServerKind;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
 use std::io::{self, Read as _};
@@ -122,6 +124,24 @@ fn tell_printed(text: String, tell: &mut impl FnMut(ShellNews)) {
     }
 }
 
+/// What a server says of itself in the environment of what it runs.
+pub(crate) fn said_by(server: ServerKind) -> Vec<(&'static str, String)> {
+    let yes = || "1".to_owned();
+    let number = std::process::id().to_string();
+    let mut all = vec![("AGENT", yes()), ("OPENCODE", yes())];
+    match server {
+        ServerKind::Opencode => all.push(("OPENCODE_PID", number)),
+        ServerKind::Kilo => all.extend([
+            ("KILO", yes()),
+            ("KILO_PID", number),
+            ("KILO_PROCESS_ROLE", "main".to_owned()),
+            ("KILOCODE_FEATURE", "unknown".to_owned()),
+            ("KILOCODE_VERSION", Profile::of(server).version.to_owned()),
+        ]),
+    }
+    all
+}
+
 fn failure(line: &ShellLine, error: &io::Error) -> String {
     if !Path::new(&line.directory).exists() {
         return format!("NotFound: FileSystem.access ({})", line.directory);
@@ -149,7 +169,7 @@ fn start(
         .env("PATH", search_path())
         .env("HOME", &line.home)
         .envs(line.shell_name.iter().map(|_| ("TERM", "dumb")))
-        .envs(line.environment.iter().map(|(name, value)| (name, value)))
+        .envs(said_by(line.server))
         .envs(which::named(line).map(|path| ("SHELL", path)))
         .stdin(Stdio::null())
         .stdout(to_first)
@@ -246,7 +266,7 @@ mod tests {
                 line,
                 directory,
                 home,
-                environment: vec![("AGENT", "1".to_owned())],
+                server: ServerKind::Kilo,
                 timeout_ms,
                 shells: Vec::new(),
                 shell_name: None,

@@ -3,7 +3,7 @@
 use super::{Hand, Opened, Screen, Screens};
 use crate::clock::Clock;
 use crate::group::search_path;
-use crate::shell::Utf8;
+use crate::shell::{Utf8, said_by};
 use crate::world::{OnScreen, ShellEnd, ShellLine, ShellNews};
 use pty_process::{Command, OwnedReadPty, OwnedWritePty, Pts, Size};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -109,7 +109,7 @@ fn start(line: &ShellLine, on: &OnScreen, pts: Pts) -> pty_process::Result<Child
         .env_clear()
         .env("PATH", search_path())
         .env("HOME", &line.home)
-        .envs(line.environment.iter().map(|(name, value)| (name, value)))
+        .envs(said_by(line.server))
         .envs(on.environment.iter().map(|(name, value)| (name, value)))
         .env("TERM", KIND)
         .spawn(pts)

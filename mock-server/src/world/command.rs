@@ -193,7 +193,7 @@ impl World {
                 line: format!("exec 2>/dev/null\n{line}"),
                 directory: self.config.directory.clone(),
                 home: self.config.home.clone(),
-                environment: self.environment(),
+                server: self.profile.server,
                 timeout_ms: PATIENCE_MS,
                 shells: self.shells(&self.config.directory),
                 shell_name: None,

@@ -7,6 +7,7 @@ use super::surroundings::{PlaceFound, PlaceWish, TuiWish};
 use crate::model::ChatRequest;
 use crate::project_files::{NextFiles, ProjectFiles};
 use crate::workspace::Project;
+use fixtures::ServerKind;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -190,8 +191,8 @@ pub struct ShellLine {
     pub directory: String,
     /// What it takes for its person's own folder.
     pub home: String,
-    /// What the server says of itself in its environment.
-    pub environment: Vec<(&'static str, String)>,
+    /// Who runs it, and says so in its environment.
+    pub server: ServerKind,
     /// How long it may run.
     pub timeout_ms: u64,
     /// The shells that are wished for: the first, if it is there, or else the machine's.

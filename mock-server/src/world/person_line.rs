@@ -6,7 +6,6 @@ use super::run::{Run, TurnEnd};
 use super::session::Message;
 use super::tokens::Tokens;
 use super::{ApiRequest, Effect, Purpose, ShellEnd, ShellLine, ShellNews, ShellWish, Ticket, World};
-use fixtures::ServerKind;
 use serde_json::{Map, Value, json};
 
 /// The line while it runs.
@@ -30,24 +29,6 @@ const WORDS: &str = "The following tool was executed by the user";
 const STOPPED: &str = "\n\n<metadata>\nUser aborted the command\n</metadata>";
 
 impl World {
-    /// What the server says of itself in the environment of what it runs.
-    pub(super) fn environment(&self) -> Vec<(&'static str, String)> {
-        let yes = || "1".to_owned();
-        let number = std::process::id().to_string();
-        let mut all = vec![("AGENT", yes()), ("OPENCODE", yes())];
-        match self.profile.server {
-            ServerKind::Opencode => all.push(("OPENCODE_PID", number)),
-            ServerKind::Kilo => all.extend([
-                ("KILO", yes()),
-                ("KILO_PID", number),
-                ("KILO_PROCESS_ROLE", "main".to_owned()),
-                ("KILOCODE_FEATURE", "unknown".to_owned()),
-                ("KILOCODE_VERSION", self.profile.version.to_owned()),
-            ]),
-        }
-        all
-    }
-
     /// The shells that are wished for where lines of a folder run.
     pub(super) fn shells(&self, directory: &str) -> Vec<ShellWish> {
         let mut settings = self.settings_in(directory);
@@ -116,7 +97,7 @@ impl World {
             line: command,
             directory,
             home: self.config.home.clone(),
-            environment: self.environment(),
+            server: self.profile.server,
             timeout_ms: PATIENCE_MS,
             shells,
             shell_name: Some(self.profile.server.to_string()),

@@ -211,7 +211,7 @@ impl World {
             line: wish.command.clone(),
             directory: wish.folder.clone(),
             home: self.config.home.clone(),
-            environment: self.environment(),
+            server: self.profile.server,
             timeout_ms: if self.config.has_screens { PATIENCE_MS } else { LOOKED_AT_MS },
             shells: self.shells(&directory),
             shell_name: None,

@@ -180,7 +180,7 @@ impl World {
                 line,
                 directory: folder.clone(),
                 home,
-                environment: self.environment(),
+                server: self.profile.server,
                 timeout_ms: PATIENCE_MS,
                 shells: Vec::new(),
                 shell_name: None,

@@ -106,7 +106,7 @@ impl World {
             line,
             directory: directory.unwrap_or_default(),
             home: self.config.home.clone(),
-            environment: self.environment(),
+            server: self.profile.server,
             timeout_ms: PATIENCE_MS,
             shells: Vec::new(),
             shell_name: None,

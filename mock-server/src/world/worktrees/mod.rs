@@ -305,7 +305,7 @@ impl World {
             line: line.trim().to_owned(),
             directory: begun.directory.clone(),
             home: self.config.home.clone(),
-            environment: self.environment(),
+            server: self.profile.server,
             timeout_ms: PATIENCE_MS,
             shells: Vec::new(),
             shell_name: None,

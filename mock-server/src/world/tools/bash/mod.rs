@@ -237,7 +237,7 @@ impl World {
             line: plan.line,
             directory: plan.directory,
             home: self.config.home.clone(),
-            environment: self.environment(),
+            server: self.profile.server,
             timeout_ms: plan.timeout_ms,
             shells,
             shell_name: None,
