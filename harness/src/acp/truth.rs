@@ -19,32 +19,11 @@ pub struct Comparison {
     pub found: Result<Vec<Difference>, Unknown>,
 }
 
-/// What the stand-in's agent says otherwise, and why. One that is equal after all fails.
-const OWED: &[(ServerKind, &str, &str)] = &[(
-    ServerKind::Kilo,
-    "acp/cancelled-while-asked",
-    "Kilo's agent reads a message before it tells of its first words; one that is aborted meanwhile is never told of",
-)];
-
 impl Comparison {
     /// Nothing differs.
     #[must_use]
     pub fn is_equal(&self) -> bool {
         self.found.as_ref().is_ok_and(Vec::is_empty)
-    }
-
-    /// Why it may differ, if it may.
-    #[must_use]
-    pub fn owed(&self) -> Option<&'static str> {
-        let mut owed =
-            OWED.iter().filter(|(server, name, _)| *server == self.server && *name == self.scenario);
-        owed.next().map(|(.., why)| *why)
-    }
-
-    /// It is as it is meant to be.
-    #[must_use]
-    pub fn holds(&self) -> bool {
-        self.found.is_ok() && self.is_equal() == self.owed().is_none()
     }
 }
 

@@ -1,19 +1,20 @@
-//! Kilo's agent reads a message from its server before it tells of its first words, and asks for permissions meanwhile: who
-//! edits is asked before anybody has heard of the call. (A message that is aborted meanwhile it never tells of; this one does.)
+//! Kilo keeps no files for agents, and looks whether it does anew in each step, when the model has begun to answer: what the
+//! answer says is told behind that, and its calls begin meanwhile. So who edits is asked before anybody has heard of the
+//! call; an answer that is aborted meanwhile nobody hears of (`world/unsaid.rs` forgets it).
 //!
 //! In 25 recorded questions all 18 for an edit in a fresh message came before its words, and all 7 behind them that were
-//! asked late: a shell line takes its time, and a message that was read is told at once.
+//! asked late: a shell line takes its time, and a message that has begun is told at once.
 
 use super::agent::Inner;
 use super::events::{Told, take};
 use serde_json::Value;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// So long it reads: 60 to 110 ms in the recordings.
-const READS: Duration = Duration::from_millis(100);
+/// So long it looks.
+const LOOKS: Duration = Duration::from_millis(crate::world::UNSAID_MS);
 
 /// The events of each session, in their order; the sessions do not wait for each other.
 pub(super) struct Readings {
@@ -35,7 +36,13 @@ impl Readings {
             .find_map(|place| place["sessionID"].as_str());
         let waits = matches!(
             event["type"].as_str(),
-            Some("message.updated" | "message.part.updated" | "message.part.delta" | "session.status")
+            Some(
+                "message.updated"
+                    | "message.part.updated"
+                    | "message.part.delta"
+                    | "session.status"
+                    | "session.error"
+            )
         );
         let Some(session) = session.filter(|_| waits).map(str::to_owned) else {
             return take(&self.inner, &mut locked(&self.told), &event);
@@ -55,18 +62,48 @@ fn locked(told: &Mutex<Told>) -> MutexGuard<'_, Told> {
     told.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells of one session what comes, and reads what it has not read yet.
+/// Tells of one session what comes; each answer when it has begun for a while.
 async fn tell(inner: Arc<Inner>, told: Arc<Mutex<Told>>, mut events: UnboundedReceiver<Value>) {
-    let mut read = BTreeSet::new();
-    while let Some(event) = events.recv().await {
-        if message_of(&inner, &event).is_some_and(|message| read.insert(message)) {
-            inner.clock.wait_or_skip(READS).await;
+    let mut begun = BTreeSet::new();
+    let mut held = VecDeque::new();
+    loop {
+        let next = match held.pop_front() {
+            Some(event) => Some(event),
+            None => events.recv().await,
+        };
+        let Some(event) = next else { return };
+        let is_new = message_of(&inner, &event).is_some_and(|message| begun.insert(message));
+        if !is_new || is_heard_out(&inner, &mut events, &mut held).await {
+            take(&inner, &mut locked(&told), &event);
         }
-        take(&inner, &mut locked(&told), &event);
     }
 }
 
-/// The message that has to be known before this event can be told of.
+/// Waits until an answer may be told. Nobody hears of it when it is aborted before that.
+async fn is_heard_out(
+    inner: &Inner,
+    events: &mut UnboundedReceiver<Value>,
+    held: &mut VecDeque<Value>,
+) -> bool {
+    let looked = inner.clock.wait_or_skip(LOOKS);
+    tokio::pin!(looked);
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut looked => return true,
+            Some(event) = events.recv() => {
+                let is_aborted = event["properties"]["error"]["name"] == "MessageAbortedError";
+                if is_aborted {
+                    held.clear();
+                    return false;
+                }
+                held.push_back(event);
+            }
+        }
+    }
+}
+
+/// The message whose answer this event tells of.
 fn message_of(inner: &Inner, event: &Value) -> Option<String> {
     let properties = &event["properties"];
     let part = &properties["part"];

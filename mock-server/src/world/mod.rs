@@ -124,6 +124,7 @@ mod too_long;
 pub(crate) mod tools;
 mod tui_settings;
 mod turn;
+mod unsaid;
 mod vcs;
 mod words;
 mod worktrees;
@@ -162,6 +163,7 @@ pub use surroundings::{Browsed, MarketFound, MarketWish, PlaceFound, PlaceWish, 
 pub(crate) use terms::variants;
 pub(crate) use tools::place::resolved;
 pub use tools::{Formatter, Skill};
+pub(crate) use unsaid::UNSAID_MS;
 pub use worktrees::{Compared, WorktreeFound, WorktreeWish};
 
 /// The state of a stand-in.

@@ -4,6 +4,7 @@ use super::routes::body_of;
 use super::{ApiReply, ApiRequest, Beside, Effect, Event, Output, ReplyBody, World};
 use crate::target::unescaped;
 use crate::workspace::GLOBAL;
+use fixtures::ServerKind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
@@ -82,10 +83,15 @@ impl World {
         self.repository_of(directory).map_or("/", |project| &project.worktree).to_owned()
     }
 
+    /// Is there a client that wants to go back to the files of before? Kilo's agent has none.
+    pub(super) fn keeps_files(&self) -> bool {
+        let is_kilos_agent = self.config.is_agents && self.profile.server == ServerKind::Kilo;
+        !is_kilos_agent && self.config.client.keeps_files(self.profile.server)
+    }
+
     /// Do the settings let files be kept?
     pub(super) fn keeps_snapshots(&self, directory: &str) -> bool {
-        let keeps = self.config.client.keeps_files(self.profile.server);
-        keeps && self.settings_in(directory).get("snapshot") != Some(&json!(false))
+        self.keeps_files() && self.settings_in(directory).get("snapshot") != Some(&json!(false))
     }
 
     /// Keeps the files that a session may change; where there is no repository, none are kept.
