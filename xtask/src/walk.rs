@@ -4,12 +4,14 @@
 use crate::outcome::Outcome;
 use crate::pinned;
 use clap::Args;
+use fixtures::acp::transcript::differences as acp_differences;
 use fixtures::compare::{Difference, Sides};
 use fixtures::floats::Floats;
 use fixtures::recording::{Line, Recording};
 use fixtures::redact::Secrets;
 use fixtures::scenario::Scenario;
 use fixtures::{ServerKind, catalog};
+use harness::acp::performance::as_performed;
 use harness::machine::Machine;
 use harness::performance::{Piece, Program};
 use harness::say;
@@ -37,6 +39,7 @@ second run. The walk and the time lines are left in target/walk:
     cargo xtask walk --seed 1 --count 20
     cargo xtask walk --seed 7 --server kilo --steps 15
     cargo xtask walk --scenario target/walk/kilo-7/walk.toml --scenario mine.toml
+    cargo xtask walk --acp --scenario mine.toml
 
 Exit codes: 0 all equal; 1 something differs; 2 misuse; 3 a server can't be had."
 )]
@@ -53,6 +56,9 @@ pub(crate) struct Arguments {
     /// Instead of a random walk: the scenario in this file. Repeatable.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "count", "steps"])]
     scenario: Vec<PathBuf>,
+    /// The agents on stdin and stdout (`kilo acp`, `opencode acp`) in place of the servers.
+    #[arg(long, requires = "scenario")]
+    acp: bool,
     /// Only this server: kilo or opencode.
     #[arg(long)]
     server: Option<ServerKind>,
@@ -84,9 +90,11 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
             Err(why) => return Outcome::Misuse(why),
         };
         for walk in &walks {
-            let piece = Piece { name: walk.name.clone(), scenario: walk.scenario.clone(), server };
-            let folder = root.join(KEPT).join(format!("{server}-{}", walk.name.replace('/', "-")));
-            let both = Both { piece, program: &program, folder, runtime: &runtime };
+            let scenario = if arguments.acp { as_performed(&walk.scenario) } else { walk.scenario.clone() };
+            let piece = Piece { name: walk.name.clone(), scenario, server };
+            let way = if arguments.acp { "acp-" } else { "" };
+            let folder = root.join(KEPT).join(format!("{server}-{way}{}", walk.name.replace('/', "-")));
+            let both = Both { piece, is_acp: arguments.acp, program: &program, folder, runtime: &runtime };
             outcomes.push(match both.walk(&walk.text) {
                 Ok(how) => {
                     say!("✓ {server} {}: {} steps, {how}", walk.name, walk.scenario.user.steps.len());
@@ -114,6 +122,10 @@ fn walks(arguments: &Arguments, server: ServerKind) -> Result<Vec<Walk>, String>
         let text = std::fs::read_to_string(path)
             .map_err(|error| format!("failed to read {}: {error}", path.display()))?;
         let scenario = Scenario::parse(path, &text).map_err(|error| error.to_string())?;
+        if arguments.acp && !scenario.is_for_acp() {
+            let path = path.display();
+            return Err(format!("{path}: ACP has no words for one of its person's steps; leave --acp away"));
+        }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Walk { name, text, scenario })
     };
@@ -123,6 +135,8 @@ fn walks(arguments: &Arguments, server: ServerKind) -> Result<Vec<Walk>, String>
 /// A walk by the real server and by the stand-in.
 struct Both<'a> {
     piece: Piece,
+    /// By the agents, on stdin and stdout.
+    is_acp: bool,
     program: &'a Program,
     folder: PathBuf,
     runtime: &'a tokio::runtime::Runtime,
@@ -136,25 +150,33 @@ impl Both<'_> {
             .map_err(|error| format!("failed to write {}: {error}", file.display()))?;
         let floats = catalog::floats(self.piece.server).map_err(|error| error.to_string())?;
         let real = self.by_real_server("real.jsonl")?;
-        let mut stood_in = self
-            .runtime
-            .block_on(self.piece.by_stand_in(&stand_in_limits()))
-            .map_err(|error| format!("the stand-in: {error}"))?;
+        let limits = stand_in_limits();
+        let performed = match self.is_acp {
+            true => self.runtime.block_on(self.piece.by_acp_stand_in(&limits)),
+            false => self.runtime.block_on(self.piece.by_stand_in(&limits)),
+        };
+        let mut stood_in = performed.map_err(|error| format!("the stand-in: {error}"))?;
         // What its model was asked stands behind all else, with times of its own.
         stood_in.recording.lines.sort_by_key(Line::at_us);
         let stood_in = self.kept(&stood_in.recording, &stood_in.secrets, "stand-in.jsonl")?;
-        let found = differences(&real, &stood_in, &floats);
+        let found = self.differences(&real, &stood_in, &floats);
         let how = if found.is_empty() { "equal" } else { self.once_more(&real, &stood_in, &found, &floats)? };
         // Nothing to look at.
         std::fs::remove_dir_all(&self.folder).ok();
         Ok(how)
     }
 
+    fn differences(&self, one: &Recording, other: &Recording, floats: &Floats) -> Vec<Difference> {
+        if self.is_acp { acp_differences(one, other) } else { differences(one, other, floats) }
+    }
+
     fn by_real_server(&self, name: &str) -> Result<Recording, String> {
-        let real = self
-            .runtime
-            .block_on(self.piece.by_program(self.program, &Limits { idle: IDLE, ..Limits::default() }))
-            .map_err(|error| format!("the real server: {error}"))?;
+        let limits = Limits { idle: IDLE, ..Limits::default() };
+        let performed = match self.is_acp {
+            true => self.runtime.block_on(self.piece.by_acp_program(self.program, &limits)),
+            false => self.runtime.block_on(self.piece.by_program(self.program, &limits)),
+        };
+        let real = performed.map_err(|error| format!("the real server: {error}"))?;
         self.kept(&real.recording, &real.secrets, name)
     }
 
@@ -174,10 +196,10 @@ impl Both<'_> {
         floats: &Floats,
     ) -> Result<&'static str, String> {
         let second = self.by_real_server("real-again.jsonl")?;
-        if differences(&second, stood_in, floats).is_empty() {
+        if self.differences(&second, stood_in, floats).is_empty() {
             return Ok("equal to the second of two runs of the real server, which differ");
         }
-        let itself = differences(first, &second, floats);
+        let itself = self.differences(first, &second, floats);
         let left: Vec<Difference> = found.iter().filter_map(|one| one.beside(&itself)).collect();
         if left.is_empty() {
             return Ok("equal but where the real server differs from itself");
