@@ -2,9 +2,8 @@
 //! server keeps in its home. Nothing outside of the workspace is shown, whatever folder a client names.
 
 use crate::group::in_path;
-use crate::ignored::{Cases, Ignored};
 use crate::shell;
-use crate::workspace::{Branches, Workspace, git_says, leads_to};
+use crate::workspace::{Branches, Workspace, git_says, leads_to, names_below};
 use crate::world::{Browsed, PlaceFound, PlaceWish};
 use std::collections::BTreeSet;
 use std::fs;
@@ -114,22 +113,11 @@ impl Workspace {
         }
         match fs::metadata(&real) {
             Ok(place) if place.is_dir() => {
-                Browsed::Folder { entries: self.entries_of(&real), patterns: patterns_of(project) }
+                Browsed::Folder { entries: entries_of(&real), patterns: patterns_of(project) }
             }
             Ok(place) if place.is_file() => fs::read(&real).map_or(Browsed::Other, Browsed::File),
             _ => Browsed::Other,
         }
-    }
-
-    fn entries_of(&self, folder: &Path) -> Vec<(String, bool)> {
-        let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
-        found
-            .flatten()
-            .filter_map(|entry| {
-                let kind = entry.file_type().ok().filter(|kind| kind.is_dir() || kind.is_file())?;
-                Some((entry.file_name().to_string_lossy().into_owned(), kind.is_dir()))
-            })
-            .collect()
     }
 
     /// The files below a folder, and the folders in which they lie: one that holds none has no name. `None` without
@@ -139,11 +127,7 @@ impl Workspace {
         if !real.starts_with(self.root()) {
             return Some(Vec::new());
         }
-        let ignored = Ignored::read(&patterns_of(project), Cases::Differ);
-        let above = real.strip_prefix(project).map(|path| path.to_string_lossy().into_owned());
-        let above = above.ok().filter(|path| !path.is_empty()).map(|path| format!("{path}/"));
-        let mut names = Vec::new();
-        self.walk(&real, "", &ignored, above.as_deref().unwrap_or_default(), &mut names);
+        let mut names = names_below(&real, project);
         let parents: BTreeSet<String> = names
             .iter()
             .map(|name| {
@@ -161,23 +145,6 @@ impl Workspace {
         });
         Some(names)
     }
-
-    fn walk(&self, folder: &Path, prefix: &str, ignored: &Ignored, above: &str, names: &mut Vec<String>) {
-        let mut entries = self.entries_of(folder);
-        entries.sort();
-        for (name, is_folder) in entries.into_iter().filter(|(name, _)| name != ".git") {
-            let slash = if is_folder { "/" } else { "" };
-            let path = format!("{prefix}{name}{slash}");
-            if ignored.holds(&format!("{above}{path}")) {
-                continue;
-            }
-            if is_folder {
-                self.walk(&folder.join(&name), &path, ignored, above, names);
-            } else {
-                names.push(path);
-            }
-        }
-    }
 }
 
 /// Files that have no lines, by their names.
@@ -187,6 +154,17 @@ fn is_known_binary(name: &str) -> bool {
         nupkg whl egg exe dll so dylib o a lib bin elf pdf doc docx xls xlsx ppt pptx db sqlite sqlite3 mdb ttf otf \
         woff woff2 eot class pyc pyo wasm dex jar war ";
     name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&format!(" {ending} ")))
+}
+
+fn entries_of(folder: &Path) -> Vec<(String, bool)> {
+    let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
+    found
+        .flatten()
+        .filter_map(|entry| {
+            let kind = entry.file_type().ok().filter(|kind| kind.is_dir() || kind.is_file())?;
+            Some((entry.file_name().to_string_lossy().into_owned(), kind.is_dir()))
+        })
+        .collect()
 }
 
 fn patterns_of(project: &Path) -> String {

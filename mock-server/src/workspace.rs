@@ -19,6 +19,7 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+pub(crate) use tree::names_below;
 use tree::{
     Choice, LINK, PLAIN, PROGRAM, Tree, Wanted, as_walked, hex, read_part, read_project, read_tree, tree_id,
 };

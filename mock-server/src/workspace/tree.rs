@@ -45,6 +45,8 @@ const EXCLUDE: &str = ".git/info/exclude";
 const GITIGNORE: &str = ".gitignore";
 /// What ripgrep reads, the strongest first.
 const OF_SEARCH: [&str; 3] = [".rgignore", ".ignore", GITIGNORE];
+/// What the servers' own search for names reads.
+const OF_NAMES: [&str; 2] = [".ignore", GITIGNORE];
 
 /// The files that git would keep, and those of some others that are there though they are ignored.
 pub(super) fn read_project<'p>(
@@ -52,8 +54,8 @@ pub(super) fn read_project<'p>(
     known: &mut Known,
     others: impl Iterator<Item = &'p String>,
 ) -> (BTreeMap<String, Blob>, BTreeMap<String, Blob>) {
-    let of_git = Layer { file: GITIGNORE, patterns: vec![(0, patterns_in(&root.join(EXCLUDE)))] };
-    let mut sieve = Sieve { layers: vec![of_git], wanted: String::new(), choice: None };
+    let layers = vec![Layer::of(GITIGNORE, root)];
+    let mut sieve = Sieve { layers, wanted: String::new(), choice: None };
     known.look(|read| {
         let files = flat(&read_below(root, "", &mut sieve, read));
         let mut read = |path: &String| {
@@ -105,7 +107,7 @@ fn patterns_in(file: &Path) -> Ignored {
 /// What stands in the files that git would keep, by a choice in those that are chosen. The folder in which somebody looks
 /// is looked at though it is ignored.
 pub(super) fn read_part(root: &Path, wanted: &str, choice: Option<Choice>) -> Tree<Vec<u8>> {
-    let layers = OF_SEARCH.map(|file| Layer { file, patterns: Patterns::new() }).into();
+    let layers = layers_of(&OF_SEARCH, root, root.join(".git").exists());
     let mut sieve = Sieve { layers, wanted: wanted.to_owned(), choice };
     read_below(root, "", &mut sieve, &mut content)
 }
@@ -114,6 +116,26 @@ pub(super) fn read_part(root: &Path, wanted: &str, choice: Option<Choice>) -> Tr
 pub(super) fn read_tree(folder: &Path, choice: Option<Choice>) -> Tree<Vec<u8>> {
     let mut sieve = Sieve { layers: Vec::new(), wanted: String::new(), choice };
     read_below(folder, "", &mut sieve, &mut content)
+}
+
+/// The files below a folder that the servers' own search for names comes upon. What stands in the files above it holds
+/// there too, but not of the folder itself; where there is no project, git's patterns do not, and what is hidden stays so.
+pub(crate) fn names_below(folder: &Path, project: &Path) -> Vec<String> {
+    let in_project = project.parent().is_some();
+    let root = if in_project && folder.starts_with(project) { project } else { folder };
+    let below =
+        folder.strip_prefix(root).map(|below| below.to_string_lossy().into_owned()).unwrap_or_default();
+    let below = if below.is_empty() { below } else { format!("{below}/") };
+    let mut layers = layers_of(&OF_NAMES, root, in_project);
+    let above = below.char_indices().filter(|(_, letter)| *letter == '/').map(|(at, _)| &below[..=at]);
+    for upper in std::iter::once("").chain(above).filter(|upper| *upper != below) {
+        layers.iter_mut().for_each(|layer| layer.take(&root.join(upper), upper));
+    }
+    let shown = Choice { fits: Fits::All, below: String::new(), in_hidden: false };
+    let choice = Some(shown).filter(|_| !in_project);
+    let mut sieve = Sieve { layers, wanted: String::new(), choice };
+    let found = read_below(folder, &below, &mut sieve, &mut |_, kind| kind.is_file().then_some(()));
+    flat(&found).into_keys().collect()
 }
 
 fn content(path: &Path, kind: FileType) -> Option<Vec<u8>> {
@@ -188,9 +210,7 @@ fn read_below<F>(
     let Ok(entries) = fs::read_dir(folder) else { return tree };
     let above: Vec<usize> = sieve.layers.iter().map(|layer| layer.patterns.len()).collect();
     for layer in &mut sieve.layers {
-        if let Ok(own) = fs::read_to_string(folder.join(layer.file)) {
-            layer.patterns.push((prefix.len(), Ignored::read(&own, Cases::Differ)));
-        }
+        layer.take(folder, prefix);
     }
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -214,7 +234,25 @@ fn read_below<F>(
     tree
 }
 
+/// The layers of these files. Where there is no repository, git's patterns are nobody's.
+fn layers_of(files: &[&'static str], root: &Path, is_repository: bool) -> Vec<Layer> {
+    let is_read = |file: &&&str| **file != GITIGNORE || is_repository;
+    files.iter().filter(is_read).map(|file| Layer::of(file, root)).collect()
+}
+
 impl Layer {
+    fn of(file: &'static str, root: &Path) -> Self {
+        let exclude = (file == GITIGNORE).then(|| (0, patterns_in(&root.join(EXCLUDE))));
+        Self { file, patterns: exclude.into_iter().collect() }
+    }
+
+    /// What a folder says of what lies below it.
+    fn take(&mut self, folder: &Path, prefix: &str) {
+        if let Ok(own) = fs::read_to_string(folder.join(self.file)) {
+            self.patterns.push((prefix.len(), Ignored::read(&own, Cases::Differ)));
+        }
+    }
+
     /// What the nearest folder says of a path, if any does.
     fn ignores(&self, path: &str) -> Option<bool> {
         self.patterns.iter().rev().find_map(|(start, ignored)| ignored.says(&path[*start..]))
@@ -241,13 +279,13 @@ fn walk<F>(mut tree: Tree<F>, folder: &Path, prefix: &str, files: &mut Vec<(Stri
 }
 
 /// The files of a tree by their paths.
-fn flat(tree: &Tree) -> BTreeMap<String, Blob> {
+fn flat<F: Clone>(tree: &Tree<F>) -> BTreeMap<String, F> {
     let mut files = BTreeMap::new();
     flatten(tree, "", &mut files);
     files
 }
 
-fn flatten(tree: &Tree, prefix: &str, files: &mut BTreeMap<String, Blob>) {
+fn flatten<F: Clone>(tree: &Tree<F>, prefix: &str, files: &mut BTreeMap<String, F>) {
     for (name, content) in &tree.files {
         files.insert(format!("{prefix}{name}"), content.clone());
     }
