@@ -140,6 +140,7 @@ fn what_is_chosen_by_its_name_is_found_though_it_is_ignored_or_hidden() {
         fs::write(path, "x").unwrap();
     }
     fs::write(folder.path().join(".gitignore"), "ignored.txt\nbuild/\n").unwrap();
+    fs::create_dir(folder.path().join(".git")).unwrap();
     let workspace = Workspace::new(folder.path()).unwrap();
     let root = workspace.root().to_string_lossy().into_owned();
     let found = |below: &str, pattern: &str, in_hidden: bool| {
@@ -160,6 +161,8 @@ fn what_is_chosen_by_its_name_is_found_though_it_is_ignored_or_hidden() {
     assert_eq!(found("", "!a.*", false), ["src/e.txt"]);
     assert_eq!(found("/build", "", false), ["d.txt"], "who looks there finds it, ignored or not");
     assert_eq!(found("", "!src", true), [".b.txt", ".dot/c.txt", ".gitignore", "a.txt"]);
+    fs::remove_dir(folder.path().join(".git")).unwrap();
+    assert_eq!(found("", "", false), ["a.txt", "build/d.txt", "ignored.txt", "src/e.txt"], "no repository");
 }
 
 #[test]
