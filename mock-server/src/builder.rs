@@ -3,7 +3,7 @@
 use crate::clients::Client;
 use crate::clock::ClockKind;
 use crate::journal::Memory;
-use crate::options::{CALL_WAIT, Options, Play, StartError};
+use crate::options::{CALL_WAIT, Options, Play, Standing, StartError};
 use crate::project_files::Elsewhere;
 use crate::replay::Pace;
 use crate::standin::{MAIN_LANE, StandIn};
@@ -360,7 +360,7 @@ impl Builder {
             user: None,
             allow_shell: self.allow_shell,
             allow_outside: self.allow_outside,
-            is_agents: false,
+            standing: Standing::Alone,
             client: Client::default(),
             model_pause: self.model_pause,
             pace: Pace::Causal,

@@ -80,7 +80,7 @@ pub use clients::Client;
 pub use clock::ClockKind;
 pub use http::in_memory;
 pub use journal::Journal;
-pub use options::{MODEL_PAUSE, Options, Play, StartError};
+pub use options::{MODEL_PAUSE, Options, Play, Standing, StartError};
 pub use project_files::{Elsewhere, read_settings};
 pub use standin::{StandIn, why_not_virtual};
 pub use verify::{Broken, Call, Calls, Unmet, UnmetCall, UnmetCalls};

@@ -64,8 +64,8 @@ pub struct Options {
     pub user: Option<String>,
     /// The agent may go wherever the server that is stood in for lets it, not only to folders that the stand-in has made.
     pub allow_outside: bool,
-    /// It stands behind an agent on stdin and stdout, which some of its words depend on.
-    pub is_agents: bool,
+    /// Who is in front of it, which some of its words depend on.
+    pub standing: Standing,
     /// Who has started it.
     pub client: Client,
     /// So long a prompt is on its way, and so long the model thinks before it answers; on a logical clock that takes no
@@ -134,7 +134,7 @@ impl Options {
             shell: None,
             user: None,
             allow_outside: false,
-            is_agents: false,
+            standing: Standing::Alone,
             client: Client::default(),
             model_pause: Duration::ZERO,
             pace: Pace::Causal,
@@ -196,4 +196,26 @@ pub enum StartError {
     /// The recording can't be played.
     #[error(transparent)]
     Unplayable(#[from] Unplayable),
+}
+
+/// Who is in front of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Its clients.
+    Alone,
+    /// An agent on stdin and stdout.
+    BehindAgent,
+    /// An agent as a design shows it, whose folders are nowhere.
+    BehindDesign,
+}
+
+impl Standing {
+    pub(crate) fn behind(is_design: bool) -> Self {
+        if is_design { Self::BehindDesign } else { Self::BehindAgent }
+    }
+
+    /// Is an agent in front of it?
+    pub(crate) fn is_agents(self) -> bool {
+        self != Self::Alone
+    }
 }

@@ -13,7 +13,7 @@ use super::waiting::Waiting;
 use super::watch::{Process, Seen, Watcher};
 use super::{events, kiro, schema};
 use crate::clock::Clock;
-use crate::options::{Options, StartError};
+use crate::options::{Options, Standing, StartError};
 use crate::profile::Profile;
 use crate::standin::StandIn;
 use fixtures::ServerKind;
@@ -132,7 +132,7 @@ impl Agent {
         // Nobody but the agent asks it; who guesses a port must guess a word, too.
         let password = format!("acp-{:016x}", options.server.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         options.server.password = Some(password.clone());
-        options.server.is_agents = true;
+        options.server.standing = Standing::behind(options.dialect.is_kiro());
         let stand_in = StandIn::start(options.server.clone()).await?;
         Ok(Self { stand_in, options, password, watcher: None })
     }

@@ -57,8 +57,9 @@ impl Inner {
             return self.complain(&format!("Got response to unknown request {id}"));
         };
         let answer = match (message.get("result"), message.get("error")) {
-            (_, Some(error)) => Err(error.clone()),
-            (result, None) => Ok(result.cloned().unwrap_or(Value::Null)),
+            (Some(result), _) => Ok(result.clone()),
+            (None, Some(error)) => Err(error.clone()),
+            (None, None) => Ok(Value::Null),
         };
         asked.send(answer).ok();
     }

@@ -48,6 +48,10 @@ impl Inner {
             return self.reply(&id, "reject", &known.folder).await;
         };
         let outcome = &answer["outcome"];
+        if outcome.is_null() {
+            // The real agents stumble over an answer that says nothing: the question stays.
+            return;
+        }
         let chosen = match (outcome["outcome"].as_str(), outcome["optionId"].as_str()) {
             (Some("selected"), Some(chosen @ ("once" | "always"))) => chosen,
             _ => "reject",

@@ -1,7 +1,7 @@
 //! A tool's call as ACP tells it.
 
+use crate::world::resolved;
 use serde_json::{Map, Value, json};
-use std::path::Path;
 
 /// A call of a tool, as its part of a message has it.
 pub(super) struct Call<'a> {
@@ -49,7 +49,8 @@ impl Call<'_> {
     fn shell_folder(&self) -> String {
         let wanted = text(&self.input()["workdir"]).or_else(|| text(&self.input()["cwd"]));
         match wanted.filter(|wanted| !wanted.is_empty()) {
-            Some(wanted) => Path::new(self.folder).join(wanted).to_string_lossy().into_owned(),
+            Some(wanted) if wanted.starts_with('/') => wanted.to_owned(),
+            Some(wanted) => resolved(self.folder, wanted),
             None => self.folder.to_owned(),
         }
     }

@@ -107,8 +107,8 @@ impl Engine {
                 EffectResult::NextFiles(files.map(Arc::new))
             }
             Effect::Ground { folder } => {
-                let (is_there, project) = self.grounds.look(&folder, self.profile.server.word());
-                EffectResult::Ground(is_there, project.map(Box::new))
+                let (footing, project) = self.grounds.look(&folder, self.profile.server.word());
+                EffectResult::Ground(footing, project.map(Box::new))
             }
             Effect::Tui(wish) => {
                 let own = self.pages.exhibits.tui_settings();

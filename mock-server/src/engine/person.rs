@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::Script;
+use crate::options::Standing;
 use crate::workspace::{GLOBAL, Project};
 use crate::world::Customs;
 use fixtures::{ServerKind, catalog};
@@ -34,7 +35,7 @@ impl Person {
             shell: None,
             user: None,
             has_screens: false,
-            is_agents: false,
+            standing: Standing::Alone,
             client: crate::Client::default(),
         };
         let mind = mind(Script::new(scenario, root));

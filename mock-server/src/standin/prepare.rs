@@ -122,7 +122,7 @@ impl Stage {
             shell: options.shell.clone(),
             user: options.user.clone(),
             has_screens: matches!(options.clock, ClockKind::Real | ClockKind::Scaled { .. }),
-            is_agents: options.is_agents,
+            standing: options.standing,
             client: options.client.clone(),
         };
         let elsewhere = Elsewhere { home: Some(folders.home.clone()), ..options.elsewhere.clone() };

@@ -2,7 +2,7 @@
 //! keeps its own states.
 
 use super::{Project, Workspace};
-use crate::world::FileChange;
+use crate::world::{FileChange, Footing};
 use std::path::Path;
 
 /// The server's own folder, and the others.
@@ -36,13 +36,14 @@ impl Grounds {
 
     /// Is a folder there, and to which project does it belong? Of a repository where nobody may go nothing is known. What
     /// belongs to that of the server's own folder is known already.
-    pub(crate) fn look(&mut self, folder: &str, mark: &str) -> (bool, Option<Project>) {
+    pub(crate) fn look(&mut self, folder: &str, mark: &str) -> (Footing, Option<Project>) {
         let path = Path::new(folder);
         if !path.is_dir() {
-            return (false, None);
+            let is_on_file = path.ancestors().find(|above| above.exists()).is_some_and(Path::is_file);
+            return (if is_on_file { Footing::OnFile } else { Footing::Nowhere }, None);
         }
         let project = Some(Project::of(path, mark)).filter(|project| project.is_repository);
-        (true, project.filter(|project| self.holds(Path::new(&project.worktree))))
+        (Footing::There, project.filter(|project| self.holds(Path::new(&project.worktree))))
     }
 
     /// May an agent work there? Then there is a ground.
@@ -105,20 +106,20 @@ mod tests {
         let changed: Vec<_> =
             grounds.changes(&before, &after).into_iter().map(|change| change.path).collect();
         assert_eq!(changed, ["n.txt"]);
-        assert_eq!(grounds.look(&format!("{root}/own"), "kilo"), (true, None));
-        assert_eq!(grounds.look(&format!("{root}/nowhere"), "kilo"), (false, None));
+        assert_eq!(grounds.look(&format!("{root}/own"), "kilo"), (Footing::There, None));
+        assert_eq!(grounds.look(&format!("{root}/nowhere"), "kilo"), (Footing::Nowhere, None));
     }
 
     #[test]
     fn another_worktree_is_at_home_where_its_repository_is_and_known_only_where_one_may_go() {
         let (_folder, mut grounds, root) = place();
         let tree = format!("{root}/tree");
-        assert_eq!(grounds.look(&tree, "kilo"), (true, None), "nobody may go there");
+        assert_eq!(grounds.look(&tree, "kilo"), (Footing::There, None), "nobody may go there");
         grounds.own = Workspace::new(&Path::new(&root).join("own")).unwrap().and(Path::new(&root));
         let (_, project) = grounds.look(&tree, "kilo");
         let project = project.unwrap();
         assert_eq!((project.worktree, project.home), (tree.clone(), format!("{root}/own")));
         assert_eq!(grounds.of(&tree).root(), Path::new(&tree));
-        assert_eq!(grounds.look(&format!("{root}/plain"), "kilo"), (true, None));
+        assert_eq!(grounds.look(&format!("{root}/plain"), "kilo"), (Footing::There, None));
     }
 }

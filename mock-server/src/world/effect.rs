@@ -143,7 +143,7 @@ pub enum EffectResult {
     /// The paths, and whether each is a folder.
     Looked(Vec<(String, bool)>),
     /// Whether the folder is there; its project, if it is another one than that of the server's own folder.
-    Ground(bool, Option<Box<Project>>),
+    Ground(Footing, Option<Box<Project>>),
     /// The page, or why there is none.
     Fetched(Result<Page, String>),
     /// Everything before has been done.
@@ -344,4 +344,15 @@ impl FileChange {
         let contents = [&self.before, &self.after].into_iter().flatten();
         contents.into_iter().any(|content| content.bytes().take(LOOKED_AT).any(|byte| byte == 0))
     }
+}
+
+/// What stands where a folder is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Footing {
+    /// A folder.
+    There,
+    /// Nothing.
+    Nowhere,
+    /// A file, or its path leads through one.
+    OnFile,
 }

@@ -2,8 +2,9 @@
 //! needs the folder itself: so a request about another folder than the workspace has it looked for first.
 
 use super::instance::is_of_instance;
-use super::{ApiRequest, Effect, Purpose, Ticket, World};
+use super::{ApiRequest, Effect, Footing, Purpose, Ticket, World};
 use crate::mistakes::Mistake;
+use crate::options::Standing;
 use crate::workspace::{GLOBAL, Project};
 
 /// Operations of the next generation that are about no folder.
@@ -16,9 +17,8 @@ impl World {
     pub(super) fn looks_for_folder(&mut self, request: &ApiRequest, operation: &str) -> bool {
         let directory = self.directory_of(request);
         let is_other = directory != self.config.directory && !directory.contains('\0');
-        // Designs of agents show folders that are nowhere.
-        let is_about_it =
-            !self.config.is_agents && (operation.starts_with("v2.") || is_of_instance(operation));
+        let is_about_it = self.config.standing != Standing::BehindDesign
+            && (operation.starts_with("v2.") || is_of_instance(operation));
         if is_other && is_about_it {
             let wish = Effect::Ground { folder: directory };
             self.effect(Purpose::Folder(Box::new(request.clone())), wish);
@@ -27,15 +27,20 @@ impl World {
     }
 
     /// It is there, or not, and belongs to a project; the request that waited is answered.
-    pub(super) fn folder_looked(&mut self, request: &ApiRequest, is_there: bool, project: Option<Project>) {
+    pub(super) fn folder_looked(&mut self, request: &ApiRequest, footing: Footing, project: Option<Project>) {
         let folder = self.directory_of(request);
-        self.note_folder(&folder, is_there, project);
-        self.answer_in_folder(request);
+        self.note_folder(&folder, footing, project);
+        let operation = self.operations.find(&request.method, &request.path).map(|found| found.id.as_str());
+        let is_about_it = operation.is_none_or(|operation| !is_about_none(operation));
+        // No instance begins there.
+        if !self.fails_if(footing == Footing::OnFile && is_about_it, request) {
+            self.answer_in_folder(request);
+        }
     }
 
     /// What is known of a folder.
-    pub(super) fn note_folder(&mut self, folder: &str, is_there: bool, project: Option<Project>) {
-        if is_there {
+    pub(super) fn note_folder(&mut self, folder: &str, footing: Footing, project: Option<Project>) {
+        if footing == Footing::There {
             self.gone_folders.remove(folder);
         } else {
             self.gone_folders.insert(folder.to_owned());
@@ -109,7 +114,7 @@ impl World {
             "config.update" => !self.profile.project_config.contains('/'),
             "find.text" | "pty.create" => true,
             CREATES => self.profile.next_creates_in_instance,
-            other => other.starts_with("v2.") && !NOWHERE.iter().any(|about| other.starts_with(about)),
+            other => other.starts_with("v2.") && !is_about_none(other),
         };
         self.fails_if(needs && self.lacks_folder(&directory), request)
     }
@@ -156,6 +161,10 @@ impl World {
     pub(super) fn path_in_project(&self, directory: &str) -> String {
         self.in_repository(directory).unwrap_or_else(|| directory.trim_start_matches('/')).to_owned()
     }
+}
+
+fn is_about_none(operation: &str) -> bool {
+    NOWHERE.iter().any(|about| operation.starts_with(about))
 }
 
 /// Where `directory` stands in `folder`, if it does.

@@ -137,7 +137,7 @@ pub(crate) use config::{configured, merge};
 pub use customs::Customs;
 pub(crate) use effect::NO_BLOB;
 pub use effect::{
-    Beside, Chosen, Effect, EffectResult, FileChange, Found, OnScreen, Page, PageWish, RestoredFile,
+    Beside, Chosen, Effect, EffectResult, FileChange, Footing, Found, OnScreen, Page, PageWish, RestoredFile,
     ShellEnd, ShellLine, ShellNews, ShellWish, Sight,
 };
 use ids::Ids;
@@ -366,11 +366,11 @@ impl World {
             (Purpose::Letter(letter), EffectResult::Read(found)) => self.letter_looked(*letter, found),
             (Purpose::CommandName(of), EffectResult::Read(found)) => self.name_looked_up(*of, found),
             (Purpose::Place(ask), EffectResult::Place(found)) => self.place_told(*ask, found),
-            (Purpose::Folder(request), EffectResult::Ground(is_there, project)) => {
-                self.folder_looked(&request, is_there, project.map(|project| *project));
+            (Purpose::Folder(request), EffectResult::Ground(footing, project)) => {
+                self.folder_looked(&request, footing, project.map(|project| *project));
             }
-            (Purpose::Worktree(begun), EffectResult::Ground(is_there, project)) => {
-                self.worktree_filled(*begun, is_there, project.map(|project| *project));
+            (Purpose::Worktree(begun), EffectResult::Ground(footing, project)) => {
+                self.worktree_filled(*begun, footing, project.map(|project| *project));
             }
             (Purpose::Project(request), EffectResult::Project(files)) => self.learn(&files, &request),
             (Purpose::NextFiles(directory, request), EffectResult::NextFiles(files)) => {

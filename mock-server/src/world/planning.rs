@@ -113,7 +113,7 @@ impl World {
 
     /// Has the planner said since the last prompt that its plan is saved, to somebody who can be asked?
     pub(super) fn has_planned(&self, session: &str) -> bool {
-        if self.config.is_agents || !self.config.client.is_asked_of_plans() {
+        if self.config.standing.is_agents() || !self.config.client.is_asked_of_plans() {
             return false;
         }
         let messages = self.sessions.get(session).map(|owner| owner.messages.as_slice()).unwrap_or_default();

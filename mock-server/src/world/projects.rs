@@ -85,7 +85,7 @@ impl World {
 
     /// Is there a client that wants to go back to the files of before? Kilo's agent has none.
     pub(super) fn keeps_files(&self) -> bool {
-        let is_kilos_agent = self.config.is_agents && self.profile.server == ServerKind::Kilo;
+        let is_kilos_agent = self.config.standing.is_agents() && self.profile.server == ServerKind::Kilo;
         !is_kilos_agent && self.config.client.keeps_files(self.profile.server)
     }
 

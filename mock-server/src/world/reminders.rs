@@ -99,7 +99,8 @@ impl World {
                 let file: String = file.split_inclusive('\n').filter(|line| !line.contains(other)).collect();
                 let file = file.replace("${saved}", &saved.unwrap_or_default());
                 let file = file.replace("${workspace}", &project).replace("${created}", &created);
-                let file = file.replace("${end}", if self.config.is_agents { end_of_agent } else { end });
+                let file =
+                    file.replace("${end}", if self.config.standing.is_agents() { end_of_agent } else { end });
                 vec![reminder(words.to_owned()), reminder(file)]
             }
             PlanWords::WithEnd { words, .. } if agent == PLANNER => vec![reminder(words.to_owned())],

@@ -3,6 +3,7 @@
 use super::customs::Customs;
 use super::folders::within;
 use crate::clients::Client;
+use crate::options::Standing;
 use crate::project_files::{ProjectFiles, merge_settings};
 use crate::workspace::Project;
 use serde_json::{Map, Value};
@@ -35,8 +36,8 @@ pub struct WorldConfig {
     pub user: Option<String>,
     /// What runs in a terminal runs beside everything else, and people look at it.
     pub has_screens: bool,
-    /// It stands behind an agent on stdin and stdout.
-    pub is_agents: bool,
+    /// Who is in front of the server.
+    pub standing: Standing,
     /// Who has started the server.
     pub(crate) client: Client,
 }

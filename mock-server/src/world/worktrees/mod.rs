@@ -7,7 +7,7 @@ mod copies;
 
 use super::routes::body_of;
 use super::surroundings::{PlaceAsk, PlaceFound, PlaceWish};
-use super::{ApiRequest, Effect, Purpose, ReplyBody, ShellLine, ShellNews, Ticket, World};
+use super::{ApiRequest, Effect, Footing, Purpose, ReplyBody, ShellLine, ShellNews, Ticket, World};
 use crate::workspace::Project;
 use fixtures::ServerKind;
 use serde_json::{Value, json};
@@ -274,9 +274,9 @@ impl World {
     }
 
     /// Its files are there: an instance begins in it.
-    pub(super) fn worktree_filled(&mut self, begun: Begun, is_there: bool, project: Option<Project>) {
+    pub(super) fn worktree_filled(&mut self, begun: Begun, footing: Footing, project: Option<Project>) {
         let directory = begun.directory.clone();
-        self.note_folder(&directory, is_there, project);
+        self.note_folder(&directory, footing, project);
         self.enter(&directory, false);
         self.tell_ready("worktree.ready", &begun);
         self.boot(&directory, crate::profile::BootTiming::AtConnect);
