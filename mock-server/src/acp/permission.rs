@@ -6,6 +6,7 @@ use super::patch;
 use super::tools::Call;
 use fixtures::ServerKind;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -34,8 +35,9 @@ impl Inner {
         let call = Call { id: call_id, tool: &tool, state: &state, folder: "" };
         let mut told = call.begun(title(&tool, &asked["metadata"]).as_deref());
         told["locations"] = locations(&call, &asked["metadata"]);
-        if let Some(diff) = diff(&tool, &asked["metadata"]).await {
-            told["content"] = json!([diff]);
+        let diffs = diffs(&tool, &asked["metadata"], Path::new(&self.started_in)).await;
+        if !diffs.is_empty() {
+            told["content"] = json!(diffs);
         }
         let options = json!([
             {"optionId": "once", "kind": "allow_once", "name": "Allow once"},
@@ -78,7 +80,7 @@ impl Inner {
         let (Some(path), Some(diff)) = (metadata["filepath"].as_str(), metadata["diff"].as_str()) else {
             return;
         };
-        let before = read(path).await;
+        let before = read(&Path::new(&self.started_in).join(path)).await;
         if let Some(content) = patch::applied(&before, diff) {
             let params = json!({"sessionId": session, "path": path, "content": content});
             drop(self.ask("fs/write_text_file", &params));
@@ -87,7 +89,7 @@ impl Inner {
 }
 
 /// What a file holds now; nothing when it is not there.
-async fn read(path: &str) -> String {
+async fn read(path: &Path) -> String {
     tokio::fs::read_to_string(path).await.unwrap_or_default()
 }
 
@@ -127,12 +129,26 @@ fn locations(call: &Call<'_>, input: &Value) -> Value {
     all.into_iter().map(|path| json!({"path": path})).collect()
 }
 
-async fn diff(tool: &str, input: &Value) -> Option<Value> {
+/// What of a file is to change; of a patch, of each of its files.
+async fn diffs(tool: &str, input: &Value, started_in: &Path) -> Vec<Value> {
     if tool.to_lowercase() != "edit" {
-        return None;
+        return Vec::new();
     }
-    let path = input["filepath"].as_str().or(input["filePath"].as_str())?;
-    let before = read(path).await;
-    let after = patch::applied(&before, input["diff"].as_str()?)?;
-    Some(json!({"type": "diff", "path": path, "oldText": before, "newText": after}))
+    let mut all = Vec::new();
+    let files = files(input);
+    for file in &files {
+        all.extend(diff(&file["filePath"], &file["patch"], &file["movePath"], started_in).await);
+    }
+    if files.is_empty() {
+        let path = if input["filepath"].is_string() { &input["filepath"] } else { &input["filePath"] };
+        all.extend(diff(path, &input["diff"], &Value::Null, started_in).await);
+    }
+    all
+}
+
+async fn diff(path: &Value, diff: &Value, moved: &Value, started_in: &Path) -> Option<Value> {
+    let path = path.as_str()?;
+    let before = read(&started_in.join(path)).await;
+    let after = patch::applied(&before, diff.as_str().filter(|diff| !diff.is_empty())?)?;
+    Some(json!({"type": "diff", "path": moved.as_str().unwrap_or(path), "oldText": before, "newText": after}))
 }
