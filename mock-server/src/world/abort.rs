@@ -196,7 +196,9 @@ impl World {
                         self.stop_question(&session, call);
                         self.stop_suggestion(&session, call);
                     }
-                    self.unsay(&session);
+                    if end == Some(TurnEnd::Interrupted) {
+                        self.unsay(&session);
+                    }
                     let Some(owner) = self.sessions.get(&session) else { continue };
                     let directory = owner.directory.clone();
                     let rest = Rest { session, error, end, cuts };

@@ -58,14 +58,15 @@ impl World {
         if let Some(why) = refusal {
             return self.end_circles(session, why);
         }
+        for delta in suspicion.deltas {
+            self.answer_delta(session, &delta);
+        }
+        // The person may be asked again by now: the model has said it all before the first call was over.
         for (call, end) in suspicion.ends {
             match end {
                 Ok(result) => self.complete_call(session, call, result),
                 Err(why) => self.fail_call(session, call, &why),
             }
-        }
-        for delta in suspicion.deltas {
-            self.answer_delta(session, &delta);
         }
     }
 
