@@ -93,9 +93,9 @@ mod tests {
     fn a_repository_in_the_folder_is_a_ground_of_its_own() {
         let (_folder, mut grounds, root) = place();
         let nest = format!("{root}/own/nest");
-        let (is_there, project) = grounds.look(&nest, "kilo");
+        let (footing, project) = grounds.look(&nest, "kilo");
         let project = project.unwrap();
-        assert!(is_there);
+        assert_eq!(footing, Footing::There);
         assert_eq!((project.worktree.as_str(), project.home.as_str()), (nest.as_str(), nest.as_str()));
         assert_eq!(grounds.of(&format!("{nest}/n.txt")).root(), Path::new(&nest));
         let own = format!("{root}/own");
@@ -108,6 +108,10 @@ mod tests {
         assert_eq!(changed, ["n.txt"]);
         assert_eq!(grounds.look(&format!("{root}/own"), "kilo"), (Footing::There, None));
         assert_eq!(grounds.look(&format!("{root}/nowhere"), "kilo"), (Footing::Nowhere, None));
+        fs::write(format!("{root}/file"), "").unwrap();
+        for below in ["file", "file/below"] {
+            assert_eq!(grounds.look(&format!("{root}/{below}"), "kilo"), (Footing::OnFile, None));
+        }
     }
 
     #[test]

@@ -2,11 +2,17 @@
 
 use super::World;
 use super::session::Session;
+use fixtures::ServerKind;
+use reqwest::Url;
 use serde_json::{Value, json};
 
 /// The kinds of files that a model takes beside text.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Senses(Vec<String>);
+pub(super) struct Senses {
+    kinds: Vec<String>,
+    /// What has an address of the web is fetched first.
+    fetches: bool,
+}
 
 impl World {
     /// Those of the model of a session's current step.
@@ -28,7 +34,7 @@ impl World {
         let models = settings.get("provider").and_then(|all| all.get(provider)?.get("models"));
         let input = models.and_then(|models| models.get(model)?.pointer("/modalities/input")?.as_array());
         let kinds = input.into_iter().flatten().filter_map(Value::as_str);
-        Senses(kinds.map(str::to_owned).collect())
+        Senses { kinds: kinds.map(str::to_owned).collect(), fetches: self.profile.server == ServerKind::Kilo }
     }
 }
 
@@ -36,11 +42,32 @@ impl World {
 const TOLD_BESIDE: [&str; 2] = ["text/plain", "application/x-directory"];
 /// Of a file of no kind: why nobody can put it into words for a model. Who finds it in a request can't ask.
 const UNTELLABLE: &str = "untellable";
+/// Why nobody may fetch a file, which is found out before that.
+const UNFETCHABLE: &str = "unfetchable";
 
 /// Why these messages can't be told to a model.
 pub(super) fn why_untellable(messages: &[Value]) -> Option<String> {
-    let pieces = messages.iter().filter_map(|message| message["content"].as_array()).flatten();
-    pieces.filter_map(|piece| piece[UNTELLABLE].as_str()).next().map(str::to_owned)
+    let pieces = || messages.iter().filter_map(|message| message["content"].as_array()).flatten();
+    let first = |key: &str| pieces().find_map(|piece| piece[key].as_str()).map(str::to_owned);
+    first(UNFETCHABLE).or_else(|| first(UNTELLABLE))
+}
+
+/// Why what stands at an address is not fetched: it is this machine's, or its neighbours'.
+fn why_unfetchable(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let host = url.host_str()?;
+    let numbers: Option<Vec<u8>> = host.split('.').map(|number| number.parse().ok()).collect();
+    let (kind, is_near) = match numbers.as_deref() {
+        Some([0 | 10 | 127, ..] | [169, 254, ..] | [172, 16..=31, ..] | [192, 168, ..]) => {
+            ("IP address", true)
+        }
+        Some(_) => ("IP address", false),
+        None => {
+            let is_near = host == "localhost" || host.ends_with(".local") || host.ends_with(".localhost");
+            ("hostname", is_near)
+        }
+    };
+    is_near.then(|| format!("URL with {kind} {host} is not allowed"))
 }
 
 /// Why a file of no kind can't be put into words: it is taken apart first.
@@ -76,8 +103,12 @@ impl Senses {
         if TOLD_BESIDE.contains(&mime) {
             return None;
         }
+        let url = file["url"].as_str().filter(|_| self.fetches);
+        if let Some(why) = url.and_then(why_unfetchable) {
+            return Some(json!({UNFETCHABLE: why}));
+        }
         let Some(kind) = kind_of(mime) else { return Some(json!({UNTELLABLE: why(file, mime)})) };
-        let taken = if self.0.iter().any(|own| own == kind) { taken(file, mime, kind) } else { None };
+        let taken = if self.kinds.iter().any(|own| own == kind) { taken(file, mime, kind) } else { None };
         taken.or_else(|| Some(untold(file, kind)))
     }
 }
@@ -123,7 +154,7 @@ mod tests {
     use super::*;
 
     fn senses(kinds: &[&str]) -> Senses {
-        Senses(kinds.iter().map(|&kind| kind.to_owned()).collect())
+        Senses { kinds: kinds.iter().map(|&kind| kind.to_owned()).collect(), fetches: true }
     }
 
     #[test]
@@ -147,6 +178,22 @@ mod tests {
         let messages = [json!({"role": "user", "content": [seen.told(&picture), seen.told(&odd)]})];
         let why = "'file part media type application/zip' functionality not supported.";
         assert_eq!(why_untellable(&messages).as_deref(), Some(why));
+        let near = json!({"mime": "image/png", "url": "http://127.0.0.1:9/p.png"});
+        let messages = [json!({"role": "user", "content": [seen.told(&odd), seen.told(&near)]})];
+        let why = "URL with IP address 127.0.0.1 is not allowed";
+        assert_eq!(why_untellable(&messages).as_deref(), Some(why));
+        for (url, is_near) in [
+            ("http://localhost/p", true),
+            ("https://a.local/p", true),
+            ("http://10.1.2.3/p", true),
+            ("http://172.16.0.1/p", true),
+            ("http://172.32.0.1/p", false),
+            ("https://example.org/p", false),
+            ("ftp://localhost/p", false),
+            ("data:image/png;base64,AA==", false),
+        ] {
+            assert_eq!(why_unfetchable(url).is_some(), is_near, "{url}");
+        }
         assert_eq!(why_untellable(&[json!({"role": "user", "content": "data:,"})]), None);
         for (url, garbled) in
             [("a,YSxi", false), ("a;base64,YSxiCg==", false), ("a,plain%20x", true), ("a,abcde", true)]
