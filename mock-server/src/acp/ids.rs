@@ -51,7 +51,7 @@ impl Inner {
         answer
     }
 
-    /// The client's answer to a request of the agent's.
+    /// The client's answer to a request of the agent's. A result counts, whatever error stands beside it.
     pub(super) fn hear(&self, id: &Value, message: &Value) {
         let Some(asked) = self.state().asked.remove(&id.to_string()) else {
             return self.complain(&format!("Got response to unknown request {id}"));

@@ -161,7 +161,19 @@ fn what_is_chosen_by_its_name_is_found_though_it_is_ignored_or_hidden() {
     assert_eq!(found("", "!a.*", false), ["src/e.txt"]);
     assert_eq!(found("/build", "", false), ["d.txt"], "who looks there finds it, ignored or not");
     assert_eq!(found("", "!src", true), [".b.txt", ".dot/c.txt", ".gitignore", "a.txt"]);
-    fs::remove_dir(folder.path().join(".git")).unwrap();
+    fs::rename(folder.path().join(".git"), folder.path().join("src/.git")).unwrap();
+    fs::write(folder.path().join("src/.gitignore"), "out.txt\n").unwrap();
+    fs::create_dir(folder.path().join("src/deep")).unwrap();
+    fs::write(folder.path().join("src/deep/.gitignore"), "out.txt\n").unwrap();
+    fs::write(folder.path().join("src/deep/out.txt"), "x").unwrap();
+    let inner = Workspace::new(&folder.path().join("src/deep")).unwrap();
+    let at = inner.root().to_string_lossy().into_owned();
+    let chosen = Chosen { pattern: String::new(), in_hidden: false };
+    let kept = inner.search(&at, Some(chosen)).unwrap();
+    assert_eq!(kept, Found::Tree(Vec::new()), "a folder inside a repository");
+    fs::remove_dir_all(folder.path().join("src/deep")).unwrap();
+    fs::remove_dir(folder.path().join("src/.git")).unwrap();
+    fs::remove_file(folder.path().join("src/.gitignore")).unwrap();
     assert_eq!(found("", "", false), ["a.txt", "build/d.txt", "ignored.txt", "src/e.txt"], "no repository");
 }
 

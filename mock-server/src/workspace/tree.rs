@@ -107,7 +107,7 @@ fn patterns_in(file: &Path) -> Ignored {
 /// What stands in the files that git would keep, by a choice in those that are chosen. The folder in which somebody looks
 /// is looked at though it is ignored.
 pub(super) fn read_part(root: &Path, wanted: &str, choice: Option<Choice>) -> Tree<Vec<u8>> {
-    let layers = layers_of(&OF_SEARCH, root, root.join(".git").exists());
+    let layers = layers_of(&OF_SEARCH, root, in_repository(root));
     let mut sieve = Sieve { layers, wanted: wanted.to_owned(), choice };
     read_below(root, "", &mut sieve, &mut content)
 }
@@ -232,6 +232,11 @@ fn read_below<F>(
         layer.patterns.truncate(above);
     }
     tree
+}
+
+/// A folder inside a repository is in it, too.
+fn in_repository(root: &Path) -> bool {
+    root.ancestors().any(|above| above.join(".git").exists())
 }
 
 /// The layers of these files. Where there is no repository, git's patterns are nobody's.

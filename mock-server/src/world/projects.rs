@@ -2,6 +2,7 @@
 
 use super::routes::body_of;
 use super::{ApiReply, ApiRequest, Beside, Effect, Event, Output, ReplyBody, World};
+use crate::options::Standing;
 use crate::target::unescaped;
 use crate::workspace::GLOBAL;
 use fixtures::ServerKind;
@@ -83,9 +84,11 @@ impl World {
         self.repository_of(directory).map_or("/", |project| &project.worktree).to_owned()
     }
 
-    /// Is there a client that wants to go back to the files of before? Kilo's agent has none.
+    /// Is there a client that wants to go back to the files of before? Kilo's agent has none; what others' designs stand
+    /// on tells of everything at once.
     pub(super) fn keeps_files(&self) -> bool {
-        let is_kilos_agent = self.config.standing.is_agents() && self.profile.server == ServerKind::Kilo;
+        let is_kilos_agent =
+            self.config.standing == Standing::BehindAgent && self.profile.server == ServerKind::Kilo;
         !is_kilos_agent && self.config.client.keeps_files(self.profile.server)
     }
 

@@ -1,6 +1,10 @@
 //! Goal: Kiro's agent keeps what belongs to a session with the session, and nothing for one that there is not.
 
+use crate::WRITES;
 use crate::client::Client;
+use fixtures::ServerKind;
+use fixtures::scenario::Scenario;
+use mock_server::Options;
 use mock_server::acp::dialect::Dialect;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -98,4 +102,32 @@ async fn the_calls_of_each_session_are_told_with_what_they_were_called_with() {
         });
         assert_eq!(calls.count(), 1, "session {id}");
     }
+}
+
+/// Its calls are told before anybody is asked about them, so their ends are told, too.
+#[tokio::test]
+async fn a_call_that_is_cancelled_while_it_asks_is_told_to_be_over() {
+    let scenario = Scenario::parse(Path::new("writes.toml"), WRITES).unwrap();
+    let mut client = Client::of(Dialect::Kiro, |options| {
+        options.server = Options::scenario(ServerKind::Kilo, scenario);
+    })
+    .await;
+    let session = client.session().await;
+    let prompt = json!({"sessionId": session, "prompt": [{"type": "text", "text": "write"}]});
+    client.say(&json!({"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": prompt})).await;
+    let asked = loop {
+        let message = client.hear().await;
+        if message["method"] == "session/request_permission" {
+            break message["id"].clone();
+        }
+    };
+    let cancel = json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}});
+    client.say(&cancel).await;
+    let answer = json!({"jsonrpc": "2.0", "id": asked, "result": {"outcome": {"outcome": "cancelled"}}});
+    client.say(&answer).await;
+    while client.hear().await["id"] != 1 {}
+    let updates: Vec<&Value> = client.heard.iter().map(|message| &message["params"]["update"]).collect();
+    let is_told = |kind: &str| updates.iter().any(|update| update["sessionUpdate"] == kind);
+    assert!(is_told("tool_call"), "{updates:?}");
+    assert!(updates.iter().any(|update| update["status"] == "failed"), "{updates:?}");
 }
