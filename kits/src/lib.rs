@@ -10,12 +10,13 @@
 //! * [`gate`] — a kit's cases with an adapter, its mutants, and what must hold.
 //! * `git` — with nothing of the person's. * `held` — files that are kept open, to see which are written where they stand.
 //! * `timeline` — a history for people.
+//! * `shell` — systems that are commands: lines for the shell with words to fill in.
 //! * [`adapter`] — the lines of an adapter of our own: no reference need know how they are read.
 //!
 //! A kit's adapters are programs in any language that speak JSON-RPC in lines, as docs/kits.md says. What a kit asks for
 //! stands in `parity-specs/kits/<kit>/`.
 
-mod acp;
+pub mod acp;
 pub mod adapter;
 pub mod case;
 pub mod cloud;
@@ -29,6 +30,7 @@ pub mod kit;
 pub mod pipeline;
 pub mod rewind;
 pub mod scene;
+mod shell;
 pub mod story;
 mod timeline;
 

@@ -1,6 +1,8 @@
-//! `cargo xtask adapters`: the clients in `adapters/` and the servers' own commands, through all cases. What came of them
-//! is kept beside them, and must come again: they show what the checks find in clients as most people write them.
+//! `cargo xtask adapters`: the clients in `adapters/`, the servers' own commands, and clients of agents (`acp_clients`),
+//! through all cases. What came of them is kept beside them, and must come again: they show what the checks find in clients
+//! as most people write them.
 
+use crate::acp_clients;
 use crate::control_clients;
 use crate::outcome::Outcome;
 use crate::pinned;
@@ -22,8 +24,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The SDK that the adapter in TypeScript is written on.
+/// The SDKs that the adapters in TypeScript are written on.
 const SDK: (&str, &str) = ("@opencode-ai/sdk", "1.18.33");
+const ACP_SDK: (&str, &str) = ("@agentclientprotocol/sdk", "2.4.0");
 /// How long a command of a real server may take; they need seconds to begin.
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 
@@ -68,6 +71,24 @@ pub(crate) enum Client {
     KiloRun,
     /// `opencode run --attach`: needs npm.
     OpencodeRun,
+    /// `adapters/acp-python/naive.py`, a client of agents on the official SDK: needs python3 and pip.
+    AcpPython,
+    /// `adapters/acp-typescript/naive.ts`, a client of agents on the official SDK: needs node and npm.
+    AcpTypescript,
+    /// `acpx exec`, a client of agents as a command: needs node and npm.
+    Acpx,
+}
+
+/// What came of a client.
+pub(crate) struct Judged {
+    /// In a line.
+    pub(crate) summary: String,
+    /// By case, server, verdict, and what fails: without anything that is another in each run.
+    pub(crate) rows: Vec<Vec<String>>,
+    /// What the columns are called.
+    pub(crate) columns: &'static [&'static str],
+    /// How many cases could not be run, and why the first could not.
+    pub(crate) unseen: Option<(usize, String)>,
 }
 
 /// Runs them.
@@ -78,26 +99,32 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
     let outcomes = clients.iter().map(|client| {
         let judged = match client {
             Client::Python => adapter("naive.py", "python3", &root.join("adapters/python/naive.py")),
-            Client::Typescript => {
-                compiled(root, &npm_dir).and_then(|program| adapter("naive.ts", "node", &program))
-            }
+            Client::Typescript => compiled(root, &npm_dir, "typescript", SDK)
+                .and_then(|program| adapter("naive.ts", "node", &program)),
             Client::KiloRun => command(ServerKind::Kilo, &npm_dir, &machine),
             Client::OpencodeRun => command(ServerKind::Opencode, &npm_dir, &machine),
+            Client::AcpPython => acp_clients::python(root, &npm_dir),
+            Client::AcpTypescript => {
+                compiled(root, &npm_dir, "acp-typescript", ACP_SDK).and_then(|program| {
+                    acp_clients::judged(root, "naive.ts", "node", &[&program.display().to_string()])
+                })
+            }
+            Client::Acpx => acp_clients::acpx(root, &npm_dir),
         };
         match judged {
-            Ok(report) => kept(*client, &report, arguments.update, root),
+            Ok(judged) => kept(*client, &judged, arguments.update, root),
             Err(outcome) => outcome,
         }
     });
     Outcome::of_all(outcomes.collect::<Vec<_>>())
 }
 
-fn untestable(why: impl Into<String>) -> Outcome {
+pub(crate) fn untestable(why: impl Into<String>) -> Outcome {
     Outcome::Untestable(why.into())
 }
 
 /// An adapter through the matrix.
-fn adapter(name: &str, interpreter: &str, file: &Path) -> Result<CheckReport, Outcome> {
+fn adapter(name: &str, interpreter: &str, file: &Path) -> Result<Judged, Outcome> {
     let subject = Subject::Program { program: interpreter.into(), args: vec![file.display().to_string()] };
     let cases = harness::matrix::embedded().map_err(|error| untestable(error.to_string()))?.cases;
     let bar = bar(&cases);
@@ -105,12 +132,11 @@ fn adapter(name: &str, interpreter: &str, file: &Path) -> Result<CheckReport, Ou
     let runtime = runtime()?;
     let cells = runtime.block_on(gate::run_cases(&cases, &subject, &limits, |_, _| bar.inc(1)));
     bar.finish_and_clear();
-    let report = CheckReport::of(name.to_owned(), &cells, &Baseline::default());
-    Ok(report)
+    Ok(of_report(&CheckReport::of(name.to_owned(), &cells, &Baseline::default())))
 }
 
 /// A server's own command through the cases for commands, with that server and a home of its own.
-fn command(server: ServerKind, npm_dir: &Path, machine: &Machine) -> Result<CheckReport, Outcome> {
+fn command(server: ServerKind, npm_dir: &Path, machine: &Machine) -> Result<Judged, Outcome> {
     let program = pinned::program(server, npm_dir, machine).map_err(untestable)?;
     let template = format!("env {HOME} {} {RUN}", program.path.display());
     let command = Command::parse(&template, COMMAND_LIMIT).map_err(untestable)?;
@@ -121,7 +147,7 @@ fn command(server: ServerKind, npm_dir: &Path, machine: &Machine) -> Result<Chec
     let runtime = runtime()?;
     let cells = runtime.block_on(blackbox::run_cases(&cases, &command, &limits, |_, _| bar.inc(1)));
     bar.finish_and_clear();
-    Ok(CheckReport::of(format!("{server} run --attach"), &cells, &Baseline::default()))
+    Ok(of_report(&CheckReport::of(format!("{server} run --attach"), &cells, &Baseline::default())))
 }
 
 /// Nothing of the person's own settings.
@@ -131,7 +157,7 @@ const HOME: &str = "HOME={folder} XDG_CONFIG_HOME={folder}/config XDG_DATA_HOME=
      KILO_TELEMETRY_LEVEL=off NO_COLOR=1";
 const RUN: &str = "run --attach {url} -u {user} -p {password} --dir {workspace} {prompt}";
 
-fn runtime() -> Result<tokio::runtime::Runtime, Outcome> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Outcome> {
     tokio::runtime::Runtime::new().map_err(|error| untestable(format!("failed to start a runtime: {error}")))
 }
 
@@ -140,18 +166,18 @@ fn bar(cases: &[NamedCase]) -> ProgressBar {
     ProgressBar::new(u64::try_from(count).unwrap_or(0))
 }
 
-/// The adapter in TypeScript as a program, with the SDK beside it.
-fn compiled(root: &Path, npm_dir: &Path) -> Result<PathBuf, Outcome> {
+/// An adapter in TypeScript as a program, with its SDK beside it.
+fn compiled(root: &Path, npm_dir: &Path, name: &str, sdk: (&str, &str)) -> Result<PathBuf, Outcome> {
     let clients = npm_dir.join("clients");
-    let found = real_servers::library(SDK.0, SDK.1, &clients, |what| complain!("{what}"));
+    let found = real_servers::library(sdk.0, sdk.1, &clients, |what| complain!("{what}"));
     found.map_err(|error| untestable(error.to_string()))?;
-    let out = root.join("target/adapters/typescript");
+    let out = root.join("target/adapters").join(name);
     let modules = out.join("node_modules");
     let installed = std::path::absolute(clients.join("node_modules"));
     let made = installed.and_then(|installed| {
         std::fs::create_dir_all(&out)?;
         std::fs::write(out.join("package.json"), "{\"type\": \"module\"}\n")?;
-        std::fs::copy(root.join("adapters/typescript/naive.ts"), out.join("naive.ts"))?;
+        std::fs::copy(root.join("adapters").join(name).join("naive.ts"), out.join("naive.ts"))?;
         std::fs::remove_file(&modules).or_else(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Ok(()),
             _ => Err(error),
@@ -164,19 +190,15 @@ fn compiled(root: &Path, npm_dir: &Path) -> Result<PathBuf, Outcome> {
 }
 
 /// Held against what is kept, or written down.
-fn kept(client: Client, report: &CheckReport, update: bool, root: &Path) -> Outcome {
+fn kept(client: Client, judged: &Judged, update: bool, root: &Path) -> Outcome {
     let name = client.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-    let unseen = report.rows.iter().filter(|row| row.verdict.counts_as() == Verdict::HarnessError).count();
-    if unseen > 0 {
-        return untestable(format!(
-            "{name}: {unseen} cases could not be run; the first: {}",
-            first_trouble(report)
-        ));
+    if let Some((unseen, first)) = &judged.unseen {
+        return untestable(format!("{name}: {unseen} cases could not be run; the first: {first}"));
     }
-    say!("{name}: {}", report.summary());
+    say!("{name}: {}", judged.summary);
     let shown = format!("adapters/{name}/verdicts.md");
     let file = root.join(&shown);
-    let text = page(report);
+    let text = page(judged);
     let before = std::fs::read_to_string(&file).unwrap_or_default();
     if before == text {
         return Outcome::Holds;
@@ -198,31 +220,52 @@ fn kept(client: Client, report: &CheckReport, update: bool, root: &Path) -> Outc
     }
 }
 
-fn first_trouble(report: &CheckReport) -> String {
-    let row = report.rows.iter().find(|row| row.verdict.counts_as() == Verdict::HarnessError);
-    row.and_then(|row| row.troubles.first().cloned()).unwrap_or_default()
-}
-
-/// The verdicts as a page: what is the same in each run, and no ids.
-fn page(report: &CheckReport) -> String {
-    let mut text = format!(
-        "<!-- Written by `cargo xtask adapters --update`. -->\n\n{}.\n\n| case | server | verdict | what fails |\n|---|---|---|---|\n",
-        report.summary()
-    );
-    for row in &report.rows {
-        let _ = writeln!(text, "| {} | {} | {} | {} |", row.case, row.server, row.verdict, what_fails(row));
-    }
+/// The verdicts as a page.
+fn page(judged: &Judged) -> String {
+    let line = |words: &[String]| format!("| {} |\n", words.join(" | "));
+    let columns: Vec<String> = judged.columns.iter().map(|name| (*name).to_owned()).collect();
+    let mut text = format!("<!-- Written by `cargo xtask adapters --update`. -->\n\n{}.\n\n", judged.summary);
+    text += &line(&columns);
+    let _ = writeln!(text, "|{}", "---|".repeat(columns.len()));
+    judged.rows.iter().for_each(|row| text += &line(row));
     text
 }
 
+fn of_report(report: &CheckReport) -> Judged {
+    let unseen: Vec<&Row> =
+        report.rows.iter().filter(|row| row.verdict.counts_as() == Verdict::HarnessError).collect();
+    let row =
+        |row: &Row| vec![row.case.clone(), row.server.to_string(), row.verdict.to_string(), what_fails(row)];
+    Judged {
+        summary: report.summary(),
+        rows: report.rows.iter().map(row).collect(),
+        columns: &["case", "server", "verdict", "what fails"],
+        unseen: unseen
+            .first()
+            .map(|first| (unseen.len(), first.troubles.first().cloned().unwrap_or_default())),
+    }
+}
+
 fn what_fails(row: &Row) -> String {
+    let failing = row.checks.iter().filter(|judged| judged.verdict == Verdict::Fail);
     match row.verdict {
-        RowVerdict::Judged(Verdict::Fail) => {
-            let failing = row.checks.iter().filter(|judged| judged.verdict == Verdict::Fail);
-            let checks: Vec<&str> = failing.map(|judged| judged.check).collect();
+        RowVerdict::Judged(verdict) => in_words(verdict, failing.map(|judged| judged.check), &row.troubles),
+        _ => row.troubles.first().cloned().unwrap_or_default().replace('|', "\\|"),
+    }
+}
+
+/// What fails in a case, in a cell of a table.
+pub(crate) fn in_words<'a>(
+    verdict: Verdict,
+    failing: impl Iterator<Item = &'a str>,
+    troubles: &[String],
+) -> String {
+    match verdict {
+        Verdict::Fail => {
+            let checks: Vec<&str> = failing.collect();
             if checks.is_empty() { "a step was not possible".to_owned() } else { checks.join(", ") }
         }
-        RowVerdict::Judged(Verdict::Pass) => String::new(),
-        _ => row.troubles.first().cloned().unwrap_or_default().replace('|', "\\|"),
+        Verdict::Pass => String::new(),
+        _ => troubles.first().cloned().unwrap_or_default().replace('|', "\\|"),
     }
 }

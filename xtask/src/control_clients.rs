@@ -11,7 +11,7 @@ use std::path::Path;
 const COMPILER: [&str; 2] = ["typescript@5", "@types/node@20"];
 
 /// The program that they are run against: the build puts it beside this one, wherever that is.
-fn program() -> Result<String, Outcome> {
+pub(crate) fn program() -> Result<String, Outcome> {
     let own = std::env::current_exe()
         .map_err(|error| Outcome::Untestable(format!("failed to find the own program: {error}")))?;
     let name = format!("standin{}", std::env::consts::EXE_SUFFIX);
@@ -102,6 +102,11 @@ const STRICTLY: [&str; 13] = [
     "--types",
     "node",
 ];
+
+/// The program, built.
+pub(crate) fn built(root: &Path) -> Outcome {
+    in_order(root, &[BUILD])
+}
 
 const BUILD: &[&str] = &["cargo", "build", "--quiet", "--package", "cli"];
 

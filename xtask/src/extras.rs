@@ -12,9 +12,9 @@ use std::path::Path;
 /// A part of the tests that needs more than a Rust toolchain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Extra {
-    /// The control API's client and an adapter in TypeScript: node, and npm for the compiler and the SDK.
+    /// The control API's client and adapters in TypeScript, and acpx: node, and npm for the compiler and the SDKs.
     Node,
-    /// The control API's client and an adapter in Python: python3.
+    /// The control API's client and adapters in Python: python3, and pip for the SDK.
     Python,
     /// The real servers' screens as clients: tmux, node, and an npm that can install both.
     Tmux,
@@ -109,8 +109,12 @@ fn steps(extra: Extra, root: &Path) -> Outcome {
         Extra::Clients | Extra::Proxied => {
             clients::run(&clients::Arguments::everything(extra == Extra::Proxied), root)
         }
-        Extra::Node => both(control_clients::typescript(root), &[Client::Typescript], root),
-        Extra::Python => both(control_clients::python(root), &[Client::Python], root),
+        Extra::Node => both(
+            control_clients::typescript(root),
+            &[Client::Typescript, Client::AcpTypescript, Client::Acpx],
+            root,
+        ),
+        Extra::Python => both(control_clients::python(root), &[Client::Python, Client::AcpPython], root),
         Extra::Chromium => page::run(root),
         Extra::Packages => package::installed::run(root),
         Extra::Tmux => clients::run(&clients::Arguments::screens(), root),

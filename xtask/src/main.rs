@@ -8,6 +8,7 @@
     reason = "they panic when the reader has left; `say!` does not"
 )]
 
+mod acp_clients;
 mod adapters;
 mod bench;
 mod cargo_tool;

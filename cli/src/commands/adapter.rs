@@ -4,22 +4,24 @@ use super::{Failure, Outcome, kit, mutant, read_text, runtime};
 use clap::Args;
 use fixtures::error::parse_toml;
 use harness::reference::{Strategies, serve};
-use kits::pipeline::commands::{self, Commands};
+use kits::adapter::{self, Adapter};
+use kits::{acp, pipeline};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use tokio::io::{AsyncWriteExt as _, BufReader, stdin, stdout};
 
 /// Which adapter.
 #[derive(Debug, Args)]
 #[command(
     after_help = "It reads JSON-RPC requests from stdin, one a line, and writes answers and updates to stdout,
-until stdin ends
-or it is told to shut down. It is meant to be started by a harness:
+until stdin ends or it is told to shut down. It is meant to be started by a harness:
 
     standin check --adapter 'standin adapter'
     standin check --adapter 'standin adapter --mutant resume_without_refresh'
     standin kit guards --adapter 'standin adapter --kit guards'
     standin kit pipeline --adapter 'standin adapter --kit pipeline --commands my-runner.toml'
+    standin kit acp --adapter 'standin adapter --kit acp --commands my-client.toml'
 
 Exit codes: 0 it was told to end or stdin ended, 2 misuse, 3 stdin or stdout broke."
 )]
@@ -30,7 +32,7 @@ pub(crate) struct Arguments {
     /// Be the reference adapter of this kit.
     #[arg(long)]
     kit: Option<String>,
-    /// With --kit pipeline: run this file's commands in place of a runner (docs/pipeline.md).
+    /// With --kit pipeline or acp: run this file's commands in place of a runner or a client.
     #[arg(long, value_name = "FILE", requires = "kit", conflicts_with = "mutant")]
     commands: Option<PathBuf>,
 }
@@ -69,7 +71,7 @@ fn run_kit(name: &str, mutant: Option<&str>, commands: Option<&Path>) -> Outcome
             to_adapter.shutdown().await
         });
         let serving = match commands {
-            Some(commands) => tokio::spawn(commands::serve(commands, reader, writer)),
+            Some(commands) => tokio::spawn(adapter::serve(commands, reader, writer)),
             None => tokio::spawn(kit.serve(mutant, reader, writer)),
         };
         // It ends with the adapter, whose writer is then gone.
@@ -85,11 +87,18 @@ fn run_kit(name: &str, mutant: Option<&str>, commands: Option<&Path>) -> Outcome
     Ok(ExitCode::SUCCESS)
 }
 
-fn read_commands(kit: &str, file: &Path) -> Result<Commands, Failure> {
-    if kit != "pipeline" {
-        return Err(Failure::Misuse(format!(
-            "--commands are for runners: say --kit pipeline, not --kit {kit}"
-        )));
+fn read_commands(kit: &str, file: &Path) -> Result<Arc<dyn Adapter>, Failure> {
+    match kit {
+        "pipeline" => {
+            let commands: pipeline::commands::Commands = parse_toml(file, &read_text(file)?)?;
+            Ok(Arc::new(commands))
+        }
+        "acp" => {
+            let commands: acp::commands::Commands = parse_toml(file, &read_text(file)?)?;
+            commands.adapter().map_err(|why| Failure::Misuse(format!("{}: {why}", file.display())))
+        }
+        _ => Err(Failure::Misuse(format!(
+            "--commands are for runners and for clients of agents: say --kit pipeline or --kit acp, not --kit {kit}"
+        ))),
     }
-    Ok(parse_toml(file, &read_text(file)?)?)
 }

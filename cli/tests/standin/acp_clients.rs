@@ -56,3 +56,63 @@ fn who_follows_the_design_to_the_letter_is_expected_to_fail() {
         assert!(told.contains(hazard), "{told}");
     }
 }
+
+/// Runs a client that is a command through cases.
+fn command(toml: &str, cases: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("client.toml");
+    std::fs::write(&file, toml).unwrap();
+    let adapter = format!("{STANDIN} adapter --kit acp --commands {}", file.display());
+    let cases = cases.iter().flat_map(|case| ["--case", case]);
+    kit(&["--adapter", &adapter].into_iter().chain(cases).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_client_that_is_a_command_is_judged_by_what_it_prints_and_what_its_agent_read() {
+    let client = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/standin/acp_client.sh");
+    let toml = format!("prompt = \"sh {client} {{agent}} {{prompt}}\"");
+    let cases =
+        ["turn/standard", "turn/refused", "process/environment", "requests/first-words", "plain/opened"];
+    let output = command(&toml, &cases);
+    assert!(output.status.success(), "{}", told(&output));
+    let output =
+        command(&toml, &["turn/thoughts", "permission/free-ids", "sessions/foreign", "requests/version-99"]);
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("does not declare acp.permission"), "nobody says how it gives leave: {told}");
+    assert!(told.contains("isolation: fail"), "it shows what is said in any session: {told}");
+    assert!(told.contains("the turn in a was to end as [\"error\"]"), "it reads no version: {told}");
+    assert!(!told.contains("fail turn/thoughts"), "{told}");
+}
+
+#[test]
+fn a_command_that_starts_no_agent_is_seen_through() {
+    let output = command(
+        "prompt = \"echo {agent} {prompt} >&2; echo 'Hello, and welcome. What shall we dö?'\"",
+        &["turn/standard", "plain/opened"],
+    );
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(3), "its text is right, and nothing else is seen: {told}");
+    assert!(told.contains("untestable turn/standard"), "{told}");
+}
+
+#[test]
+fn a_command_that_can_not_work_is_refused_with_the_mend() {
+    for (toml, words) in [
+        ("prompt = \"c {prompt}\"", "`prompt` says nowhere {agent}: where does it belong?"),
+        ("prompt = \"c {agent} {prompt}\"\nallow = \"-y\"", "say all three, or none"),
+        ("promt = \"c\"", "promt"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("client.toml");
+        std::fs::write(&file, toml).unwrap();
+        let output = Command::new(STANDIN)
+            .args(["adapter", "--kit", "acp", "--commands"])
+            .arg(&file)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(words), "{said}");
+    }
+}

@@ -73,12 +73,23 @@ pub(super) fn requests<'s>(story: &'s Story<'_>, is_clients: bool) -> Vec<Asked<
     requests.map(of).collect()
 }
 
-/// The sessions that a chat has had, as the client says it.
+/// Does the client start its agent with each prompt, and end it with the turn?
+pub(super) fn is_late(story: &Story<'_>) -> bool {
+    story.declares.get("agent").is_some_and(|agent| agent == "late")
+}
+
+/// The sessions that a chat has had, as the client says it; those of the only chat of a client that starts its agent late, as
+/// its agents say it.
 pub(super) fn sessions_of<'s>(story: &'s Story<'_>, chat: &str) -> Vec<&'s str> {
     let opens = ["chat/open", "chat/restore"];
     let of_chat =
         |call: &&crate::story::Call| opens.contains(&call.method.as_str()) && call.params["chatId"] == chat;
     let calls = story.calls.iter().filter(of_chat);
+    if is_late(story) {
+        let made =
+            requests(story, true).into_iter().filter(|asked| asked.asked.method() == Some("session/new"));
+        return made.filter_map(|made| made.answer?.value["result"]["sessionId"].as_str()).collect();
+    }
     calls.filter_map(|call| call.result()?["sessionId"].as_str()).collect()
 }
 

@@ -3,9 +3,11 @@
 //!
 //! * `play` — a case: the agent as the case wants it, and what the person does (`steps`).
 //! * `desk` — where agents tell what they read and wrote; `heard` — that, read again by the `checks`.
+//! * [`commands`] — an adapter for clients that are commands.
 //! * `reference` — a careful client, and in it the mutants' switches (`mutants`).
 
 mod checks;
+pub mod commands;
 mod desk;
 mod heard;
 mod mutants;

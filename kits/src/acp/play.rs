@@ -1,7 +1,7 @@
 //! A case: an agent that is as the case wants it, and a person who uses the client in front of it.
 
 use super::desk::Desk;
-use super::steps::{Answers, Step};
+use super::steps::{self, Answers, Step};
 use crate::kit::Play;
 use crate::scene::{Scene, Troubled, our_fault};
 use crate::story::Story;
@@ -76,7 +76,10 @@ impl Play for Part {
                 || agent.turn_end.as_deref() == Some("update-only");
             let mut person =
                 Person { scene, place, sends: BTreeMap::new(), is_lost: false, is_in_other_words };
-            for step in &self.steps {
+            let is_late = person.scene.declares("agent") == Some("late");
+            let is_refused = self.agent.leave.as_deref() == Some("refuse");
+            let steps = if is_late { steps::late(&self.steps, is_refused) } else { self.steps.clone() };
+            for step in &steps {
                 person.does(step).await?;
                 if person.is_lost {
                     break;

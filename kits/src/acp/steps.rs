@@ -237,3 +237,59 @@ impl fmt::Display for Step {
         }
     }
 }
+
+/// What the person does with a client that starts its agent with the first prompt: what goes wrong before shows there. Its
+/// end is an exit code, and one that says that something was not allowed may be an error.
+pub(super) fn late(steps: &[Step], allows_nothing: bool) -> Vec<Step> {
+    let mut steps = steps.to_vec();
+    let mut is_refused = false;
+    for step in &mut steps {
+        match step {
+            Step::Start(Start { answers, .. }) | Step::Open(Open { answers, .. }) => {
+                is_refused |= std::mem::take(answers) == Answers::Refused;
+            }
+            Step::Send(send) if allows_nothing => send.ends.push_str("|error"),
+            _ => {}
+        }
+    }
+    if !steps.iter().any(|step| matches!(step, Step::Open(_))) {
+        steps.push(Step::Open(Open { chat: first(), answers: Answers::Ok, servers: None }));
+    }
+    if !steps.iter().any(|step| matches!(step, Step::Send(_))) {
+        let ends = if is_refused { "error".to_owned() } else { end_turn() };
+        let (waits, within_s) = (yes(), twenty_minutes());
+        let (chat, text, answers) = (first(), "hello".to_owned(), Answers::Ok);
+        steps.push(Step::Send(Send { chat, text, says: None, ends, answers, waits, within_s }));
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Steps {
+        steps: Vec<Step>,
+    }
+
+    fn steps(text: &str) -> Vec<Step> {
+        toml::from_str::<Steps>(text).unwrap().steps
+    }
+
+    #[test]
+    fn a_late_client_learns_with_its_first_prompt_what_others_learn_at_the_start() {
+        let refused = steps("steps = [{ start = { answers = 'refused' } }]");
+        let learns =
+            steps("steps = [{ start = {} }, { open = {} }, { send = { text = 'hello', ends = 'error' } }]");
+        assert_eq!(late(&refused, false), learns);
+        let nothing_said = steps("steps = [{ start = {} }, { open = {} }]");
+        let said = steps("steps = [{ start = {} }, { open = {} }, { send = { text = 'hello' } }]");
+        assert_eq!(late(&nothing_said, false), said);
+        assert_eq!(late(&said, false), said, "what is asked already");
+        let either = steps(
+            "steps = [{ start = {} }, { open = {} }, { send = { text = 'hello', ends = 'end_turn|error' } }]",
+        );
+        assert_eq!(late(&said, true), either);
+    }
+}

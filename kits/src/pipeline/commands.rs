@@ -1,15 +1,14 @@
 //! An adapter for runners that are commands: a line for the shell for each thing that is asked, and nothing to program.
 
-use crate::adapter::{Adapter, Screen, serve as serve_lines};
+use crate::adapter::{Adapter, Screen};
+use crate::shell::{ended, filled};
 use futures_util::future::BoxFuture;
 use harness::protocol::RpcError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::process::ExitStatus;
 use std::sync::Arc;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
 
 /// The lines of a runner. `{issue}`, `{folder}`, `{server}`, `{user}`, `{password}`, `{phases}`, `{agent}`, `{file}` and
@@ -39,15 +38,6 @@ pub struct Commands {
 
 fn nameless() -> String {
     "a runner".to_owned()
-}
-
-/// Serves until it is told to end.
-pub async fn serve(
-    commands: Commands,
-    reader: impl AsyncRead + Unpin + Send,
-    writer: impl AsyncWrite + Unpin + Send,
-) {
-    serve_lines(Arc::new(commands), reader, writer).await;
 }
 
 impl Adapter for Commands {
@@ -99,15 +89,6 @@ impl Adapter for Commands {
     }
 }
 
-/// How a command ended, and the last of what it said: there most programs say why.
-fn ended(status: ExitStatus, said: &str) -> String {
-    const MOST: usize = 300;
-    let last = said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let words: String = last.chars().take(MOST).collect();
-    let why = if words.is_empty() { words } else { format!(": {words}") };
-    format!("the command ended with {status}{why}")
-}
-
 /// What stands for what. Phases are told as `name:agent`, with a `!` where the agent edits destructively, and `@image` where
 /// it works beside a container.
 fn words(params: &Value) -> Vec<(&'static str, String)> {
@@ -130,62 +111,4 @@ fn words(params: &Value) -> Vec<(&'static str, String)> {
         ("file", text(&params["file"])),
         ("ask_limit_s", params["askLimitS"].to_string()),
     ]
-}
-
-/// Each word in quotes: an issue may be called anything. What has been filled in is not looked at again: it may read
-/// `{folder}`.
-fn filled(line: &str, words: &[(&'static str, String)]) -> String {
-    let (mut done, mut rest) = (String::new(), line);
-    while let Some(begin) = rest.find('{') {
-        let (before, from) = rest.split_at(begin);
-        done.push_str(before);
-        let word = words.iter().find_map(|(name, value)| {
-            let behind = from.strip_prefix('{')?.strip_prefix(name)?.strip_prefix('}')?;
-            Some((value, behind))
-        });
-        rest = match word {
-            Some((value, behind)) => {
-                done.push_str(&format!("'{}'", value.replace('\'', "'\\''")));
-                behind
-            }
-            None => {
-                done.push('{');
-                &from[1..]
-            }
-        };
-    }
-    done + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_filled_in_is_one_word_of_the_shell() {
-        let words = words(
-            &json!({"issue": "it's; rm -rf", "phases": [{"phase": "a", "agent": "b", "destructive": true}]}),
-        );
-        assert_eq!(filled("go {issue} {phases} {other}", &words), "go 'it'\\''s; rm -rf' 'a:b!' {other}");
-    }
-
-    #[test]
-    fn a_command_that_fails_is_told_with_its_last_words() {
-        let status = ExitStatus::default();
-        assert_eq!(
-            ended(status, "begun\nsh: runer: not found\n\n"),
-            format!("the command ended with {status}: sh: runer: not found")
-        );
-        assert_eq!(ended(status, " \n"), format!("the command ended with {status}"));
-    }
-
-    #[test]
-    fn what_has_been_filled_in_is_not_filled_again() {
-        let words = words(&json!({"issue": "{folder}{issue}", "folder": "/a {issue} b"}));
-        assert_eq!(
-            filled("go {issue} in {folder}, {{issue}", &words),
-            "go '{folder}{issue}' in '/a {issue} b', {'{folder}{issue}'"
-        );
-        assert_eq!(filled("{nobody} { {issue", &words), "{nobody} { {issue");
-    }
 }

@@ -18,12 +18,15 @@ fn examine(story: &Story<'_>) -> Examined {
             continue;
         }
         let delta = told.update["delta"].as_str();
-        let is_own = messages(story).any(|message| {
-            let params = &message.value["params"];
-            !message.is_clients
-                && params["sessionId"].as_str().is_some_and(|session| sessions.contains(&session))
-                && text_of(&params["update"]) == delta
-        });
+        // A client may show several pieces at once, or one in several.
+        let said: String = messages(story)
+            .filter(|message| {
+                let session = message.value["params"]["sessionId"].as_str();
+                !message.is_clients && session.is_some_and(|session| sessions.contains(&session))
+            })
+            .filter_map(|message| text_of(&message.value["params"]["update"]))
+            .collect();
+        let is_own = delta.is_some_and(|delta| said.contains(delta));
         examined.fact(is_own, || {
             format!(
                 "{:?} is shown in the chat {chat}, and its session never said it",

@@ -2,7 +2,7 @@
 //! with no such error where it does. Who is silent hangs the agent.
 
 use super::{Check, Examined};
-use crate::acp::heard::{Message, messages, requests};
+use crate::acp::heard::{Asked, Message, is_late, messages, requests};
 use crate::story::Story;
 use serde_json::Value;
 
@@ -19,6 +19,9 @@ fn examine(story: &Story<'_>) -> Examined {
         if method == "session/request_permission" {
             continue;
         }
+        if request.answer.is_none() && is_at_its_end(story, &request.asked) {
+            continue;
+        }
         let id = &request.asked.value["id"];
         let refused = request.answer.map(|answer| answer.value["error"]["code"] == UNKNOWN_METHOD);
         let is_offered = offers(story, request.asked.agent, method);
@@ -29,6 +32,16 @@ fn examine(story: &Story<'_>) -> Examined {
         });
     }
     examined
+}
+
+/// A client that starts its agent for each prompt ends it with the turn: what it has not answered by then is nobody's.
+fn is_at_its_end(story: &Story<'_>, asked: &Message<'_>) -> bool {
+    let is_over = |turn: &Asked<'_>| {
+        turn.asked.agent == asked.agent
+            && turn.asked.method() == Some("session/prompt")
+            && turn.answer.is_some_and(|answer| answer.at.line > asked.at.line)
+    };
+    is_late(story) && requests(story, true).iter().any(is_over)
 }
 
 /// Did the client say that it does this for the agent?

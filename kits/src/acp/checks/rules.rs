@@ -96,7 +96,8 @@ fn stops(story: &Story<'_>, examined: &mut Examined) {
             // Who is asked something else in the middle of a turn may stop it for that.
             let open = open_turns(story, chat, message.at.line);
             let [turn] = open[..] else { continue };
-            if !is_of_chat {
+            // What was said before the prompt was for the turn before, or for none.
+            if !is_of_chat || !is_prompted(message, turn, story) {
                 continue;
             }
             let mut since = story.calls.iter().filter(|call| (turn..message.at.line).contains(&call.at.line));
@@ -114,6 +115,16 @@ fn stops(story: &Story<'_>, examined: &mut Examined) {
             });
         }
     }
+}
+
+/// Has the agent of a cancel read the prompt of a turn before it?
+fn is_prompted(cancel: &Message<'_>, turn: usize, story: &Story<'_>) -> bool {
+    messages(story).any(|message| {
+        message.is_clients
+            && message.method() == Some("session/prompt")
+            && (turn..cancel.at.line).contains(&message.at.line)
+            && message.value["params"]["sessionId"] == cancel.value["params"]["sessionId"]
+    })
 }
 
 /// The turns of a chat that have begun and not ended before a line: where each began.
