@@ -24,6 +24,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("ids-are-texts", "answers under a text, whatever the id was"),
     mutant("one-table-of-ids", "the agent's ids and the own ones share a table"),
     mutant("silent-when-asked", "does not answer what it does not know"),
+    mutant("one-at-a-time", "asks nothing else before the answer to a prompt"),
     mutant("handles-on-the-line", "waits for the person where it reads the agent"),
     // Turns.
     mutant("standard-alone", "knows updates of the standard only, and takes silence for an answer"),

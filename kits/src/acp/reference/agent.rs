@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 /// What an agent does that is no answer.
 #[derive(Debug)]
@@ -41,6 +41,8 @@ pub(super) type Answer = Result<Value, Refused>;
 pub(super) struct Agent {
     process: Arc<Process>,
     waiting: Mutex<Waiting>,
+    /// A request of ours is answered.
+    answers: Notify,
     gone: watch::Sender<Option<String>>,
     quirk: Quirk,
     /// How long it may be silent.
@@ -61,8 +63,8 @@ impl Agent {
     ) -> Result<(Arc<Self>, mpsc::UnboundedReceiver<News>), String> {
         let (process, heard) = Process::start(spec, quirk)?;
         let (tells, news) = mpsc::unbounded_channel();
-        let agent =
-            Self { process, waiting: Mutex::default(), gone: watch::Sender::new(None), quirk, patience };
+        let (waiting, answers, gone) = (Mutex::default(), Notify::new(), watch::Sender::new(None));
+        let agent = Self { process, waiting, answers, gone, quirk, patience };
         let agent = Arc::new(agent);
         tokio::spawn(Arc::clone(&agent).read(heard, tells));
         Ok((agent, news))
@@ -137,6 +139,7 @@ impl Agent {
     pub(super) fn answered(&self, id: &Value, answer: Answer) -> bool {
         let asked = self.waiting().requests.remove(&id.to_string());
         let is_ours = asked.is_some();
+        self.answers.notify_waiters();
         // Who asked may not wait any more.
         asked.map(|asked| asked.send(answer));
         is_ours
@@ -180,6 +183,13 @@ impl Agent {
 
     /// Asks, and waits as long as an agent may be silent.
     pub(super) async fn ask(&self, method: &str, params: &Value) -> Answer {
+        while self.quirk.is("one-at-a-time") {
+            let answered = self.answers.notified();
+            if self.waiting().requests.is_empty() {
+                break;
+            }
+            answered.await;
+        }
         let asked = self.begin(method, params).await?;
         let nobody = |why: String| Err(Refused { code: None, why });
         let waits = self.quirk.is("waits-for-ever") || self.quirk.is("waits-for-the-dead");
