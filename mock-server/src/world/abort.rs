@@ -324,6 +324,7 @@ impl Purpose {
             | Self::StepChanges(of)
             | Self::Answer(of)
             | Self::AnswerEnd(of, ..)
+            | Self::Late(of, _)
             | Self::Retry(of)
             | Self::CallStart(of, _)
             | Self::CallRead(of, _)

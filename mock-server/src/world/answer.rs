@@ -35,6 +35,7 @@ impl World {
         }
         let Some((message, tree, began)) = self.current_step(session) else { return };
         if began.is_none() {
+            self.begin_late(session);
             let mut start = json!({"type": "step-start"});
             if !tree.is_empty() || self.tells_no_tree(session) {
                 start["snapshot"] = json!(tree);

@@ -69,6 +69,7 @@ mod in_words;
 mod instance;
 mod io;
 mod kept;
+mod late;
 mod letter;
 mod line_diff;
 mod market;
@@ -337,6 +338,7 @@ impl World {
             (Purpose::CallStart(session, call), EffectResult::Yielded | EffectResult::Waited) => {
                 self.begin_call(&session, call);
             }
+            (Purpose::Late(session, message), EffectResult::Waited) => self.looked_late(&session, &message),
             (Purpose::AnswerEnd(session, message, finish), EffectResult::Yielded) => {
                 self.answer_ended(&session, &message, finish);
             }

@@ -28,6 +28,8 @@ pub(super) enum Purpose {
     CallStart(String, usize),
     /// `answer`: all is said, in this message.
     AnswerEnd(String, String, crate::model::Finish),
+    /// What a message says is told late: the session and the message.
+    Late(String, String),
     /// `tools`: another agent may begin what a call asks of it.
     TaskStart(String, usize),
     /// `tools`: what a call reads, or is about to change.

@@ -67,6 +67,8 @@ pub(crate) struct Run {
     pub(crate) rests: bool,
     /// When the model's answer to the current step began.
     pub(crate) answer_began_ms: Option<u64>,
+    /// What of the current answer is told late.
+    pub(crate) late: Option<super::late::Late>,
     /// The call of another session that waits for the end of this turn.
     pub(crate) for_call: Option<(String, usize)>,
     /// The server has lost patience with the model: the turn ends with this step, in this error.
@@ -164,6 +166,7 @@ impl Run {
         self.finish = None;
         self.unfinished = false;
         self.answer_began_ms = None;
+        self.late = None;
         self.suspicion = None;
     }
 

@@ -13,6 +13,7 @@ impl World {
 
     /// Sends an event of a session, and its `sync` twin.
     pub(super) fn emit_synced(&mut self, session: &str, kind: &str, properties: Value) {
+        let Some(properties) = self.unless_late(session, kind, properties) else { return };
         let Some(owner) = self.sessions.get_mut(session).filter(|owner| !owner.is_gone) else { return };
         let directory = owner.directory.clone();
         let seq = owner.next_seq();
@@ -29,6 +30,7 @@ impl World {
 
     /// Sends an event of a session that has no twin.
     pub(super) fn emit_session(&mut self, session: &str, kind: &str, properties: Value) {
+        let Some(properties) = self.unless_late(session, kind, properties) else { return };
         match self.sessions.get(session).map(|session| session.directory.clone()) {
             Some(directory) => self.emit_about(session, &directory, kind, properties),
             None => self.touch_kept(session),
@@ -92,7 +94,10 @@ impl World {
             && !self.lacks_folder(directory)
             && self.booted.insert(directory.to_owned())
         {
-            for (kind, properties) in self.profile.boot_events() {
+            // Whose branches nobody watches needs its plugins later.
+            let is_plain = timing == BootTiming::AtConnect && self.repository_of(directory).is_none();
+            let events = if is_plain { (self.profile.boot_first)() } else { self.profile.boot_events() };
+            for (kind, properties) in events {
                 self.emit(directory, kind, properties);
             }
             self.look_for_copies(directory);

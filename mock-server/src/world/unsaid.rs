@@ -10,8 +10,9 @@ pub(crate) const UNSAID_MS: u64 = 100;
 impl World {
     /// Has the answer of this session just begun, for a client that hears of it later?
     fn is_unsaid(&self, session: &str) -> bool {
-        let began = self.sessions.get(session).and_then(|owner| owner.run.as_ref()?.answer_began_ms);
-        !self.keeps_files() && began.is_some_and(|began| self.now_ms.saturating_sub(began) < UNSAID_MS)
+        let Some(run) = self.sessions.get(session).and_then(|owner| owner.run.as_ref()) else { return false };
+        let is_new = |began: u64| self.now_ms.saturating_sub(began) < UNSAID_MS;
+        run.late.is_some() || !self.keeps_files() && run.answer_began_ms.is_some_and(is_new)
     }
 
     /// The turn ends: what was not told by now never is.

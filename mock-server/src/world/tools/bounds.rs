@@ -26,11 +26,19 @@ impl World {
         self.profile.tool_progress && self.reads_board(session)
     }
 
+    /// Tells the output of a call that is about to be over.
+    pub(in crate::world) fn tell_output(&mut self, session: &str, call: usize, output: &str) {
+        self.work_late(session, call);
+        if self.tells_output(session) {
+            self.progress(session, call, json!({"output": output}));
+        }
+    }
+
     /// Ends a call well whose output is told before that, where it is told.
     pub(in crate::world) fn complete_told_call(&mut self, session: &str, call: usize, mut result: Completed) {
         self.bounded(session, call, &mut result);
-        if self.tells_output(session) && !self.is_subtask(session) {
-            self.progress(session, call, json!({"output": result.output}));
+        if !self.is_subtask(session) {
+            self.tell_output(session, call, &result.output);
         }
         self.complete_call(session, call, result);
     }

@@ -337,7 +337,7 @@ impl World {
             .unwrap_or_default()
     }
 
-    fn call_part(&mut self, session: &str, call: usize) -> Option<(String, usize)> {
+    pub(in crate::world) fn call_part(&mut self, session: &str, call: usize) -> Option<(String, usize)> {
         let run = self.run_mut(session)?;
         Some((run.message.clone(), run.calls.get(call)?.part))
     }

@@ -151,9 +151,7 @@ impl World {
             return;
         }
         let output = format!("{RESULT}{}", self.opinion_of(&plan.path, &plan.relative, plan.stays()));
-        if self.tells_output(session) {
-            self.progress(session, call, json!({"output": output}));
-        }
+        self.tell_output(session, call, &output);
         let mut metadata = json!({"diagnostics": {}, "filepath": plan.given, "exists": plan.before.is_some(), "truncated": false});
         let mut only_told = json!({});
         if self.profile.file_diffs {
@@ -172,9 +170,7 @@ impl World {
         let metadata = json!({"diagnostics": {}, "diff": plan.diff(), "filediff": file_diff});
         self.progress(session, call, metadata.clone());
         let output = format!("{EDIT_RESULT}{}", self.opinion_of(&plan.path, &plan.relative, plan.stays()));
-        if self.tells_output(session) {
-            self.progress(session, call, json!({"output": output}));
-        }
+        self.tell_output(session, call, &output);
         let mut metadata = metadata;
         metadata["truncated"] = json!(false);
         let mut only_told = json!({});

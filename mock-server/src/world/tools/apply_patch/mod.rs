@@ -225,9 +225,7 @@ impl World {
             true => only_told = diff,
             false => metadata["diff"] = diff["diff"].clone(),
         }
-        if self.tells_output(session) {
-            self.progress(session, call, json!({"output": output}));
-        }
+        self.tell_output(session, call, &output);
         let result = Completed { title: output.clone(), output, metadata, only_told, ..Completed::default() };
         self.complete_call(session, call, result);
     }

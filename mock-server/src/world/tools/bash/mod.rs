@@ -67,6 +67,8 @@ impl World {
 
     /// Takes the line apart, and looks which of the places that it names are folders.
     pub(super) fn start_shell(&mut self, session: &str, call: usize) {
+        // It takes a line apart for longer than anything else is told late.
+        self.tell_late(session);
         let Some(line) = self.text_argument(session, call, "command") else { return };
         let Some(here) = self.sessions.get(session).map(|owner| owner.directory.clone()) else { return };
         if !self.config.runs_shell {
@@ -256,9 +258,7 @@ impl World {
             }
             ShellNews::Ended(end) => {
                 let Some(result) = self.shell_result(session, call, &end) else { return };
-                if self.tells_output(session) {
-                    self.progress(session, call, json!({"output": result.output}));
-                }
+                self.tell_output(session, call, &result.output);
                 self.complete_call(session, call, result);
                 self.look_for_checkout(session);
             }

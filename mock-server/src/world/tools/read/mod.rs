@@ -144,12 +144,6 @@ impl World {
         self.reading(&place, window, super::whole_path(path).as_str(), found).map(|reading| reading.output)
     }
 
-    fn tell_output(&mut self, session: &str, call: usize, output: &str) {
-        if self.tells_output(session) {
-            self.progress(session, call, json!({"output": output}));
-        }
-    }
-
     fn reading(&self, place: &Place, window: Window, real: &str, found: Found) -> Result<Reading, String> {
         let given = &place.given;
         let shown = if self.profile.shows_resolved_paths { real } else { given };
