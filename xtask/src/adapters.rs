@@ -1,9 +1,9 @@
-//! `cargo xtask adapters`: the clients in `adapters/`, the servers' own commands, and clients of agents (`acp_clients`),
+//! `cargo xtask adapters`: the clients in `adapters/`, the servers' own commands, and those whom kits judge (`kit_clients`),
 //! through all cases. What came of them is kept beside them, and must come again: they show what the checks find in clients
 //! as most people write them.
 
-use crate::acp_clients;
 use crate::control_clients;
+use crate::kit_clients;
 use crate::outcome::Outcome;
 use crate::pinned;
 use clap::{Args, ValueEnum};
@@ -77,6 +77,8 @@ pub(crate) enum Client {
     AcpTypescript,
     /// `acpx exec`, a client of agents as a command: needs node and npm.
     Acpx,
+    /// `adapters/pipeline-runner/runner.py`, a careful runner: needs python3.
+    PipelineRunner,
 }
 
 /// What came of a client.
@@ -103,13 +105,14 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
                 .and_then(|program| adapter("naive.ts", "node", &program)),
             Client::KiloRun => command(ServerKind::Kilo, &npm_dir, &machine),
             Client::OpencodeRun => command(ServerKind::Opencode, &npm_dir, &machine),
-            Client::AcpPython => acp_clients::python(root, &npm_dir),
+            Client::AcpPython => kit_clients::python(root, &npm_dir),
             Client::AcpTypescript => {
                 compiled(root, &npm_dir, "acp-typescript", ACP_SDK).and_then(|program| {
-                    acp_clients::judged(root, "naive.ts", "node", &[&program.display().to_string()])
+                    kit_clients::judged(root, "acp", "naive.ts", "node", &[&program.display().to_string()])
                 })
             }
-            Client::Acpx => acp_clients::acpx(root, &npm_dir),
+            Client::Acpx => kit_clients::acpx(root, &npm_dir),
+            Client::PipelineRunner => kit_clients::runner(root),
         };
         match judged {
             Ok(judged) => kept(*client, &judged, arguments.update, root),

@@ -114,7 +114,11 @@ fn steps(extra: Extra, root: &Path) -> Outcome {
             &[Client::Typescript, Client::AcpTypescript, Client::Acpx],
             root,
         ),
-        Extra::Python => both(control_clients::python(root), &[Client::Python, Client::AcpPython], root),
+        Extra::Python => both(
+            control_clients::python(root),
+            &[Client::Python, Client::AcpPython, Client::PipelineRunner],
+            root,
+        ),
         Extra::Chromium => page::run(root),
         Extra::Packages => package::installed::run(root),
         Extra::Tmux => clients::run(&clients::Arguments::screens(), root),

@@ -8,7 +8,6 @@
     reason = "they panic when the reader has left; `say!` does not"
 )]
 
-mod acp_clients;
 mod adapters;
 mod bench;
 mod cargo_tool;
@@ -19,6 +18,7 @@ mod extras;
 mod fuzz;
 mod gate;
 mod kills;
+mod kit_clients;
 mod lint;
 mod mutants;
 mod outcome;

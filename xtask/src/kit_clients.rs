@@ -1,5 +1,5 @@
-//! Clients of agents for `cargo xtask adapters`: naive ones on the official SDKs, and acpx as a command, through the cases
-//! of the kit `acp`.
+//! Who is judged by kits for `cargo xtask adapters`: clients of agents, naive ones on the official SDKs and acpx as a command;
+//! and a careful runner, which is there to be copied.
 
 use crate::adapters::{Judged, in_words, runtime, untestable};
 use crate::control_clients;
@@ -41,7 +41,13 @@ pub(crate) fn python(root: &Path, npm_dir: &Path) -> Result<Judged, Outcome> {
             }
         }
     }
-    judged(root, "naive.py", &python, &[&root.join("adapters/acp-python/naive.py").display().to_string()])
+    judged(
+        root,
+        "acp",
+        "naive.py",
+        &python,
+        &[&root.join("adapters/acp-python/naive.py").display().to_string()],
+    )
 }
 
 /// `acpx exec`, as adapters/acpx/acpx.toml has it.
@@ -54,18 +60,33 @@ pub(crate) fn acpx(root: &Path, npm_dir: &Path) -> Result<Judged, Outcome> {
     let (programs, standin) = (programs.display().to_string(), control_clients::program()?);
     let file = root.join("adapters/acpx/acpx.toml").display().to_string();
     let words = ["-c", FINDS, &programs, &standin, "adapter", "--kit", "acp", "--commands", &file];
-    judged(root, "acpx exec", "sh", &words)
+    judged(root, "acp", "acpx exec", "sh", &words)
 }
 
-/// An adapter through the kit's cases.
-pub(crate) fn judged(root: &Path, name: &str, program: &str, args: &[&str]) -> Result<Judged, Outcome> {
+/// The runner, as adapters/pipeline-runner/runner.toml has it.
+pub(crate) fn runner(root: &Path) -> Result<Judged, Outcome> {
+    let folder = root.join("adapters/pipeline-runner");
+    let place = format!("PIPELINE_RUNNER={}", folder.join("runner.py").display());
+    let (file, standin) = (folder.join("runner.toml").display().to_string(), control_clients::program()?);
+    let words = [&place, &standin, "adapter", "--kit", "pipeline", "--commands", &file];
+    judged(root, "pipeline", "runner.py", "env", &words)
+}
+
+/// An adapter through a kit's cases.
+pub(crate) fn judged(
+    root: &Path,
+    kit: &str,
+    name: &str,
+    program: &str,
+    args: &[&str],
+) -> Result<Judged, Outcome> {
     let built = control_clients::built(root);
     if built != Outcome::Holds {
         return Err(built);
     }
     let args = args.iter().map(|word| (*word).to_owned()).collect();
     let subject = Subject::Program { program: program.into(), args };
-    let kit = kits::find("acp").ok_or_else(|| untestable("there is no kit acp"))?;
+    let kit = kits::find(kit).ok_or_else(|| untestable(format!("there is no kit {kit}")))?;
     let matrix = harness::matrix::embedded().map_err(|error| untestable(error.to_string()))?;
     let loaded = load(kit, &matrix).map_err(|error| untestable(error.to_string()))?;
     let bar = ProgressBar::new(u64::try_from(loaded.cases.len()).unwrap_or(0));
