@@ -2,7 +2,6 @@
 
 use super::agent::Inner;
 use super::content::block;
-use super::reading::Readings;
 use super::tools::Call;
 use fixtures::ServerKind;
 use serde_json::{Value, json};
@@ -24,16 +23,13 @@ pub(super) struct Told {
 /// Follows the stream for as long as there is one.
 pub(super) async fn follow(inner: Arc<Inner>, begun: watch::Sender<bool>) {
     let mut told = Told::default();
-    let mut readings = Readings::new(Arc::clone(&inner));
-    // What Kiro's agent does is known from captures: there a call comes before its question.
-    let reads = inner.kind == ServerKind::Kilo && !inner.dialect.is_kiro();
     let server = inner.server.clone();
     server
         .listen(
             || {
                 begun.send_replace(true);
             },
-            |event| if reads { readings.take(event) } else { take(&inner, &mut told, &event) },
+            |event| take(&inner, &mut told, &event),
         )
         .await;
 }

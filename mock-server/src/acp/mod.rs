@@ -3,8 +3,7 @@
 //!
 //! * [`agent`] — takes messages, knows the methods, and answers; `methods` and `prompt` are what it does for them.
 //! * `answers` — a refusal, and the end of a turn in the dialect's own way.
-//! * `server` — asks the stand-in over REST; `events` — what it tells on its stream, as updates; `waiting` — when a turn is over;
-//!   `reading` — what Kilo's agent does before it tells of a message.
+//! * `server` — asks the stand-in over REST; `events` — what it tells on its stream, as updates; `waiting` — when a turn is over.
 //! * `directory` — what is known of a folder: modes, models, commands; `config` — how that is offered; `choices` — what of it is chosen.
 //! * `tools` — a tool's call as ACP tells it; `permission` — the question before it; `content` — parts of messages.
 //! * `sessions` — which sessions there are, and what was chosen in one that is opened again.
@@ -32,7 +31,6 @@ mod patch;
 mod permission;
 mod pieces;
 mod prompt;
-mod reading;
 mod schema;
 mod server;
 mod sessions;

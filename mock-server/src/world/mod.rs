@@ -125,7 +125,6 @@ mod too_long;
 pub(crate) mod tools;
 mod tui_settings;
 mod turn;
-mod unsaid;
 mod vcs;
 mod words;
 mod worktrees;
@@ -164,7 +163,6 @@ pub use surroundings::{Browsed, MarketFound, MarketWish, PlaceFound, PlaceWish, 
 pub(crate) use terms::variants;
 pub(crate) use tools::place::resolved;
 pub use tools::{Formatter, Skill};
-pub(crate) use unsaid::UNSAID_MS;
 pub use worktrees::{Compared, WorktreeFound, WorktreeWish};
 
 /// The state of a stand-in.

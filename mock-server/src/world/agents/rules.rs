@@ -236,7 +236,10 @@ impl<'a> Rulebook<'a> {
         let begins = |rule: &&Rule| rule.permission == "*" || seen.contains(rule.permission.as_str());
         let about = |rule: &Rule| -> Vec<Rule> {
             let of = free.iter().filter(|name| matches(name, &rule.permission));
-            of.map(|name| Rule { permission: (*name).to_owned(), ..rule.clone() }).collect()
+            // Who says it of all has not said it of this one: then it is the agent's.
+            let source = |name: &str| if rule.permission == name { rule.source } else { Source::Agent };
+            of.map(|name| Rule { permission: (*name).to_owned(), source: source(name), ..rule.clone() })
+                .collect()
         };
         let is_said = |rule: &Rule| {
             self.settings
