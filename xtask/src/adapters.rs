@@ -77,6 +77,8 @@ pub(crate) enum Client {
     AcpTypescript,
     /// `acpx exec`, a client of agents as a command: needs node and npm.
     Acpx,
+    /// `adapters/guard/guard.py`, a careful guard: needs python3.
+    Guard,
     /// `adapters/pipeline-runner/runner.py`, a careful runner: needs python3.
     PipelineRunner,
 }
@@ -112,6 +114,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Outcome {
                 })
             }
             Client::Acpx => kit_clients::acpx(root, &npm_dir),
+            Client::Guard => kit_clients::guard(root),
             Client::PipelineRunner => kit_clients::runner(root),
         };
         match judged {

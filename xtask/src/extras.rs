@@ -116,7 +116,7 @@ fn steps(extra: Extra, root: &Path) -> Outcome {
         ),
         Extra::Python => both(
             control_clients::python(root),
-            &[Client::Python, Client::AcpPython, Client::PipelineRunner],
+            &[Client::Python, Client::AcpPython, Client::Guard, Client::PipelineRunner],
             root,
         ),
         Extra::Chromium => page::run(root),

@@ -1,5 +1,5 @@
 //! Who is judged by kits for `cargo xtask adapters`: clients of agents, naive ones on the official SDKs and acpx as a command;
-//! and a careful runner, which is there to be copied.
+//! and a careful guard and a careful runner, which are there to be copied.
 
 use crate::adapters::{Judged, in_words, runtime, untestable};
 use crate::control_clients;
@@ -61,6 +61,12 @@ pub(crate) fn acpx(root: &Path, npm_dir: &Path) -> Result<Judged, Outcome> {
     let file = root.join("adapters/acpx/acpx.toml").display().to_string();
     let words = ["-c", FINDS, &programs, &standin, "adapter", "--kit", "acp", "--commands", &file];
     judged(root, "acp", "acpx exec", "sh", &words)
+}
+
+/// The guard.
+pub(crate) fn guard(root: &Path) -> Result<Judged, Outcome> {
+    let file = root.join("adapters/guard/guard.py").display().to_string();
+    judged(root, "guards", "guard.py", "python3", &[&file])
 }
 
 /// The runner, as adapters/pipeline-runner/runner.toml has it.
