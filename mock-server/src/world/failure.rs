@@ -81,6 +81,7 @@ impl World {
     /// What has come of the answer stays as it is: its text is never told whole, unless the person stops the wait.
     fn wait_to_retry(&mut self, session: &str, message: &str, told: &Told) {
         let now = self.now_ms;
+        self.tell_late(session);
         self.forget_turn(session);
         let Some(run) = self.run_mut(session) else { return };
         let longest = if told.answered { u64::MAX } else { LONGEST_WAIT_MS };

@@ -9,8 +9,8 @@ pub(super) const CHECK: Check =
 
 /// More than this is much.
 const MUCH: u64 = 18 * 1024 * 1024;
-/// More than this a client with a bound does not read: the official SDK's bound is 32 MiB, that of acpx 64 MiB, and pipes hold some more. An
-/// endless line is several times as long.
+/// More than this a client with a bound does not read: the official SDK's bound is 32 MiB, that of acpx 64 MiB, and pipes
+/// hold some more. An endless line is several times as long.
 const TOO_MUCH: u64 = 80 * 1024 * 1024;
 
 fn examine(story: &Story<'_>) -> Examined {
