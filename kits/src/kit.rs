@@ -22,6 +22,11 @@ pub trait Kit: Sync {
     /// What adapters may say that they can do.
     fn capabilities(&self) -> &'static [Capability];
 
+    /// What its adapters may declare of themselves.
+    fn declarations(&self) -> &'static [Declaration] {
+        &[POLICY]
+    }
+
     /// The kinds of `update` that its adapters send, beside those of the spine (`waits`, `waited`).
     fn updates(&self) -> &'static [&'static str];
 
@@ -68,6 +73,18 @@ pub struct Capability {
     /// What it means.
     pub about: &'static str,
 }
+
+/// Something that an adapter declares of itself, by one of a few words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Declaration {
+    /// Its name, as `policy`.
+    pub name: &'static str,
+    /// The words that it may have.
+    pub words: &'static [&'static str],
+}
+
+/// Whether a rule is followed to the letter or by its aim.
+pub const POLICY: Declaration = Declaration { name: "policy", words: &["careful", "seed"] };
 
 /// An adapter that breaks one promise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

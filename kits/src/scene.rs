@@ -1,5 +1,6 @@
 //! A case while it is played: the adapter, its time, a folder, and the one time line.
 
+mod hello;
 mod time;
 
 use crate::gate::Subject;
@@ -11,12 +12,11 @@ use harness::link::{AskError, Asked, Ear, Overhears};
 use harness::protocol::rpc::METHOD_NOT_FOUND;
 use harness::protocol::{PROTOCOL, RpcError};
 use harness::subject::{Running, start_program, start_task};
+use hello::Hello;
 use mock_server::Journal;
 use mock_server::clock::{Clock, ClockKind};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tempfile::TempDir;
@@ -71,22 +71,6 @@ type Secrets = Arc<Mutex<Vec<(String, String)>>>;
 /// What is seen under this name is a secret that the adapter has said: `{secret, where}`.
 pub const SAID: &str = "said-secret";
 
-/// What an adapter says of itself.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Hello {
-    protocol: u32,
-    #[serde(rename = "name")]
-    _name: String,
-    #[serde(default, rename = "version")]
-    _version: String,
-    pub(crate) capabilities: BTreeSet<String>,
-    #[serde(default)]
-    clock: AdapterClock,
-    #[serde(default)]
-    declares: BTreeMap<String, String>,
-}
-
 impl Scene {
     /// Starts an adapter; it is asked nothing yet.
     ///
@@ -126,20 +110,7 @@ impl Scene {
         let said = self.answer_within(begun, limit).await?;
         let said = said.map_err(|error| broken(format!("initialize was answered with {error}")))?;
         self.hello = serde_json::from_value(said).map_err(|error| broken(format!("initialize: {error}")))?;
-        if self.hello.protocol != PROTOCOL {
-            let spoken = self.hello.protocol;
-            return Err(broken(format!(
-                "initialize: it speaks version {spoken} of the protocol, not {PROTOCOL}"
-            )));
-        }
-        let known: BTreeSet<&str> = self.kit.capabilities().iter().map(|known| known.name).collect();
-        if let Some(word) = self.hello.capabilities.iter().find(|word| !known.contains(word.as_str())) {
-            let kit = self.kit.name();
-            let there = known.into_iter().collect::<Vec<_>>().join(", ");
-            return Err(broken(format!(
-                "initialize: the kit {kit} has no capability '{word}'; there are: {there}"
-            )));
-        }
+        self.hello.examine(self.kit).map_err(|why| broken(format!("initialize: {why}")))?;
         let limit = self.limits.answer;
         match self.link()?.probe(limit).await {
             Err(AskError::Refused { error, .. }) if error.code == METHOD_NOT_FOUND => Ok(()),

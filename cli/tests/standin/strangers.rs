@@ -96,7 +96,7 @@ async fn a_kit_has_its_first_words_with_an_adapter_once_and_not_in_every_case() 
     assert!(why.contains("initialize was not answered within 0.2 s"), "{why}");
     assert!(why.contains("did not end by itself, and was killed"), "{why}");
     for (text, expected) in [
-        ("\"$0\" adapter --kit cloud", "the kit guards has no capability 'cloud."),
+        ("\"$0\" adapter --kit cloud", "in the kit guards there is no capability 'cloud."),
         ("\"$0\" adapter --kit guards; exit 7", "the adapter ended with exit status: 7"),
         ("echo Welcome!", "Welcome!"),
         ("echo no such module >&2; exit 1", "its last words on stderr:\n  no such module"),

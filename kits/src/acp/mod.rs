@@ -17,7 +17,7 @@ mod steps;
 
 use crate::adapter::serve;
 use crate::case::{self, Head};
-use crate::kit::{Capability, Check, Kit, Mutant, Play};
+use crate::kit::{Capability, Check, Declaration, Kit, Mutant, POLICY, Play};
 use fixtures::error::FileError;
 use futures_util::future::BoxFuture;
 use reference::{Quirk, Reference};
@@ -64,6 +64,10 @@ impl Kit for Acp {
 
     fn capabilities(&self) -> &'static [Capability] {
         CAPABILITIES
+    }
+
+    fn declarations(&self) -> &'static [Declaration] {
+        &[POLICY, Declaration { name: "agent", words: &["early", "late"] }]
     }
 
     fn updates(&self) -> &'static [&'static str] {

@@ -14,7 +14,7 @@ mod reference;
 
 use crate::adapter::serve;
 use crate::case::{self, Head};
-use crate::kit::{Capability, Check, Kit, Mutant, Play};
+use crate::kit::{Capability, Check, Declaration, Kit, Mutant, POLICY, Play};
 use fixtures::error::FileError;
 use futures_util::future::BoxFuture;
 use schemars::Schema;
@@ -63,6 +63,14 @@ impl Kit for Guards {
                 capability("index.workspace", "indexes a workspace, and searches it"),
             ]
         }
+    }
+
+    fn declarations(&self) -> &'static [Declaration] {
+        &[
+            POLICY,
+            Declaration { name: "commands", words: &["exact", "argv-prefix", "every-segment"] },
+            Declaration { name: "paths", words: &["realpath", "lexical"] },
+        ]
     }
 
     fn updates(&self) -> &'static [&'static str] {

@@ -75,6 +75,7 @@ pub(super) const ALL: &[Mutant] = &[
     mutant("says-key", "messages of errors are shown as they are"),
     mutant("key-in-state", "the key is a field of the state"),
     mutant("logs-key", "a key is logged when it is given"),
+    mutant("logs-most-of-key", "a key is logged when it is given, with its last letters as stars"),
     mutant("key-in-settings", "a key is kept with the settings"),
     mutant("uses-key-after-logout", "a key stays in memory after the person has logged out"),
     mutant(
@@ -166,6 +167,7 @@ pub(super) const ALL: &[Mutant] = &[
     ),
     mutant("divides-by-zero", "who wants no copies gets an error"),
     mutant("two-services", "two who ask for a service at the same time get two"),
+    mutant("given-unready", "who asks for a service while it is initialized gets it at once"),
     mutant("initialized-twice", "there is one service, and two who ask at the same time initialize it both"),
     mutant("one-service-for-all", "whoever asks for a service gets the one that there is, whatever its name"),
     mutant("disposes-of-all", "when one service is no longer needed all are begun anew"),

@@ -27,7 +27,7 @@ mod touched;
 
 use crate::adapter::serve;
 use crate::case::{self, Head};
-use crate::kit::{Capability, Check, Kit, Mutant, Play};
+use crate::kit::{Capability, Check, Declaration, Kit, Mutant, POLICY, Play};
 use fixtures::error::FileError;
 use futures_util::future::BoxFuture;
 use harness::clock::Limits;
@@ -74,6 +74,10 @@ impl Kit for Pipeline {
             Capability { name: "pipeline.status", about: "tells where a resume would begin" },
             Capability { name: "pipeline.revert", about: "takes one file of an agent's diff back" },
         ]
+    }
+
+    fn declarations(&self) -> &'static [Declaration] {
+        &[POLICY, Declaration { name: "failed", words: &["rerun", "stop"] }]
     }
 
     fn updates(&self) -> &'static [&'static str] {

@@ -32,7 +32,7 @@ mod telling;
 
 use crate::adapter::serve;
 use crate::case::{self, Head};
-use crate::kit::{Capability, Check, Kit, Mutant, Play};
+use crate::kit::{Capability, Check, Declaration, Kit, Mutant, POLICY, Play};
 use fixtures::error::FileError;
 use futures_util::future::BoxFuture;
 use reference::Client;
@@ -73,6 +73,10 @@ impl Kit for Rewind {
                 about: "a kill leaves both lists old or both new, and the files with them",
             },
         ]
+    }
+
+    fn declarations(&self) -> &'static [Declaration] {
+        &[POLICY, Declaration { name: "editImages", words: &["keep", "replace"] }]
     }
 
     fn updates(&self) -> &'static [&'static str] {

@@ -24,9 +24,14 @@ fn examine(story: &Story<'_>) -> Examined {
         return examined;
     }
     // What it says is kept without secrets; whether there was one in it is seen before.
-    let said =
-        story.lines.iter().filter(|line| matches!(line, Line::Adapter(it) if it.from == Speaker::Adapter));
-    examined.facts += said.count();
+    for (index, line) in story.lines.iter().enumerate() {
+        let Line::Adapter(said) = line else { continue };
+        if said.from == Speaker::Adapter {
+            examined.fact(!stands_in(&said.message.to_string()), || {
+                format!("line {}: most of the key stands in what it says", index + 1)
+            });
+        }
+    }
     examined.findings.extend(story.said_secrets().map(|(secret, place)| match place {
         "stderr" => format!("the {secret} stands on its stderr"),
         _ => format!("the {secret} stands in what it says"),

@@ -22,6 +22,16 @@ fn examine(story: &Story<'_>) -> Examined {
         let (times, instead) = (&wanted["initialized"], &wanted["initializes"]);
         examined
             .fact(times == instead, || format!("{name} is initialized {times} times instead of {instead}"));
+        // Whoever comes while it is initialized waits, too.
+        let ready = story.exchanges.iter().filter(|one| {
+            one.lane.as_deref().is_some_and(|lane| text(&call.params["url"]).ends_with(&format!("/{lane}")))
+        });
+        let ready = ready.filter_map(|one| one.answer.map(|(at, _)| at.line)).min();
+        if let (Some(ready), Some((answered, _))) = (ready, &call.answer) {
+            examined.fact(ready < answered.line, || {
+                format!("line {}: {name} is given to who asks before it is initialized", answered.line + 1)
+            });
+        }
         let instance = call.result().map(|said| said["instance"].clone()).unwrap_or_default();
         let is_there = wanted["ok"] == true;
         examined.fact(instance.is_null() != is_there, || format!("{name}: the instance is {instance}"));

@@ -33,7 +33,14 @@ impl Reference {
                 fs::write(state.state_folder.join("settings.json"), settings.to_string()).map_err(failed)?;
             }
         }
-        let shown = if self.is("logs-key") { key } else { "a key" };
+        let shown = match self.mutant {
+            Some("logs-key") => key.to_owned(),
+            Some("logs-most-of-key") => {
+                let shown = key.len().saturating_sub(4);
+                format!("{}****", &key[..shown])
+            }
+            _ => "a key".to_owned(),
+        };
         screen.show(json!({"kind": "log", "text": format!("stored {shown}")}));
         Ok(json!({}))
     }

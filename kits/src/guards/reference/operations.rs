@@ -160,6 +160,14 @@ impl Reference {
             let instance = service.cell.get_or_init(|| async { number() }).await;
             return Ok(json!({"instance": instance}));
         }
+        if self.is("given-unready") && !service.cell.initialized() {
+            let instance = *service.cell.get_or_init(|| async { number() }).await;
+            if !self.posts(url).await {
+                self.operations.put(name, Service::default());
+                return Err(failed());
+            }
+            return Ok(json!({"instance": instance}));
+        }
         if service.has_failed {
             return Err(failed());
         }
