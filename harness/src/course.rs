@@ -84,6 +84,11 @@ impl<'a> Course<'a> {
     /// Puts a history in order.
     #[must_use]
     pub fn of(lines: &'a [Line]) -> Self {
+        Self::with_events(lines, history::server_events_at(lines))
+    }
+
+    /// The same for who knows already what the server has sent.
+    pub(crate) fn with_events(lines: &'a [Line], events: Vec<Sent>) -> Self {
         let mut course = Self { lines, time_scale: 1.0, ..Self::default() };
         course.can = history::capabilities(lines);
         let mut open: BTreeMap<u64, (usize, Option<sse::Parser>)> = BTreeMap::new();
@@ -117,8 +122,7 @@ impl<'a> Course<'a> {
                         course.exchanges[*place].bytes_us = Some(chunk.at_us);
                         let frames = parser.feed(&chunk.bytes());
                         let read = frames.iter().filter_map(|frame| serde_json::from_str(&frame.data).ok());
-                        let sent =
-                            read.map(|event| Sent { line: at, at_us: chunk.at_us, event: unwrapped(event) });
+                        let sent = read.map(|event| Sent::new(at, chunk.at_us, event));
                         course.exchanges[*place].events.extend(sent);
                     }
                 }
@@ -131,7 +135,7 @@ impl<'a> Course<'a> {
                 _ => {}
             }
         }
-        course.events = history::server_events_at(lines);
+        course.events = events;
         course
     }
 
@@ -282,13 +286,5 @@ impl<'a> Course<'a> {
     #[must_use]
     pub fn task_of(&self, session: &str) -> Option<&Started> {
         self.family_of(session).iter().find_map(|of| self.tasks.iter().find(|started| started.session == *of))
-    }
-}
-
-/// The stream of all folders wraps each event.
-pub(crate) fn unwrapped(mut event: Value) -> Value {
-    match event.get_mut("payload") {
-        Some(inner) => inner.take(),
-        None => event,
     }
 }

@@ -1,6 +1,6 @@
 //! Questions to a history: what was shown, what the server sent and what it said when it was asked.
 
-use crate::course::{Sent, unwrapped};
+use crate::course::Sent;
 use crate::protocol::{Capability, Notification, Screen, Update};
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::{AdapterLine, Line, Speaker, Trouble, TroubleKind};
@@ -91,11 +91,7 @@ fn events_at(lines: &[Line], lane: &str, stream: StreamName) -> Vec<Sent> {
                     let frames = parser.feed(&chunk.bytes());
                     let read =
                         frames.iter().filter_map(|frame| serde_json::from_str::<Value>(&frame.data).ok());
-                    events.extend(read.map(|event| Sent {
-                        line: at,
-                        at_us: chunk.at_us,
-                        event: unwrapped(event),
-                    }));
+                    events.extend(read.map(|event| Sent::new(at, chunk.at_us, event)));
                 }
             }
             _ => {}

@@ -4,6 +4,7 @@ use crate::blackbox;
 use crate::checks::{self, Check, Examined};
 use crate::course::Course;
 use crate::history;
+use crate::runner::Ran;
 use fixtures::recording::{FileKind, Line, Recording, Speaker, TroubleKind};
 use fixtures::redact::clean;
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -118,8 +119,18 @@ pub fn no_history(file: &Recording) -> Option<String> {
 /// Judges a history by all checks.
 #[must_use]
 pub fn judge(lines: &[Line]) -> Judgement {
-    let course = Course::of(lines);
-    let checks: Vec<Judged> = checks::all().into_iter().map(|check| apply(check, &course)).collect();
+    judge_course(&Course::of(lines))
+}
+
+/// Judges a history that has just been played.
+pub(crate) fn judge_ran(ran: Ran) -> (Recording, Judgement) {
+    let judged = judge_course(&Course::with_events(&ran.history.lines, ran.events));
+    (ran.history, judged)
+}
+
+fn judge_course(course: &Course<'_>) -> Judgement {
+    let lines = course.lines;
+    let checks: Vec<Judged> = checks::all().into_iter().map(|check| apply(check, course)).collect();
     let judged = checks.iter().map(|judged| judged.verdict);
     // What the adapter does not claim is told, and asked for by the cases that need it.
     let worst = judged.filter(|verdict| *verdict != Verdict::Unsupported).max();

@@ -1,6 +1,6 @@
 //! What is known of a history while it grows. Each line is looked at once: whoever waits looks whenever one has come.
 
-use crate::course::unwrapped;
+use crate::course::Sent;
 use crate::history;
 use crate::protocol::{Screen, ServerState, Update};
 use fixtures::fault_plan::StreamName;
@@ -23,7 +23,7 @@ pub(crate) struct Sight {
     /// What the screen says.
     pub(crate) screen: Screen,
     /// All that the server has sent, to eyes that no fault touches.
-    pub(crate) events: Vec<Value>,
+    pub(crate) events: Vec<Sent>,
     /// Those eyes' connections, and which of them are open.
     eyes: BTreeMap<u64, sse::Parser>,
     watching: BTreeSet<u64>,
@@ -87,7 +87,7 @@ impl Sight {
                 if let Some(parser) = self.eyes.get_mut(&chunk.exchange) {
                     let frames = parser.feed(&chunk.bytes());
                     let read = frames.iter().filter_map(|frame| serde_json::from_str(&frame.data).ok());
-                    self.events.extend(read.map(unwrapped));
+                    self.events.extend(read.map(|event| Sent::new(at, chunk.at_us, event)));
                 } else if let Some(stream) =
                     self.streams.iter_mut().find(|stream| stream.exchange == chunk.exchange)
                     && !stream.has_event

@@ -5,7 +5,7 @@
 //! The same case with the same seed and folder has the same history, byte for byte.
 
 use crate::clock::Limits;
-use crate::runner::{self, Manner, NotRun};
+use crate::runner::{self, Manner, NotRun, Ran};
 use crate::subject::Subject;
 use fixtures::ServerKind;
 use fixtures::recording::Recording;
@@ -89,7 +89,7 @@ impl Theatre {
         limits: &Limits,
     ) -> Result<Recording, NotRun> {
         let options = Options::scenario(server, runner::scenario_of(named)?);
-        self.play(named, options, subject, manner, limits)
+        self.play(named, options, subject, manner, limits).map(|ran| ran.history)
     }
 
     /// Runs a case with these options, whatever the name of its scenario is.
@@ -100,7 +100,7 @@ impl Theatre {
         subject: &Subject,
         manner: Manner,
         limits: &Limits,
-    ) -> Result<Recording, NotRun> {
+    ) -> Result<Ran, NotRun> {
         if let Subject::Program { .. } = subject {
             return Err(NotRun::Harness("a program has the machine's time and no other".to_owned()));
         }

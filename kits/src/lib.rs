@@ -9,6 +9,7 @@
 //! * [`judge`] — a history → a verdict; what follows a rule to the letter that is wrong is pinned.
 //! * [`gate`] — a kit's cases with an adapter, its mutants, and what must hold.
 //! * `git` — with nothing of the person's. * `held` — files that are kept open, to see which are written where they stand.
+//! * `gaps` — files that are gone for a moment.
 //! * `timeline` — a history for people.
 //! * `shell` — systems that are commands: lines for the shell with words to fill in.
 //! * [`adapter`] — the lines of an adapter of our own: no reference need know how they are read.
@@ -20,6 +21,7 @@ pub mod acp;
 pub mod adapter;
 pub mod case;
 pub mod cloud;
+mod gaps;
 pub mod gate;
 mod git;
 pub mod guards;

@@ -1,5 +1,6 @@
 //! What the adapter asks of the server, and what the server sends.
 
+use crate::reference::strategy::showing::session_of;
 use fixtures::fault_plan::StreamName;
 use fixtures::recording::HowEnded;
 use percent_encoding::percent_decode_str;
@@ -58,19 +59,38 @@ pub struct Sent {
     pub at_us: u64,
     /// What.
     pub event: Value,
+    /// Every check asks for these.
+    kind: Box<str>,
+    session: Option<Box<str>>,
 }
 
 impl Sent {
+    /// What was sent then; the stream of all folders wraps each event.
+    pub(crate) fn new(line: usize, at_us: u64, event: Value) -> Self {
+        let event = unwrapped(event);
+        let kind = event["type"].as_str().unwrap_or_default().into();
+        let session = session_of(&event).map(Into::into);
+        Self { line, at_us, event, kind, session }
+    }
+
     /// Its type.
     #[must_use]
     pub fn kind(&self) -> &str {
-        self.event["type"].as_str().unwrap_or_default()
+        &self.kind
     }
 
     /// The session that it names.
     #[must_use]
     pub fn session(&self) -> Option<&str> {
-        crate::reference::strategy::showing::session_of(&self.event)
+        self.session.as_deref()
+    }
+}
+
+/// The stream of all folders wraps each event.
+fn unwrapped(mut event: Value) -> Value {
+    match event.get_mut("payload") {
+        Some(inner) => inner.take(),
+        None => event,
     }
 }
 

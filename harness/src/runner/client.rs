@@ -107,10 +107,10 @@ impl Run {
         let shown = self.seen(|sight| {
             let live = sight.screen.tasks.get(&task_id).and_then(|view| view.permissions.first());
             asked = live.map(|live| live.permission_id.clone());
-            is_over = sight.events.iter().any(|event| {
-                event["type"] == "permission.replied"
-                    && event["properties"]["sessionID"].as_str() == owner.as_deref()
-            });
+            is_over = sight
+                .events
+                .iter()
+                .any(|sent| sent.kind() == "permission.replied" && sent.session() == owner.as_deref());
             asked.is_some() || is_over
         });
         self.wait(shown).await?;
@@ -128,10 +128,11 @@ impl Run {
         let mut is_shown = false;
         let shown = self.seen(|sight| {
             let of_kind = |kind: &str, field: &str| -> BTreeSet<String> {
-                let told = sight.events.iter().filter(|event| {
-                    event["type"] == kind && event["properties"]["sessionID"].as_str() == owner.as_deref()
-                });
-                told.filter_map(|event| event["properties"][field].as_str().map(str::to_owned)).collect()
+                let told = sight
+                    .events
+                    .iter()
+                    .filter(|sent| sent.kind() == kind && sent.session() == owner.as_deref());
+                told.filter_map(|sent| sent.event["properties"][field].as_str().map(str::to_owned)).collect()
             };
             let answered = of_kind("permission.replied", "requestID");
             let asked: BTreeSet<String> =
@@ -152,8 +153,8 @@ impl Run {
         let mut found = None;
         let came = self.seen(|sight| {
             let mut ids: Vec<&str> = Vec::new();
-            for event in sight.events.iter().filter(|event| event["type"] == "message.updated") {
-                let info = &event["properties"]["info"];
+            for sent in sight.events.iter().filter(|sent| sent.kind() == "message.updated") {
+                let info = &sent.event["properties"]["info"];
                 let is_ours = info["sessionID"].as_str() == owner.as_deref() && info["role"] == "user";
                 if let Some(id) = info["id"].as_str().filter(|id| is_ours && !ids.contains(id)) {
                     ids.push(id);

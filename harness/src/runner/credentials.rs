@@ -79,6 +79,9 @@ impl Run {
             // In memory it is a word that everybody knows.
             None => (!self.is_virtual).then(|| self.password.clone()).into_iter().collect(),
         };
+        if self.spawned.is_none() && passwords.is_empty() {
+            return;
+        }
         let holds = |text: &str| passwords.iter().any(|password| text.contains(password.as_str()));
         // A request carries its credentials where they belong; whoever quotes that header has told the password.
         let tells = |line: &Line, text: &str| !matches!(line, Line::Request(_)) && holds(&unwrapped(text));

@@ -1,6 +1,6 @@
 //! How a case comes to its end: it settles, the server's state is read, and the adapter is told to end.
 
-use super::{Run, Troubled};
+use super::{Ran, Run, Troubled};
 use crate::clock::within;
 use crate::history;
 use crate::link::before_gone;
@@ -130,7 +130,7 @@ impl Run {
         self.stand_in.journal().push(|at_us| Line::Trouble(Trouble { at_us, kind, what }));
     }
 
-    pub(super) async fn finish(mut self, named: &NamedCase) -> Recording {
+    pub(super) async fn finish(mut self, named: &NamedCase) -> Ran {
         let told = self.running.link.ask(&Request::Shutdown, self.limits.end).await;
         let was_told = told.is_ok();
         if let Err(error) = told {
@@ -157,7 +157,10 @@ impl Run {
             journal.push(|at_us| Line::Trouble(Trouble { at_us, kind: TroubleKind::Adapter, what }));
         }
         let header = header_of(named, self.stand_in.header());
-        Recording { header, lines: self.stand_in.history(), torn: false }
+        let history = Recording { header, lines: self.stand_in.history(), torn: false };
+        let mut sight = self.sight.into_inner().unwrap_or_else(PoisonError::into_inner);
+        sight.see(&history.lines);
+        Ran { history, events: sight.events }
     }
 }
 

@@ -22,6 +22,7 @@ mod person;
 mod spawning;
 
 use crate::clock::{Limits, within};
+use crate::course::Sent;
 use crate::handshake::hello;
 use crate::link::{AskError, before_gone};
 use crate::observer::Observer;
@@ -89,7 +90,7 @@ pub async fn run_on(
     subject: &Subject,
     limits: &Limits,
 ) -> Result<Recording, NotRun> {
-    run_as(named, options, subject, limits, Manner::default()).await
+    run_as(named, options, subject, limits, Manner::default()).await.map(|ran| ran.history)
 }
 
 /// How a case is run, beside what stands in it.
@@ -104,14 +105,22 @@ pub struct Manner {
 /// So often a person presses Retry in a case before giving up all the same.
 const PRESSES: usize = 8;
 
+/// What has happened in a case.
+pub(crate) struct Ran {
+    /// All of it.
+    pub(crate) history: Recording,
+    /// What the server has sent, to eyes that no fault touches: it was read while it came.
+    pub(crate) events: Vec<Sent>,
+}
+
 /// Runs a case with a stand-in that is given, in this manner.
-pub async fn run_as(
+pub(crate) async fn run_as(
     named: &NamedCase,
     mut options: Options,
     subject: &Subject,
     limits: &Limits,
     manner: Manner,
-) -> Result<Recording, NotRun> {
+) -> Result<Ran, NotRun> {
     let scenario = match &options.play {
         Play::Scenario(scenario) => (**scenario).clone(),
         Play::Recording(_) => scenario_of(named)?,
@@ -144,7 +153,9 @@ pub async fn run_against(
     let real = Real::start(&named.case.scenario, &scenario, server, program).await?;
     let password = real.password().to_owned();
     let ground = Ground::Real(Box::new(real));
-    played(named, &scenario, ground, password, subject, limits, Manner::default()).await
+    played(named, &scenario, ground, password, subject, limits, Manner::default())
+        .await
+        .map(|ran| ran.history)
 }
 
 /// Why a case can't be played with the real server.
@@ -170,7 +181,7 @@ async fn played(
     subject: &Subject,
     limits: &Limits,
     manner: Manner,
-) -> Result<Recording, NotRun> {
+) -> Result<Ran, NotRun> {
     let is_virtual = stand_in.is_virtual();
     let (eyes, net) = stand_in.nets(manner.seed)?;
     let observer = Observer::start(eyes, &stand_in.url(), stand_in.username(), &password).await?;

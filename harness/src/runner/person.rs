@@ -258,17 +258,26 @@ impl Run {
     /// The server decides whether it is idle; whether the screen has noticed is for the checks.
     async fn wait_for_idle(&mut self, task_id: &str) -> Result<(), Troubled> {
         let session = self.tasks.get(task_id).cloned();
+        // It looks at each event once, however often it is woken.
+        let (mut looked, mut is_at_rest) = (0, false);
         let idle = self.seen(|sight| {
-            let events = &sight.events;
-            let ours = |event: &Value| event["properties"]["sessionID"].as_str() == session.as_deref();
-            let last_idle = events.iter().rposition(|event| event["type"] == "session.idle" && ours(event));
-            let prompt = |event: &Value| {
-                event["type"] == "message.updated"
-                    && ours(event)
-                    && event["properties"]["info"]["role"] == "user"
-                    && event["properties"]["info"].get("summary").is_none()
-            };
-            last_idle > events.iter().rposition(prompt)
+            for sent in sight.events.iter().skip(looked) {
+                let properties = &sent.event["properties"];
+                let is_ours = || properties["sessionID"].as_str() == session.as_deref();
+                match sent.kind() {
+                    "session.idle" if is_ours() => is_at_rest = true,
+                    "message.updated"
+                        if properties["info"]["role"] == "user"
+                            && properties["info"].get("summary").is_none()
+                            && is_ours() =>
+                    {
+                        is_at_rest = false;
+                    }
+                    _ => {}
+                }
+            }
+            looked = sight.events.len();
+            is_at_rest
         });
         let mut is_idle = false;
         self.wait(async {
@@ -296,7 +305,7 @@ impl Run {
         containing: Option<&str>,
         session: Option<&str>,
     ) -> Result<Value, Troubled> {
-        let from = self.awaited_from;
+        let mut from = self.awaited_from;
         let mut found = None;
         let came = self.seen(|sight| {
             let is_wanted = |event: &Value| {
@@ -304,8 +313,9 @@ impl Run {
                     && session.is_none_or(|session| event["properties"]["sessionID"] == session)
                     && containing.is_none_or(|words| event.to_string().contains(words))
             };
-            let came = sight.events.iter().enumerate().skip(from).find(|(_, event)| is_wanted(event));
-            found = came.map(|(at, event)| (at, event.clone()));
+            let came = sight.events.iter().enumerate().skip(from).find(|(_, sent)| is_wanted(&sent.event));
+            found = came.map(|(at, sent)| (at, sent.event.clone()));
+            from = sight.events.len();
             found.is_some()
         });
         self.wait(came).await?;

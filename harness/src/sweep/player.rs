@@ -5,9 +5,9 @@ use super::Ground;
 use super::schedule::Kind;
 use crate::clock::Limits;
 use crate::handshake::capabilities;
-use crate::judge::{Verdict, judge};
+use crate::judge::{Verdict, judge_ran};
 use crate::protocol::Capability;
-use crate::runner::{self, Manner, NotRun};
+use crate::runner::{self, Manner, NotRun, Ran};
 use crate::subject::Subject;
 use crate::virtual_time::Theatre;
 use fixtures::fault_plan::FaultPlan;
@@ -32,15 +32,14 @@ pub struct Played {
 }
 
 impl Played {
-    fn of(history: Result<Recording, NotRun>) -> Self {
-        let history = match history {
-            Ok(history) => history,
+    fn of(ran: Result<Ran, NotRun>) -> Self {
+        let (history, judged) = match ran {
+            Ok(ran) => judge_ran(ran),
             Err(why) => {
                 let (red, findings) = (BTreeSet::from(["not run".to_owned()]), vec![why.to_string()]);
                 return Self { red, findings, verdict: Some(Verdict::HarnessError), ..Self::default() };
             }
         };
-        let judged = judge(&history.lines);
         let (mut red, mut findings, mut unfired) = (BTreeSet::new(), Vec::new(), 0);
         for (kind, what) in crate::history::troubles(&history.lines) {
             let word = match kind {

@@ -43,6 +43,9 @@ pub(super) struct Fetching {
     /// So many seconds pass for adapter and cloud while a fetch goes on.
     #[serde(default)]
     wind_s: u32,
+    /// So many seconds pass for the adapter when a fetch is over.
+    #[serde(default)]
+    then_s: u32,
     /// In place of a fetch: to which cloud does each token of the corpus belong?
     #[serde(default)]
     origins: bool,
@@ -158,6 +161,15 @@ impl Fetching {
         };
         if is_over {
             scene.settle().await;
+            // Of the machine's time no more passes than who is impatient waits.
+            let seconds = match scene.clock() {
+                AdapterClock::Real => self.then_s.min(3),
+                AdapterClock::Virtual | AdapterClock::Scaled => self.then_s,
+            };
+            for _ in 0..seconds {
+                scene.pass(1000.0).await?;
+            }
+            scene.settle().await;
         } else {
             scene.person("has no answer, and closes the program");
             scene.kill().await;
@@ -200,6 +212,7 @@ fn gave(calls: &[Call]) -> Value {
             Ok(Answer::News) if is_whole => "news",
             // They were to be had in time, whether or not somebody has waited.
             Ok(Answer::Late { ms }) if ms < 5000 => "news",
+            Ok(Answer::Drip { ms: 0..=1 }) if is_whole => "news",
             Ok(Answer::Body(_) | Answer::Redirect | Answer::Huge) => "any",
             _ => "nothing",
         }

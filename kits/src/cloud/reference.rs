@@ -30,11 +30,22 @@ pub(super) const MUTANTS: &[Mutant] = &[
         about: "a link is offered unless it begins as one of three that are known",
     },
     Mutant { name: "looks-for-http", about: "a link is offered if `http` stands anywhere in it" },
+    Mutant {
+        name: "begins-with-http",
+        about: "a link is offered if it begins with `http`, whatever follows",
+    },
+    Mutant { name: "looks-at-each-line", about: "a link is offered if one of its lines is a web page's" },
+    Mutant { name: "reads-errors", about: "the list in the body of an error is told as news" },
+    Mutant { name: "decodes-pieces", about: "each piece of the answer is made a text by itself" },
     Mutant { name: "looks-at-one-shape", about: "a link is looked at in one of the two shapes alone" },
     Mutant { name: "cached", about: "the first list is given again and again" },
     Mutant { name: "asks-without-token", about: "who has no token asks as nobody" },
     Mutant { name: "any-provider", about: "the token is used whoever the provider is" },
     Mutant { name: "retries", about: "what fails is asked again" },
+    Mutant {
+        name: "retries-later",
+        about: "what fails is asked again half a minute later, when nobody waits",
+    },
     Mutant { name: "impatient", about: "after three seconds it gives up" },
     Mutant { name: "patient", about: "it gives up after half a minute" },
     Mutant { name: "idle-timer", about: "its five seconds begin again at each byte" },
@@ -116,7 +127,7 @@ impl Client {
     }
 
     /// The news, or nothing: whoever asks is never told why not.
-    async fn fetch(&self, params: &Value, screen: &Screen) -> Result<Value, RpcError> {
+    async fn fetch(self: &Arc<Self>, params: &Value, screen: &Screen) -> Result<Value, RpcError> {
         let is_ours = params["provider"] == "kilocode" || self.is("any-provider");
         let token = params["token"].as_str().or_else(|| self.is("asks-without-token").then_some("anonymous"));
         let list = match token.filter(|_| is_ours) {
@@ -130,13 +141,21 @@ impl Client {
         Ok(json!({"notifications": list}))
     }
 
-    async fn list(&self, token: &str, screen: &Screen) -> Result<Value, RpcError> {
+    async fn list(self: &Arc<Self>, token: &str, screen: &Screen) -> Result<Value, RpcError> {
         if let Some(list) = self.memory().list.clone().filter(|_| self.is("cached")) {
             return Ok(list);
         }
         let mut asked = self.in_time(token, screen).await;
         if asked.is_err() && self.is("retries") {
             asked = self.in_time(token, screen).await;
+        }
+        if asked.is_err() && self.is("retries-later") {
+            let (client, token, screen) = (self.clone(), token.to_owned(), screen.clone());
+            tokio::spawn(async move {
+                screen.wait(30_000.0).await;
+                // Nobody waits for it.
+                let _late = client.in_time(&token, &screen).await;
+            });
         }
         let list = match asked.and_then(|body| self.read(&body)) {
             Ok(list) => list,
@@ -177,6 +196,9 @@ impl Client {
             loop {
                 let piece = async { response.chunk().await.map_err(|error| error.without_url().to_string()) };
                 match patiently(screen, is_idle_timer, piece).await?? {
+                    Some(piece) if self.is("decodes-pieces") => {
+                        body.extend_from_slice(String::from_utf8_lossy(&piece).as_bytes());
+                    }
                     Some(piece) => body.extend_from_slice(&piece),
                     None => return Ok(body),
                 }
@@ -212,6 +234,7 @@ impl Client {
         }
         match response.status().as_u16() {
             200 => Ok(response),
+            _ if self.is("reads-errors") => Ok(response),
             status => Err(format!("status {status}")),
         }
     }
@@ -273,6 +296,8 @@ impl Client {
                 !["javascript:", "file:", "command:"].iter().any(|begin| url.starts_with(begin))
             }
             Some("looks-for-http") => url.contains("http"),
+            Some("begins-with-http") => url.starts_with("http"),
+            Some("looks-at-each-line") => url.lines().any(|line| line.starts_with("https://")),
             Some("looks-at-one-shape") if is_of_doc => true,
             _ => self.is("any-link") || url.starts_with("https://"),
         }

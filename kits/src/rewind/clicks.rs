@@ -89,11 +89,12 @@ impl Editing {
 
     /// The model has been asked and has not answered; the user goes to another task, and then the answer comes.
     async fn open_another(&self, scene: &mut Scene, ground: &Ground) -> Result<(), Troubled> {
-        let journal = scene.journal().clone();
         let is_asked = |line: &Line| matches!(line, Line::Note(note) if is_seen(note, ASKED));
-        let asked = journal.wait_until(|lines| lines.iter().any(is_asked));
-        let asked = within(scene.limits().answer, asked).await;
-        asked.ok_or_else(|| broken("the model was never asked"))?;
+        if !scene.comes(is_asked).await? {
+            return Err(broken(
+                "the model is never asked with the edited message, and neither is there an answer",
+            ));
+        }
         scene.person("opens another task, while the model answers");
         scene.must("task/open", json!({"taskId": "task-2"})).await?;
         ground.answer();

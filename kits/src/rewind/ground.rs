@@ -1,6 +1,7 @@
 //! The ground of a case: a workspace with files, a shadow repository with a commit for each checkpoint, and a model that
 //! tells who asked what, and how the tree was then.
 
+use crate::gaps::Gaps;
 use crate::git::said;
 use crate::held::{Changed, Held};
 use crate::scene::{Scene, Troubled, our_fault, witness};
@@ -105,6 +106,7 @@ pub(super) struct Ground {
     pub(super) hashes: BTreeMap<String, String>,
     /// What the client kept on the disk at the last look.
     stored: Mutex<Held>,
+    gaps: Mutex<Gaps>,
 }
 
 /// How a database begins that looks after its own writes.
@@ -128,7 +130,8 @@ impl Ground {
         let model = ModelServer::start(Script::new(scenario, "/workspace"), options).await;
         let model = model.map_err(|error| our_fault(format!("failed to start a model: {error}")))?;
         let (states, hashes) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Self { workspace, store, shadow, model, states, hashes, stored: Mutex::default() })
+        let (stored, gaps) = <(Mutex<Held>, Mutex<Gaps>)>::default();
+        Ok(Self { workspace, store, shadow, model, states, hashes, stored, gaps })
     }
 
     /// A model that holds answers now.
@@ -271,7 +274,11 @@ impl Ground {
             let before = String::from_utf8_lossy(&one.before);
             texts.iter().any(|text| !text.is_empty() && before.contains(text))
         };
+        let gaps = Gaps::below(&self.store);
+        let gone =
+            std::mem::replace(&mut *self.gaps.lock().unwrap_or_else(PoisonError::into_inner), gaps).seen();
         let how = |one: &Changed| match () {
+            () if gone.contains(&one.name) => "taken away",
             () if !one.is_over => "replaced",
             () if one.now.starts_with(DATABASE) => "in a database",
             () if one.now.starts_with(&one.before) => "added to",

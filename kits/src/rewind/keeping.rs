@@ -84,7 +84,11 @@ impl Client {
         let count = self.begun.fetch_add(1, Ordering::Relaxed);
         let (new, place) =
             (store.join(format!("{id}.{name}.new-{count}")), store.join(format!("{id}.{name}.json")));
-        let written = fs::write(&new, content.to_string()).and_then(|()| fs::rename(&new, &place));
+        let written = fs::write(&new, content.to_string());
+        if self.is("unlinks-first") && is_shorter {
+            fs::remove_file(&place).map_err(|error| error.to_string())?;
+        }
+        let written = written.and_then(|()| fs::rename(&new, &place));
         written.map_err(|error| error.to_string())
     }
 

@@ -19,6 +19,19 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant { name: "asks-a-refuser-again", about: "what the model has refused is sent once more" },
     Mutant { name: "drops-images", about: "an edit of words takes the pictures away" },
     Mutant { name: "keeps-images", about: "pictures can't be taken away" },
+    Mutant {
+        name: "pictures-on-the-screen-alone",
+        about: "the edited message keeps its pictures in the list of the user alone",
+    },
+    Mutant {
+        name: "forgets-the-models-times",
+        about: "what stays in the model's list has no times any more",
+    },
+    Mutant {
+        name: "takes-results-for-prompts",
+        about: "results of tools that stay are kept as words of the user",
+    },
+    Mutant { name: "unlinks-first", about: "the old file is taken away before the new one has its name" },
     Mutant { name: "no-cancel", about: "the run before goes on" },
     Mutant { name: "late-words", about: "what the run before still says is added" },
     Mutant {

@@ -41,11 +41,25 @@ impl Client {
             (Some(images), _) => entry["images"] = images.clone(),
         }
         let mut after = before.until((user, model));
+        let is_cut = before.user.len() > user + 1;
         for (mutant, field) in [("drops-earlier-times", "ts"), ("drops-earlier-images", "images")] {
-            let entries = after.user.iter_mut().filter_map(Value::as_object_mut).filter(|_| self.is(mutant));
+            let entries =
+                after.user.iter_mut().filter_map(Value::as_object_mut).filter(|_| is_cut && self.is(mutant));
             entries.for_each(|entry| drop(entry.remove(field)));
         }
+        for entry in after.model.iter_mut().filter_map(Value::as_object_mut).filter(|_| is_cut) {
+            match self.mutant {
+                Some("forgets-the-models-times") => drop(entry.remove("ts")),
+                Some("takes-results-for-prompts") if entry["says"] == "tool-result" => {
+                    entry.insert("says".to_owned(), json!("prompt"));
+                }
+                _ => {}
+            }
+        }
         after.user.push(entry.clone());
+        if self.is("pictures-on-the-screen-alone") {
+            entry["images"] = json!([]);
+        }
         after.model.push(entry);
         if !self.is("keeps-checkpoints") {
             // What was saved behind the message belongs to what is gone.

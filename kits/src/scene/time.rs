@@ -3,6 +3,7 @@
 
 use super::{Scene, Troubled, broken};
 use crate::story::{AdapterClock, CLOCK, Story};
+use fixtures::recording::Line;
 use harness::clock::{pause, within};
 use harness::link::Asked;
 use harness::protocol::RpcError;
@@ -68,6 +69,31 @@ impl Scene {
                 Err(error @ (Silent { .. } | Ended { .. })) => Err(broken(error.to_string())),
             }
         }
+    }
+
+    /// Waits for something on the time line that the adapter brings about, and lets its time pass meanwhile; whether it came.
+    ///
+    /// # Errors
+    /// The adapter does not follow.
+    pub async fn comes(&mut self, is_it: impl Fn(&Line) -> bool) -> Result<bool, Troubled> {
+        let journal = self.journal.clone();
+        let has_come = |limit| within(limit, journal.wait_until(|lines| lines.iter().any(&is_it)));
+        if self.hello.clock == AdapterClock::Virtual {
+            let (mut waits, mut idle) = (0, Duration::ZERO);
+            while waits < MOST_WAITS && idle < self.limits.answer {
+                if has_come(LOOK).await.is_some() {
+                    return Ok(true);
+                }
+                match self.earliest() {
+                    Some(due) if self.is_quiet().await && !(idle < AT_WORK && self.is_at_work()) => {
+                        self.advance_to(due).await?;
+                        (waits, idle) = (waits + 1, Duration::ZERO);
+                    }
+                    _ => idle += LOOK + self.limits.quiet,
+                }
+            }
+        }
+        Ok(has_come(self.limits.answer).await.is_some())
     }
 
     /// Lets so much of the adapter's time pass, and what is due by then happen.

@@ -262,7 +262,10 @@ async fn perform(answer: Answer, going: Going, desk: &Desk, wire: &Wire) -> Resp
         }
         Answer::Status(code) => {
             let status = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            whole(going, status, json!({"error": "told to fail"}).to_string().into())
+            // Whoever does not look at the status reads news.
+            let mut body = desk.news();
+            body["error"] = json!("told to fail");
+            whole(going, status, body.to_string().into())
         }
         Answer::Html => {
             let page =

@@ -31,7 +31,7 @@ impl Shape {
     pub fn news(self) -> Value {
         let notifications = match self {
             Self::Plan => json!([
-                {"id": "news-1", "title": "Welcome", "message": "Good to see you.", "type": "info",
+                {"id": "news-1", "title": "Welcome", "message": "Good to see you \u{1f44b}", "type": "info",
                  "timestamp": 1_700_000_000_000_u64, "read": false},
                 {"id": "news-2", "title": "Credits", "message": "Your credits are low.", "type": "warning",
                  "timestamp": 1_700_000_060_000_u64, "read": false,

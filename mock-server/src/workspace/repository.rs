@@ -27,12 +27,13 @@ pub(crate) fn make(root: &Path) -> io::Result<String> {
         fs::create_dir_all(git.join(folder))?;
     }
     let (files, _) = read_project(root, &mut Known::default(), std::iter::empty());
+    let mut objects = Objects::below(&git);
     for blob in files.values() {
-        keep(&git, "blob", &blob.content)?;
+        objects.keep("blob", &blob.content)?;
     }
-    let top = keep_tree(&git, &Tree::of(&files))?;
+    let top = objects.keep_tree(&Tree::of(&files))?;
     let commit = format!("tree {}\nauthor {COMMITTER}\ncommitter {COMMITTER}\n\n{REASON}\n", hex(&top));
-    let commit = hex(&keep(&git, "commit", commit.as_bytes())?);
+    let commit = hex(&objects.keep("commit", commit.as_bytes())?);
     let log = format!("{} {commit} {COMMITTER}\tcommit (initial): {REASON}\n", "0".repeat(40));
     for (path, text) in [
         ("HEAD", "ref: refs/heads/main\n"),
@@ -97,24 +98,36 @@ fn kept(git: &Path, id: &str) -> Option<Vec<u8>> {
     Some(bytes.split_off(end + 1))
 }
 
-fn keep_tree(git: &Path, tree: &Tree) -> io::Result<[u8; 20]> {
-    for inner in tree.folders.values() {
-        keep_tree(git, inner)?;
-    }
-    keep(git, "tree", &encoded_tree(tree))
+/// The objects of a repository, while they are written.
+struct Objects<'a> {
+    git: &'a Path,
+    /// One for all: what it needs is much more than what is packed.
+    packer: ZlibEncoder<Vec<u8>>,
 }
 
-fn keep(git: &Path, kind: &str, content: &[u8]) -> io::Result<[u8; 20]> {
-    let id = id_of(kind, content);
-    let name = hex(&id);
-    let (folder, file) = name.split_at(2);
-    let folder = git.join("objects").join(folder);
-    fs::create_dir_all(&folder)?;
-    let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
-    write!(packed, "{kind} {}\0", content.len())?;
-    packed.write_all(content)?;
-    fs::write(folder.join(file), packed.finish()?)?;
-    Ok(id)
+impl<'a> Objects<'a> {
+    fn below(git: &'a Path) -> Self {
+        Self { git, packer: ZlibEncoder::new(Vec::new(), Compression::default()) }
+    }
+
+    fn keep_tree(&mut self, tree: &Tree) -> io::Result<[u8; 20]> {
+        for inner in tree.folders.values() {
+            self.keep_tree(inner)?;
+        }
+        self.keep("tree", &encoded_tree(tree))
+    }
+
+    fn keep(&mut self, kind: &str, content: &[u8]) -> io::Result<[u8; 20]> {
+        let id = id_of(kind, content);
+        let name = hex(&id);
+        let (folder, file) = name.split_at(2);
+        let folder = self.git.join("objects").join(folder);
+        fs::create_dir_all(&folder)?;
+        write!(self.packer, "{kind} {}\0", content.len())?;
+        self.packer.write_all(content)?;
+        fs::write(folder.join(file), self.packer.reset(Vec::new())?)?;
+        Ok(id)
+    }
 }
 
 /// What git knows of the files without reading them, in its version 2.

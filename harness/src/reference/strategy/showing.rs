@@ -26,12 +26,11 @@ pub trait Routing: Send {
 /// The session that an event names: at the top, or where it is nested; one without is nobody's.
 #[must_use]
 pub fn session_of(event: &Value) -> Option<&str> {
-    let about_session = event["type"].as_str().is_some_and(|kind| kind.starts_with("session."));
     let properties = &event["properties"];
-    [&properties["sessionID"], &properties["info"]["sessionID"], &properties["part"]["sessionID"]]
-        .into_iter()
-        .chain(about_session.then(|| &properties["info"]["id"]))
-        .find_map(Value::as_str)
+    let about_session = || event["type"].as_str().is_some_and(|kind| kind.starts_with("session."));
+    let named = properties["sessionID"].as_str().or_else(|| properties["info"]["sessionID"].as_str());
+    let named = named.or_else(|| properties["part"]["sessionID"].as_str());
+    named.or_else(|| properties["info"]["id"].as_str().filter(|_| about_session()))
 }
 
 /// What to do with a delta of a text whose beginning was never seen.

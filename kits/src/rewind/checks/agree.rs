@@ -1,9 +1,10 @@
 //! The user sees the turns that the model is told.
 
-use super::{episodes, texts, words_of};
+use super::{Episode, episodes, texts, words_of};
 use crate::kit::Check;
 use crate::story::Story;
 use harness::checks::Examined;
+use serde_json::Value;
 
 pub(super) const CHECK: Check = Check {
     name: "agree",
@@ -35,6 +36,7 @@ fn examine(story: &Story<'_>) -> Examined {
                 let now = episode.list(name);
                 format!("{}: the list of the {name} is {now:?}, and {stays} entries stay", episode.name())
             });
+            same_entries(episode, name, &mut examined);
             if let Some(answer) = episode.told["answer"].as_str() {
                 let is_there = episode.list(name).get(stays + 1).is_some_and(|text| text.contains(answer));
                 examined.fact(is_there, || {
@@ -48,4 +50,28 @@ fn examine(story: &Story<'_>) -> Examined {
         }
     }
     examined
+}
+
+/// What stays is what it was, and has the times that it had: by them the user points at it later.
+fn same_entries(episode: &Episode<'_>, name: &str, examined: &mut Examined) {
+    if episode.is_on_server() {
+        return;
+    }
+    let turns = |list: &'_ Value| -> Vec<Value> {
+        let all = list.as_array().into_iter().flatten();
+        all.filter(|entry| entry["says"] != "checkpoint").cloned().collect()
+    };
+    let stays = episode.turns_that_stay(name).unwrap_or_default();
+    let (before, now) = (turns(&episode.told[name]), turns(&episode.after["snapshot"][name]));
+    for (before, now) in before.iter().take(stays).zip(&now) {
+        for field in ["ts", "says"].into_iter().filter(|field| !before[field].is_null()) {
+            examined.fact(before[field] == now[field], || {
+                let (text, had, has) = (&before["text"], &before[field], &now[field]);
+                format!(
+                    "{}: in the list of the {name} {text} had `{field}` {had}, and has {has}",
+                    episode.name()
+                )
+            });
+        }
+    }
 }

@@ -29,9 +29,27 @@ fn examine(story: &Story<'_>) -> Examined {
         }
         for list in ["user", "model"] {
             earlier(&episode, list, &mut examined);
+            edited(&episode, list, &wanted, &mut examined);
         }
     }
     examined
+}
+
+/// The edited message has its pictures in both lists: from them the next request is made.
+fn edited(episode: &Episode<'_>, list: &str, wanted: &[&Value], examined: &mut Examined) {
+    let (Some(stays), now) = (episode.turns_that_stay(list), &episode.after["snapshot"][list]) else {
+        return;
+    };
+    let mut turns = now.as_array().into_iter().flatten().filter(|entry| entry["says"] != "checkpoint");
+    let Some(entry) = turns.nth(stays).filter(|_| !episode.is_on_server()) else { return };
+    let has: Vec<&Value> = entry["images"].as_array().into_iter().flatten().collect();
+    examined.fact(has == wanted, || {
+        let (has, wanted) = (json!(has), json!(wanted));
+        format!(
+            "{}: in the list of the {list} the edited message has the pictures {has} in place of {wanted}",
+            episode.name()
+        )
+    });
 }
 
 /// Whoever had pictures before the edited message has them still, in both lists.

@@ -8,7 +8,7 @@ use harness::checks::Examined;
 
 pub(super) const CHECK: Check = Check {
     name: "whole",
-    about: "A file with a conversation in it is replaced by a whole one, or only added to, and never written over where it stands.",
+    about: "A file with a conversation in it is replaced by a whole one, or only added to, and never written over where it stands or taken away before.",
     examine,
 };
 
@@ -19,6 +19,13 @@ fn examine(story: &Story<'_>) -> Examined {
     }
     for episode in episodes(story) {
         for stored in episode.after["stored"].as_array().into_iter().flatten() {
+            examined.fact(stored["how"] != "taken away", || {
+                format!(
+                    "{}: {} was taken away before the new one had its name: a kill in between leaves neither; rename the new one over it",
+                    episode.name(),
+                    stored["file"]
+                )
+            });
             examined.fact(stored["how"] != "written over", || {
                 format!(
                     "{}: {} was written over where it stands: a kill in the midst leaves half of it; write another file and rename it",
