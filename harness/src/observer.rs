@@ -47,7 +47,7 @@ impl Observer {
     /// Reads a path as JSON, in a folder.
     pub(crate) async fn read(&self, path: &str, folder: &str) -> Result<Value, String> {
         let failed = |why: String| format!("the harness can't read {path}: {why}");
-        let folder = utf8_percent_encode(folder, NON_ALPHANUMERIC);
+        let folder = in_query(folder);
         let ask = Ask { path: format!("{path}?directory={folder}"), ..self.ask.clone() };
         let text = good(self.net.send(ask).await).map_err(failed)?.text().await.map_err(failed)?;
         serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
@@ -62,11 +62,16 @@ impl Observer {
         folder: &str,
     ) -> Result<(), String> {
         let failed = |why: String| format!("another client can't ask {path}: {why}");
-        let folder = utf8_percent_encode(folder, NON_ALPHANUMERIC);
+        let folder = in_query(folder);
         let path = format!("{path}?directory={folder}");
         let ask = Ask { method, path, body, ..self.ask.clone() };
         good(self.net.send(ask).await).map_err(failed)?.text().await.map_err(failed).map(drop)
     }
+}
+
+/// A folder as a query names it: the servers decode it twice.
+fn in_query(folder: &str) -> String {
+    utf8_percent_encode(&folder.replace('%', "%25"), NON_ALPHANUMERIC).to_string()
 }
 
 fn good(answer: Result<Answered, String>) -> Result<Answered, String> {

@@ -29,6 +29,9 @@ pub(crate) struct Sight {
     watching: BTreeSet<u64>,
     /// The adapter's streams, in the order in which it asked for them.
     streams: Vec<Stream>,
+    /// The adapter's readings of a conversation since its latest stream, and whether one of them was answered.
+    readings: BTreeSet<u64>,
+    has_loaded: bool,
     /// Where any stream ended last, and where the person was told last of an error with Retry beside it.
     lost: Option<usize>,
     told: Option<usize>,
@@ -75,6 +78,15 @@ impl Sight {
                 let parser = sse::Parser::new();
                 let (exchange, is_open, has_event) = (request.exchange, false, false);
                 self.streams.push(Stream { exchange, parser, is_open, has_event });
+                self.readings.clear();
+                self.has_loaded = false;
+            }
+            Line::Request(request)
+                if request.lane.as_deref() == Some(ADAPTER_LANE)
+                    && request.method == "GET"
+                    && request.path.ends_with("/message") =>
+            {
+                self.readings.insert(request.exchange);
             }
             Line::Request(request)
                 if request.lane.as_deref() == Some(MAIN_LANE)
@@ -109,6 +121,7 @@ impl Sight {
     }
 
     fn opened(&mut self, exchange: u64) {
+        self.has_loaded |= self.readings.contains(&exchange);
         let is_it = |stream: &&mut Stream| stream.exchange == exchange;
         self.streams.iter_mut().filter(is_it).for_each(|stream| stream.is_open = true);
         if self.eyes.contains_key(&exchange) {
@@ -188,6 +201,11 @@ impl Sight {
     /// Has every prompt come to an end that the person has learnt?
     pub(crate) fn has_ended(&self) -> bool {
         self.unended.is_empty()
+    }
+
+    /// Has the adapter read a conversation since it asked for its latest stream?
+    pub(crate) fn has_loaded(&self) -> bool {
+        self.has_loaded
     }
 
     /// Are there eyes that see what the server sends?

@@ -126,9 +126,10 @@ pub(super) fn exchange(line: usize, request: &fixtures::recording::Request) -> E
     let header = |is: fn(&str) -> bool| {
         request.headers.iter().find(|(name, _)| is(name)).map(|(_, value)| value.clone())
     };
-    let folder =
-        query.map(|value| value.replace('+', " ")).or_else(|| header(|name| name.ends_with("-directory")));
-    let folder = folder.map(|value| percent_decode_str(&value).decode_utf8_lossy().into_owned());
+    // The servers decode it with its query, and then once more.
+    let decoded = |value: String| percent_decode_str(&value).decode_utf8_lossy().into_owned();
+    let query = query.map(|value| decoded(value.replace('+', " ")));
+    let folder = query.or_else(|| header(|name| name.ends_with("-directory"))).map(decoded);
     Exchange {
         line,
         at_us: request.at_us,

@@ -5,6 +5,7 @@
 //! paths or look at keys is wrong to [`guarding`], one that answers what is asked wrongly to [`answering`].
 
 mod absent_stays_busy;
+mod adds_behind_a_gap;
 mod adds_behind_the_end;
 mod adds_delta_beside;
 mod adds_tools_silently;
@@ -172,6 +173,7 @@ mod trusts_names;
 mod waits_for_echo;
 mod waits_for_ever;
 mod waits_for_every_answer;
+mod writes_folders_once;
 mod writes_folders_raw;
 
 use crate::reference::Strategies;
@@ -190,6 +192,7 @@ pub struct Mutant {
 /// In the order of their names, but for those of [`answering`], [`guarding`], [`living`] and [`shown`].
 const ALL: &[Mutant] = &[
     absent_stays_busy::MUTANT,
+    adds_behind_a_gap::MUTANT,
     adds_behind_the_end::MUTANT,
     adds_delta_beside::MUTANT,
     adds_tools_silently::MUTANT,
@@ -354,6 +357,7 @@ const ALL: &[Mutant] = &[
     waits_for_echo::MUTANT,
     waits_for_ever::MUTANT,
     waits_for_every_answer::MUTANT,
+    writes_folders_once::MUTANT,
     writes_folders_raw::MUTANT,
 ];
 

@@ -378,6 +378,11 @@ pub(super) fn unknown_task(task_id: &str) -> RpcError {
     RpcError::invalid_params(format!("field `taskId`: no task {task_id:?}; send `task/start` first"))
 }
 
+/// The name of a folder in a query: the servers decode it with the query, and then once more.
+pub(super) fn folder_in_query(folder: &str) -> String {
+    encoded(&folder.replace('%', "%25"))
+}
+
 /// Percent-encoded, so that it can stand anywhere in a path or a query.
 pub(super) fn encoded(text: &str) -> String {
     text.bytes().fold(String::new(), |mut encoded, byte| {

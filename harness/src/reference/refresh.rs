@@ -324,7 +324,8 @@ impl Core {
                 self.strategies.asking.after_refresh(fetched.permissions, task.permissions());
             fetched.permissions.retain(|asked| !self.rule_takes(task_id, asked));
             let Some(task) = self.tasks.get_mut(task_id) else { continue };
-            let update = task.rehydrated(fetched, stream_went_on, &*self.strategies.changes);
+            let Strategies { deltas, changes, .. } = &self.strategies;
+            let update = task.rehydrated(fetched, stream_went_on, &**deltas, &**changes);
             for (session, event) in &refresh.buffered {
                 if let Event::Replied(id) | Event::QuestionOver(id) = event
                     && self.family.line_of(session).contains(&task.session_id())

@@ -4,7 +4,7 @@ mod ending;
 
 use super::event::Event;
 use super::history::Reverted;
-use super::strategy::{Asking, Changes, Strategies};
+use super::strategy::{Asking, Changes, Deltas, Strategies};
 use super::timeline::{Change, Timeline};
 use super::turn::{Fetched, News, Turn};
 use crate::protocol::{Attachment, Diff, Item, Permission, Question, TaskState, TodoItem, Update, View};
@@ -301,10 +301,11 @@ impl Task {
         &mut self,
         mut fetched: Fetched,
         stream_went_on: bool,
+        deltas: &dyn Deltas,
         changes: &dyn Changes,
     ) -> Option<Update> {
         let before = self.view();
-        if stream_went_on {
+        if stream_went_on || deltas.go_on_over_a_gap() {
             fetched.timeline.keep_running(&self.timeline);
         }
         self.stale = false;

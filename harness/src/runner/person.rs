@@ -95,6 +95,12 @@ impl Run {
                 self.wait_for_idle(&task_id).await
             }
             UserAct::WaitFor(WaitFor::Connected(count)) => self.wait_for_connection(*count).await,
+            UserAct::WaitFor(WaitFor::Loaded) => self.wait_for_reading().await,
+            UserAct::WaitFor(WaitFor::Shown) => {
+                // What has just been sent is under way. Who is never quiet has shown it when the step is over.
+                self.wait(async { while !self.is_quiet().await {} }).await?;
+                self.ask(Request::Fence).await.map(drop)
+            }
             UserAct::WaitFor(WaitFor::Event { event, containing, save, .. }) => {
                 let session = self.session_of(step).await?;
                 let came = self.wait_for_event(event, containing.as_deref(), session.as_deref()).await?;
@@ -297,6 +303,16 @@ impl Run {
         });
         self.wait(came).await?;
         if is_there { Ok(()) } else { Err(self.not_done(&format!("the adapter has no stream {count}"))) }
+    }
+
+    async fn wait_for_reading(&self) -> Result<(), Troubled> {
+        let mut is_there = false;
+        let came = self.seen(|sight| {
+            is_there = sight.has_loaded();
+            is_there
+        });
+        self.wait(came).await?;
+        if is_there { Ok(()) } else { Err(self.not_done("the adapter has not read the conversation again")) }
     }
 
     async fn wait_for_event(

@@ -132,7 +132,7 @@ impl<'a> Person<'a> {
             UserAct::Retry
             | UserAct::Hold
             | UserAct::Client(_)
-            | UserAct::WaitFor(WaitFor::Connected(_)) => Err(Problem::Unusable(
+            | UserAct::WaitFor(WaitFor::Connected(_) | WaitFor::Loaded | WaitFor::Shown) => Err(Problem::Unusable(
                 "there is no client here, with a stream and a screen: a parity case can do that, a scenario can't"
                     .to_owned(),
             )),

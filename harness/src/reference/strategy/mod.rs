@@ -41,7 +41,7 @@ pub use showing::{Deltas, Files, OnHeadless, OnUnknown, OnUnknownPart, Routing, 
 pub use stream::{Backoff, Liveness, Seen};
 pub use turn::{OnFailedSend, OnIdle, Turns};
 
-use super::commands::encoded;
+use super::commands::folder_in_query;
 
 /// The adapter that keeps every promise: what each seam does by itself.
 #[derive(Debug, Clone, Copy)]
@@ -115,7 +115,7 @@ impl Default for Strategies {
     fn default() -> Self {
         Self {
             bytes: <[u8]>::to_vec,
-            written: encoded,
+            written: folder_in_query,
             backoff: Box::new(Careful),
             liveness: Box::new(Careful),
             seen: Box::new(Careful),

@@ -68,6 +68,11 @@ pub trait Deltas: Send {
         text
     }
 
+    /// Is a text gone on with behind a gap, in which something of it may have been lost?
+    fn go_on_over_a_gap(&self) -> bool {
+        false
+    }
+
     /// Is it remembered that the first words of a part came before the part, and were not kept?
     fn remembers_lost(&self) -> bool {
         true
