@@ -90,18 +90,29 @@ impl Run {
                     Ok(())
                 }
             },
-            UserAct::WaitFor(WaitFor::Idle) => {
+            UserAct::WaitFor(wanted) => self.wait_for(step, wanted).await,
+            UserAct::Request(request) if request.is_plain() => self.another_client(request).await,
+            UserAct::Request(_) | UserAct::Reconnect | UserAct::Stall | UserAct::ReadOn => Err((
+                TroubleKind::Harness,
+                "an adapter can't be asked for that: no request of the protocol says it".to_owned(),
+            )),
+        }
+    }
+
+    async fn wait_for(&mut self, step: &UserStep, wanted: &WaitFor) -> Result<(), Troubled> {
+        match wanted {
+            WaitFor::Idle => {
                 let task_id = self.task(step.session()).await?;
                 self.wait_for_idle(&task_id).await
             }
-            UserAct::WaitFor(WaitFor::Connected(count)) => self.wait_for_connection(*count).await,
-            UserAct::WaitFor(WaitFor::Loaded) => self.wait_for_reading().await,
-            UserAct::WaitFor(WaitFor::Shown) => {
+            WaitFor::Connected(count) => self.wait_for_connection(*count).await,
+            WaitFor::Loaded => self.wait_for_reading().await,
+            WaitFor::Shown => {
                 // What has just been sent is under way. Who is never quiet has shown it when the step is over.
                 self.wait(async { while !self.is_quiet().await {} }).await?;
                 self.ask(Request::Fence).await.map(drop)
             }
-            UserAct::WaitFor(WaitFor::Event { event, containing, save, .. }) => {
+            WaitFor::Event { event, containing, save } => {
                 let session = self.session_of(step).await?;
                 let came = self.wait_for_event(event, containing.as_deref(), session.as_deref()).await?;
                 let named = save
@@ -110,11 +121,6 @@ impl Run {
                 self.heard.extend(named);
                 Ok(())
             }
-            UserAct::Request(request) if request.is_plain() => self.another_client(request).await,
-            UserAct::Request(_) | UserAct::Reconnect | UserAct::Stall | UserAct::ReadOn => Err((
-                TroubleKind::Harness,
-                "an adapter can't be asked for that: no request of the protocol says it".to_owned(),
-            )),
         }
     }
 
