@@ -2,9 +2,8 @@
 
 use crate::blackbox;
 use crate::checks::{self, Check, Examined};
-use crate::course::Course;
+use crate::course::{Course, Sent};
 use crate::history;
-use crate::runner::Ran;
 use fixtures::recording::{FileKind, Line, Recording, Speaker, TroubleKind};
 use fixtures::redact::clean;
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -122,10 +121,9 @@ pub fn judge(lines: &[Line]) -> Judgement {
     judge_course(&Course::of(lines))
 }
 
-/// Judges a history that has just been played.
-pub(crate) fn judge_ran(ran: Ran) -> (Recording, Judgement) {
-    let judged = judge_course(&Course::with_events(&ran.history.lines, ran.events));
-    (ran.history, judged)
+/// The same for who knows already what the server has sent.
+pub(crate) fn judge_with(lines: &[Line], events: Vec<Sent>) -> Judgement {
+    judge_course(&Course::with_events(lines, events))
 }
 
 fn judge_course(course: &Course<'_>) -> Judgement {

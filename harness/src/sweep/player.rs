@@ -5,7 +5,7 @@ use super::Ground;
 use super::schedule::Kind;
 use crate::clock::Limits;
 use crate::handshake::capabilities;
-use crate::judge::{Verdict, judge_ran};
+use crate::judge::{Verdict, judge_with};
 use crate::protocol::Capability;
 use crate::runner::{self, Manner, NotRun, Ran};
 use crate::subject::Subject;
@@ -34,7 +34,10 @@ pub struct Played {
 impl Played {
     fn of(ran: Result<Ran, NotRun>) -> Self {
         let (history, judged) = match ran {
-            Ok(ran) => judge_ran(ran),
+            Ok(Ran { history, events }) => {
+                let judged = judge_with(&history.lines, events);
+                (history, judged)
+            }
             Err(why) => {
                 let (red, findings) = (BTreeSet::from(["not run".to_owned()]), vec![why.to_string()]);
                 return Self { red, findings, verdict: Some(Verdict::HarnessError), ..Self::default() };

@@ -212,6 +212,7 @@ fn gave(calls: &[Call]) -> Value {
             Ok(Answer::News) if is_whole => "news",
             // They were to be had in time, whether or not somebody has waited.
             Ok(Answer::Late { ms }) if ms < 5000 => "news",
+            // A byte each millisecond is whole within the five seconds.
             Ok(Answer::Drip { ms: 0..=1 }) if is_whole => "news",
             Ok(Answer::Body(_) | Answer::Redirect | Answer::Huge) => "any",
             _ => "nothing",

@@ -21,6 +21,25 @@ const LOOK: Duration = Duration::from_millis(25);
 /// Who was asked something and has not said that he waits is at work: on a slow machine his time must not go on under his hands.
 const AT_WORK: Duration = Duration::from_secs(2);
 
+/// How long something is waited for while time goes on.
+struct Patience {
+    waits: usize,
+    /// So long nothing has happened.
+    idle: Duration,
+    /// An adapter that neither acts nor waits is busy, or stuck: it has the time that every answer has.
+    limit: Duration,
+}
+
+impl Patience {
+    fn of(limit: Duration) -> Self {
+        Self { waits: 0, idle: Duration::ZERO, limit }
+    }
+
+    fn lasts(&self) -> bool {
+        self.waits < MOST_WAITS && self.idle < self.limit
+    }
+}
+
 impl Scene {
     /// Waits for an answer, and lets the adapter's time pass meanwhile. That it refuses is an answer.
     ///
@@ -41,21 +60,12 @@ impl Scene {
     ) -> Result<Result<Value, RpcError>, Troubled> {
         use harness::link::AskError::{Ended, Refused, Silent};
         if self.hello.clock == AdapterClock::Virtual {
-            let (mut waits, mut idle) = (0, Duration::ZERO);
-            // An adapter that neither answers nor waits is busy, or stuck: it has the time that every answer has.
-            while waits < MOST_WAITS && idle < limit {
-                match asked.answered_within(LOOK).await {
-                    Some(answer) => return understood(answer),
-                    None if !self.is_quiet().await => idle = Duration::ZERO,
-                    None if idle < AT_WORK && self.is_at_work() => idle += LOOK + self.limits.quiet,
-                    None => match self.earliest() {
-                        Some(due) => {
-                            self.advance_to(due).await?;
-                            (waits, idle) = (waits + 1, Duration::ZERO);
-                        }
-                        None => idle += LOOK + self.limits.quiet,
-                    },
+            let mut patience = Patience::of(limit);
+            while patience.lasts() {
+                if let Some(answer) = asked.answered_within(LOOK).await {
+                    return understood(answer);
                 }
+                self.let_time_go_on(&mut patience).await?;
             }
         }
         return understood(asked.answer(limit).await);
@@ -79,21 +89,32 @@ impl Scene {
         let journal = self.journal.clone();
         let has_come = |limit| within(limit, journal.wait_until(|lines| lines.iter().any(&is_it)));
         if self.hello.clock == AdapterClock::Virtual {
-            let (mut waits, mut idle) = (0, Duration::ZERO);
-            while waits < MOST_WAITS && idle < self.limits.answer {
+            let mut patience = Patience::of(self.limits.answer);
+            while patience.lasts() {
                 if has_come(LOOK).await.is_some() {
                     return Ok(true);
                 }
-                match self.earliest() {
-                    Some(due) if self.is_quiet().await && !(idle < AT_WORK && self.is_at_work()) => {
-                        self.advance_to(due).await?;
-                        (waits, idle) = (waits + 1, Duration::ZERO);
-                    }
-                    _ => idle += LOOK + self.limits.quiet,
-                }
+                self.let_time_go_on(&mut patience).await?;
             }
         }
         Ok(has_come(self.limits.answer).await.is_some())
+    }
+
+    /// What is waited for has not come: when nothing else happens either, the adapter's next wait is over.
+    async fn let_time_go_on(&mut self, patience: &mut Patience) -> Result<(), Troubled> {
+        if !self.is_quiet().await {
+            patience.idle = Duration::ZERO;
+            return Ok(());
+        }
+        let is_at_work = patience.idle < AT_WORK && self.is_at_work();
+        match self.earliest().filter(|_| !is_at_work) {
+            Some(due) => {
+                self.advance_to(due).await?;
+                (patience.waits, patience.idle) = (patience.waits + 1, Duration::ZERO);
+            }
+            None => patience.idle += LOOK + self.limits.quiet,
+        }
+        Ok(())
     }
 
     /// Lets so much of the adapter's time pass, and what is due by then happen.
