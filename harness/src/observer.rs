@@ -95,3 +95,17 @@ impl Drop for Observer {
         self.stream.abort();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use percent_encoding::percent_decode_str;
+
+    #[test]
+    fn a_folder_that_is_decoded_twice_is_the_one_that_was_meant() {
+        for folder in ["/work", "/100%25", "/%41 a+b", "/ü&#?%"] {
+            let once = percent_decode_str(&in_query(folder)).decode_utf8_lossy().into_owned();
+            assert_eq!(percent_decode_str(&once).decode_utf8_lossy(), folder);
+        }
+    }
+}
